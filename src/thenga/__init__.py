@@ -1,0 +1,1 @@
+"""Thenga: the procurement platform for small South African companies."""

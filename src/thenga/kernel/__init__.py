@@ -1,0 +1,1 @@
+"""What every domain needs and no domain owns."""

@@ -1,0 +1,62 @@
+"""Settings, read once at start and passed down; no domain reads the environment.
+
+`thenga dev up` writes `.dev/env`, which is read here; production sets the same names in its
+environment, which wins.
+"""
+
+import os
+from functools import cache
+
+from pydantic import Field, SecretStr
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """Where the parts are, and the numbers an operator may turn."""
+
+    model_config = SettingsConfigDict(env_prefix="THENGA_", env_file=".dev/env", extra="allow")
+
+    # `{login}` is replaced by the login of the domain; `THENGA_DATABASE_BILLING` moves one domain
+    # to a database of its own. API processes are given no system address (security rule 5).
+    database: str = ""
+    system_database: str = ""
+    admin_database: SecretStr = SecretStr("")
+    nats: str = ""
+    redis: str = ""
+
+    domains: str = ""  # comma separated; empty means all fifteen
+    internal_secret: SecretStr = SecretStr("")  # signs calls between our own processes
+    sealing_key: SecretStr = SecretStr("")  # 32 bytes in hex: cursors, sealed columns
+    base_url: str = "http://127.0.0.1:8000"
+    trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed
+    test_build: bool = False  # opens test hooks; a production start with it is refused
+    production: bool = False
+
+    pool_size: int = Field(default=8, ge=1, le=200)
+    in_flight: int = Field(default=200, ge=1)  # requests at once in a process
+    in_flight_tenant: int = Field(default=50, ge=1)
+    request_seconds: float = 30.0
+    statement_seconds: float = 10.0
+    actor_per_minute: int = 600
+    auth_account_per_minute: int = 10
+    auth_address_per_minute: int = 60
+    body_bytes: int = 1024 * 1024
+    upload_bytes: int = 50 * 1024 * 1024
+    drain_seconds: float = 20.0
+    outbox_days: int = 7
+    trace_ratio: float = Field(default=0.0, ge=0, le=1)  # 0 leaves telemetry off
+    otlp_endpoint: str = ""
+    smtp_host: str = "127.0.0.1"
+    smtp_port: int = 1025
+
+    def of_domain(self, prefix: str, domain: str) -> str:
+        """The setting of one domain (`THENGA_DATABASE_BILLING`), empty where there is none."""
+        name = f"{prefix}_{domain}"
+        from_file = (self.model_extra or {}).get(name.lower(), "")
+        return os.environ.get(f"THENGA_{name}".upper(), str(from_file))
+
+
+@cache
+def load() -> Settings:
+    """The settings of this process; read once."""
+    return Settings()
