@@ -32,6 +32,12 @@ class Problem(Exception):
         self.detail = detail or self.title
         self.headers = headers or {}
         self.facts = facts
+        self.keeps = False
+
+    def keeping(self) -> "Problem":
+        """A refusal whose effects are committed all the same: a thief is refused *and* locked out."""
+        self.keeps = True
+        return self
 
 
 class MalformedRequest(Problem):

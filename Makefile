@@ -1,0 +1,54 @@
+.DEFAULT_GOAL := help
+.PHONY: help install up down lock lint types test check prove bench docs where migrate
+
+BIN := .venv/bin
+UV := $(BIN)/uv
+COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate \
+	--python-version 3.11 --quiet
+
+help: ## Print these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+install: ## Make .venv from the lock, by hash, with this package in it
+	test -x $(BIN)/python || python3 -m venv .venv
+	test -x $(UV) || $(BIN)/python -m pip install --quiet uv
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+
+up: ## Start PostgreSQL, NATS and Redis of one's own; .dev/env says where
+	$(BIN)/thenga dev up
+
+down: ## Stop them; the data stays
+	$(BIN)/thenga dev down
+
+lock: ## Write both locks anew from pyproject.toml; pins stay unless they must move
+	$(COMPILE) --output-file requirements.lock
+	$(COMPILE) --group dev --output-file requirements-dev.lock
+
+lint: ## Style, format and the boundaries between domains
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: ## Types, strictly
+	$(BIN)/mypy
+
+test: ## All tests, on real servers
+	$(BIN)/pytest tests -x -q
+
+check: lint types test ## What CI runs
+
+prove: ## The suites in their full sizes, with their figures
+	THENGA_PROVE=1 $(BIN)/pytest tests/suites -s
+
+bench: ## Measure
+	$(BIN)/python tests/bench/run.py
+
+docs: ## Write the generated pages of docs/ anew
+	$(BIN)/thenga docs
+
+where: ## Find a path, code, event, permission or rule: make where Q=BIL-7
+	$(BIN)/thenga where "$(Q)"
+
+migrate: ## Bring the database up to date
+	$(BIN)/thenga migrate

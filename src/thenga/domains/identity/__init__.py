@@ -1,0 +1,1 @@
+"""Identity: who acts, what they proved, where they belong and what they may do there."""

@@ -1,0 +1,1 @@
+"""What Identity says to the outside world."""

@@ -1,0 +1,1 @@
+"""Routes of Identity: they translate, services decide."""

@@ -1,0 +1,141 @@
+"""Registering, signing in, refreshing, signing out. Public: each carries its own secret."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+
+from fastapi import Response
+from pydantic import Field
+
+from thenga.domains.identity.api.sessions import SessionView
+from thenga.domains.identity.permissions import Permission
+from thenga.domains.identity.services import auth
+from thenga.domains.identity.services.auth import LinkSpent, PasswordWeak, SignInRefused
+from thenga.domains.identity.services.sessions import SignedIn
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import RateLimited, SessionExpired, SessionRevoked
+from thenga.kernel.fields import Email, matching, text
+from thenga.kernel.http.bodies import SHOWN_ONCE, Body, View
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import anyone, writes
+from thenga.kernel.http.limits import Rule
+from thenga.kernel.http.reference import problems
+from thenga.kernel.http.shared import Shared, Sharing
+
+router = make_router("Identity / Authentication")
+
+
+def by_address(shared: Shared) -> Rule:
+    return shared.rules.auth_address
+
+
+Token = Annotated[str, matching("^[a-z]{3}_[0-9A-Za-z]{20,80}$", 90)]
+NewPassword = Annotated[str, text(12, 128)]
+LOCALES = Literal[
+    "af-ZA", "en-ZA", "nr-ZA", "nso-ZA", "ss-ZA", "st-ZA",
+    "tn-ZA", "ts-ZA", "ve-ZA", "xh-ZA", "zu-ZA",
+]  # fmt: skip
+
+
+class Register(Body):
+    email: Annotated[
+        Email, Field(description="Where the link is sent.", examples=["lindiwe@mokoena.co.za"])
+    ]
+    display_name: Annotated[str, text(1, 120)]
+    locale: LOCALES = "en-ZA"
+
+
+class LinkSent(View):
+    outcome: Literal["link_sent"] = "link_sent"
+
+
+class VerifyAddress(Body):
+    token: Annotated[Token, Field(description="The code of the message.")]
+    password: Annotated[
+        NewPassword, Field(description="12 to 128 characters; four unrelated words are strong.")
+    ]
+
+
+class SignIn(Body):
+    method: Literal["password"]
+    email: Email
+    password: Annotated[str, text(1, 128)]
+
+
+class Refresh(Body):
+    refresh_token: Token
+
+
+class SignedInView(View):
+    """A session and the two tokens that use it; neither is shown again."""
+
+    outcome: Literal["signed_in"] = "signed_in"
+    session: SessionView
+    access_token: Annotated[str | None, SHOWN_ONCE]
+    access_expires_at: datetime
+    refresh_token: Annotated[str | None, SHOWN_ONCE]
+    session_expires_at: datetime
+
+    @classmethod
+    def of(cls, signed_in: SignedIn, now: datetime) -> "SignedInView":
+        return cls(
+            session=SessionView.of(signed_in.session, now, current=signed_in.session.id),
+            access_token=signed_in.pair.access_token,
+            access_expires_at=signed_in.pair.access_expires_at,
+            refresh_token=signed_in.pair.refresh_token,
+            session_expires_at=signed_in.session.expires_at,
+        )
+
+
+@router.post("/identity/auth/register", status_code=202, responses=problems(RateLimited))
+async def register(
+    body: Register, work: Annotated[Work, anyone(by_address)], shared: Sharing
+) -> LinkSent:
+    """Ask for an account. A link goes to the address; the answer is the same for every address.
+
+    Nothing tells whether the address is known. Three letters an hour go to one address.
+    """
+    await shared.limits.hit(shared.rules.mail_account, auth.limit_key(work, body.email))
+    await auth.register(work, email=body.email, display_name=body.display_name, locale=body.locale)
+    return LinkSent()
+
+
+@router.post("/identity/auth/verify-address", responses=problems(LinkSpent, PasswordWeak))
+async def verify_address(
+    body: VerifyAddress, work: Annotated[Work, anyone(by_address)]
+) -> SignedInView:
+    """Prove the address with the code of the message and set the password; signs in at once."""
+    signed_in = await auth.verify_address(work, token=body.token, password=body.password)
+    return SignedInView.of(signed_in, work.now)
+
+
+@router.post("/identity/auth/sign-in", responses=problems(SignInRefused))
+async def sign_in(
+    body: SignIn, work: Annotated[Work, anyone(by_address)], shared: Sharing
+) -> SignedInView:
+    """Sign in with address and password. Every refusal is the same `sign-in-refused`.
+
+    Ten tries a minute for one account and sixty for one network address.
+    """
+    await shared.limits.hit(shared.rules.auth_account, auth.limit_key(work, body.email))
+    signed_in = await auth.sign_in(work, email=body.email, password=body.password)
+    return SignedInView.of(signed_in, work.now)
+
+
+@router.post("/identity/auth/refresh", responses=problems(SessionRevoked, SessionExpired))
+async def refresh(body: Refresh, work: Annotated[Work, anyone(by_address)]) -> SignedInView:
+    """The next pair of tokens. The same refresh token again within 30 seconds gives the same pair.
+
+    Used later than that, it ends the session: somebody else may have it.
+    """
+    signed_in = await auth.refresh(work, refresh_token=body.refresh_token)
+    return SignedInView.of(signed_in, work.now)
+
+
+@router.post("/identity/auth/sign-out")
+async def sign_out(
+    work: Annotated[Work, writes(Permission.SESSION_REVOKE)], response: Response
+) -> SessionView:
+    """End the session that calls. Its tokens are dead for every later call."""
+    response.headers["Cache-Control"] = "no-store"
+    session = await auth.sign_out(work)
+    return SessionView.of(session, work.now, current=session.id)

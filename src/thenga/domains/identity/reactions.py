@@ -1,0 +1,34 @@
+"""What Identity does when others tell something."""
+
+from datetime import timedelta
+
+from thenga.domains.identity.services import memberships
+from thenga.domains.organization import public as organization
+from thenga.kernel.db.work import Work
+from thenga.kernel.events.reactions import Reactions
+
+reactions = Reactions("identity")
+
+
+@reactions.on(organization.OrganizationCreated)
+async def make_founder_owner(work: Work, event: organization.OrganizationCreated) -> None:
+    """Whoever founds an organization is its first owner, once (IDN section 6)."""
+    await memberships.found(
+        work,
+        event.organization_id,
+        founder=event.created_by_user_id,
+        status=event.status,
+        sandbox=event.mode == "sandbox",
+        sequence=0,
+    )
+
+
+@reactions.on(organization.SandboxClockMoved)
+async def let_gate_follow_clock(work: Work, event: organization.SandboxClockMoved) -> None:
+    """The gate compares validity by the organization's own clock (IDN-51)."""
+    await memberships.move_clock(
+        work,
+        event.organization_id,
+        ahead=timedelta(seconds=event.ahead_seconds),
+        sequence=event.move_number,
+    )

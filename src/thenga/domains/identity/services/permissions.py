@@ -1,0 +1,89 @@
+"""The permission catalogue and the built-in roles, made at deployment from the manifests."""
+
+from collections.abc import Iterable, Sequence
+from uuid import UUID, uuid5
+
+from thenga.domains.identity.permissions import TENANT_ROLES
+from thenga.domains.identity.services import policies
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+from thenga.kernel.manifest import Audience, Domain, Granted
+
+_CATALOGUE = UUID("019a0000-0000-7000-8000-00000000ca7a")
+
+_PERMISSION = """
+    INSERT INTO identity.permission (id, created_at, updated_at, version, code, domain, title,
+        effect, audiences, sensitivity, feature, keys, agents, while_suspended, roles, status)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, 'active')
+    ON CONFLICT (code) DO UPDATE SET updated_at = excluded.updated_at,
+        version = identity.permission.version + 1, title = excluded.title,
+        effect = excluded.effect, audiences = excluded.audiences,
+        sensitivity = excluded.sensitivity, feature = excluded.feature, keys = excluded.keys,
+        agents = excluded.agents, while_suspended = excluded.while_suspended,
+        roles = excluded.roles, status = 'active'
+"""
+# A vanished code decides nothing any more, but what refers to it stays readable.
+_DEPRECATE = """
+    UPDATE identity.permission SET status = 'deprecated'
+    WHERE code <> ALL ($1::text[]) AND status = 'active'
+"""
+_ROLE = """
+    INSERT INTO identity.role (id, created_at, updated_at, version, code, title, audience)
+    VALUES ($1, $2, $2, 1, $3, $4, 'tenant')
+    ON CONFLICT (code) DO UPDATE SET title = excluded.title
+"""
+_SUPERSEDE = "UPDATE identity.policy_set SET status = 'superseded' WHERE label <> $1"
+_POLICY = """
+    INSERT INTO identity.policy_set (id, created_at, updated_at, version, label, status, text)
+    VALUES ($1, $2, $2, 1, $3, 'enforced', $4)
+    ON CONFLICT (label) DO UPDATE SET status = 'enforced'
+"""
+
+
+def roles_of(granted: Granted) -> list[str]:
+    """Owner and administrator hold every tenant permission; the others what it names (IDN-24)."""
+    if Audience.TENANT not in granted.audiences:
+        return []
+    return list(dict.fromkeys(["owner", "administrator", *granted.roles]))
+
+
+async def seed(host: Host, domains: Sequence[Domain]) -> None:
+    """At deployment, as the system login: catalogues are written by nobody else."""
+    origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
+    work = Work(host, "identity", Scope(actor=SYSTEM), origin, login="identity_system")
+    try:
+        await publish_catalogue(work, [one for domain in domains for one in domain.permissions])
+        await work.finish()
+    finally:
+        await work.close()
+
+
+async def publish_catalogue(work: Work, granted: Iterable[Granted]) -> None:
+    """Bring the catalogue, the roles and the base policies to what this deployment declares."""
+    codes = []
+    for one in granted:
+        codes.append(one.code)
+        await work.run(
+            _PERMISSION,
+            uuid5(_CATALOGUE, one.code),
+            work.now,
+            str(one.code),
+            one.code.split(":")[0],
+            one.title,
+            one.effect.value,
+            [a.value for a in one.audiences],
+            one.sensitivity.value,
+            one.feature,
+            one.keys,
+            one.agents,
+            one.while_suspended,
+            roles_of(one),
+        )
+    await work.run(_DEPRECATE, codes)
+    for code, title in TENANT_ROLES.items():
+        await work.run(_ROLE, uuid5(_CATALOGUE, f"role {code}"), work.now, code, title)
+    label = policies.label_of(policies.BASE)
+    await work.run(_SUPERSEDE, label)
+    await work.run(_POLICY, uuid5(_CATALOGUE, label), work.now, label, policies.BASE)

@@ -1,0 +1,82 @@
+"""Cedar: one parsed policy set a version, decided by a flat context (IDN-31)."""
+
+import hashlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import cedarpy
+
+BASE = (Path(__file__).parent.parent / "content" / "base.cedar").read_text()
+_ACTION = 'Action::"use"'
+_NO_ENTITIES = cedarpy.Entities.from_json_str("[]")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the policies say; `reason` is the `@reason` of the policy that forbade."""
+
+    allowed: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """A policy set that was parsed once and is kept by its label."""
+
+    policies: Any
+    reasons: dict[str, str]
+
+
+_PARSED: dict[str, Parsed] = {}
+
+
+def label_of(text: str) -> str:
+    """The version of a policy set: the first half of its digest."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def parsed(label: str, text: str) -> Parsed:
+    """The set of a version; another version than the one known is parsed before it decides."""
+    known = _PARSED.get(label)
+    if known is None:
+        known = _PARSED[label] = Parsed(cedarpy.PolicySet.from_str(text), _reasons(text))
+    return known
+
+
+def is_parsed(label: str) -> bool:
+    return label in _PARSED
+
+
+def decide(
+    label: str, text: str, *, principal: str, resource: str, context: dict[str, Any]
+) -> Verdict:
+    """Permit only where a policy permits, none forbids and none errs."""
+    policies = parsed(label, text)
+    request = {
+        "principal": principal,
+        "action": _ACTION,
+        "resource": resource,
+        "context": context,
+    }
+    answer = cedarpy.is_authorized(request, policies.policies, _NO_ENTITIES)
+    # Cedar skips a policy that errs, so an erring forbid would allow: any error denies.
+    if answer.diagnostics.errors:
+        return Verdict(False, "policy_error")
+    if answer.decision is cedarpy.Decision.Allow:
+        return Verdict(True, "allowed")
+    named = list(answer.diagnostics.id_annotations_by_reason.values())
+    reasons = [policies.reasons[name] for name in named if name in policies.reasons]
+    return Verdict(False, min(reasons) if reasons else "policy_denied")
+
+
+def _reasons(text: str) -> dict[str, str]:
+    """`@id` → `@reason`, read from the lines of the set."""
+    found: dict[str, str] = {}
+    name = ""
+    for line in text.splitlines():
+        if line.startswith('@id("'):
+            name = line[5:-2]
+        elif line.startswith('@reason("'):
+            found[name] = line[9:-2]
+    return found

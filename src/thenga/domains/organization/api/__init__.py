@@ -1,0 +1,1 @@
+"""Routes of Organization: they translate, services decide."""

@@ -1,0 +1,61 @@
+"""Who acts, and for whom the database is opened."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+
+class ActorKind(StrEnum):
+    """The kinds of actor of the wire conventions, and the two that only we are."""
+
+    USER = "user"
+    API_KEY = "api_key"
+    SERVICE = "service"
+    PLATFORM = "platform"
+    SYSTEM = "system"  # jobs, reactions and sweeps
+    NOBODY = "nobody"  # public operations before anybody is known
+
+
+class Actor(BaseModel):
+    """Who acts: goes into audit rows, events, jobs and calls between processes."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: ActorKind
+    id: UUID | None = None
+    session_id: UUID | None = None
+
+
+NOBODY = Actor(kind=ActorKind.NOBODY)
+SYSTEM = Actor(kind=ActorKind.SYSTEM)
+
+
+@dataclass(slots=True)
+class Scope:
+    """What the transaction is opened for: the four settings that row security compares."""
+
+    actor: Actor
+    organization_id: UUID | None = None
+    user_id: UUID | None = None
+    presented: bytes | None = None
+    platform: bool = False
+    clock_offset: timedelta = timedelta(0)
+
+    def opening(self) -> str:
+        """The statement that begins a transaction in this scope.
+
+        Only the hexadecimal digits of UUIDs and hashes are written into it, so it can go out in
+        one round trip together with BEGIN.
+        """
+        organization = "" if self.organization_id is None else self.organization_id.hex
+        person = "" if self.user_id is None else self.user_id.hex
+        presented = "" if self.presented is None else self.presented.hex()
+        return (
+            f"SELECT set_config('app.organization_id', '{organization}', true), "
+            f"set_config('app.user_id', '{person}', true), "
+            f"set_config('app.presented', '{presented}', true), "
+            f"set_config('app.platform', '{'on' if self.platform else ''}', true)"
+        )

@@ -1,0 +1,63 @@
+"""The kinds of table, and the row security that each kind means.
+
+A kind says who sees a row. Four settings of the transaction are compared with the row: the
+organization, the person, what was presented (a hash), and whether staff act on the platform.
+"""
+
+from dataclasses import dataclass
+from enum import Enum
+
+ORGANIZATION = "nullif(current_setting('app.organization_id', true), '')::uuid"
+PERSON = "nullif(current_setting('app.user_id', true), '')::uuid"
+PRESENTED = "decode(nullif(current_setting('app.presented', true), ''), 'hex')"
+PLATFORM = "current_setting('app.platform', true) = 'on'"
+
+
+@dataclass(frozen=True)
+class Guard:
+    """Who reads and who writes; `None` means that the application's login cannot at all."""
+
+    reads: str | None
+    writes: str | None
+    key: tuple[str, ...]
+    holder: tuple[str, ...] = ()  # columns that must be there and not null
+
+
+class Kind(Enum):
+    """What a table is for; the lint knows no other."""
+
+    PRIVATE = Guard(
+        f"organization_id = {ORGANIZATION}",
+        f"organization_id = {ORGANIZATION}",
+        ("organization_id", "id"),
+        ("organization_id",),
+    )
+    PERSONAL = Guard(f"user_id = {PERSON}", f"user_id = {PERSON}", ("user_id", "id"), ("user_id",))
+    # The organization and the person are the two parties of a membership. Tables between two
+    # organizations name the second party `counterparty_id`.
+    TWO_PARTY = Guard(
+        f"organization_id = {ORGANIZATION} OR user_id = {PERSON}",
+        f"organization_id = {ORGANIZATION} OR user_id = {PERSON}",
+        ("organization_id", "id"),
+        ("organization_id", "user_id"),
+    )
+    BEARER = Guard(f"hash = {PRESENTED}", f"hash = {PRESENTED}", ("hash",), ("hash",))
+    CATALOGUE = Guard("true", None, ("id",))
+    PUBLISHED = Guard(
+        "true",
+        f"organization_id = {ORGANIZATION}",
+        ("organization_id", "id"),
+        ("organization_id",),
+    )
+    PLATFORM = Guard(PLATFORM, PLATFORM, ("id",))
+    # The kernel's own journals (outbox, inbox, audit): the application adds, only the system
+    # login reads. `organization_id` may be null; if it is not, it is the caller's.
+    LEDGER = Guard(
+        None,
+        f"organization_id IS NULL OR organization_id = {ORGANIZATION}",
+        ("id",),
+    )
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        return self.value.key

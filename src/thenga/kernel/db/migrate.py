@@ -1,0 +1,99 @@
+"""`thenga migrate`: logins, schemas, then each domain's own branch of migrations."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+
+from thenga.kernel.settings import Settings
+
+_ALEMBIC = Path(__file__).parent / "alembic"
+
+
+@dataclass(frozen=True)
+class Migrated:
+    """What one domain needs of the database."""
+
+    domain: str
+    versions: Path
+    gate: bool = False
+
+
+def migrate(settings: Settings, targets: Iterable[Migrated]) -> list[str]:
+    """Bring every domain named to its newest version; repeatable."""
+    done = []
+    for target in targets:
+        address = settings.of_domain("admin_database", target.domain)
+        address = address or settings.admin_database.get_secret_value()
+        engine = sa.create_engine(address.replace("postgresql://", "postgresql+psycopg://"))
+        with engine.begin() as connection:
+            # A migration that cannot have its lock soon must not make the requests wait.
+            connection.exec_driver_sql("SET LOCAL lock_timeout = '500ms'")
+            _make_roles(connection, settings, target)
+            connection.exec_driver_sql(f"SET LOCAL ROLE {target.domain}_owner")
+            _upgrade(connection, target)
+            done.append(target.domain)
+            reading = f"GRANT SELECT ON {target.domain}.migration TO {target.domain}"
+            connection.exec_driver_sql(reading)
+        engine.dispose()
+    return done
+
+
+def newest(versions: Path) -> str | None:
+    """The revision that a domain's database should have."""
+    return ScriptDirectory.from_config(_config(versions)).get_current_head()
+
+
+def _config(versions: Path) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(_ALEMBIC))
+    config.set_main_option("version_locations", str(versions))
+    config.set_main_option("path_separator", "newline")
+    return config
+
+
+def _upgrade(connection: sa.Connection, target: Migrated) -> None:
+    config = _config(target.versions)
+    config.attributes["connection"] = connection
+    config.attributes["domain"] = target.domain
+    command.upgrade(config, f"{target.domain}@head")
+
+
+def _make_roles(connection: sa.Connection, settings: Settings, target: Migrated) -> None:
+    domain = target.domain
+    _make_role(connection, f"{domain}_owner", None)
+    connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {domain} AUTHORIZATION {domain}_owner")
+    app = _password(settings.of_domain("database", domain) or settings.database)
+    system = _password(settings.of_domain("system_database", domain) or settings.system_database)
+    logins = {domain: app, f"{domain}_system": system}
+    if target.gate:
+        logins[f"{domain}_gate"] = app
+    for login, password in logins.items():
+        _make_role(connection, login, password)
+        connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {domain} TO {login}")
+        connection.exec_driver_sql(f"ALTER ROLE {login} SET search_path = {domain}")
+    connection.exec_driver_sql("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+
+
+def _make_role(connection: sa.Connection, name: str, password: str | None) -> None:
+    # Several processes may migrate at once in tests: the lock makes «if absent» true.
+    connection.exec_driver_sql("SELECT pg_advisory_xact_lock(hashtext('thenga roles'))")
+    known = connection.exec_driver_sql(
+        "SELECT 1 FROM pg_roles WHERE rolname = %s", (name,)
+    ).scalar()
+    if known is None:
+        connection.exec_driver_sql(
+            f"CREATE ROLE {name} NOSUPERUSER NOCREATEDB NOCREATEROLE NOBYPASSRLS"
+        )
+    if password is not None:
+        quoted = password.replace("'", "''")
+        connection.exec_driver_sql(f"ALTER ROLE {name} LOGIN PASSWORD '{quoted}'")
+
+
+def _password(address: str) -> str:
+    return urlsplit(address.replace("{login}", "login")).password or ""

@@ -1,0 +1,223 @@
+"""`Reader`: the door to the database for whoever only reads.
+
+It opens its transaction with the first statement, sets who it is for, and is closed by the edge.
+Every read is bound to the organization twice: by row security, and by the filter added here.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+import asyncpg
+from sqlalchemy import ColumnElement, Select
+
+from thenga.kernel.actors import Actor, Scope
+from thenga.kernel.clock import of_sandbox
+from thenga.kernel.db import statements
+from thenga.kernel.db.engine import Connection
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.paging import Paged, Slice, keyset
+from thenga.kernel.db.rows import Row, row_of
+from thenga.kernel.errors import NotFound
+from thenga.kernel.host import Host
+from thenga.kernel.ports.port import Port
+
+R = TypeVar("R", bound=Row)
+T = TypeVar("T")
+P = TypeVar("P", bound=Port)
+
+_OF_ORGANIZATION = (Kind.PRIVATE, Kind.PUBLISHED)
+
+
+@dataclass(slots=True)
+class Origin:
+    """What a unit of work came from; told in audit rows, events and jobs."""
+
+    action: str
+    request_id: str
+    correlation_id: str
+    causation_id: str | None = None
+    traceparent: str | None = None
+    network: str | None = None
+    decision_id: UUID | None = None
+
+
+class Reader:
+    """Reads of one unit of work."""
+
+    _begin = "BEGIN READ ONLY"
+
+    def __init__(
+        self, host: Host, domain: str, scope: Scope, origin: Origin, *, login: str | None = None
+    ) -> None:
+        self.host = host
+        self.domain = domain
+        self.origin = origin
+        self.now: datetime = of_sandbox(host.now(), scope.clock_offset)
+        self.held_as = "system"
+        self.obligations: list[dict[str, Any]] = []
+        self.answer: object = None  # what the route returned; the edge makes headers of it
+        self._scope = scope
+        self._login = login
+        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._connection: Connection | None = None
+
+    @property
+    def actor(self) -> Actor:
+        return self._scope.actor
+
+    @property
+    def organization_id(self) -> UUID:
+        """The organization this is for; asking where there is none is a defect."""
+        if self._scope.organization_id is None:
+            raise LookupError("this unit of work was opened for no organization")
+        return self._scope.organization_id
+
+    @property
+    def user_id(self) -> UUID:
+        """The person this is for; asking where there is none is a defect."""
+        if self._scope.user_id is None:
+            raise LookupError("this unit of work was opened for no person")
+        return self._scope.user_id
+
+    async def get(self, row: type[R], id: UUID) -> R:  # noqa: A002
+        """The row of this identifier, or `NotFound`, also where it belongs to somebody else."""
+        found = await self._one(row, self._key_of(row, id))
+        if found is None:
+            raise NotFound()
+        return found
+
+    async def find(self, row: type[R], **columns: Any) -> R | None:
+        """The one row with these values, or none; found by a unique key."""
+        return await self._one(row, self._bound(row, columns))
+
+    async def all(self, statement: Select[R], *, limit: int = 1000) -> list[R]:
+        """Every row of a statement that cannot grow without bound."""
+        row = row_of(statement.columns_clause_froms[0])
+        records = await self._fetch(self._limited(row, statement).limit(limit))
+        return [row.load(record) for record in records]  # type: ignore[misc]  # row is R's class
+
+    async def values(self, statement: Select[T], *, limit: int = 1000) -> list[T]:
+        """The first column of every result row."""
+        return [record[0] for record in await self._fetch(statement.limit(limit))]
+
+    async def value(self, statement: Select[T]) -> T | None:
+        """The first column of the first result row."""
+        text, arguments = statements.render(statement)
+        connection = await self._open()
+        found: T | None = await connection.fetchval(text, *arguments)
+        return found
+
+    async def records(self, statement: Select[*tuple[Any, ...]]) -> Sequence[asyncpg.Record]:
+        """Result rows of several columns, by name."""
+        return await self._fetch(statement)
+
+    async def page(
+        self, statement: Select[R], paged: Paged, by: ColumnElement[Any] | None = None
+    ) -> Slice[R]:
+        """One page in keyset order of `by` (and the identifier), with a sealed cursor."""
+        row = row_of(statement.columns_clause_froms[0])
+        bound_to = f"{paged.bound_to}|{self._scope.organization_id}|{self.actor.id}"
+        key = self.host.key("cursor")
+        ordered = keyset(self._limited(row, statement), row, paged, by, key, bound_to)
+        records = await self._fetch(ordered)
+        items = [row.load(record[: len(row.__columns__)]) for record in records[: paged.limit]]
+        after = None
+        if len(records) > paged.limit:
+            after = paged.seal_after(key, bound_to, records[paged.limit - 1])
+        return Slice(items, after)  # type: ignore[arg-type]  # row is R's class
+
+    def port(self, port: type[P]) -> P:
+        """Another domain's port; asked before the first write, never in a loop."""
+        return self.host.bindings.of(port)
+
+    async def present(self, presented: bytes) -> None:
+        """Show a hash the caller holds; bearer rows are found by nothing else."""
+        self._scope.presented = presented
+        await self._rescope()
+
+    async def become(self, user_id: UUID) -> None:
+        """Go on for one person, who has just proved to be that person."""
+        if self._scope.user_id not in (None, user_id):
+            raise LookupError("this unit of work is another person's already")
+        self._scope.user_id = user_id
+        await self._rescope()
+
+    async def settle_in(self, organization_id: UUID) -> None:
+        """Go on for an organization that this unit of work founds or was let into."""
+        if self._scope.organization_id not in (None, organization_id):
+            raise LookupError("this unit of work is another organization's already")
+        self._scope.organization_id = organization_id
+        await self._rescope()
+
+    @asynccontextmanager
+    async def aside(self) -> AsyncIterator["Reader"]:
+        """A short read of its own, so that nothing slow (a password hash) holds a transaction."""
+        scope = replace(self._scope)
+        reader = Reader(self.host, self.domain, scope, self.origin, login=self._login)
+        try:
+            yield reader
+        finally:
+            await reader.close()
+
+    async def close(self) -> None:
+        """End the transaction; the edge calls this, nobody else."""
+        await self._end("COMMIT")
+
+    async def _one(self, row: type[R], key: dict[str, Any], *, locking: bool = False) -> R | None:
+        text = statements.select_by(row.__table__, tuple(key), locking=locking)
+        connection = await self._open()
+        record = await connection.fetchrow(text, *key.values())
+        return None if record is None else row.load(record)
+
+    async def _fetch(self, statement: Select[*tuple[Any, ...]]) -> list[asyncpg.Record]:
+        text, arguments = statements.render(statement)
+        connection = await self._open()
+        return await connection.fetch(text, *arguments)
+
+    def _key_of(self, row: type[Row], id: UUID) -> dict[str, Any]:  # noqa: A002
+        if row.__kind__ in _OF_ORGANIZATION:
+            return {"organization_id": self.organization_id, "id": id}
+        if row.__kind__ is Kind.PERSONAL:
+            return {"user_id": self.user_id, "id": id}
+        if row.__kind__ is Kind.TWO_PARTY:
+            if self._scope.organization_id is not None:
+                return {"organization_id": self.organization_id, "id": id}
+            return {"user_id": self.user_id, "id": id}
+        return {"id": id}
+
+    def _bound(self, row: type[Row], columns: dict[str, Any]) -> dict[str, Any]:
+        if row.__kind__ is Kind.PRIVATE and self._scope.organization_id is not None:
+            return {"organization_id": self._scope.organization_id} | columns
+        if row.__kind__ is Kind.PERSONAL and self._scope.user_id is not None:
+            return {"user_id": self._scope.user_id} | columns
+        return columns
+
+    def _limited(self, row: type[Row], statement: Select[R]) -> Select[R]:
+        for name, value in self._bound(row, {}).items():
+            statement = statement.where(row.__table__.c[name] == value)
+        return statement
+
+    async def _open(self) -> Connection:
+        if self._connection is None:
+            self._pool = await self.host.engines.pool(self.domain, self._login)
+            self._connection = await self._pool.acquire()
+            await self._connection.execute(f"{self._begin}; {self._scope.opening()}")
+        return self._connection
+
+    async def _rescope(self) -> None:
+        if self._connection is not None:
+            await self._connection.execute(self._scope.opening())
+
+    async def _end(self, word: str) -> None:
+        connection, self._connection = self._connection, None
+        if connection is None or self._pool is None:
+            return
+        try:
+            if not connection.is_closed():
+                await connection.execute(word)
+        finally:
+            await self._pool.release(connection)

@@ -1,0 +1,185 @@
+"""Rows: tables declared for SQLAlchemy, values held in plain objects.
+
+`Equipment.name` on the class is the SQLAlchemy column, so statements are composed and type-checked;
+on an object it is the bare value, because `Col` has no `__set__` at run time and the object's own
+dictionary answers first. There is no session, no identity map and no lazy loading behind it
+(docs/decisions/0007).
+"""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform, overload
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+from sqlalchemy.types import TypeEngine
+
+from thenga.kernel.db.kinds import Kind
+
+T = TypeVar("T")
+R = TypeVar("R", bound="Row")
+
+METADATA = sa.MetaData()
+_REQUIRED: Any = object()
+
+
+class Col(Generic[T]):
+    """One column: an expression on the class, a value on the object."""
+
+    def __init__(
+        self,
+        kind: TypeEngine[Any] | type[TypeEngine[Any]],
+        *,
+        default: Any = _REQUIRED,
+        nullable: bool = False,
+        secret: bool = False,
+    ) -> None:
+        self.column: sa.Column[Any] = sa.Column(kind, nullable=nullable)
+        self.default = default
+        self.secret = secret  # never in an audit row, never in an event
+        self.enum: type[StrEnum] | None = None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.column.name = self.column.key = name
+
+    @overload
+    def __get__(self, row: None, owner: type) -> "sa.Column[T]": ...
+    @overload
+    def __get__(self, row: object, owner: type) -> T: ...
+    def __get__(self, row: object | None, owner: type) -> Any:
+        if row is None:
+            return owner.__table__.c[self.column.key]  # type: ignore[attr-defined]  # set by Row
+        raise AttributeError(f"{owner.__name__}.{self.column.key} was not loaded")
+
+    if TYPE_CHECKING:
+
+        def __set__(self, row: object, value: T) -> None: ...
+
+
+def col(
+    kind: TypeEngine[Any] | type[TypeEngine[Any]],
+    *,
+    default: Any = _REQUIRED,
+    nullable: bool = False,
+    secret: bool = False,
+) -> Any:
+    """A column of a row class; `secret` ones never reach an audit row."""
+    return Col(kind, default=default, nullable=nullable, secret=secret)
+
+
+def status(of: type[StrEnum], *, default: StrEnum | None = None) -> Any:
+    """A text column that holds a member of an enumeration."""
+    made = Col[Any](sa.Text, default=_REQUIRED if default is None else default)
+    made.enum = of
+    return made
+
+
+Instant = sa.DateTime(timezone=True)
+Json = pg.JSONB
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(col, status))
+class _Declared:
+    """Tells type checkers that the constructor takes the columns by name."""
+
+
+class Row(_Declared):
+    """What every stored thing has: an identifier, two instants and a version that counts up."""
+
+    __table__: ClassVar[sa.Table]
+    __kind__: ClassVar[Kind]
+    __columns__: ClassVar[tuple[str, ...]]
+    __secret__: ClassVar[frozenset[str]]
+    __enums__: ClassVar[tuple[tuple[str, Callable[[str], StrEnum]], ...]]
+    __defaults__: ClassVar[dict[str, Any]]
+    __key__: ClassVar[tuple[str, ...]]
+
+    id: Col[UUID] = col(pg.UUID, default=None)
+    created_at: Col[datetime] = col(Instant, default=None)
+    updated_at: Col[datetime] = col(Instant, default=None)
+    version: Col[int] = col(sa.BigInteger, default=0)
+
+    def __init_subclass__(
+        cls, *, table: str | None = None, kind: Kind | None = None, key: Iterable[str] | None = None
+    ) -> None:
+        super().__init_subclass__()
+        if table is None or kind is None:
+            return
+        schema, name = table.split(".")
+        columns = _columns_of(cls)
+        cls.__kind__ = kind
+        cls.__key__ = tuple(key) if key is not None else kind.key
+        cls.__columns__ = tuple(columns)
+        cls.__secret__ = frozenset(n for n, c in columns.items() if c.secret)
+        cls.__enums__ = tuple((n, c.enum) for n, c in columns.items() if c.enum is not None)
+        cls.__defaults__ = {n: c.default for n, c in columns.items() if c.default is not _REQUIRED}
+        cls.__table__ = sa.Table(
+            name, METADATA, *(_copied(c) for c in columns.values()), schema=schema
+        )
+        _ROWS[cls.__table__] = cls
+
+    def __init__(self, **values: Any) -> None:
+        unknown = values.keys() - set(self.__columns__)
+        missing = set(self.__columns__) - values.keys() - self.__defaults__.keys()
+        if unknown or missing:
+            raise TypeError(f"{type(self).__name__}: unknown {unknown}, missing {missing}")
+        self.__dict__.update(self.__defaults__)
+        self.__dict__.update(values)
+
+    @classmethod
+    def __clause_element__(cls) -> sa.Table:
+        return cls.__table__
+
+    @classmethod
+    def load(cls: type[R], record: Iterable[Any]) -> R:
+        """The object of one result row whose columns come in declared order."""
+        row = cls.__new__(cls)
+        values = row.__dict__
+        values.update(zip(cls.__columns__, record, strict=True))
+        for name, member in cls.__enums__:
+            if values[name] is not None:
+                values[name] = member(values[name])
+        return row
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.__dict__.get('id')}>"
+
+
+class TenantRow(Row):
+    """A row that one organization owns."""
+
+    organization_id: Col[UUID] = col(pg.UUID)
+
+
+class PersonalRow(Row):
+    """A row of one person, whatever organizations they belong to."""
+
+    user_id: Col[UUID] = col(pg.UUID)
+
+
+_ROWS: dict[Any, type[Row]] = {}
+
+
+def rows() -> list[type[Row]]:
+    """Every row class that was declared; for sweeps."""
+    return list(_ROWS.values())
+
+
+def row_of(table: Any) -> type[Row]:
+    """The row class of a table."""
+    return _ROWS[table]
+
+
+def _columns_of(cls: type) -> dict[str, Col[Any]]:
+    found: dict[str, Col[Any]] = {}
+    for base in reversed(cls.__mro__):
+        found.update({n: c for n, c in vars(base).items() if isinstance(c, Col)})
+    return found
+
+
+def _copied(declared: Col[Any]) -> sa.Column[Any]:
+    # A base's column belongs to several tables, and a SQLAlchemy column only ever to one.
+    made = declared.column
+    return sa.Column(made.key, made.type, nullable=made.nullable)

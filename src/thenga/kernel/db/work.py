@@ -1,0 +1,277 @@
+"""`Work`: the door to the database for whoever changes something.
+
+A change is the row with its version counted up, its audit row, its events and its jobs, all in one
+transaction that the edge commits before the answer leaves. Nobody else commits.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from thenga.kernel import audit
+from thenga.kernel.actors import Scope
+from thenga.kernel.db import statements
+from thenga.kernel.db.engine import Connection
+from thenga.kernel.db.flush import flush, once
+from thenga.kernel.db.idempotency import Answer, Key, claim
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.rows import Row
+from thenga.kernel.errors import NotFound, StaleVersion
+from thenga.kernel.events.event import Event, envelope_text, mesh_subject
+from thenga.kernel.host import Host
+from thenga.kernel.ids import new_id
+from thenga.kernel.jobs.declare import Enqueued, Job
+from thenga.kernel.ports.port import Port
+
+R = TypeVar("R", bound=Row)
+P = TypeVar("P", bound=Port)
+
+
+class UnsavedChange(RuntimeError):
+    """A locked row was changed and not saved: a defect, found before anything is committed."""
+
+
+@dataclass(slots=True)
+class Told:
+    """One outbox row on its way into the database."""
+
+    id: UUID
+    organization_id: UUID | None
+    mesh_subject: str
+    aggregate: str
+    envelope: str
+    created_at: datetime
+
+
+class Work(Reader):
+    """Reads and changes of one unit of work."""
+
+    _begin = "BEGIN"
+
+    def __init__(
+        self, host: Host, domain: str, scope: Scope, origin: Origin, *, login: str | None = None
+    ) -> None:
+        super().__init__(host, domain, scope, origin, login=login)
+        self.if_match: int | None = None
+        self.idempotency: Key | None = None
+        self.first: Callable[[Connection], Any] | None = None  # a job's fence, a reaction's inbox
+        self._written = False
+        self._locked: dict[int, tuple[Row, dict[str, Any]]] = {}
+        self._versions: dict[UUID, int] = {}
+        self._events: list[Event] = []
+        self._audit: list[audit.Entry] = []
+        self._jobs: list[Enqueued] = []
+
+    async def lock(self, row: type[R], id: UUID) -> R:  # noqa: A002
+        """The row, held until the end; the first one locked must have the `If-Match` version."""
+        return await self._hold(row, self._key_of(row, id))
+
+    async def lock_by(self, row: type[R], **columns: Any) -> R:
+        """As `lock`, found by another unique key."""
+        return await self._hold(row, self._bound(row, columns))
+
+    async def add(self, row: R) -> R:
+        """A new row, with identifier, instants and version 1."""
+        connection = await self._write()
+        values = row.__dict__
+        values["id"] = values["id"] or new_id()
+        values["created_at"] = values["updated_at"] = self.now
+        values["version"] = 1
+        await connection.execute(
+            statements.insert(row.__table__), *(values[name] for name in row.__columns__)
+        )
+        self._versions[row.id] = 1
+        self._record("created", row, {"after": audit.shown(values, row.__secret__)})
+        return row
+
+    async def save(self, row: R) -> R:
+        """Write what was changed on a locked row; its version counts up by one."""
+        return await self._save(row) if self._changes(row) else row
+
+    async def touch(self, row: R) -> R:
+        """As `save`, and the version counts up also where only rows below this one changed."""
+        return await self._save(row)
+
+    def _changes(self, row: Row) -> dict[str, Any]:
+        before = self._locked[id(row)][1]
+        now = row.__dict__
+        return {n: v for n, v in now.items() if v is not before[n] and v != before[n]}
+
+    async def _save(self, row: R) -> R:
+        before = self._locked[id(row)][1]
+        told = self._changes(row)
+        row.updated_at, row.version = self.now, before["version"] + 1
+        changed = told | {"updated_at": row.updated_at, "version": row.version}
+        connection = await self._write()
+        key = type(row).__key__
+        text = statements.update(row.__table__, tuple(changed), key)
+        arguments = [*changed.values(), *(before[name] for name in key), before["version"]]
+        if await connection.execute(text, *arguments) != "UPDATE 1":
+            raise StaleVersion()
+        self._versions[row.id] = row.version
+        was = {n: before[n] for n in told}
+        detail = {
+            "before": audit.shown(was, row.__secret__),
+            "after": audit.shown(told, row.__secret__),
+        }
+        self._record("changed", row, detail)
+        self._locked[id(row)] = (row, dict(row.__dict__))
+        return row
+
+    async def remove(self, row: Row) -> None:
+        """Take a short-lived row away (a token, a link); resources are closed, never removed."""
+        connection = await self._write()
+        key = type(row).__key__
+        values = (row.__dict__[name] for name in key)
+        await connection.execute(statements.delete(row.__table__, key), *values)
+
+    async def run(self, statement: str, *arguments: Any) -> str:
+        """One conditional statement where a row lock would be the wrong tool; text is constant."""
+        connection = await self._write()
+        return await connection.execute(statement, *arguments)
+
+    async def query(self, statement: str, *arguments: Any) -> list[Any]:
+        """As `run`, where the statement returns rows."""
+        connection = await self._write()
+        return list(await connection.fetch(statement, *arguments))
+
+    def publish(self, event: Event) -> None:
+        """Tell a fact about a row that this unit of work added or saved."""
+        if event.domain() != self.domain:
+            raise LookupError(f"{self.domain} cannot tell {event.type}")
+        if event.aggregate_id not in self._versions:
+            raise LookupError(f"{event.type} tells of a row that this work did not change")
+        self._events.append(event)
+
+    def enqueue(
+        self,
+        job: Job,
+        *,
+        after: datetime | None = None,
+        organization_id: UUID | None = None,
+        **arguments: Any,
+    ) -> None:
+        """Have a job done once this commits; a sweep over all names the organization it is for."""
+        scope = self.scope_for(organization_id)
+        if after is not None:
+            after -= self._scope.clock_offset  # `now` may run ahead; workers wait by the base clock
+        self._jobs.append(job.enqueued(arguments, scope, self.origin, after))
+
+    def unqueue(self, key: str) -> bool:
+        """Forget a job of this key that was to be enqueued; whether there was one."""
+        before = len(self._jobs)
+        self._jobs = [job for job in self._jobs if job.key != key]
+        return len(self._jobs) < before
+
+    def scope_for(self, organization_id: UUID | None) -> Scope:
+        """Whom a job of this work is for: its own organization, or one that a sweep names."""
+        mine = self._scope.organization_id
+        if organization_id is None or organization_id == mine:
+            return self._scope
+        if mine is not None:
+            raise LookupError("this unit of work is for another organization")
+        return replace(self._scope, organization_id=organization_id)
+
+    def note(
+        self, action: str, target: tuple[str, UUID | str], detail: dict[str, Any], **more: Any
+    ) -> None:
+        """An audit row for something that changes no row, such as a refused sign-in."""
+        self._audit.append(self._entry(action, target, detail, **more))
+
+    def port(self, port: type[P]) -> P:
+        if self._written:
+            raise RuntimeError(f"{port.__name__} must be asked before the first write")
+        return super().port(port)
+
+    async def close(self) -> None:
+        """Roll back what was not finished; the edge calls this, nobody else."""
+        await self._end("ROLLBACK")
+
+    async def finish(self, answer: Answer | None = None) -> None:
+        """Write events, audit rows, jobs and the kept answer, and commit; only the edge may."""
+        for row, before in self._locked.values():
+            if any(row.__dict__[name] != value for name, value in before.items()):
+                raise UnsavedChange(f"{row!r} was changed and not saved")
+        if self._connection is None:
+            if not self._jobs and not self._audit:
+                return
+            await self._open()
+        assert self._connection is not None  # noqa: S101  # narrows the type for mypy
+        told = [self._told(event) for event in self._events]
+        if self.idempotency is not None:
+            await self.present(self.idempotency.hash)
+        await flush(self._connection, self.domain, told, self._audit, self.idempotency, answer)
+        if self._jobs:
+            await once(self._connection, self.domain, self._jobs)
+        await self._end("COMMIT")
+
+    async def _hold(self, row: type[R], key: dict[str, Any]) -> R:
+        found = await self._one(row, key, locking=True)
+        if found is None:
+            raise NotFound()
+        if self.if_match is not None and self.if_match != found.version:
+            raise StaleVersion(currentVersion=found.version)
+        self.if_match = None
+        self._locked[id(found)] = (found, dict(found.__dict__))
+        return found
+
+    async def _write(self) -> Connection:
+        self._written = True
+        return await self._open()
+
+    async def _open(self) -> Connection:
+        if self._connection is not None:
+            return self._connection
+        if self.idempotency is not None:
+            self._scope.presented = self.idempotency.hash
+        connection = await super()._open()
+        if self.idempotency is not None:
+            await claim(connection, self.domain, self.idempotency, self.host.now())
+        if self.first is not None:
+            await self.first(connection)
+        return connection
+
+    def _record(self, change: str, row: Row, detail: dict[str, Any]) -> None:
+        if row.__kind__ is Kind.BEARER:
+            return  # tokens and links come and go with the row they belong to, which is told
+        name = row.__table__.name
+        self._audit.append(
+            self._entry(self.origin.action, (name, row.id), {"change": change} | detail)
+        )
+
+    def _entry(
+        self, action: str, target: tuple[str, UUID | str], detail: dict[str, Any], **more: Any
+    ) -> audit.Entry:
+        return audit.entry(
+            actor=self.actor,
+            action=action,
+            target=target,
+            detail=detail,
+            at=self.now,
+            organization_id=self._scope.organization_id,
+            user_id=self._scope.user_id,
+            request_id=self.origin.request_id,
+            decision_id=self.origin.decision_id,
+            network=self.origin.network,
+            **more,
+        )
+
+    def _told(self, event: Event) -> Told:
+        made = new_id()
+        organization_id = self._scope.organization_id
+        text = envelope_text(
+            event,
+            id=made,
+            time=self.now,
+            sequence=self._versions[event.aggregate_id],
+            organization_id=organization_id,
+            actor_id=self.actor.id,
+            correlation_id=self.origin.correlation_id,
+            causation_id=self.origin.causation_id,
+            traceparent=self.origin.traceparent,
+        )
+        subject = mesh_subject(event, organization_id)
+        return Told(made, organization_id, subject, event.aggregate, text, self.now)

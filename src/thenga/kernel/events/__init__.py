@@ -1,0 +1,1 @@
+"""Events: told through the outbox, carried by JetStream, taken once through the inbox."""

@@ -1,0 +1,203 @@
+"""A consumer: one leader for each domain and source takes events, in order for each aggregate.
+
+Aggregates go on side by side, each in a lane of its own. An event that fails holds up its lane and
+nothing else; what comes behind it waits here in memory, unacknowledged. It is not handed back to
+the server, because handed back with delays events come again in another order.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import structlog
+from nats.aio.client import Client
+from nats.aio.msg import Msg
+from nats.js import JetStreamContext
+from pydantic import ValidationError
+
+from thenga.kernel.events import mesh
+from thenga.kernel.events.event import Envelope
+from thenga.kernel.events.leading import Lead, Seat, keep, lead
+from thenga.kernel.events.reactions import Reaction
+from thenga.kernel.events.taking import Stopped, Taking
+from thenga.kernel.host import Host
+
+FETCH = 200
+AT_ONCE = 8  # aggregates
+_MOST_HELD = mesh.MOST_PENDING - FETCH
+_WAIT_SECONDS = 1.0
+_ROOM_SECONDS = 0.05
+
+log = structlog.get_logger()
+
+
+@dataclass(slots=True)
+class _Held:
+    """One message that is not yet acknowledged."""
+
+    message: Msg
+    envelope: Envelope
+    place: int
+
+
+class Consumer:
+    """Takes what `source` tells and `domain` reacts to."""
+
+    def __init__(
+        self,
+        host: Host,
+        domain: str,
+        source: str,
+        reactions: Sequence[Reaction],
+        *,
+        seat: Seat | None = None,
+    ) -> None:
+        self.name = f"{domain}-from-{source}"
+        self._host = host
+        self._domain = domain
+        self._source = source
+        self._seat = seat
+        self._reactions: dict[str, list[Reaction]] = {}
+        for reaction in reactions:
+            self._reactions.setdefault(reaction.event_type, []).append(reaction)
+        self._subjects = {reaction.mesh_subject for reaction in reactions}
+        self._names = [reaction.name for reaction in reactions]
+        self._taking = Taking(host, domain)
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until stopped; whatever fails is begun again."""
+        seat = self._seat or Seat(self._host, self._domain)
+        name = f"consumer {self.name}"
+        try:
+            await keep(name, lambda: lead(seat, name, self._follow, stop), stop)
+        finally:
+            if self._seat is None:
+                await seat.close()
+
+    async def _follow(self, held: Lead, stop: asyncio.Event) -> None:
+        client = await mesh.connect(self._host.settings)
+        lanes = Lanes(self._taking, self._reactions, stop)
+        try:
+            fetching = await self._begin(client)
+            while not stop.is_set():
+                lanes.check()
+                if lanes.count > _MOST_HELD:
+                    await asyncio.sleep(_ROOM_SECONDS)
+                    continue
+                messages = await _fetch(client, fetching)
+                if messages:
+                    await self._sort(messages, lanes)
+            await lanes.finish(self._host.settings.drain_seconds / 2)
+        finally:
+            await lanes.cancel()
+            await mesh.drop(client)
+
+    async def _begin(self, client: Client) -> JetStreamContext.PullSubscription:
+        js = client.jetstream()
+        stream = await mesh.ensure_stream(js, self._source, self._host.settings)
+        await mesh.begin_consumer(js, stream, self.name, self._subjects)
+        return await js.pull_subscribe_bind(self.name, stream=mesh.stream_name(self._source))
+
+    async def _sort(self, messages: Sequence[Msg], lanes: "Lanes") -> None:
+        """Acknowledge what is done already, and put the rest into its lanes."""
+        read = [(message, self._read(message)) for message in messages]
+        known = [envelope.id for _, envelope in read if envelope is not None]
+        done = await self._taking.done_already(self._names, known)
+        for message, envelope in read:
+            if envelope is None or all(
+                (reaction.name, envelope.id) in done for reaction in self._reactions[envelope.type]
+            ):
+                await message.ack()
+            else:
+                lanes.put(_Held(message, envelope, message.metadata.sequence.stream))
+
+    def _read(self, message: Msg) -> Envelope | None:
+        try:
+            envelope = Envelope.model_validate_json(message.data)
+        except ValidationError as error:
+            log.error("events.message.unreadable", subject=message.subject, exc_info=error)
+            return None
+        if envelope.type not in self._reactions:
+            log.warning("events.type.unknown", consumer=self.name, event_type=envelope.type)
+            return None
+        return envelope
+
+
+class Lanes:
+    """The events held now: one lane an aggregate, strictly in order within it."""
+
+    def __init__(
+        self, taking: Taking, reactions: dict[str, list[Reaction]], stop: asyncio.Event
+    ) -> None:
+        self._taking = taking
+        self._reactions = reactions
+        self._stop = stop
+        self._slots = asyncio.Semaphore(AT_ONCE)
+        self._waiting: dict[str, deque[_Held]] = {}
+        self._places: set[int] = set()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._broken: BaseException | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self._places)
+
+    def put(self, held: _Held) -> None:
+        if held.place in self._places:
+            return  # delivered again while it waits here
+        self._places.add(held.place)
+        aggregate = held.envelope.subject
+        lane = self._waiting.get(aggregate)
+        if lane is not None:
+            lane.append(held)
+            return
+        self._waiting[aggregate] = deque([held])
+        task = asyncio.create_task(self._go(aggregate))
+        self._tasks.add(task)
+        task.add_done_callback(self._ended)
+
+    def check(self) -> None:
+        """Raise what broke a lane: everything begins again from the last acknowledgement."""
+        if self._broken is not None:
+            raise ConnectionError("a lane broke") from self._broken
+
+    async def finish(self, seconds: float) -> None:
+        """Let the reactions that run come to their end."""
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=seconds)
+
+    async def cancel(self) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _go(self, aggregate: str) -> None:
+        lane = self._waiting[aggregate]
+        while lane:
+            held = lane[0]
+            text = held.message.data.decode()
+            for reaction in self._reactions[held.envelope.type]:
+                await self._taking.settle(reaction, held.envelope, text, self._slots, self._stop)
+            await held.message.ack()
+            lane.popleft()
+            self._places.discard(held.place)
+        del self._waiting[aggregate]
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._tasks.discard(task)
+        if task.cancelled():
+            return
+        error = task.exception()
+        if error is not None and not isinstance(error, Stopped):
+            self._broken = error
+
+
+async def _fetch(client: Client, fetching: JetStreamContext.PullSubscription) -> list[Msg]:
+    try:
+        return await fetching.fetch(FETCH, timeout=_WAIT_SECONDS)
+    except TimeoutError:
+        if client.is_closed:
+            raise ConnectionError("the mesh is gone") from None
+        return []

@@ -1,0 +1,189 @@
+"""The relay: one leader a domain carries its outbox into its stream, in order and without gaps."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+import asyncpg
+import structlog
+from nats.aio.client import Client
+from nats.js import JetStreamContext
+from nats.js.api import Header, PubAck
+from nats.js.errors import NotFoundError
+
+from thenga.kernel.events import mesh
+from thenga.kernel.events.leading import Lead, Seat, keep, lead, paused
+from thenga.kernel.events.outbox import Outbox
+from thenga.kernel.host import Host
+
+BATCH = 500
+_SHORTEST, _LONGEST = 0.02, 0.25  # pauses between looks at an outbox with nothing in it
+_SILENCE_SECONDS = 5.0
+_LOOK_SECONDS = 5.0  # how often an idle relay looks whether the stream is still the same
+_PURGE_SECONDS = 600.0
+
+log = structlog.get_logger()
+
+
+class Interrupted(ConnectionError):
+    """Not everything was acknowledged; what was not is sent again, in order."""
+
+
+@dataclass
+class _Line:
+    """One connection, and what the stream is known to hold while it lasts."""
+
+    client: Client
+    js: JetStreamContext
+    epoch: str
+    last: int
+
+
+class Relay:
+    """Publishes the events of one domain.
+
+    Every message names the place it must get (`Nats-Expected-Last-Sequence`). If one is refused or
+    lost, all behind it are refused, too, and so is everything that a relay sends which does not
+    know that it leads no more: order holds without waiting for each acknowledgement.
+    """
+
+    def __init__(self, host: Host, domain: str) -> None:
+        self._host = host
+        self._domain = domain
+        self._stream = mesh.stream_name(domain)
+        self._outbox = Outbox(domain)
+        self.published = 0  # acknowledged by the stream since this was made
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Until stopped; whatever fails is begun again."""
+        seat = Seat(self._host, self._domain)
+        name = f"relay {self._domain}"
+        try:
+            await keep(name, lambda: lead(seat, name, self._carry, stop), stop)
+        finally:
+            await seat.close()
+
+    async def _carry(self, held: Lead, stop: asyncio.Event) -> None:
+        client = await mesh.connect(self._host.settings)
+        try:
+            line = await self._begin(client, held)
+            await self._go_on(line, held, stop)
+        finally:
+            await mesh.drop(client)
+
+    async def _begin(self, client: Client, held: Lead) -> _Line:
+        """Compare outbox and stream, both ways, before anything is sent (security rule 13)."""
+        js = client.jetstream(timeout=_SILENCE_SECONDS)
+        info = await mesh.ensure_stream(js, self._domain, self._host.settings)
+        line = _Line(client, js, mesh.epoch_of(info), info.state.last_seq)
+        async with held.session() as session:
+            same = await self._outbox.epoch(session) == line.epoch
+            known = line.last if same else 0
+            if forgotten := await self._outbox.forget_after(session, known):
+                log.warning("events.relay.again", domain=self._domain, events=forgotten)
+            # Only now: a crash before this line begins the comparison again.
+            await self._outbox.set_epoch(session, line.epoch)
+            after = await self._outbox.furthest(session)
+        await mesh.drop_consumers_ahead(js, self._stream, line.last)
+        await self._adopt(line, held, after)
+        return line
+
+    async def _adopt(self, line: _Line, held: Lead, after: int) -> None:
+        """Mark what was stored but never marked, because somebody died in between.
+
+        At most one batch can be in that state, so the tail of the stream is all there is to read.
+        """
+        first = max(after, line.last - 2 * BATCH) + 1
+        read = await asyncio.gather(
+            *(self._event_at(line, sequence) for sequence in range(first, line.last + 1))
+        )
+        stored = {event_id: sequence for event_id, sequence in read if event_id is not None}
+        if stored:
+            await self._mark(held, stored)
+
+    async def _event_at(self, line: _Line, sequence: int) -> tuple[UUID | None, int]:
+        try:
+            message = await line.js.get_msg(self._stream, sequence)
+            return UUID((message.headers or {})[Header.MSG_ID]), sequence
+        except (NotFoundError, KeyError, ValueError):  # expired, or not ours
+            return None, sequence
+
+    async def _go_on(self, line: _Line, held: Lead, stop: asyncio.Event) -> None:
+        clock = asyncio.get_running_loop()
+        pause, looked, purged = _SHORTEST, clock.time(), clock.time() - _PURGE_SECONDS
+        while not stop.is_set():
+            async with held.session() as session:
+                rows = await self._outbox.waiting(session, BATCH)
+            if rows:
+                await self._send(line, held, rows)
+                pause = _SHORTEST
+                continue
+            if clock.time() - purged >= _PURGE_SECONDS and not await self._purge(held):
+                purged = clock.time()
+            if clock.time() - looked >= _LOOK_SECONDS:
+                await self._look(line)
+                looked = clock.time()
+            await paused(stop, pause)
+            pause = min(pause * 1.5, _LONGEST)
+
+    async def _send(self, line: _Line, held: Lead, rows: Sequence[asyncpg.Record]) -> None:
+        waiting: list[asyncio.Future[PubAck]] = []
+        try:
+            for place, row in enumerate(rows, start=line.last):
+                headers = {
+                    Header.MSG_ID.value: str(row["id"]),
+                    Header.EXPECTED_LAST_SEQUENCE.value: str(place),
+                    "Content-Type": "application/cloudevents+json",
+                }
+                sending = line.js.publish_async(
+                    row["mesh_subject"], row["envelope"].encode(), headers=headers
+                )
+                waiting.append(await sending)
+            await _acknowledged(line.client, waiting)
+        finally:
+            # Also when sending failed half way: what is acknowledged is in the stream.
+            stored = _stored(rows, waiting)
+            if stored:
+                await self._mark(held, stored)
+                line.last = max(stored.values())
+        if len(stored) < len(rows):
+            raise Interrupted(f"{len(rows) - len(stored)} of {len(rows)} not acknowledged")
+
+    async def _mark(self, held: Lead, stored: dict[UUID, int]) -> None:
+        async with held.session() as session:
+            await self._outbox.mark(session, stored, self._host.now())
+        self.published += len(stored)
+
+    async def _look(self, line: _Line) -> None:
+        info = await line.js.stream_info(self._stream)
+        if mesh.epoch_of(info) != line.epoch or info.state.last_seq != line.last:
+            raise Interrupted("the stream is not what it was")
+
+    async def _purge(self, held: Lead) -> bool:
+        now, kept = self._host.now(), timedelta(days=self._host.settings.outbox_days)
+        async with held.session() as session:
+            return await self._outbox.purge(
+                session, sent_before=now - kept, taken_before=now - 2 * kept
+            )
+
+
+async def _acknowledged(client: Client, waiting: Sequence[asyncio.Future[PubAck]]) -> None:
+    """Wait for the answers, but not for those of a server that is gone."""
+    deadline = asyncio.get_running_loop().time() + _SILENCE_SECONDS
+    open_ = set(waiting)
+    while open_ and not client.is_closed and asyncio.get_running_loop().time() < deadline:
+        _, open_ = await asyncio.wait(open_, timeout=0.25)
+    for future in open_:
+        future.cancel()
+
+
+def _stored(
+    rows: Sequence[asyncpg.Record], answers: Sequence[asyncio.Future[PubAck]]
+) -> dict[UUID, int]:
+    return {
+        row["id"]: answer.result().seq
+        for row, answer in zip(rows, answers, strict=False)
+        if answer.done() and not answer.cancelled() and answer.exception() is None
+    }

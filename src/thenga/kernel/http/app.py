@@ -1,0 +1,123 @@
+"""The ASGI application of a process: its domains' routes, and what stands beside `/v1`."""
+
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+
+import asyncpg
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from thenga.kernel import errors
+from thenga.kernel.errors import Problem
+from thenga.kernel.gate import Gate
+from thenga.kernel.host import Host
+from thenga.kernel.http import observe
+from thenga.kernel.http.bounds import Bounds
+from thenga.kernel.http.health import health_routes
+from thenga.kernel.http.limits import Limits
+from thenga.kernel.http.pages import page_routes
+from thenga.kernel.http.problems import from_database, from_http, from_validation, render
+from thenga.kernel.http.shared import Rules, Shared
+from thenga.kernel.manifest import Domain
+from thenga.kernel.ports import serve
+
+
+def make_app(
+    host: Host,
+    gate: Gate,
+    domains: Sequence[Domain],
+    *,
+    on_start: Callable[[], None] | None = None,
+) -> FastAPI:
+    """The application; it does not start with a route that has no entrance or no permission."""
+    settings = host.settings
+    bounds = Bounds(process=settings.in_flight, tenant=settings.in_flight_tenant)
+    limits = Limits(settings.redis, secret=host.key("limits"))
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        if on_start is not None:
+            on_start()
+        yield
+        bounds.draining = True
+        await bounds.finished(settings.drain_seconds)
+        await limits.close()
+        await host.close()
+
+    app = FastAPI(
+        title="Thenga",
+        version="1",
+        openapi_url=None,  # served beside the reference page, with examples (pages.py)
+        docs_url=None,
+        redoc_url=None,
+        lifespan=lifespan,
+        telemetry=observe.tracing(settings),
+        redirect_slashes=False,
+    )
+    app.state.shared = Shared(host, gate, limits, Rules.of(settings), bounds)
+    app.state.domains = domains
+    for domain in domains:
+        for router in domain.routers:
+            app.include_router(router, prefix="/v1")
+    check_permissions(domains)
+    app.include_router(health_routes(host, domains, bounds))
+    app.include_router(page_routes(domains))
+    secret = bytes.fromhex(settings.internal_secret.get_secret_value())
+    served = [port for domain in domains for port in domain.provides]
+    app.router.routes += serve.routes(host.bindings, served, secret, now=host.now)
+    _answer_problems(app, host)
+    app.add_middleware(observe.Edge, settings=settings, bounds=bounds)
+    return app
+
+
+def check_permissions(domains: Sequence[Domain]) -> None:
+    """Every route's permission stands in its domain's catalogue (IDN-23)."""
+    for domain in domains:
+        known = {granted.code for granted in domain.permissions}
+        for router in domain.routers:
+            for permission in _permissions_of(router):
+                if permission not in known:
+                    raise LookupError(f"{permission} is used by a route and declared nowhere")
+
+
+def _permissions_of(router: APIRouter) -> list[str]:
+    entrances = [getattr(route, "entrance", None) for route in router.routes]
+    return [e.permission for e in entrances if e is not None and e.permission is not None]
+
+
+def _answer_problems(app: FastAPI, host: Host) -> None:
+    base_url = host.settings.base_url
+
+    def answer(request: Request, problem: Problem) -> Response:
+        facts = request.scope["thenga"]
+        return render(
+            problem,
+            request_id=facts.request_id,
+            instance=request.url.path,
+            base_url=base_url,
+        )
+
+    @app.exception_handler(Problem)
+    async def of_problem(request: Request, problem: Problem) -> Response:
+        return answer(request, problem)
+
+    @app.exception_handler(RequestValidationError)
+    async def of_validation(request: Request, error: RequestValidationError) -> Response:
+        return answer(request, from_validation(error))
+
+    @app.exception_handler(HTTPException)
+    async def of_framework(request: Request, error: HTTPException) -> Response:
+        return answer(request, from_http(error))
+
+    @app.exception_handler(asyncpg.PostgresError)
+    async def of_database(request: Request, error: asyncpg.PostgresError) -> Response:
+        problem = from_database(error)
+        if problem is None:
+            raise error  # a defect of ours: logged and answered by the outermost layer
+        return answer(request, problem)
+
+    @app.exception_handler(asyncpg.InterfaceError)
+    @app.exception_handler(ConnectionError)
+    async def of_connection(request: Request, error: Exception) -> Response:
+        return answer(request, errors.DependencyUnavailable(dependency="database"))

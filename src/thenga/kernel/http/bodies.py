@@ -1,0 +1,78 @@
+"""The shapes on the wire: `Body` comes in, `View` goes out, `PageOf` is a list's answer."""
+
+from collections.abc import Callable, Iterable
+from datetime import datetime
+from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from thenga.kernel.db.paging import Slice
+
+V = TypeVar("V", bound=BaseModel)
+
+
+class Body(BaseModel):
+    """What a client sends; a field we do not know is refused, so a typing mistake is not lost."""
+
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, populate_by_name=False)
+
+    def changes(self) -> dict[str, Any]:
+        """The fields the client really sent."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class View(BaseModel):
+    """What a client gets; made from a row by its attributes."""
+
+    model_config = ConfigDict(
+        from_attributes=True,
+        alias_generator=to_camel,
+        populate_by_name=True,
+        serialize_by_alias=True,
+    )
+
+
+class Stored(View):
+    """What every stored resource shows."""
+
+    id: UUID
+    created_at: datetime
+    updated_at: datetime
+    version: Annotated[int, Field(ge=1, description="Counts up with every change; the ETag.")]
+
+
+class PageOf(View, Generic[V]):
+    """One page of a list."""
+
+    items: list[V]
+    next_cursor: Annotated[
+        str | None, Field(description="Send it as `cursor` for the next page; null on the last.")
+    ]
+
+    @classmethod
+    def of(cls, page: Slice[Any], view: Callable[[Any], V]) -> "PageOf[V]":
+        return cls.model_construct(
+            items=[view(row) for row in page.items], next_cursor=page.next_cursor
+        )
+
+
+class _Once:
+    """Marks a field that is shown in one answer only."""
+
+
+SHOWN_ONCE = _Once()
+
+
+def secrets_of(model: BaseModel) -> list[str]:
+    """The fields of an answer that a repeated call must not show again."""
+    return [n for n, f in type(model).model_fields.items() if SHOWN_ONCE in f.metadata]
+
+
+def without_secrets(model: BaseModel) -> bytes | None:
+    """The answer to keep for a repeat; None if the answer as sent may be kept."""
+    names: Iterable[str] = secrets_of(model)
+    if not names:
+        return None
+    return model.model_copy(update=dict.fromkeys(names)).model_dump_json(by_alias=True).encode()

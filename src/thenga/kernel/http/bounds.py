@@ -1,0 +1,130 @@
+"""How much work is taken at once, and how much of a body is read.
+
+Over a bound the answer is no at once: a queue without an end turns a peak into an outage.
+"""
+
+import asyncio
+from uuid import UUID
+
+from prometheus_client import Counter
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive
+
+from thenga.kernel.errors import MalformedRequest, Overloaded, TooLarge, UploadTimeout
+
+SHED = Counter("thenga_http_shed", "Requests refused because a bound was reached.", ["bound"])
+
+_SHED_PROCESS = SHED.labels("process")
+_SHED_TENANT = SHED.labels("tenant")
+_SHED_STREAMS = SHED.labels("streams")
+
+
+class Bounds:
+    """Counts of one process. Plain calls, each `enter` with its `leave` in a `finally`."""
+
+    __slots__ = ("_idle", "_tenants", "draining", "in_flight", "process", "streams", "tenant")
+
+    def __init__(self, *, process: int, tenant: int) -> None:
+        self.process = process
+        self.tenant = tenant
+        self.in_flight = 0
+        self.streams = 0
+        # Draining makes the process unready and refuses nothing: until the balancer has seen it,
+        # requests still arrive and must be served.
+        self.draining = False
+        self._tenants: dict[UUID, int] = {}
+        self._idle: asyncio.Event | None = None
+
+    def enter(self) -> None:
+        if self.in_flight >= self.process:
+            _SHED_PROCESS.inc()
+            raise _overloaded("This process has as much work as it can finish.")
+        self.in_flight += 1
+
+    def leave(self) -> None:
+        self.in_flight -= 1
+        if self._idle is not None and not self.in_flight:
+            self._idle.set()
+
+    def enter_tenant(self, tenant: UUID) -> None:
+        """One organization cannot take all places of the process from the others."""
+        now = self._tenants.get(tenant, 0)
+        if now >= self.tenant:
+            _SHED_TENANT.inc()
+            raise _overloaded("This organization has too many requests under way at once.")
+        self._tenants[tenant] = now + 1
+
+    def leave_tenant(self, tenant: UUID) -> None:
+        left = self._tenants[tenant] - 1
+        if left:
+            self._tenants[tenant] = left
+        else:
+            del self._tenants[tenant]
+
+    def become_stream(self) -> None:
+        """An event stream lasts for minutes and gives its place among the requests back."""
+        if self.streams >= self.process:
+            _SHED_STREAMS.inc()
+            raise _overloaded("This process holds as many event streams as it can.")
+        self.streams += 1
+        self.leave()
+
+    def leave_stream(self) -> None:
+        self.streams -= 1
+
+    async def finished(self, seconds: float) -> bool:
+        """Whether all requests came to their end in that time."""
+        if not self.in_flight:
+            return True
+        self._idle = asyncio.Event()
+        try:
+            async with asyncio.timeout(seconds):
+                await self._idle.wait()
+        except TimeoutError:
+            return False
+        finally:
+            self._idle = None
+        return True
+
+
+def _overloaded(detail: str) -> Overloaded:
+    return Overloaded(detail, headers={"Retry-After": "1"})
+
+
+def check_length(declared: str | bytes | None, limit: int) -> None:
+    """Refuse by `Content-Length`, before a byte of the body is read."""
+    if declared is None:
+        return
+    if not (declared.isascii() and declared.isdigit()):  # text has digits that int() refuses
+        raise MalformedRequest("Content-Length is not a number.")
+    # Python refuses to read numbers of thousands of digits; such a length is too large anyway.
+    if len(declared) > 18 or int(declared) > limit:
+        raise _too_large(limit)
+
+
+async def read_body(receive: Receive, limit: int, *, seconds: float = 10.0) -> bytes:
+    """The whole body; stops reading at the limit and does not wait for a slow sender."""
+    body = bytearray()
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect()
+                part: bytes = message.get("body", b"")
+                if len(body) + len(part) > limit:
+                    raise _too_large(limit)
+                if message.get("more_body", False):
+                    body += part
+                else:
+                    return bytes(body + part) if body else part
+    except TimeoutError:
+        raise UploadTimeout(
+            f"The body did not arrive within {seconds:g} seconds.", headers={"Connection": "close"}
+        ) from None
+
+
+def _too_large(limit: int) -> TooLarge:
+    # No `Connection: close`: a server that closes on unread bytes resets the connection, and the
+    # caller would never see this answer. The server throws the rest of the body away instead.
+    return TooLarge(f"The body may have at most {limit} bytes.", limitBytes=limit)

@@ -1,0 +1,257 @@
+"""Entrances: the only ways from a route to the database.
+
+`reads(p)` gives a `Reader`, `writes(p)` a `Work`, `uploads(p)` a `Work` and the body as a stream,
+`signed(scheme)` a `Work` for a verified and deduplicated callback, `anyone(limit)` a `Work` for
+nobody known. A route has exactly one; the application does not start otherwise.
+"""
+
+import hashlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+from uuid import UUID, uuid5
+
+from fastapi import Depends, Request
+
+from thenga.kernel import gate as gates
+from thenga.kernel import sealing
+from thenga.kernel.actors import NOBODY, Actor, ActorKind, Scope
+from thenga.kernel.db.idempotency import Key
+from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import MalformedRequest, NotFound, PreconditionRequired, ValidationFailed
+from thenga.kernel.events.inbox import take
+from thenga.kernel.http.limits import Rule
+from thenga.kernel.http.observe import RequestFacts
+from thenga.kernel.http.shared import Shared, shared_of
+
+_CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
+_LONGEST_KEY = 255
+
+
+class Entrance(ABC):
+    """One way in; FastAPI calls it for the value, the door calls `open` before anything else."""
+
+    permission: str | None = None
+    writing = False
+    idempotent = False
+    streams = False
+    requires_version = False
+
+    async def __call__(self, request: Request) -> Any:
+        return request.scope["thenga.unit"]
+
+    @abstractmethod
+    async def open(self, request: Request, domain: str) -> Reader:
+        """Limit, authenticate, authorize; then a unit of work that has not touched anything."""
+
+
+class _ByPermission(Entrance):
+    unit: type[Reader] = Reader
+
+    def __init__(self, permission: StrEnum) -> None:
+        self.permission = permission.value
+
+    async def open(self, request: Request, domain: str) -> Reader:
+        shared, facts = shared_of(request), _facts(request)
+        await shared.limits.hit(shared.rules.address, facts.network)
+        assert self.permission is not None  # noqa: S101  # set by __init__
+        passed = await shared.gate.enter(
+            credential=_credential(request),
+            organization_id=_organization_asked(request),
+            permission=self.permission,
+            network=facts.network,
+            request_id=facts.request_id,
+        )
+        if isinstance(passed, gates.Refusal):
+            raise gates.problem_of(passed, self.permission)
+        await shared.limits.hit(shared.rules.actor, str(passed.actor.id))
+        unit = self.unit(
+            shared.host,
+            domain,
+            Scope(
+                actor=passed.actor,
+                organization_id=passed.organization_id,
+                user_id=passed.user_id,
+                platform=passed.held_as is gates.HeldAs.PLATFORM,
+                clock_offset=passed.clock_offset,
+            ),
+            _origin(facts, self.permission, passed.decision_id),
+        )
+        unit.held_as = passed.held_as
+        unit.obligations = passed.obligations
+        if isinstance(unit, Work):
+            await self._prepare(request, shared, unit, passed)
+        return unit
+
+    async def _prepare(
+        self, request: Request, shared: Shared, work: Work, passed: gates.Passage
+    ) -> None:
+        work.if_match = _version_of(request.headers.get("if-match"))
+        if work.if_match is None and self.requires_version:
+            raise PreconditionRequired()
+        key = request.headers.get("idempotency-key")
+        if key is not None and self.idempotent:
+            work.idempotency = await _key_of(request, shared, key, passed)
+
+
+class _Reads(_ByPermission):
+    pass
+
+
+class _Writes(_ByPermission):
+    unit = Work
+    writing = True
+    idempotent = True
+
+    def __init__(self, permission: StrEnum, *, if_match: bool) -> None:
+        super().__init__(permission)
+        self.requires_version = if_match
+
+
+class _Uploads(_Writes):
+    streams = True
+    idempotent = False  # the body is not in memory, so it cannot be compared
+
+    def __init__(self, permission: StrEnum) -> None:
+        super().__init__(permission, if_match=False)
+
+
+class _Anyone(Entrance):
+    writing = True
+
+    def __init__(self, limit: Callable[[Shared], Rule]) -> None:
+        self.limit = limit
+
+    async def open(self, request: Request, domain: str) -> Work:
+        shared, facts = shared_of(request), _facts(request)
+        await shared.limits.hit(self.limit(shared), facts.network)
+        return Work(shared.host, domain, Scope(actor=NOBODY), _origin(facts, "public", None))
+
+
+@dataclass(frozen=True)
+class SignedCall:
+    """What a verified callback says of itself: its own identifier and whose it is."""
+
+    event_id: str
+    organization_id: UUID | None = None
+
+
+class Scheme(Protocol):
+    """A provider's own signature scheme, on the raw bytes; raises `Unauthenticated`."""
+
+    async def verify(
+        self, host: Any, path: Mapping[str, str], headers: Mapping[str, str], body: bytes
+    ) -> SignedCall: ...
+
+
+class _Signed(Entrance):
+    writing = True
+
+    def __init__(self, scheme: Scheme) -> None:
+        self.scheme = scheme
+
+    async def open(self, request: Request, domain: str) -> Work:
+        shared, facts = shared_of(request), _facts(request)
+        await shared.limits.hit(shared.rules.callback, facts.network)
+        body = await request.body()
+        call = await self.scheme.verify(shared.host, request.path_params, request.headers, body)
+        path = request.url.path
+        actor = Actor(kind=ActorKind.SERVICE, id=uuid5(_CALLBACKS, path))
+        scope = Scope(actor=actor, organization_id=call.organization_id)
+        work = Work(shared.host, domain, scope, _origin(facts, f"callback {path}", None))
+        # The provider's own event id is taken once, in the transaction of its effect (rule 40).
+        event_id = uuid5(_CALLBACKS, f"{path}#{call.event_id}")
+        work.first = take(domain, f"callback {path}", event_id, shared.host.now())
+        return work
+
+
+def reads(permission: StrEnum) -> Any:
+    """A `Reader`, for whoever holds the permission."""
+    return Depends(_Reads(permission))
+
+
+def writes(permission: StrEnum, *, if_match: bool = False) -> Any:
+    """A `Work`, for whoever holds the permission; `if_match` where a lost update costs money."""
+    return Depends(_Writes(permission, if_match=if_match))
+
+
+def uploads(permission: StrEnum) -> Any:
+    """A `Work` whose route reads the body itself by `bounds.stream_body`, limited as it comes."""
+    return Depends(_Uploads(permission))
+
+
+def signed(scheme: Scheme) -> Any:
+    """A `Work` for a provider's callback that was verified and not seen before."""
+    return Depends(_Signed(scheme))
+
+
+def anyone(limit: Callable[[Shared], Rule]) -> Any:
+    """A `Work` for sign-in and the like: nobody is known yet; limited by address."""
+    return Depends(_Anyone(limit))
+
+
+def _facts(request: Request) -> RequestFacts:
+    facts = request.scope["thenga"]
+    assert isinstance(facts, RequestFacts)  # noqa: S101  # put there by the outermost layer
+    return facts
+
+
+def _origin(facts: RequestFacts, action: str, decision_id: UUID | None) -> Origin:
+    return Origin(
+        action=action,
+        request_id=facts.request_id,
+        correlation_id=facts.request_id,
+        traceparent=facts.traceparent,
+        network=facts.network,
+        decision_id=decision_id,
+    )
+
+
+def _credential(request: Request) -> str | None:
+    scheme, _, credential = request.headers.get("authorization", "").partition(" ")
+    return credential.strip() if scheme.lower() == "bearer" and credential else None
+
+
+def _organization_asked(request: Request) -> UUID | None:
+    """The path names it, else the header; both must agree, and another's is answered with 404."""
+    in_path = request.path_params.get("organizationId")
+    in_header = request.headers.get("x-organization-id")
+    if in_path is not None and in_header is not None and in_path.lower() != in_header.lower():
+        raise NotFound()
+    asked = in_path or in_header
+    if asked is None:
+        return None
+    try:
+        return UUID(asked)
+    except ValueError:
+        raise NotFound() from None
+
+
+def _version_of(if_match: str | None) -> int | None:
+    if if_match is None or if_match == "*":
+        return None
+    text = if_match.strip().removeprefix("W/").strip('"')
+    if not text.isdecimal() or len(text) > 18:
+        raise ValidationFailed(
+            errors=[
+                {
+                    "pointer": "/header/If-Match",
+                    "code": "version",
+                    "detail": 'Send the ETag as it was answered, for example "3".',
+                }
+            ]
+        )
+    return int(text)
+
+
+async def _key_of(request: Request, shared: Shared, key: str, passed: gates.Passage) -> Key:
+    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+        raise MalformedRequest("An Idempotency-Key has 1 to 255 visible ASCII characters.")
+    parts = (passed.actor.id, passed.organization_id, request.method, request.url.path, key)
+    digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
+    # Bodies can hold secrets, so their hash is keyed (context-map, decision 14).
+    body = await request.body()
+    return Key(digest, sealing.mac(shared.host.key("idempotency"), body))

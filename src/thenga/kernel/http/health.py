@@ -1,0 +1,53 @@
+"""Health: whether the process runs, whether it may take traffic, and its figures."""
+
+import asyncio
+from collections.abc import Sequence
+
+import asyncpg
+from fastapi import APIRouter, Response
+
+from thenga.kernel.db.migrate import newest
+from thenga.kernel.host import Host
+from thenga.kernel.http import observe
+from thenga.kernel.http.bounds import Bounds
+from thenga.kernel.manifest import Domain
+
+
+def health_routes(host: Host, domains: Sequence[Domain], bounds: Bounds) -> APIRouter:
+    """`/health/live`, `/health/ready` and `/metrics`; no credentials, no data."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/health/live")
+    async def live() -> dict[str, str]:
+        return {"status": "live"}
+
+    @router.get("/health/ready")
+    async def ready(response: Response) -> dict[str, object]:
+        missing = await _not_ready(host, domains)
+        if bounds.draining:
+            missing.append("draining")
+        response.status_code = 503 if missing else 200
+        return {"status": "not ready" if missing else "ready", "missing": missing}
+
+    @router.get("/metrics")
+    async def metrics() -> Response:
+        text, kind = observe.metrics()
+        return Response(text, media_type=kind)
+
+    return router
+
+
+async def _not_ready(host: Host, domains: Sequence[Domain]) -> list[str]:
+    """The database and the migrations; a broker that is away stops no request (rule 49)."""
+    missing = []
+    for domain in domains:
+        try:
+            async with asyncio.timeout(2):
+                pool = await host.engines.pool(domain.name)
+                found = await pool.fetchval(f"SELECT version_num FROM {domain.name}.migration")
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
+            missing.append(f"database of {domain.name}")
+            continue
+        if found != newest(domain.migrations):
+            missing.append(f"migrations of {domain.name}")
+    return missing

@@ -1,0 +1,107 @@
+"""The HTML of the pages for people: problems and events, each from what the code says."""
+
+import json
+from collections.abc import Sequence
+from html import escape
+from inspect import cleandoc
+from typing import Any
+
+from thenga.kernel.errors import Problem
+from thenga.kernel.events import catalogue
+from thenga.kernel.events.event import Event
+from thenga.kernel.manifest import Domain
+
+_NAVIGATION = (
+    '<nav><a href="/docs">Reference</a><a href="/problems">Problems</a>'
+    '<a href="/events">Events</a></nav>'
+)
+REFERENCE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>Thenga API</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<link rel="stylesheet" href="/docs/swagger-ui.css">
+<link rel="stylesheet" href="/docs/reference.css">
+</head><body><div id="reference"></div>
+<script src="/docs/swagger-ui-bundle.js"></script><script src="/docs/reference.js"></script>
+</body></html>
+"""
+
+
+def page(title: str, body: str) -> str:
+    return (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}'
+        '</title><meta name="viewport" content="width=device-width, initial-scale=1">'
+        '<link rel="stylesheet" href="/docs/page.css"></head>'
+        f"<body>{_NAVIGATION}<main><h1>{escape(title)}</h1>{body}</main></body></html>\n"
+    )
+
+
+def prose(text: str) -> str:
+    """A docstring as paragraphs, with what stands in backticks as code."""
+    paragraphs = cleandoc(text).split("\n\n")
+    return "".join(f"<p>{_inline(paragraph)}</p>" for paragraph in paragraphs)
+
+
+def problem_page(kind: type[Problem]) -> str:
+    meaning = prose(kind.__doc__ or kind.title)
+    facts = f"<p>Status {kind.status}, code <code>{escape(kind.code)}</code></p>"
+    return page(kind.title, facts + meaning)
+
+
+def problem_list(kinds: Sequence[type[Problem]]) -> str:
+    rows = "".join(
+        f'<tr><td>{kind.status}</td><td><a href="/problems/{escape(kind.code)}">'
+        f"<code>{escape(kind.code)}</code></a></td><td>{escape(kind.title)}</td></tr>"
+        for kind in kinds
+    )
+    said = "<p>Every refusal has a code. Decide by the code; show people the detail.</p>"
+    return page("Problems", said + _table(("Status", "Code", "Title"), rows))
+
+
+def event_list(domains: Sequence[Domain]) -> str:
+    told = catalogue.events(domains)
+    listed = "".join(
+        f'<li><a href="#{escape(event.type)}"><code>{escape(event.type)}</code></a></li>'
+        for event in told
+    )
+    said = "<p>Ask for <code>application/json</code> to get the AsyncAPI document.</p>"
+    return page("Events", f"{said}<ul>{listed}</ul>{''.join(_event(each) for each in told)}")
+
+
+def _event(event: type[Event]) -> str:
+    schema = catalogue.data_schema(event)
+    required = schema.get("required", [])
+    rows = "".join(
+        f"<tr><td><code>{escape(name)}</code></td><td>{escape(_kind(field))}</td>"
+        f"<td>{'always' if name in required else ''}</td>"
+        f"<td>{_inline(field.get('description', ''))}</td></tr>"
+        for name, field in schema.get("properties", {}).items()
+    )
+    example = json.dumps(catalogue.example(event), indent=2, ensure_ascii=False)
+    return (
+        f'<section><h2 id="{escape(event.type)}">{escape(event.type)}</h2>'
+        f"{prose(catalogue.description(event))}"
+        f"{_table(('Field of data', 'Kind', 'Present', 'Meaning'), rows)}"
+        f"<pre>{escape(example)}</pre></section>"
+    )
+
+
+def _kind(field: dict[str, Any]) -> str:
+    if "$ref" in field:
+        return str(field["$ref"]).rpartition("/")[2]
+    if "anyOf" in field:
+        return " or ".join(_kind(each) for each in field["anyOf"])
+    if "enum" in field:
+        return ", ".join(str(each) for each in field["enum"])
+    if field.get("type") == "array":
+        return f"list of {_kind(field.get('items', {}))}"
+    return str(field.get("format") or field.get("const") or field.get("type", "any"))
+
+
+def _table(heads: Sequence[str], rows: str) -> str:
+    head = "".join(f"<th>{escape(each)}</th>" for each in heads)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _inline(text: str) -> str:
+    parts = escape(text.replace("\n", " ")).split("`")
+    return "".join(f"<code>{p}</code>" if odd % 2 else p for odd, p in enumerate(parts))

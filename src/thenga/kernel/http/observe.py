@@ -1,0 +1,295 @@
+"""The outermost layer: who asks under which number, how long it took, and nothing unhandled.
+
+Add it with `app.add_middleware(Edge, …)`, so that it stands outside of all but Starlette's own
+error page, which then never has anything to show.
+"""
+
+import asyncio
+import os
+import re
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import lru_cache
+from ipaddress import IPv6Address, ip_address, ip_network
+from time import perf_counter
+
+import structlog
+from fastapi.telemetry import TelemetryConfig
+from opentelemetry.context import Context
+from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.sdk.resources import Resource
+from opentelemetry.sdk.trace import Span, SpanProcessor, TracerProvider
+from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.sampling import ParentBased, TraceIdRatioBased
+from prometheus_client import (
+    CONTENT_TYPE_LATEST,
+    REGISTRY,
+    CollectorRegistry,
+    Gauge,
+    Histogram,
+    generate_latest,
+    multiprocess,
+)
+from starlette.requests import ClientDisconnect
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uuid_utils import uuid7  # as text a quarter of the price of the standard class
+
+from thenga.kernel import logs
+from thenga.kernel.errors import InternalError, Overloaded, Problem
+from thenga.kernel.http.bounds import SHED, Bounds
+from thenga.kernel.http.problems import render
+from thenga.kernel.settings import Settings
+
+# The count of requests is the histogram's own `_count`; a second metric would cost and say nothing.
+_SECONDS = Histogram(
+    "thenga_http_request_seconds",
+    "Requests and how long they took.",
+    ["method", "route", "status"],
+    buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0),
+)
+_IN_FLIGHT = Gauge("thenga_http_in_flight", "Requests under way.", multiprocess_mode="livesum")
+_SHED_TIME = SHED.labels("time")
+
+# These answer also when the process is full: an orchestrator that hears nothing would kill it.
+ALWAYS_OPEN = frozenset({"/health/live", "/health/ready", "/metrics"})
+
+_METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+_REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{8,128}")
+_TRACEPARENT = re.compile(
+    rb"(?!ff)[0-9a-f]{2}-(?!0{32})[0-9a-f]{32}-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}"
+)
+_NO_ADDRESS = "0.0.0.0"  # a caller on a local socket; nobody's allowed network contains it
+_CLIENT_GONE = 499
+
+
+@dataclass(slots=True)
+class RequestFacts:
+    """What the edge knows of a request; `scope["thenga"]`."""
+
+    request_id: str
+    traceparent: str | None
+    network: str  # the caller's address
+    started: float
+
+
+class Proxies:
+    """Whose word on the caller's address is taken; anybody can write X-Forwarded-For."""
+
+    def __init__(self, trusted: str) -> None:
+        parts = [part.strip() for part in trusted.split(",")]
+        self._networks = tuple(ip_network(part, strict=False) for part in parts if part)
+
+    def client(self, scope: Scope) -> str:
+        """The rightmost address that is not one of our proxies."""
+        peer = scope.get("client")
+        address = (_address(peer[0]) if peer else None) or _NO_ADDRESS
+        if not self._networks or not self._trusts(address):
+            return address
+        lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
+        hops = b",".join(lines).decode("latin-1").split(",") if lines else []
+        for hop in reversed(hops):
+            said = _address(hop.strip())
+            if said is None:
+                break
+            address = said
+            if not self._trusts(address):
+                break
+        return address
+
+    def _trusts(self, address: str) -> bool:
+        parsed = ip_address(address)
+        return any(parsed in network for network in self._networks)
+
+
+@lru_cache(maxsize=4096)
+def _address(text: str) -> str | None:
+    """One spelling for one address, without port, zone or the dress of IPv6 on IPv4."""
+    if text.startswith("["):
+        text = text[1:].partition("]")[0]
+    elif text.count(":") == 1:
+        text = text.partition(":")[0]
+    try:
+        parsed = ip_address(text.partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(parsed, IPv6Address) and parsed.ipv4_mapped is not None:
+        parsed = parsed.ipv4_mapped
+    return str(parsed)
+
+
+class _Answer:
+    """Sends the response on, adds the request's number and remembers what was said."""
+
+    __slots__ = ("_bounds", "_request_id", "_send", "limit", "status", "streaming")
+
+    def __init__(self, send: Send, request_id: str, bounds: Bounds) -> None:
+        self._send = send
+        self._request_id = (b"x-request-id", request_id.encode("ascii"))
+        self._bounds = bounds
+        self.status = 0
+        self.streaming = False
+        self.limit: asyncio.Timeout | None = None
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = list(message.get("headers", ()))
+            for name, value in headers:
+                if name == b"content-type" and value.startswith(b"text/event-stream"):
+                    self._become_stream()
+            headers.append(self._request_id)
+            message["headers"] = headers
+            self.status = message["status"]
+        try:
+            await self._send(message)
+        except OSError as error:
+            raise ClientDisconnect() from error
+
+    def _become_stream(self) -> None:
+        """An event stream has no end to wait for, so the time of a request does not bind it."""
+        if self.limit is None or self.streaming:
+            return
+        self._bounds.become_stream()
+        self.streaming = True
+        self.limit.reschedule(None)
+
+
+class Edge:
+    """Pure ASGI, because it runs on every request: see `test_observe` for what it costs."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, bounds: Bounds) -> None:
+        self._app = app
+        self._bounds = bounds
+        self._seconds = settings.request_seconds
+        self._base_url = settings.base_url
+        self._proxies = Proxies(settings.trusted_proxies)
+        self._log = structlog.get_logger().bind()
+        self._timers: dict[tuple[str, str, int], Histogram] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        facts = scope["thenga"] = self._facts(scope)
+        number = logs.request_id.set(facts.request_id)
+        parent = logs.traceparent.set(facts.traceparent)
+        answer = _Answer(send, facts.request_id, self._bounds)
+        try:
+            await self._serve(scope, receive, answer)
+        finally:
+            self._record(scope, facts, answer.status or _CLIENT_GONE)
+            logs.traceparent.reset(parent)
+            logs.request_id.reset(number)
+
+    def _facts(self, scope: Scope) -> RequestFacts:
+        headers = dict(scope["headers"])
+        given = headers.get(b"x-request-id", b"")
+        parent = headers.get(b"traceparent", b"")
+        return RequestFacts(
+            given.decode("ascii") if _REQUEST_ID.fullmatch(given) else str(uuid7()),
+            parent.decode("ascii") if _TRACEPARENT.fullmatch(parent) else None,
+            self._proxies.client(scope),
+            perf_counter(),
+        )
+
+    async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
+        limit = answer.limit = asyncio.timeout(self._seconds)
+        bounded = scope["path"] not in ALWAYS_OPEN
+        entered = False
+        try:
+            if bounded:
+                self._bounds.enter()
+                entered = True
+            async with limit:
+                await self._app(scope, receive, answer)
+        except Problem as refused:
+            await self._tell(refused, scope, receive, answer)
+        except ClientDisconnect:
+            answer.status = answer.status or _CLIENT_GONE
+        except Exception as error:  # noqa: BLE001  (the last place where it can be told)
+            problem: Problem = InternalError()
+            if limit.expired() and isinstance(error, TimeoutError):
+                _SHED_TIME.inc()
+                problem = Overloaded(f"This took longer than {self._seconds:g} seconds.")
+            else:
+                self._log.error("http.request.failed", method=scope["method"], exc_info=error)
+            await self._tell(problem, scope, receive, answer)
+        finally:
+            if answer.streaming:
+                self._bounds.leave_stream()
+            elif entered:
+                self._bounds.leave()
+
+    async def _tell(
+        self, problem: Problem, scope: Scope, receive: Receive, answer: _Answer
+    ) -> None:
+        if answer.status:
+            return  # half an answer is out: the server cuts the connection, which tells the caller
+        answer.limit = None
+        request_id = scope["thenga"].request_id
+        path = scope["path"]
+        response = render(problem, request_id=request_id, instance=path, base_url=self._base_url)
+        with suppress(ClientDisconnect):
+            await response(scope, receive, answer)
+
+    def _record(self, scope: Scope, facts: RequestFacts, status: int) -> None:
+        """One line and one observation; the template of the path, never its values."""
+        took = perf_counter() - facts.started
+        method = scope["method"] if scope["method"] in _METHODS else "OTHER"
+        route = getattr(scope.get("route"), "path", None) or "unmatched"
+        key = (method, route, status // 100)
+        timer = self._timers.get(key)
+        if timer is None:
+            timer = self._timers[key] = _SECONDS.labels(method, route, f"{status // 100}xx")
+        timer.observe(took)
+        _IN_FLIGHT.set(self._bounds.in_flight)
+        self._log.info(
+            "http.request.served",
+            method=method,
+            route=route,
+            status=status,
+            ms=round(took * 1000, 2),
+        )
+
+
+def metrics() -> tuple[bytes, str]:
+    """The text for `/metrics` and its media type, over all processes where they share a folder."""
+    registry = REGISTRY
+    if os.environ.get("PROMETHEUS_MULTIPROC_DIR"):  # the library's own switch
+        registry = CollectorRegistry()
+        multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]  # not typed
+    return generate_latest(registry), CONTENT_TYPE_LATEST
+
+
+class _WithoutQuery(SpanProcessor):
+    """FastAPI puts the query into its span; what people search for is not for a trace."""
+
+    def on_start(self, span: Span, parent_context: Context | None = None) -> None:
+        if span.attributes and "url.query" in span.attributes:
+            span.set_attribute("url.query", "REDACTED")
+
+
+def tracing(settings: Settings) -> TelemetryConfig:
+    """For `FastAPI(telemetry=…)`. Metrics and logs are ours, and idle telemetry costs a third."""
+    config: TelemetryConfig = {
+        "tracing": False,
+        "metrics": False,
+        "logs": False,
+        "operation_spans": False,
+        "auto_configure": False,
+    }
+    if not settings.trace_ratio:
+        return config
+    provider = TracerProvider(
+        sampler=ParentBased(TraceIdRatioBased(settings.trace_ratio)),
+        resource=Resource.create({"service.name": "thenga"}),
+    )
+    provider.add_span_processor(_WithoutQuery())
+    if settings.otlp_endpoint:
+        endpoint = f"{settings.otlp_endpoint.rstrip('/').removesuffix('/v1/traces')}/v1/traces"
+        provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(endpoint=endpoint)))
+    return {
+        **config,
+        "tracing": True,
+        "tracer_provider": provider,
+        "exclude": lambda scope: scope["path"] in ALWAYS_OPEN,
+    }

@@ -1,0 +1,89 @@
+"""Every operation of the API, read from the manifests: what documents and recordings go by."""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fastapi import APIRouter
+
+from thenga.kernel.http.doors import Door
+from thenga.kernel.manifest import Domain
+
+PREFIX = "/v1"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method on one path; `name` is the route's function and the operation id."""
+
+    domain: Domain
+    method: str
+    path: str
+    door: Door
+
+    @property
+    def name(self) -> str:
+        return self.function.__name__
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function as it was written, without the wrapping of the door."""
+        written: Callable[..., Any] = inspect.unwrap(self.door.endpoint)
+        return written
+
+    @property
+    def permission(self) -> str | None:
+        return self.door.entrance.permission
+
+    def answers(self, path: str) -> bool:
+        """Whether a concrete path is one of this operation's."""
+        return re.fullmatch(re.sub(r"\{[^}]+\}", "[^/]+", self.path), path) is not None
+
+
+class SameName(TypeError):
+    """Two operations would have one operation id, and a client one function for both."""
+
+
+def operations(domains: Sequence[Domain]) -> list[Operation]:
+    """All operations in the order of the manifests; an operation id is there once."""
+    found: dict[str, Operation] = {}
+    for domain in domains:
+        for one in _of(domain):
+            other = found.setdefault(one.name, one)
+            if other is not one:
+                raise SameName(
+                    f"{one.name} is the name of {other.method} {other.path} and of "
+                    f"{one.method} {one.path}; name the functions apart"
+                )
+    return list(found.values())
+
+
+def mounted(domains: Sequence[Domain]) -> APIRouter:
+    """The routes of the domains as an application mounts them, without an application."""
+    router = APIRouter()
+    for domain in domains:
+        for each in domain.routers:
+            router.include_router(each, prefix=PREFIX)
+    return router
+
+
+def tags(domains: Sequence[Domain]) -> dict[str, str]:
+    """Each tag with the first sentence that its module says of itself."""
+    found: dict[str, str] = {}
+    for one in operations(domains):
+        module = sys.modules.get(one.function.__module__)
+        text = inspect.cleandoc(module.__doc__ or "") if module is not None else ""
+        for tag in one.door.tags:
+            found.setdefault(str(tag), text.partition("\n\n")[0].replace("\n", " "))
+    return found
+
+
+def _of(domain: Domain) -> Iterator[Operation]:
+    for router in domain.routers:
+        for route in router.routes:
+            if isinstance(route, Door) and route.include_in_schema:
+                for method in sorted(route.methods or ()):
+                    yield Operation(domain, method, PREFIX + route.path, route)

@@ -1,0 +1,228 @@
+"""Refusals on the wire: RFC 9457, and the faults of others turned into refusals of ours."""
+
+import re
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from http import HTTPStatus
+from typing import Any, get_args
+
+import asyncpg
+import orjson
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel
+from pydantic_core.core_schema import ErrorType
+from starlette.exceptions import HTTPException
+from starlette.responses import Response
+
+from thenga.kernel import errors
+from thenga.kernel.errors import Problem, ValidationFailed
+
+MEDIA_TYPE = "application/problem+json"
+
+_MOST_ERRORS = 50
+_LONGEST_NAME = 64
+
+
+class Retryable(Problem):
+    """Others changed the same thing at the same moment, several times. Send the call again."""
+
+    code, status, title = "concurrent-change", 409, "Others changed this at the same moment"
+
+
+def render(problem: Problem, *, request_id: str, instance: str, base_url: str) -> Response:
+    """The answer that tells a problem; `instance` is the path, never the query."""
+    body = {
+        **problem.facts,
+        "type": f"{base_url.rstrip('/')}/problems/{problem.code}",
+        "title": problem.title,
+        "status": problem.status,
+        "detail": problem.detail,
+        "instance": instance,
+        "code": problem.code,
+        "requestId": request_id,
+    }
+    content = orjson.dumps(body, default=_wire, option=orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS)
+    return Response(content, problem.status, _headers(problem), MEDIA_TYPE)
+
+
+def _headers(problem: Problem) -> dict[str, str]:
+    headers = {"cache-control": "no-store"}
+    if problem.status == HTTPStatus.UNAUTHORIZED:
+        headers["www-authenticate"] = "Bearer"
+    if problem.status == HTTPStatus.SERVICE_UNAVAILABLE:
+        headers["retry-after"] = "1"
+    return headers | {name.lower(): value for name, value in problem.headers.items()}
+
+
+def _wire(value: object) -> object:
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True)
+    if isinstance(value, (set, frozenset)):
+        return sorted(value, key=str)
+    if isinstance(value, Decimal):
+        return str(value)
+    raise TypeError(f"a fact of a problem cannot be a {type(value).__name__}")
+
+
+def from_database(error: BaseException) -> Problem | None:
+    """What a refusal of PostgreSQL means to the caller; None where it is a defect of ours."""
+    cause = getattr(error, "orig", None) or error  # SQLAlchemy wraps
+    cause = cause if getattr(cause, "sqlstate", None) else (cause.__cause__ or cause)
+    state = getattr(cause, "sqlstate", None)
+    # After a migration a prepared statement fails once inside a transaction and never again.
+    if isinstance(cause, asyncpg.InvalidCachedStatementError):
+        return Retryable(headers={"Retry-After": "1"})
+    if isinstance(cause, ConnectionError):
+        return errors.DependencyUnavailable(dependency="database", headers={"Retry-After": "1"})
+    return _from_state(state) if isinstance(state, str) else None
+
+
+def _from_state(state: str) -> Problem | None:
+    match state[:2]:
+        case "22":
+            return ValidationFailed("A value lies outside of what can be stored.")
+        case "23":
+            return errors.Conflict()
+        case "40":
+            return Retryable(headers={"Retry-After": "1"})
+        case "08" | "53" | "57":
+            return errors.DependencyUnavailable(dependency="database", headers={"Retry-After": "1"})
+        case _ if state == "55P03":  # a lock was not given in time
+            return Retryable(headers={"Retry-After": "1"})
+        case _:
+            return None
+
+
+def from_http(error: HTTPException) -> Problem:
+    """What the framework refuses by itself: no such path, no such method, an unreadable body."""
+    headers = dict(error.headers or {})
+    match error.status_code:
+        case HTTPStatus.NOT_FOUND:
+            return errors.NotFound(headers=headers)
+        case HTTPStatus.METHOD_NOT_ALLOWED:
+            return errors.MethodNotAllowed(headers=headers)
+        case HTTPStatus.UNAUTHORIZED:
+            return errors.Unauthenticated(headers=headers)
+        case HTTPStatus.FORBIDDEN:
+            return errors.Forbidden(headers=headers)
+        case HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            return errors.TooLarge(headers=headers)
+        case HTTPStatus.UNSUPPORTED_MEDIA_TYPE:
+            return errors.UnsupportedMediaType(headers=headers)
+        case status if status < HTTPStatus.INTERNAL_SERVER_ERROR:
+            return errors.MalformedRequest(headers=headers)
+        case _:
+            return errors.InternalError(headers=headers)
+
+
+# What pydantic found, told to a person. The names in braces are bounds of the schema; what was
+# sent is never repeated, for it may be a password. A type that is not here and is pydantic's own
+# gets the general sentence; a validator of ours that wants to be heard raises PydanticCustomError.
+_GENERAL = "This value is not right."
+_SENTENCES = {
+    "missing": "This is required.",
+    "extra_forbidden": "This is not known here. Leave it out, or check how it is written.",
+    "json_invalid": "This is not well-formed JSON.",
+    "string_type": "Send text.",
+    "string_too_short": "Use at least {min_length} characters.",
+    "string_too_long": "Use at most {max_length} characters.",
+    "string_pattern_mismatch": "This does not have the form that the operation describes.",
+    "int_type": "Send a whole number.",
+    "int_parsing": "Send a whole number.",
+    "int_from_float": "Send a whole number.",
+    "float_type": "Send a number.",
+    "float_parsing": "Send a number.",
+    "decimal_type": "Send a decimal number as text.",
+    "decimal_parsing": "Send a decimal number as text.",
+    "decimal_max_digits": "Use at most {max_digits} digits.",
+    "decimal_max_places": "Use at most {decimal_places} places after the point.",
+    "finite_number": "Send a finite number.",
+    "bool_type": "Send true or false.",
+    "bool_parsing": "Send true or false.",
+    "greater_than": "This must be more than {gt}.",
+    "greater_than_equal": "This must be {ge} or more.",
+    "less_than": "This must be less than {lt}.",
+    "less_than_equal": "This must be {le} or less.",
+    "multiple_of": "This must be a multiple of {multiple_of}.",
+    "enum": "Use one of: {expected}.",
+    "literal_error": "Use one of: {expected}.",
+    "union_tag_invalid": "Use one of: {expected_tags}.",
+    "union_tag_not_found": "Say which kind this is.",
+    "uuid_type": "Send an identifier (UUID).",
+    "uuid_parsing": "Send an identifier (UUID).",
+    "date_type": "Send a date like 2026-11-14.",
+    "date_parsing": "Send a date like 2026-11-14.",
+    "date_from_datetime_parsing": "Send a date like 2026-11-14.",
+    "datetime_type": "Send an instant like 2026-11-14T08:30:00Z.",
+    "datetime_parsing": "Send an instant like 2026-11-14T08:30:00Z.",
+    "datetime_from_date_parsing": "Send an instant like 2026-11-14T08:30:00Z.",
+    "timezone_aware": "Say the time zone, like 2026-11-14T08:30:00Z.",
+    "list_type": "Send a list.",
+    "dict_type": "Send an object.",
+    "model_type": "Send an object.",
+    "model_attributes_type": "Send an object.",
+    "too_short": "Send at least {min_length} of these.",
+    "too_long": "Send at most {max_length} of these.",
+    "url_parsing": "Send a web address.",
+    "url_scheme": "Send a web address that begins with one of: {expected_schemes}.",
+}
+_OF_PYDANTIC: frozenset[str] = frozenset(get_args(ErrorType))
+_SNAKE = re.compile(r"_([a-z0-9])")
+
+
+def from_validation(error: RequestValidationError) -> ValidationFailed:
+    """Each fault with a pointer to its place and what would be right."""
+    found = error.errors()
+    told = [
+        {
+            "pointer": _pointer(fault["loc"], error.body, missing=fault["type"] == "missing"),
+            "code": fault["type"],
+            "detail": _sentence(fault),
+        }
+        for fault in found[:_MOST_ERRORS]
+    ]
+    detail = "One field is not right." if len(found) == 1 else f"{len(found)} fields are not right."
+    return ValidationFailed(detail, errors=told)
+
+
+def _sentence(fault: Mapping[str, object]) -> str:
+    kind = str(fault["type"])
+    if kind not in _OF_PYDANTIC:
+        return str(fault["msg"])
+    bounds = fault.get("ctx")
+    try:
+        return _SENTENCES.get(kind, _GENERAL).format(**bounds if isinstance(bounds, dict) else {})
+    except KeyError:
+        return _GENERAL
+
+
+def _pointer(place: Sequence[str | int], body: object, *, missing: bool) -> str:
+    if not place:
+        return ""
+    source, *steps = place
+    if source != "body":
+        return _written([str(source), *(_camel(str(step)) for step in steps)])
+    return _written(_steps_in(steps, body, missing=missing))
+
+
+def _steps_in(steps: Sequence[str | int], body: object, *, missing: bool) -> list[str]:
+    """pydantic puts names of union members between the steps; they are not in the document."""
+    real: list[str] = []
+    here: Any = body  # parsed JSON
+    for step in steps:
+        in_list = isinstance(here, list) and isinstance(step, int) and step < len(here)
+        if in_list or (isinstance(here, dict) and step in here):
+            here = here[step]
+            real.append(str(step))
+    if missing and steps and isinstance(here, dict):
+        real.append(_camel(str(steps[-1])))
+    return real
+
+
+def _camel(name: str) -> str:
+    return _SNAKE.sub(lambda found: found[1].upper(), name)
+
+
+def _written(steps: Sequence[str]) -> str:
+    escaped = (step[:_LONGEST_NAME].replace("~", "~0").replace("/", "~1") for step in steps)
+    return "".join(f"/{step}" for step in escaped)

@@ -1,0 +1,162 @@
+"""What the OpenAPI document says of a route beyond its models: every answer it can give."""
+
+from typing import TYPE_CHECKING, Any
+
+from thenga.kernel import errors
+from thenga.kernel.errors import Problem
+
+if TYPE_CHECKING:
+    from thenga.kernel.http.doors import Door
+
+PROBLEM_SCHEMA = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "instance", "code", "requestId"],
+    "properties": {
+        "type": {"type": "string", "format": "uri"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string"},
+        "instance": {"type": "string"},
+        "code": {"type": "string"},
+        "requestId": {"type": "string"},
+        "errors": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["pointer", "code", "detail"],
+                "properties": {
+                    "pointer": {"type": "string"},
+                    "code": {"type": "string"},
+                    "detail": {"type": "string"},
+                },
+            },
+        },
+    },
+}
+
+_ALWAYS = (errors.RateLimited, errors.DependencyUnavailable, errors.Overloaded)
+_KNOWN_CALLER = (
+    errors.Unauthenticated,
+    errors.TokenExpired,
+    errors.SessionRevoked,
+    errors.SessionExpired,
+    errors.AccountDisabled,
+    errors.MfaRequired,
+    errors.Forbidden,
+    errors.StepUpRequired,
+    errors.TenantSuspended,
+    errors.TenantRestricted,
+    errors.NotFound,
+)
+_BODY = (
+    errors.MalformedRequest,
+    errors.TooLarge,
+    errors.UploadTimeout,
+    errors.UnsupportedMediaType,
+)
+_CHANGE = (errors.StaleVersion, errors.Conflict)
+_KEYED = (errors.IdempotencyInProgress, errors.IdempotencyKeyReused)
+
+
+def problems(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route for the problems it can answer, by status."""
+    by_status: dict[int | str, dict[str, Any]] = {}
+    for kind in kinds:
+        known = by_status.setdefault(
+            kind.status,
+            {
+                "description": "",
+                "content": {
+                    "application/problem+json": {
+                        "schema": {"$ref": "#/components/schemas/Problem"},
+                        "examples": {},
+                    }
+                },
+            },
+        )
+        examples = known["content"]["application/problem+json"]["examples"]
+        if kind.code not in examples:
+            joined = f"{known['description']}; " if known["description"] else ""
+            known["description"] = f"{joined}`{kind.code}`: {kind.title}"
+            examples[kind.code] = {"summary": kind.title, "value": _example(kind)}
+    return by_status
+
+
+def _example(kind: type[Problem]) -> dict[str, Any]:
+    return {
+        "type": f"/problems/{kind.code}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": kind.title,
+        "instance": "/v1/…",
+        "code": kind.code,
+        "requestId": "019a0000-0000-7000-8000-000000000001",
+    }
+
+
+def describe(door: "Door") -> None:
+    """Add to a route what its entrance means on the wire."""
+    kinds: list[type[Problem]] = list(_ALWAYS)
+    kinds.append(errors.ValidationFailed)
+    parameters = []
+    extra: dict[str, Any] = {}
+    if door.entrance.permission is not None:
+        kinds += _KNOWN_CALLER
+        extra["security"] = [{"bearer": []}]
+        extra["x-permission"] = door.entrance.permission
+        parameters.append(_ORGANIZATION)
+    if door.dependant.query_params:
+        kinds.append(errors.MalformedRequest)
+    if any(p.name == "cursor" for p in _query_of(door)):
+        kinds.append(errors.InvalidCursor)
+    if door.entrance.writing:
+        kinds += [*_BODY, *_CHANGE]
+        parameters.append(_IF_MATCH | {"required": door.entrance.requires_version})
+    if door.entrance.requires_version:
+        kinds.append(errors.PreconditionRequired)
+    if door.entrance.idempotent:
+        kinds += _KEYED
+        parameters.append(_KEY)
+    told = [PROBLEMS_BY_CODE[c] for r in door.responses.values() for c in _codes(r)]
+    door.responses = {
+        **{status: r for status, r in door.responses.items() if not _codes(r)},
+        **problems(*dict.fromkeys([*told, *kinds])),
+    }
+    extra["parameters"] = parameters
+    door.openapi_extra = extra
+
+
+def _query_of(door: "Door") -> list[Any]:
+    found = list(door.dependant.query_params)
+    for dependency in door.dependant.dependencies:
+        found += dependency.query_params
+    return found
+
+
+def _codes(response: dict[str, Any]) -> list[str]:
+    shown = response.get("content", {}).get("application/problem+json", {})
+    return list(shown.get("examples", {}))
+
+
+PROBLEMS_BY_CODE = errors.PROBLEMS
+
+_ORGANIZATION = {
+    "name": "X-Organization-Id",
+    "in": "header",
+    "required": False,
+    "description": "The organization to act for, where the path names none.",
+    "schema": {"type": "string", "format": "uuid"},
+}
+_IF_MATCH = {
+    "name": "If-Match",
+    "in": "header",
+    "description": "The ETag of what you read; a change of somebody else is then not lost.",
+    "schema": {"type": "string", "pattern": '^"[0-9]{1,18}"$'},
+}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "required": False,
+    "description": "Repeat a call with the same key and it takes effect once, for 24 hours.",
+    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+}

@@ -1,0 +1,60 @@
+"""What every request of a process shares: the host, the gate, the limits and the bounds."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from thenga.kernel.gate import Gate
+from thenga.kernel.host import Host
+from thenga.kernel.http.bounds import Bounds
+from thenga.kernel.http.limits import Limits, Rule
+from thenga.kernel.settings import Settings
+
+
+@dataclass(frozen=True)
+class Rules:
+    """The rate limits of the wire conventions, section 7."""
+
+    address: Rule
+    actor: Rule
+    callback: Rule
+    auth_address: Rule
+    auth_account: Rule
+    mail_account: Rule
+
+    @classmethod
+    def of(cls, settings: Settings) -> "Rules":
+        return cls(
+            # Generous: many people of one company share an address; it only stops floods.
+            address=Rule("address", settings.actor_per_minute * 20, 60, lease=100),
+            actor=Rule("actor", settings.actor_per_minute, 60, lease=20),
+            callback=Rule("callback", 6000, 60, lease=20),
+            auth_address=Rule("auth-address", settings.auth_address_per_minute, 60, degraded=20),
+            auth_account=Rule("auth-account", settings.auth_account_per_minute, 60, degraded=5),
+            mail_account=Rule("mail-account", 3, 3600, degraded=2),
+        )
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Made once by the application; entrances find it through the request."""
+
+    host: Host
+    gate: Gate
+    limits: Limits
+    rules: Rules
+    bounds: Bounds
+
+
+async def _sharing(request: Request) -> "Shared":
+    return shared_of(request)
+
+
+def shared_of(request: Request) -> Shared:
+    shared = request.app.state.shared
+    assert isinstance(shared, Shared)  # noqa: S101  # set where the application is made
+    return shared
+
+
+Sharing = Annotated[Shared, Depends(_sharing)]

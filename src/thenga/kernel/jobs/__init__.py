@@ -1,0 +1,1 @@
+"""Jobs: declared here, kept and run by Procrastinate in the domain's own schema."""

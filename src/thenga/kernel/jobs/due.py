@@ -1,0 +1,59 @@
+"""What is due, by the clock of the organization that owns it (conventions, section 9).
+
+A row that time will move has `next_check_at`. Its table needs two indexes: `next_check_at`, and
+`organization_id, next_check_at`.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from thenga.kernel.db.rows import Row
+from thenga.kernel.db.work import Work
+
+
+async def due(work: Work, row: type[Row], *, limit: int) -> list[tuple[UUID, UUID]]:
+    """Organization and identifier of rows whose time has come, earliest first.
+
+    A sandbox organization's clock runs ahead, so more of its rows are due; these are found one
+    sandbox at a time, and everybody's rows by the base clock as if there were no sandboxes.
+    """
+    statement = _statement(row.__table__, work.now, limit)
+    return [(record[0], record[1]) for record in await work.records(statement)]
+
+
+def _statement(table: sa.Table, now: datetime, limit: int) -> sa.Select[tuple[UUID, UUID]]:
+    base = sa.literal(now, sa.DateTime(timezone=True))
+    offsets = sa.table(
+        "clock_offset",
+        sa.column("organization_id", sa.UUID),
+        sa.column("ahead", sa.Interval),
+        schema=table.schema,
+    )
+    columns = (table.c.organization_id, table.c.id, table.c.next_check_at)
+    by_base = (
+        sa.select(*columns)
+        .where(table.c.next_check_at <= base)
+        .order_by(table.c.next_check_at)
+        .limit(limit)
+    )
+    ahead = (
+        sa.select(*columns)
+        .where(
+            table.c.organization_id == offsets.c.organization_id,
+            table.c.next_check_at > base,
+            table.c.next_check_at <= base + offsets.c.ahead,
+        )
+        .order_by(table.c.next_check_at)
+        .limit(limit)
+        .correlate(offsets)
+        .lateral("ahead")
+    )
+    by_sandbox = sa.select(*ahead.c).select_from(offsets.join(ahead, sa.true()))
+    both = sa.union_all(by_base.subquery("by_base").select(), by_sandbox).subquery("both")
+    return (
+        sa.select(both.c.organization_id, both.c.id)
+        .order_by(both.c.next_check_at, both.c.id)
+        .limit(limit)
+    )

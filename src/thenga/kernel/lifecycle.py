@@ -1,0 +1,113 @@
+"""Lifecycles: which moves exist, as a table of verb, from, to and guard.
+
+A move checks and sets; effects stay in services. From the table come the 409 that names the open
+moves, `allowedMoves`, the diagrams of docs/lifecycles.md and the sweep over every refusal.
+"""
+
+from collections.abc import Callable
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, ClassVar
+
+from pydantic import BaseModel
+
+from thenga.kernel.errors import InvalidTransition, Problem
+
+LIFECYCLES: list[type["Lifecycle"]] = []
+
+
+Guard = Callable[[Any, datetime], None]
+
+
+class Move:
+    """One verb: the states it leads from, the state it leads to, and what must hold."""
+
+    def __init__(self, *sources: StrEnum, to: StrEnum, guard: Guard | None = None) -> None:
+        self.sources = frozenset(sources)
+        self.to = to
+        self.guard = guard
+        self.verb = ""
+        self.lifecycle: type[Lifecycle]
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.verb = name
+
+    def __call__(self, row: Any, *, at: datetime) -> bool:
+        """Make the move; False if the row is there already, so that a repeat has no effect."""
+        axis = self.lifecycle.axis
+        status = getattr(row, axis)
+        if status == self.to and status not in self.sources:
+            return False
+        if status not in self.sources:
+            raise InvalidTransition(
+                f"This is {status}; {self.verb} is possible from {_listed(self.sources)}.",
+                **{"from": status, "operation": self.verb, "allowed": self.lifecycle.open(row)},
+            )
+        if self.guard is not None:
+            self.guard(row, at)
+        setattr(row, axis, self.to)
+        return True
+
+
+class AllowedMove(BaseModel):
+    """One move from the present state, and the guard that is not met, if one is not."""
+
+    move: str
+    possible: bool
+    reason: str | None = None
+
+
+class Lifecycle:
+    """The moves of one resource: a class of `Move`s, nothing else."""
+
+    axis: ClassVar[str] = "status"
+    states: ClassVar[type[StrEnum]]
+    initial: ClassVar[frozenset[StrEnum]]
+    moves: ClassVar[dict[str, Move]]
+
+    def __init_subclass__(
+        cls, *, initial: StrEnum | tuple[StrEnum, ...], axis: str = "status"
+    ) -> None:
+        super().__init_subclass__()
+        cls.axis = axis
+        cls.moves = {n: m for n, m in vars(cls).items() if isinstance(m, Move)}
+        begins = initial if isinstance(initial, tuple) else (initial,)
+        cls.initial = frozenset(begins)
+        cls.states = type(begins[0])
+        for move in cls.moves.values():
+            move.lifecycle = cls
+        LIFECYCLES.append(cls)
+
+    @classmethod
+    def open(cls, row: Any) -> list[str]:
+        """The verbs that lead from the row's present state."""
+        status = getattr(row, cls.axis)
+        return [verb for verb, move in cls.moves.items() if status in move.sources]
+
+    @classmethod
+    def allowed(cls, row: Any, at: datetime) -> list[AllowedMove]:
+        """What may be done next, and for the rest of the open moves the guard that fails."""
+        found = []
+        for verb in cls.open(row):
+            guard = cls.moves[verb].guard
+            try:
+                if guard is not None:
+                    guard(row, at)
+            except Problem as problem:
+                found.append(AllowedMove(move=verb, possible=False, reason=problem.detail))
+            else:
+                found.append(AllowedMove(move=verb, possible=True))
+        return found
+
+
+def diagram(lifecycle: type[Lifecycle]) -> str:
+    """The Mermaid state diagram of a lifecycle."""
+    lines = ["stateDiagram-v2"]
+    lines += [f"    [*] --> {state}" for state in sorted(lifecycle.initial)]
+    for verb, move in lifecycle.moves.items():
+        lines += [f"    {source} --> {move.to}: {verb}" for source in sorted(move.sources)]
+    return "\n".join(lines)
+
+
+def _listed(states: frozenset[StrEnum]) -> str:
+    return ", ".join(sorted(states)) or "no state"

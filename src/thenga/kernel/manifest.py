@@ -1,0 +1,101 @@
+"""What a domain declares about itself; a process mounts it, sweeps and documents are made of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fastapi import APIRouter
+
+from thenga.kernel.events.event import Event
+from thenga.kernel.lifecycle import Lifecycle
+from thenga.kernel.ports.port import Port
+
+if TYPE_CHECKING:
+    from thenga.kernel.events.reactions import Reactions
+    from thenga.kernel.host import Host
+    from thenga.kernel.jobs.declare import Jobs
+
+
+class Effect(StrEnum):
+    """Whether a permission only looks or also changes."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Audience(StrEnum):
+    """Over whose rows a permission can be held."""
+
+    PERSON = "person"
+    TENANT = "tenant"
+    PLATFORM = "platform"
+    SERVICE = "service"
+
+
+class Sensitivity(StrEnum):
+    """How much harm a wrong hand could do."""
+
+    NORMAL = "normal"
+    SENSITIVE = "sensitive"
+    MONEY = "money"
+    ADMINISTRATION = "administration"
+
+
+_READING = ("read", "list", "export")
+
+
+@dataclass(frozen=True)
+class Granted:
+    """What the permission catalogue says of one permission (IDN-23)."""
+
+    code: str
+    title: str
+    audiences: tuple[Audience, ...]
+    roles: tuple[str, ...] = ()
+    sensitivity: Sensitivity = Sensitivity.NORMAL
+    feature: str | None = None
+    while_suspended: bool = False
+
+    @property
+    def effect(self) -> Effect:
+        return Effect.READ if self.code.split(":")[2] in _READING else Effect.WRITE
+
+    @property
+    def keys(self) -> bool:
+        return self.sensitivity is Sensitivity.NORMAL
+
+    @property
+    def agents(self) -> str:
+        if self.sensitivity is not Sensitivity.NORMAL:
+            return "never"
+        return "allowed" if self.effect is Effect.READ else "with_approval"
+
+
+@dataclass(frozen=True)
+class Domain:
+    """One domain, whole: all its wiring by explicit imports."""
+
+    name: str
+    home: Path
+    routers: Sequence[APIRouter] = ()
+    permissions: Sequence[Granted] = ()
+    events: Sequence[type[Event]] = ()
+    lifecycles: Sequence[type[Lifecycle]] = ()
+    provides: "dict[type[Port], Any]" = field(default_factory=dict)  # port -> maker(host)
+    needs: Sequence[type[Port]] = ()
+    reactions: "Reactions | None" = None
+    jobs: "Jobs | None" = None
+    gate: bool = False  # has a login of its own for the one statement of the gate
+    adapters: dict[type, Any] = field(default_factory=dict)  # protocol -> maker(host)
+    at_deployment: Any = None  # async (host, all domains): seeds catalogues as the system login
+
+    @property
+    def migrations(self) -> Path:
+        return self.home / "migrations"
+
+    def bind(self, host: "Host") -> None:
+        """Answer this domain's ports in this process."""
+        for port, maker in self.provides.items():
+            host.bindings.bind(port, maker(host))

@@ -1,0 +1,61 @@
+"""Sealing (AES-256-GCM), keys derived from keys (HKDF), and message codes (HMAC), all SHA-256."""
+
+import hmac
+import secrets
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+
+KEY_BYTES = 32
+_VERSION = b"\x01"
+_NONCE_BYTES = 12
+_TAG_BYTES = 16
+_SHORTEST = len(_VERSION) + _NONCE_BYTES + _TAG_BYTES
+
+
+class BrokenSeal(Exception):
+    """The bytes were changed, or were sealed under another key or for another purpose."""
+
+
+def seal(key: bytes, plaintext: bytes, *, aad: bytes) -> bytes:
+    """Version byte, random nonce, ciphertext; `aad` says what it is for and must be given again.
+
+    A nonce is random, so one key is good for some four thousand million seals: derive a key per
+    purpose instead of sealing everything under one.
+    """
+    nonce = secrets.token_bytes(_NONCE_BYTES)
+    return _VERSION + nonce + _cipher(key).encrypt(nonce, plaintext, _VERSION + aad)
+
+
+def unseal(key: bytes, sealed: bytes, *, aad: bytes) -> bytes:
+    cipher = _cipher(key)
+    if len(sealed) < _SHORTEST or sealed[:1] != _VERSION:
+        raise BrokenSeal
+    nonce, ciphertext = sealed[1 : 1 + _NONCE_BYTES], sealed[1 + _NONCE_BYTES :]
+    try:
+        return cipher.decrypt(nonce, ciphertext, _VERSION + aad)
+    except InvalidTag:
+        raise BrokenSeal from None
+
+
+def derive(key: bytes, info: bytes, salt: bytes = b"") -> bytes:
+    """A key of 32 bytes for one purpose, which tells nothing about the key it comes from."""
+    return HKDF(algorithm=SHA256(), length=KEY_BYTES, salt=salt, info=info).derive(key)
+
+
+def mac(key: bytes, message: bytes) -> bytes:
+    return hmac.digest(key, message, "sha256")
+
+
+def equal(a: bytes, b: bytes) -> bool:
+    """Compared in a time that does not tell where they differ."""
+    return hmac.compare_digest(a, b)
+
+
+def _cipher(key: bytes) -> AESGCM:
+    # The library would take 16 or 24 bytes too and then quietly be another cipher.
+    if len(key) != KEY_BYTES:
+        raise ValueError("a sealing key has 32 bytes")
+    return AESGCM(key)

@@ -1,0 +1,1 @@
+"""What tests of every domain use; no process that serves imports it."""

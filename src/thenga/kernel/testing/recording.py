@@ -1,0 +1,172 @@
+"""Records the first good exchange of each operation as its example (`THENGA_RECORD=1`).
+
+What differs from run to run (identifiers, instants, tokens, secrets) becomes a stable sample, so
+a second recording changes no file. Recorded without xdist, since the first exchange counts.
+"""
+
+import json
+import os
+import re
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx2
+
+from thenga.kernel.http import examples
+from thenga.kernel.http.examples import Example
+from thenga.kernel.http.operations import Operation, operations
+from thenga.kernel.logs import names_a_secret
+from thenga.kernel.manifest import Domain
+
+_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)")
+_DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TOKEN = re.compile(r"\b(th[a-z]_)[A-Za-z0-9_\-.]{8,}")
+_HEX = re.compile(r"\b[0-9a-f]{32,}\b")
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
+
+_FIRST_INSTANT = datetime(2026, 11, 14, 8, 30, tzinfo=UTC)
+_SAMPLES = {"password": "a long sample passphrase", "cursor": "sample-cursor"}
+_ALSO_SECRET = ("cursor", "recoverycodes", "otpauth", "signature")
+_PLAIN_ENDINGS = ("Type", "Status", "Count", "Hint")
+
+
+class Recorder:
+    """Gathers exchanges of one test run; `write` puts them beside the domains' code."""
+
+    def __init__(self, domains: Sequence[Domain]) -> None:
+        self._operations = operations(domains)
+        self._found: dict[str, Example] = {}
+
+    async def noting(self, response: httpx2.Response) -> None:
+        """The response hook of a test client: `event_hooks={"response": [recorder.noting]}`."""
+        await response.aread()
+        request = response.request
+        self.note(request.method, request.url.path, request.content, response)
+
+    def note(self, method: str, path: str, sent: bytes, response: httpx2.Response) -> None:
+        """Keep an exchange if it went well and tells more than what is kept already."""
+        one = self._operation(method, path)
+        if one is None or not 200 <= response.status_code < 300:
+            return
+        kept = self._found.get(one.name)
+        if kept is not None and not _says_little(kept):
+            return
+        exchange = Example(
+            request=_read(sent), status=response.status_code, response=_read(response.content)
+        )
+        self._found[one.name] = stable(exchange)
+
+    def write(self) -> list[str]:
+        """Write what was seen; an operation that no test called keeps the example it has."""
+        by_domain: dict[str, tuple[Domain, list[str]]] = {}
+        for one in self._operations:
+            by_domain.setdefault(one.domain.name, (one.domain, []))[1].append(one.name)
+        for domain, names in by_domain.values():
+            known = examples.load(domain) | self._found
+            kept = {name: known[name] for name in names if name in known}
+            if kept:
+                examples.save(domain, kept)
+        return sorted(self._found)
+
+    def _operation(self, method: str, path: str) -> Operation | None:
+        fits = [o for o in self._operations if o.method == method and o.answers(path)]
+        # `/users/me` also fits `/users/{userId}`; the path with fewer placeholders is meant.
+        return min(fits, key=lambda o: o.path.count("{"), default=None)
+
+
+def recorder(domains: Sequence[Domain]) -> Recorder | None:
+    """The recorder of this run, if it is to record."""
+    return Recorder(domains) if os.environ.get("THENGA_RECORD") == "1" else None
+
+
+def stable(exchange: Example) -> Example:
+    """The exchange with samples in place of all that another run would make anew."""
+    text = json.dumps(exchange["request"])
+    samples = _Samples(chosen=set(_DATE.findall(text)))
+    samples.order(_INSTANT.findall(json.dumps([exchange["request"], exchange["response"]])))
+    return Example(
+        request=_replaced(exchange["request"], samples),
+        status=exchange["status"],
+        response=_replaced(exchange["response"], samples),
+    )
+
+
+class _Samples:
+    """The same value gets the same sample, so an answer still refers to what was asked."""
+
+    def __init__(self, chosen: set[str]) -> None:
+        self._given: dict[tuple[str, str], str] = {}
+        self._chosen = chosen  # dates that the test sent are its own choice and stay
+
+    def order(self, instants: list[str]) -> None:
+        """Later instants get later samples."""
+        moments = {text: datetime.fromisoformat(text) for text in instants}
+        ranks = {moment: rank for rank, moment in enumerate(sorted(set(moments.values())))}
+        for text, moment in moments.items():
+            sample = _FIRST_INSTANT + timedelta(minutes=ranks[moment])
+            self._given["instant", text] = sample.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def of(self, kind: str, value: str, make: Callable[[int], str]) -> str:
+        known = self._given.get((kind, value))
+        if known is None:
+            number = 1 + sum(1 for other, _ in self._given if other == kind)
+            known = self._given[kind, value] = make(number)
+        return known
+
+    def in_text(self, text: str) -> str:
+        text = _UUID.sub(lambda m: self.of("id", m[0].lower(), _sample_id), text)
+        text = _INSTANT.sub(lambda m: self._given["instant", m[0]], text)
+        if _DATE.fullmatch(text) and text not in self._chosen:
+            return self.of("date", text, lambda n: f"2026-11-{14 + n % 14:02}")
+        text = _TOKEN.sub(r"\1sample", text)
+        text = _HEX.sub(_sample_hex, text)
+        return _EMAIL.sub(lambda m: self.of("email", m[0].lower(), _sample_email), text)
+
+
+def _sample_id(number: int) -> str:
+    return f"019a0000-0000-7000-8000-{number:012x}"
+
+
+def _sample_hex(found: re.Match[str]) -> str:
+    return ("0123456789abcdef" * len(found[0]))[: len(found[0])]
+
+
+def _sample_email(number: int) -> str:
+    return f"person{number}@example.com"
+
+
+def _replaced(value: Any, samples: _Samples, key: str = "") -> Any:
+    if isinstance(value, dict):
+        return {name: _replaced(inner, samples, name) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [_replaced(inner, samples, key) for inner in value]
+    if not isinstance(value, str):
+        return value
+    if _hides(key) and not (_UUID.fullmatch(value) or _INSTANT.fullmatch(value)):
+        return _secret(key.lower(), value)
+    return samples.in_text(value)
+
+
+def _hides(key: str) -> bool:
+    if key.endswith(_PLAIN_ENDINGS):
+        return False  # `tokenType` tells nothing
+    return names_a_secret(key) or any(word in key.lower() for word in _ALSO_SECRET)
+
+
+def _secret(key: str, value: str) -> str:
+    if _TOKEN.fullmatch(value):
+        return _TOKEN.sub(r"\1sample", value)
+    return next((sample for word, sample in _SAMPLES.items() if word in key), "sample")
+
+
+def _says_little(example: Example) -> bool:
+    return isinstance(example["response"], dict) and example["response"].get("items") == []
+
+
+def _read(content: bytes) -> Any:
+    try:
+        return json.loads(content) if content else None
+    except ValueError:
+        return None  # an upload or a download has no example

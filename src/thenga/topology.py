@@ -1,0 +1,54 @@
+"""Names the fifteen domains; loads those that run here, and knows where the others answer."""
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import httpx2
+
+from thenga.kernel.host import Host
+from thenga.kernel.manifest import Domain
+from thenga.kernel.ports.port import Port
+from thenga.kernel.ports.remote import remote
+from thenga.kernel.settings import Settings
+
+# A domain stands here from the day it has a manifest; the order is the specification's.
+DOMAINS = ("identity", "organization")
+
+
+def names_here(settings: Settings) -> list[str]:
+    """The domains of this process: `THENGA_DOMAINS`, or all."""
+    asked = [name.strip() for name in settings.domains.split(",") if name.strip()]
+    unknown = set(asked) - set(DOMAINS)
+    if unknown:
+        raise LookupError(f"THENGA_DOMAINS names what is no domain: {', '.join(sorted(unknown))}")
+    return [name for name in DOMAINS if not asked or name in asked]
+
+
+def load(names: Sequence[str]) -> list[Domain]:
+    """The manifests, each imported on its own, so a split process loads only its own code."""
+    found = []
+    for name in names:
+        manifest = import_module(f"thenga.domains.{name}.manifest").DOMAIN
+        assert isinstance(manifest, Domain)  # noqa: S101  # the one thing a manifest module holds
+        found.append(manifest)
+    return found
+
+
+def bind(host: Host, domains: Sequence[Domain], *, gate: type[Port]) -> None:
+    """Bind every port that these domains answer or need; the start fails if one has neither."""
+    here = {domain.name for domain in domains}
+    for domain in domains:
+        domain.bind(host)
+    needed = {port for domain in domains for port in domain.needs} | {gate}
+    client = httpx2.AsyncClient(trust_env=False)  # no proxy may take a call between ourselves
+    host.closing.append(client.aclose)
+    for port in sorted(needed, key=lambda p: p.port_name):
+        owner = port.port_name.split(".")[0]
+        if owner in here:
+            continue
+        address = host.settings.of_domain("remote", owner)
+        if address:
+            secret = bytes.fromhex(host.settings.internal_secret.get_secret_value())
+            answering = remote(port, address, secret=secret, client=client, now=host.now)
+            host.bindings.bind(port, answering)
+    host.bindings.require(needed)

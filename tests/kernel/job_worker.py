@@ -1,0 +1,128 @@
+"""The jobs of the probe, and a worker process that tests may stop, wake and kill."""
+
+import asyncio
+import signal
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Protocol
+from uuid import UUID
+
+from tests.probe import Effect
+from thenga.kernel import logs
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Conflict, NotFound
+from thenga.kernel.host import Host, make_host
+from thenga.kernel.jobs.declare import Jobs
+from thenga.kernel.jobs.run import Run
+from thenga.kernel.jobs.runner import JobSide, Pace
+from thenga.kernel.manifest import Domain
+from thenga.kernel.settings import Settings
+
+QUICK = Pace(
+    poll_seconds=0.1, heartbeat_seconds=0.3, stalled_seconds=2, sweep_seconds=0.5, first_delay=0.2
+)
+EVERYWHERE = UUID(int=7)  # the organization that the periodic job writes for
+
+jobs = Jobs("probe")
+ticking = Jobs("probe")
+
+
+class Outside(Protocol):
+    async def call(self, thing_id: UUID, *, key: str) -> None: ...
+
+
+class Caller:
+    """Stands for a provider: remembers which keys it was called with."""
+
+    def __init__(self) -> None:
+        self.keys: list[str] = []
+
+    async def call(self, thing_id: UUID, *, key: str) -> None:
+        self.keys.append(key)
+
+
+caller = Caller()
+SEEN: list[str] = []
+
+
+async def _effect(work: Work, thing_id: UUID, cause: str) -> None:
+    effect = Effect(organization_id=work.organization_id, thing_id=thing_id, cause=cause)
+    await work.add(effect)
+
+
+@jobs.queued()
+async def simply(work: Work, *, thing_id: UUID, pause: int = 0) -> None:
+    await _effect(work, thing_id, "simply")
+    await asyncio.sleep(pause / 1000)
+
+
+@jobs.queued(key="{thing_id}")
+async def keyed(work: Work, *, thing_id: UUID, pause: int = 0) -> None:
+    await _effect(work, thing_id, "keyed")
+    await asyncio.sleep(pause / 1000)
+
+
+@jobs.queued(key="{thing_id}", retries=2)
+async def never_right(work: Work, *, thing_id: UUID) -> None:
+    await _effect(work, thing_id, "never_right")
+    SEEN.append("never_right")
+    raise RuntimeError("not now")
+
+
+@jobs.queued()
+async def refused(work: Work, *, thing_id: UUID, status: int) -> None:
+    SEEN.append(f"refused {status}")
+    raise Conflict() if status == 409 and SEEN.count("refused 409") < 2 else NotFound()
+
+
+@jobs.outside(key="{thing_id}")
+async def call_outside(run: Run, *, thing_id: UUID, pause: int = 0) -> None:
+    async with run.reading() as read:
+        await read.find(Effect, id=thing_id)
+    await run.adapter(Outside).call(thing_id, key=run.key)
+    await asyncio.sleep(pause / 1000)
+    async with run.working() as work:
+        await _effect(work, thing_id, "outside")
+
+
+@jobs.outside()
+async def record_and_fall(run: Run, *, thing_id: UUID) -> None:
+    SEEN.append("record_and_fall")
+    async with run.working() as work:
+        await _effect(work, thing_id, "record_and_fall")
+    raise RuntimeError("after the record")
+
+
+@ticking.every(timedelta(seconds=1))
+async def beat(work: Work) -> None:
+    effect = Effect(organization_id=EVERYWHERE, thing_id=EVERYWHERE, cause="beat")
+    await work.add(effect)
+
+
+@ticking.every(timedelta(days=1))
+async def daily(work: Work) -> None:
+    work.enqueue(simply, organization_id=EVERYWHERE, thing_id=EVERYWHERE)
+
+
+def domain(of: Jobs) -> Domain:
+    home = Path(__file__).parent.parent / "probe"
+    return Domain("probe", home, jobs=of, adapters={Outside: lambda host: caller})
+
+
+def side(host: Host, of: Jobs = jobs, pace: Pace = QUICK) -> JobSide:
+    return JobSide(host, [domain(of)], pace=pace)
+
+
+async def main() -> None:
+    logs.configure(json=True, stream=sys.stderr.buffer)
+    host = make_host(Settings())
+    stop = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
+    print("ready", flush=True)
+    await side(host).run(stop)
+    await host.engines.close()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())

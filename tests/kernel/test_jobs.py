@@ -1,0 +1,409 @@
+"""Jobs on real servers: once, in the caller's transaction, and by whoever holds them."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import pytest
+
+from tests.conftest import Opening
+from tests.errand import MIGRATIONS as ERRAND_MIGRATIONS
+from tests.errand import Errand
+from tests.kernel import job_worker as probe
+from tests.kernel.job_worker import QUICK, SEEN, side, ticking
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.db.migrate import Migrated, migrate
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+from thenga.kernel.ids import new_id
+from thenga.kernel.jobs.cancel import cancel
+from thenga.kernel.jobs.declare import Job, Jobs
+from thenga.kernel.jobs.due import due
+from thenga.kernel.jobs.runner import Pace
+from thenga.kernel.settings import Settings
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+async def clean(host: Host) -> None:
+    SEEN.clear()
+    probe.caller.keys.clear()
+    for table in ("procrastinate_jobs", "procrastinate_periodic_defers", "effect"):
+        await _system(host, f"DELETE FROM probe.{table}")
+
+
+async def _system(host: Host, text: str, *arguments: object, domain: str = "probe") -> list[Any]:
+    async with host.engines.connection(domain, f"{domain}_system") as connection:
+        return list(await connection.fetch(text, *arguments))
+
+
+async def _left(host: Host) -> Counter[str]:
+    rows = await _system(host, "SELECT status::text FROM probe.procrastinate_jobs")
+    return Counter(row[0] for row in rows)
+
+
+async def _effects(host: Host, cause: str) -> Counter[UUID]:
+    rows = await _system(host, "SELECT thing_id FROM probe.effect WHERE cause = $1", cause)
+    return Counter(row[0] for row in rows)
+
+
+async def _until(
+    host: Host, settled: Callable[[Counter[str]], bool], *, seconds: float = 15
+) -> Counter[str]:
+    deadline = time.monotonic() + seconds
+    while not settled(left := await _left(host)):
+        assert time.monotonic() < deadline, left
+        await asyncio.sleep(0.05)
+    return left
+
+
+def _done(left: Counter[str]) -> bool:
+    return not left["todo"] and not left["doing"]
+
+
+async def _enqueue(opening: Opening, job: Job, count: int = 1, **arguments: int) -> list[UUID]:
+    work = opening.work(new_id())
+    things = [new_id() for _ in range(count)]
+    for thing_id in things:
+        work.enqueue(job, after=None, organization_id=None, thing_id=thing_id, **arguments)
+    await work.finish()
+    return things
+
+
+@asynccontextmanager
+async def _working(host: Host, of: Jobs = probe.jobs, pace: Pace = QUICK) -> AsyncIterator[None]:
+    stop = asyncio.Event()
+    running = asyncio.create_task(side(host, of, pace).run(stop))
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.wait_for(running, 25)
+
+
+@pytest.fixture
+def child() -> Iterator[Callable[[], subprocess.Popen[str]]]:
+    """Starts worker processes; what is left of them is ended after the test."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start() -> subprocess.Popen[str]:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.kernel.job_worker"],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": f"{ROOT / 'src'}:{ROOT}"},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        started.append(process)
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.wait(10)
+
+
+async def test_a_job_is_enqueued_in_the_callers_transaction(host: Host, opening: Opening) -> None:
+    work = opening.work(new_id())
+    work.enqueue(probe.simply, thing_id=new_id())
+    await work.close()
+    assert not await _left(host)
+
+    await _enqueue(opening, probe.simply)
+    assert await _left(host) == {"todo": 1}
+
+
+async def test_a_job_runs_once_and_soon(host: Host, opening: Opening) -> None:
+    async with _working(host, pace=Pace()):
+        await _enqueue(opening, probe.simply)
+        await _until(host, _done)
+        begun = time.monotonic()
+        things = await _enqueue(opening, probe.simply)
+        await _until(host, _done)
+        pickup = time.monotonic() - begun
+
+    assert (await _effects(host, "simply"))[things[0]] == 1
+    audited = await _system(
+        host, "SELECT entry FROM probe.audit_entry WHERE entry LIKE $1", f"%{things[0]}%"
+    )
+    assert len(audited) == 1
+    assert "probe.simply" in audited[0][0]
+    print(f"\njobs pickup_and_done_ms={pickup * 1000:.0f}")
+
+
+async def test_what_waits_under_a_key_waits_once(host: Host, opening: Opening) -> None:
+    organization_id, thing_id = new_id(), new_id()
+    for _ in range(3):
+        work = opening.work(organization_id)
+        work.enqueue(probe.keyed, thing_id=thing_id)
+        await work.finish()
+    stranger = opening.work(new_id())
+    stranger.enqueue(probe.keyed, thing_id=thing_id)
+    await stranger.finish()
+    assert await _left(host) == {"todo": 2}  # one an organization
+
+    async with _working(host):
+        await _until(host, _done)
+    assert (await _effects(host, "keyed"))[thing_id] == 2
+
+
+async def test_a_failing_job_is_tried_again_and_then_failed(host: Host, opening: Opening) -> None:
+    organization_id, thing_id = new_id(), new_id()
+    async with _working(host):
+        for _ in range(2):  # the second waits behind the first, which comes back to wait
+            work = opening.work(organization_id)
+            work.enqueue(probe.never_right, thing_id=thing_id)
+            await work.finish()
+            await _until(host, lambda left: bool(left["doing"]) or _done(left) or bool(SEEN))
+        left = await _until(host, _done)
+
+    assert left["failed"] in (1, 2)
+    assert SEEN.count("never_right") == 3 * left["failed"]
+    assert not await _effects(host, "never_right")
+
+
+async def test_a_refusal_that_stays_is_not_tried_again(host: Host, opening: Opening) -> None:
+    await _enqueue(opening, probe.refused, status=404)
+    await _enqueue(opening, probe.refused, status=409)
+    async with _working(host):
+        left = await _until(host, _done)
+
+    assert left == {"failed": 2}
+    assert Counter(SEEN) == {"refused 404": 1, "refused 409": 2}
+
+
+async def test_a_cancelled_job_does_not_run(host: Host, opening: Opening) -> None:
+    organization_id, kept, gone = new_id(), new_id(), new_id()
+    work = opening.work(organization_id)
+    work.enqueue(probe.keyed, thing_id=kept)
+    work.enqueue(probe.keyed, thing_id=gone)
+    await work.finish()
+
+    undone = opening.work(organization_id)
+    assert await cancel(undone, probe.keyed, thing_id=kept)
+    await undone.close()
+    stranger = opening.work(new_id())
+    assert not await cancel(stranger, probe.keyed, thing_id=gone)
+    await stranger.finish()
+    work = opening.work(organization_id)
+    work.enqueue(probe.keyed, thing_id=work.organization_id)
+    assert await cancel(work, probe.keyed, thing_id=work.organization_id)
+    assert await cancel(work, probe.keyed, thing_id=gone)
+    await work.finish()
+    async with _working(host):
+        left = await _until(host, _done)
+
+    assert left == {"cancelled": 1}
+    assert await _effects(host, "keyed") == {kept: 1}
+
+
+async def test_an_effect_that_is_recorded_is_not_made_again(host: Host, opening: Opening) -> None:
+    things = await _enqueue(opening, probe.record_and_fall)
+    called = await _enqueue(opening, probe.call_outside)
+    async with _working(host):
+        left = await _until(host, _done)
+
+    assert not left
+    assert SEEN == ["record_and_fall"]  # the second attempt found the record and did nothing
+    assert await _effects(host, "record_and_fall") == {things[0]: 1}
+    assert await _effects(host, "outside") == {called[0]: 1}
+    assert len(probe.caller.keys) == 1
+
+
+async def test_running_jobs_are_handed_back_at_the_end(host: Host, opening: Opening) -> None:
+    short = host.settings.drain_seconds
+    host.settings.drain_seconds = 0.5
+    try:
+        async with _working(host):
+            things = await _enqueue(opening, probe.call_outside, pause=1500)
+            await _until(host, lambda left: bool(left["doing"]) and bool(probe.caller.keys))
+            begun = time.monotonic()
+        assert time.monotonic() - begun < 1.2
+    finally:
+        host.settings.drain_seconds = short
+    assert await _left(host) == {"todo": 1}
+
+    async with _working(host):
+        await _until(host, _done)
+    assert await _effects(host, "outside") == {things[0]: 1}
+    assert len(set(probe.caller.keys)) == 1  # called twice, with one key
+
+
+async def test_a_paused_worker_cannot_finish_what_went_to_another(
+    host: Host, opening: Opening, child: Callable[[], subprocess.Popen[str]]
+) -> None:
+    paused = child()
+    await _enqueue(opening, probe.keyed, 4, pause=1000)
+    await _enqueue(opening, probe.call_outside, 4, pause=1000)
+    await _until(host, lambda left: left["doing"] == 8)
+    await asyncio.sleep(0.4)
+    paused.send_signal(signal.SIGSTOP)
+    begun = time.monotonic()
+    async with _working(host):
+        left = await _until(host, _done)
+        found = time.monotonic() - begun
+        paused.send_signal(signal.SIGCONT)
+        await asyncio.sleep(2)
+    after = await _enqueue(opening, probe.simply, 8)
+    await _until(host, _done)  # the woken worker registers anew and goes on
+
+    effects = await _effects(host, "keyed") + await _effects(host, "outside")
+    double = sum(1 for n in effects.values() if n > 1)
+    print(f"\npaused jobs=8 double={double} lost={8 - len(effects)} handed_on_s={found:.1f}")
+    assert (len(effects), double, dict(left)) == (8, 0, {})
+    assert len(await _effects(host, "simply")) == len(after)
+    assert paused.poll() is None
+
+
+async def test_a_killed_worker_loses_and_doubles_nothing(
+    host: Host, opening: Opening, child: Callable[[], subprocess.Popen[str]]
+) -> None:
+    workers = [child(), child()]
+    begun = time.monotonic()
+    await _enqueue(opening, probe.simply, 300, pause=30)
+    await _enqueue(opening, probe.keyed, 100, pause=30)
+    await _enqueue(opening, probe.call_outside, 100, pause=30)
+    while len(await _effects(host, "simply")) < 100:
+        await asyncio.sleep(0.02)
+        assert time.monotonic() - begun < 20
+    workers[0].kill()
+    left = await _until(host, _done, seconds=30)
+
+    effects = Counter[UUID]()
+    for cause in ("simply", "keyed", "outside"):
+        effects += await _effects(host, cause)
+    double = sum(1 for n in effects.values() if n > 1)
+    seconds = time.monotonic() - begun
+    print(f"\nkilled jobs=500 double={double} lost={500 - len(effects)} seconds={seconds:.1f}")
+    assert (len(effects), double, dict(left)) == (500, 0, {})
+
+
+async def test_a_periodic_job_fires_once_a_tick(host: Host) -> None:
+    async with _working(host, ticking), _working(host, ticking):
+        await asyncio.sleep(1.2)
+        first = len(await _system(host, "SELECT 1 FROM probe.effect WHERE cause = 'beat'"))
+        await asyncio.sleep(3)
+        beats = await _system(
+            host, "SELECT created_at FROM probe.effect WHERE cause = 'beat' ORDER BY 1"
+        )
+
+    seconds = Counter(int(row[0].timestamp()) for row in beats)
+    late = max(row[0].timestamp() % 1 for row in beats[1:]) * 1000
+    print(f"\nperiodic ticks={len(seconds)} runs={len(beats)} late_ms={late:.0f}")
+    assert len(beats) - first == 3
+    assert set(seconds.values()) == {1}
+    # The daily one came once, for today, and enqueued for the organization it named.
+    enqueued = await _system(
+        host,
+        "SELECT args->>'organization_id' FROM probe.procrastinate_jobs "
+        "WHERE task_name = 'probe.simply'",
+    )
+    assert [row[0] for row in enqueued] == [str(probe.EVERYWHERE)]
+
+
+@pytest.fixture(scope="module")
+def errand(settings: Settings) -> str:
+    migrate(settings, [Migrated("errand", ERRAND_MIGRATIONS)])
+    return "errand"
+
+
+async def test_a_domain_cannot_see_the_jobs_of_another(host: Host, errand: str) -> None:
+    for login in ("probe", "probe_system"):
+        async with host.engines.connection("probe", login) as connection:
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.fetch("SELECT id FROM errand.procrastinate_jobs")
+    async with host.engines.connection("probe", "probe") as connection:
+        for column in ("args", "task_name"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.fetch(f"SELECT {column} FROM probe.procrastinate_jobs")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute("DELETE FROM probe.procrastinate_jobs")
+    seen = await _system(
+        host,
+        """
+        SELECT role.rolname, class.oid::regclass::text
+        FROM pg_roles AS role, pg_class AS class JOIN pg_namespace AS home
+            ON home.oid = class.relnamespace
+        WHERE class.relname LIKE 'procrastinate%' AND class.relkind = 'r' AND NOT role.rolsuper
+          AND role.rolname NOT LIKE 'pg\\_%'
+          AND has_schema_privilege(role.oid, home.oid, 'USAGE')
+          AND has_any_column_privilege(role.oid, class.oid, 'SELECT')
+          AND split_part(role.rolname, '_', 1) <> home.nspname
+        """,
+    )
+    assert seen == []
+
+
+async def test_the_application_may_only_cancel(host: Host, opening: Opening) -> None:
+    await _enqueue(opening, probe.simply)
+    async with host.engines.connection("probe", "probe") as connection:
+        for status in ("succeeded", "failed", "doing"):
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(f"UPDATE probe.procrastinate_jobs SET status = '{status}'")
+
+
+async def test_what_is_due_follows_each_organizations_clock(
+    host: Host, opening: Opening, errand: str
+) -> None:
+    plain, sandbox = new_id(), new_id()
+    await _system(
+        host,
+        "INSERT INTO errand.clock_offset VALUES ($1, $2, 1)",
+        sandbox,
+        timedelta(days=30),
+        domain=errand,
+    )
+    made: dict[str, UUID] = {}
+    for name, organization_id, days in (
+        ("plain due", plain, -1),
+        ("plain later", plain, 10),
+        ("sandbox due", sandbox, -2),
+        ("sandbox ahead", sandbox, 29),
+        ("sandbox later", sandbox, 31),
+    ):
+        work = opening.work(organization_id, errand)
+        at = host.now() + timedelta(days=days)
+        made[name] = (await work.add(Errand(organization_id=organization_id, next_check_at=at))).id
+        await work.finish()
+
+    origin = Origin("test", request_id="test", correlation_id="test")
+    sweep = Work(host, errand, Scope(actor=SYSTEM), origin, login="errand_system")
+    found = await due(sweep, Errand, limit=10)
+    first = await due(sweep, Errand, limit=1)
+    await sweep.close()
+
+    assert found == [
+        (sandbox, made["sandbox due"]),
+        (plain, made["plain due"]),
+        (sandbox, made["sandbox ahead"]),
+    ]
+    assert first == found[:1]
+
+
+async def test_jobs_a_second(host: Host, opening: Opening) -> None:
+    await _enqueue(opening, probe.simply, 300)
+    await _enqueue(opening, probe.keyed, 300)
+    begun = time.monotonic()
+    async with _working(host, pace=Pace()):
+        await _until(host, _done, seconds=30)
+        seconds = time.monotonic() - begun
+
+    made = await _system(host, "SELECT count(*) FROM probe.effect")
+    print(f"\nthroughput jobs=600 seconds={seconds:.2f} jobs_per_second={600 / seconds:.0f}")
+    assert made[0][0] == 600

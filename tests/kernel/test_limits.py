@@ -1,0 +1,317 @@
+"""Limits against a real Redis that is started, stopped and killed here."""
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from redis.asyncio import Redis
+
+from thenga.kernel.errors import RateLimited
+from thenga.kernel.http.limits import Limits, Rule, Window, seconds_to_wait
+
+HOUR = 3600
+ATTEMPTS = 12_000
+PROCESSES = 2
+
+
+class RedisServer:
+    """One redis-server of our own, on a port that stays the same over a restart."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port: int = probe.getsockname()[1]
+        self.url = f"redis://127.0.0.1:{self.port}/0"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        binary = shutil.which("redis-server")
+        assert binary, "redis-server must be on the PATH"
+        options = ["--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", "."]
+        self.process = subprocess.Popen(
+            [binary, "--port", str(self.port), *options],
+            cwd=self._folder,
+            stdout=subprocess.DEVNULL,
+        )
+        for _ in range(200):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", self.port)) == 0:
+                    return
+            time.sleep(0.02)
+        raise AssertionError("redis-server did not start")
+
+    def send(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    def kill(self) -> None:
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[RedisServer]:
+    server = RedisServer(tmp_path)
+    server.start()
+    yield server
+    server.kill()
+
+
+@pytest.fixture
+async def limits(server: RedisServer) -> AsyncIterator[Limits]:
+    limits = Limits(server.url, secret=b"of the test")
+    yield limits
+    await limits.close()
+
+
+async def spend(limits: Limits, rule: Rule, account: str, attempts: int) -> dict[str, int]:
+    """Try, from several tasks at once, and count the answers."""
+    counts = {"redis": 0, "alone": 0, "refused": 0}
+
+    async def try_often() -> None:
+        for _ in range(attempts // 10):
+            try:
+                standing = await limits.hit(rule, "account", account)
+                counts["alone" if standing.degraded else "redis"] += 1
+            except RateLimited:
+                counts["refused"] += 1
+
+    await asyncio.gather(*(try_often() for _ in range(10)))
+    return counts
+
+
+async def work(url: str, lease: int, amount: int) -> None:
+    """One process of the flood; a line from the parent lets it go on."""
+    limits = Limits(url, secret=b"of the test")
+    rule = Rule("flood", amount, HOUR, lease=lease)
+    each = ATTEMPTS // PROCESSES // 4
+    print(json.dumps(await spend(limits, rule, "a", 2 * each)), flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    print(json.dumps(await spend(limits, rule, "a", each)), flush=True)
+    print(json.dumps(await spend(limits, rule, "b", each)), flush=True)
+    await asyncio.to_thread(sys.stdin.readline)
+    began = time.monotonic()
+    for _ in range(500):
+        if not (await limits.hit(Rule("after", amount, HOUR, lease=lease), "x")).degraded:
+            break
+        await asyncio.sleep(0.02)
+    answer = {"restored": not limits.degraded, "seconds": round(time.monotonic() - began, 2)}
+    print(json.dumps(answer), flush=True)
+    await limits.close()
+
+
+class Worker:
+    def __init__(self, url: str, lease: int, amount: int) -> None:
+        arguments = [sys.executable, __file__, url, str(lease), str(amount)]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self.process = subprocess.Popen(
+            arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        )
+
+    def answer(self) -> dict[str, float]:
+        assert self.process.stdout is not None
+        # Other lines are logs of the process itself.
+        for line in self.process.stdout:
+            if line.startswith("{"):
+                return dict(json.loads(line))
+        raise AssertionError("the worker ended without an answer")
+
+    def go_on(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+
+@pytest.mark.parametrize("lease", [1, 20])
+def test_a_flood_overruns_neither_the_limit_nor_the_stricter_one(
+    server: RedisServer, lease: int
+) -> None:
+    rule = Rule("flood", 2_000, HOUR, lease=lease)
+    workers = [Worker(server.url, lease, rule.amount) for _ in range(PROCESSES)]
+
+    before = [worker.answer() for worker in workers]
+    server.kill()
+    for worker in workers:
+        worker.go_on()
+    same = [worker.answer() for worker in workers]
+    other = [worker.answer() for worker in workers]
+    server.start()
+    for worker in workers:
+        worker.go_on()
+    back = [worker.answer() for worker in workers]
+    assert [worker.process.wait(10) for worker in workers] == [0] * PROCESSES
+
+    let_in = sum(counts["redis"] for counts in before + same)
+    alone = [counts["alone"] for counts in same + other]
+    attempts = sum(sum(counts.values()) for counts in before + same + other)
+    print(
+        f"\nflood lease={lease} attempts={attempts:.0f} "
+        f"limit={rule.amount} let_in={let_in:.0f} overrun={max(0, let_in - rule.amount):.0f} "
+        f"degraded_limit={rule.degraded} let_in_alone={alone} "
+        f"overrun_alone={sum(max(0, n - rule.degraded) for n in alone):.0f} "
+        f"restored_seconds={[answer['seconds'] for answer in back]}"
+    )
+    assert attempts == ATTEMPTS
+    assert let_in == rule.amount  # all of it, and not one more
+    assert sum(counts["alone"] for counts in before) == 0
+    assert max(counts["alone"] for counts in same) <= rule.degraded
+    assert [counts["alone"] for counts in other] == [rule.degraded] * PROCESSES
+    assert all(answer["restored"] for answer in back)
+
+
+async def test_redis_killed_in_the_middle_of_a_flood_lets_no_exception_out(
+    server: RedisServer, limits: Limits
+) -> None:
+    rule = Rule("sign-in", 400, HOUR)
+    flood = asyncio.create_task(spend(limits, rule, "a", 4_000))
+    await asyncio.sleep(0.05)
+    server.kill()
+
+    counts = await flood
+
+    assert counts["redis"] <= rule.amount
+    assert counts["alone"] == rule.degraded  # so the kill did come before the end
+    assert sum(counts.values()) == 4_000
+
+
+async def test_a_silent_redis_costs_its_patience_once_and_not_on_every_call(
+    server: RedisServer, limits: Limits
+) -> None:
+    rule = Rule("sign-in", 400, HOUR, degraded=100)
+    await limits.hit(rule, "a")
+    server.send(signal.SIGSTOP)
+    try:
+        began = time.monotonic()
+        first = await limits.hit(rule, "a")
+        waited = time.monotonic() - began
+        began = time.monotonic()
+        for _ in range(20):
+            await limits.hit(rule, "a")
+        later = time.monotonic() - began
+    finally:
+        server.send(signal.SIGCONT)
+
+    assert first.degraded
+    assert waited < 0.5
+    assert later < 0.2
+    await asyncio.sleep(0.4)
+    assert not (await limits.hit(rule, "a")).degraded
+
+
+async def test_a_refusal_says_when_to_come_back(limits: Limits) -> None:
+    rule = Rule("sign-in", 3, 60)
+    for _ in range(3):
+        await limits.hit(rule, "a")
+
+    with pytest.raises(RateLimited) as refused:
+        await limits.hit(rule, "a")
+
+    seconds = int(refused.value.headers["Retry-After"])
+    assert 60 <= seconds <= 81  # the window must pass, and then a third of the next
+    assert refused.value.headers["RateLimit"] == f'"sign-in";r=0;t={seconds}'
+    assert refused.value.headers["RateLimit-Policy"] == '"sign-in";q=3;w=60'
+    assert refused.value.facts == {
+        "policy": "sign-in",
+        "limit": 3,
+        "windowSeconds": 60,
+        "retryAfterSeconds": seconds,
+    }
+
+
+async def test_keys_keep_callers_apart_and_tell_nobody_who_they_are(
+    server: RedisServer, limits: Limits
+) -> None:
+    rule = Rule("sign-in", 1, 60)
+    await limits.hit(rule, "thandi@example.co.za", "x")
+    await limits.hit(rule, "thandi@example.co.z", "ax")
+
+    redis = Redis.from_url(server.url)
+    keys = [key.decode() async for key in redis.scan_iter("*")]
+    await redis.aclose()
+
+    assert len(keys) == 2
+    assert not any("thandi" in key or "example" in key for key in keys)
+
+
+async def test_a_lease_ends_with_its_window(server: RedisServer, limits: Limits) -> None:
+    rule = Rule("actor", 100, 1, lease=20)
+    await limits.hit(rule, "a")
+    await limits.hit(rule, "a")
+    redis = Redis.from_url(server.url)
+    [key] = [key async for key in redis.scan_iter("*")]
+    taken = int(await redis.get(key) or 0)
+    await asyncio.sleep(1.05)
+
+    await limits.hit(rule, "a")
+
+    assert taken == 20
+    assert int(await redis.get(key) or 0) == 20  # asked anew; the old eighteen are gone
+    await redis.aclose()
+
+
+async def test_two_processes_with_leases_stay_within_every_window(server: RedisServer) -> None:
+    rule = Rule("actor", 60, 1, lease=20)
+    pair = [Limits(server.url), Limits(server.url)]
+    let_in = 0
+    began = time.monotonic()
+    while time.monotonic() - began < 2.5:
+        for limits in pair:
+            try:
+                await limits.hit(rule, "a")
+                let_in += 1
+            except RateLimited:
+                await asyncio.sleep(0.002)
+    for limits in pair:
+        await limits.close()
+
+    assert 60 <= let_in <= 3 * rule.amount
+
+
+@pytest.mark.parametrize(
+    ("window", "wait"),
+    [
+        (Window(0, 0.0, 10, 90.0), 30 + 6.0),  # full: the window ends, then one place fades
+        (Window(10, 30.0, 5, 90.0), 0.0),  # 5 weigh, 5 count: one more fades within a moment
+        (Window(10, 60.0, 5, 120.0), 30.0),
+        (Window(10, 6.0, 0, 66.0), 0.0),
+    ],
+)
+def test_the_wait_is_until_the_next_place(window: Window, wait: float) -> None:
+    assert seconds_to_wait(Rule("r", 10, 60), 10, window) == pytest.approx(wait, abs=0.01)
+
+
+def test_a_rule_without_a_word_on_it_is_four_times_stricter_alone() -> None:
+    assert Rule("actor", 600, 60, lease=20).degraded == 150
+    assert Rule("one", 2, 60).degraded == 1
+    with pytest.raises(ValueError, match="lease"):
+        Rule("wrong", 5, 60, lease=6)
+
+
+async def test_what_a_hit_costs(limits: Limits) -> None:
+    micros = {}
+    for lease in (1, 20):
+        rule = Rule(f"cost-{lease}", 1_000_000, HOUR, lease=lease)
+        await limits.hit(rule, "a")
+        began = time.perf_counter()
+        for _ in range(2_000):
+            await limits.hit(rule, "a")
+        micros[lease] = (time.perf_counter() - began) / 2_000 * 1e6
+
+    print(f"\nlimit_hit_us lease_1={micros[1]:.1f} lease_20={micros[20]:.1f}")
+    assert micros[20] < micros[1]
+
+
+if __name__ == "__main__":
+    asyncio.run(work(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,55 @@
+"""A domain that exists only in tests: the smallest thing the kernel can be asked to carry."""
+
+from enum import StrEnum
+from pathlib import Path
+from uuid import UUID
+
+import sqlalchemy as sa
+
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import Col, TenantRow, col, status
+from thenga.kernel.events.event import Event
+from thenga.kernel.lifecycle import Lifecycle, Move
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+class ThingStatus(StrEnum):
+    NEW = "new"
+    USED = "used"
+    GONE = "gone"
+
+
+class Thing(TenantRow, table="probe.thing", kind=Kind.PRIVATE):
+    name: Col[str] = col(sa.Text)
+    amount: Col[int] = col(sa.BigInteger, default=0)
+    status: Col[ThingStatus] = status(ThingStatus, default=ThingStatus.NEW)
+    secret: Col[str | None] = col(sa.Text, nullable=True, default=None, secret=True)
+
+
+class Effect(TenantRow, table="probe.effect", kind=Kind.PRIVATE):
+    """What a reaction or job did: one row each time, so that doubles can be counted."""
+
+    thing_id: Col[UUID] = col(sa.UUID)
+    cause: Col[str] = col(sa.Text)
+    sequence: Col[int] = col(sa.BigInteger, default=0)
+
+
+class ThingMade(Event, type="probe.ThingMade.v1", subject="thing_id"):
+    """A thing was made."""
+
+    organization_id: UUID
+    thing_id: UUID
+
+
+class ThingChanged(Event, type="probe.ThingChanged.v1", subject="thing_id"):
+    """A thing has another amount."""
+
+    organization_id: UUID
+    thing_id: UUID
+    amount: int
+
+
+class ThingLifecycle(Lifecycle, initial=ThingStatus.NEW):
+    use = Move(ThingStatus.NEW, to=ThingStatus.USED)
+    drop = Move(ThingStatus.NEW, ThingStatus.USED, to=ThingStatus.GONE)
