@@ -7,9 +7,12 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from uuid import UUID
 
+import httpx2
 import pytest
+from fastapi import FastAPI
 
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
+from tests.settling import Settle
 from thenga import topology
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.migrate import Migrated, migrate
@@ -18,6 +21,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.dev import servers
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.settings import Settings
+from thenga.main import build
 
 
 @pytest.fixture(scope="session")
@@ -71,3 +75,38 @@ class Opening:
 @pytest.fixture
 def opening(host: Host) -> Opening:
     return Opening(host)
+
+
+@pytest.fixture(scope="session")
+async def seeded(host: Host) -> None:
+    """The permission catalogue, roles and policies of this deployment."""
+    domains = topology.load(topology.DOMAINS)
+    for domain in domains:
+        if domain.at_deployment is not None:
+            await domain.at_deployment(host, domains)
+
+
+@pytest.fixture(scope="session")
+async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
+    """The application as `thenga api` serves it, on a host of its own, limits out of the way."""
+    generous = settings.model_copy(
+        update={"actor_per_minute": 10_000_000, "auth_address_per_minute": 10_000_000}
+    )
+    made_on = make_host(generous)
+    yield build(generous, made_on)
+    await made_on.close()
+
+
+@pytest.fixture
+async def api(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
+    """A client that speaks to the application; give it `headers=person.headers`."""
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test/v1") as client:
+        yield client
+
+
+@pytest.fixture
+async def settle(host: Host, seeded: None) -> AsyncIterator[Settle]:
+    """The worker's side while a test runs: `await settle(until)` waits for what events bring."""
+    async with Settle(host) as settling:
+        yield settling

@@ -9,7 +9,6 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -19,18 +18,13 @@ import pytest
 
 from tests.conftest import Opening
 from tests.errand import MIGRATIONS as ERRAND_MIGRATIONS
-from tests.errand import Errand
 from tests.kernel import job_worker as probe
 from tests.kernel.job_worker import QUICK, SEEN, side, ticking
-from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.db.reader import Origin
-from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
 from thenga.kernel.jobs.cancel import cancel
 from thenga.kernel.jobs.declare import Job, Jobs
-from thenga.kernel.jobs.due import due
 from thenga.kernel.jobs.runner import Pace
 from thenga.kernel.settings import Settings
 
@@ -356,44 +350,6 @@ async def test_the_application_may_only_cancel(host: Host, opening: Opening) -> 
         for status in ("succeeded", "failed", "doing"):
             with pytest.raises(asyncpg.InsufficientPrivilegeError):
                 await connection.execute(f"UPDATE probe.procrastinate_jobs SET status = '{status}'")
-
-
-async def test_what_is_due_follows_each_organizations_clock(
-    host: Host, opening: Opening, errand: str
-) -> None:
-    plain, sandbox = new_id(), new_id()
-    await _system(
-        host,
-        "INSERT INTO errand.clock_offset VALUES ($1, $2, 1)",
-        sandbox,
-        timedelta(days=30),
-        domain=errand,
-    )
-    made: dict[str, UUID] = {}
-    for name, organization_id, days in (
-        ("plain due", plain, -1),
-        ("plain later", plain, 10),
-        ("sandbox due", sandbox, -2),
-        ("sandbox ahead", sandbox, 29),
-        ("sandbox later", sandbox, 31),
-    ):
-        work = opening.work(organization_id, errand)
-        at = host.now() + timedelta(days=days)
-        made[name] = (await work.add(Errand(organization_id=organization_id, next_check_at=at))).id
-        await work.finish()
-
-    origin = Origin("test", request_id="test", correlation_id="test")
-    sweep = Work(host, errand, Scope(actor=SYSTEM), origin, login="errand_system")
-    found = await due(sweep, Errand, limit=10)
-    first = await due(sweep, Errand, limit=1)
-    await sweep.close()
-
-    assert found == [
-        (sandbox, made["sandbox due"]),
-        (plain, made["plain due"]),
-        (sandbox, made["sandbox ahead"]),
-    ]
-    assert first == found[:1]
 
 
 async def test_jobs_a_second(host: Host, opening: Opening) -> None:

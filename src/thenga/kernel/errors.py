@@ -35,7 +35,7 @@ class Problem(Exception):
         self.keeps = False
 
     def keeping(self) -> "Problem":
-        """A refusal whose effects are committed all the same: a thief is refused *and* locked out."""
+        """A refusal whose effects stay: a thief is refused, and the stolen session ends."""
         self.keeps = True
         return self
 

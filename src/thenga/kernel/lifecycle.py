@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict
 
 from thenga.kernel.errors import InvalidTransition, Problem
 
@@ -28,9 +28,11 @@ class Move:
         self.guard = guard
         self.verb = ""
         self.lifecycle: type[Lifecycle]
+        self.possible: AllowedMove  # the same for every row, so it is made once
 
     def __set_name__(self, owner: type, name: str) -> None:
-        self.verb = name
+        self.verb = name.rstrip("_")  # `return_` is the verb return
+        self.possible = AllowedMove(move=self.verb, possible=True)
 
     def __call__(self, row: Any, *, at: datetime) -> bool:
         """Make the move; False if the row is there already, so that a repeat has no effect."""
@@ -52,6 +54,8 @@ class Move:
 class AllowedMove(BaseModel):
     """One move from the present state, and the guard that is not met, if one is not."""
 
+    model_config = ConfigDict(frozen=True)
+
     move: str
     possible: bool
     reason: str | None = None
@@ -70,7 +74,7 @@ class Lifecycle:
     ) -> None:
         super().__init_subclass__()
         cls.axis = axis
-        cls.moves = {n: m for n, m in vars(cls).items() if isinstance(m, Move)}
+        cls.moves = {m.verb: m for m in vars(cls).values() if isinstance(m, Move)}
         begins = initial if isinstance(initial, tuple) else (initial,)
         cls.initial = frozenset(begins)
         cls.states = type(begins[0])
@@ -96,7 +100,7 @@ class Lifecycle:
             except Problem as problem:
                 found.append(AllowedMove(move=verb, possible=False, reason=problem.detail))
             else:
-                found.append(AllowedMove(move=verb, possible=True))
+                found.append(cls.moves[verb].possible)
         return found
 
 

@@ -164,6 +164,10 @@ def _make_journals(domain: str) -> None:
         schema=domain,
     )
     secure(f"{domain}.relay_state", Kind.LEDGER)
+    _make_inbox(domain)
+
+
+def _make_inbox(domain: str) -> None:
     op.create_table(
         "inbox",
         sa.Column("consumer", sa.Text, primary_key=True),
@@ -250,6 +254,8 @@ def _make_jobs(domain: str) -> None:
         f"GRANT SELECT (id, status, queueing_lock, lock, attempts, worker_id) ON {jobs} TO {domain}"
     )
     op.execute(f"GRANT UPDATE (status) ON {jobs} TO {domain}")
-    # Fetching asks of each waiting job whether another one has its lock.
+    # Fetching asks of each waiting job whether another one has its lock; Procrastinate's index for
+    # that begins with the identifier, so that all of it is read each time.
+    op.execute(f"DROP INDEX {domain}.procrastinate_jobs_id_lock_idx_v1")
     op.create_index("procrastinate_jobs_lock_by", "procrastinate_jobs", ["lock"], schema=domain)
     op.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {domain} TO {domain}, {domain}_system")

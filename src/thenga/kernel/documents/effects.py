@@ -1,13 +1,14 @@
 """What an endpoint brings about, read from the source: the events and moves that it can reach.
 
-Followed are calls of functions in `services/` of the same domain, by the name of their module.
+Followed are calls inside a module, and of functions in `services/` by the name of their module.
 """
 
 import ast
 from dataclasses import dataclass, field
 from pathlib import Path
 
-Functions = dict[tuple[str, str], ast.AsyncFunctionDef | ast.FunctionDef]
+Key = tuple[str, str, str]  # layer, module, function
+Functions = dict[Key, ast.AsyncFunctionDef | ast.FunctionDef]
 
 
 @dataclass
@@ -25,60 +26,61 @@ class Effects:
 class Reach:
     """The functions of one domain, and what each of them reaches."""
 
-    def __init__(self, home: Path, *, events: set[str], lifecycles: set[str]) -> None:
+    def __init__(self, home: Path, *, events: set[str], moves: dict[str, set[str]]) -> None:
         self._events = events
-        self._lifecycles = lifecycles
-        self._services = _functions(home / "services")
-        self._routes = _functions(home / "api")
+        self._moves = moves  # by the name of the lifecycle
+        self._functions = _functions(home, "api") | _functions(home, "services")
 
     def of_route(self, module: str, function: str) -> Effects:
         """The effects of a route function in `api/<module>`."""
-        written = self._routes.get((module, function))
-        if written is None:
-            return Effects()
-        return self._of(written, module, seen=set())
+        return self._of(("api", module, function), seen=set())
 
-    def _of(self, written: ast.AST, module: str, seen: set[tuple[str, str]]) -> Effects:
+    def _of(self, key: Key, seen: set[Key]) -> Effects:
         found = Effects()
+        written = self._functions.get(key)
+        if written is None or key in seen:
+            return found
+        seen.add(key)
         for node in ast.walk(written):
-            if not isinstance(node, ast.Call):
-                continue
-            found.add(self._told(node))
-            called = _called(node.func, module)
-            if called is not None and called in self._services and called not in seen:
-                seen.add(called)
-                found.add(self._of(self._services[called], called[0], seen))
+            if isinstance(node, ast.Attribute):
+                found.add(self._move(node))
+            elif isinstance(node, ast.Call):
+                found.add(self._event(node.func))
+                called = _called(node.func, key)
+                if called is not None:
+                    found.add(self._of(called, seen))
         return found
 
-    def _told(self, call: ast.Call) -> Effects:
-        if not isinstance(call.func, ast.Attribute):
+    def _move(self, node: ast.Attribute) -> Effects:
+        lifecycle = _name(node.value)
+        if node.attr not in self._moves.get(lifecycle, ()):
             return Effects()
-        owner, verb = call.func.value, call.func.attr
-        if verb == "publish":
-            names = [_name(node) for argument in call.args for node in ast.walk(argument)]
-            return Effects(events=[name for name in names if name in self._events])
-        lifecycle = _name(owner)
-        if lifecycle in self._lifecycles:
-            return Effects(moves=[f"{lifecycle.removesuffix('Lifecycle')}.{verb}"])
-        return Effects()
+        return Effects(moves=[f"{lifecycle.removesuffix('Lifecycle')}.{node.attr.rstrip('_')}"])
+
+    def _event(self, function: ast.expr) -> Effects:
+        """An event that is made is told: `public.Event(…)` or `public.Event.of(…)`."""
+        names = [_name(function)]
+        if isinstance(function, ast.Attribute):
+            names.append(_name(function.value))
+        return Effects(events=[name for name in names if name in self._events])
 
 
-def _functions(folder: Path) -> Functions:
+def _functions(home: Path, layer: str) -> Functions:
     """By module and name; the files of a package count as one module, as its callers see it."""
     found: Functions = {}
-    for path in sorted(folder.rglob("*.py")):
-        module = path.relative_to(folder).with_suffix("").parts[0]
+    for path in sorted((home / layer).rglob("*.py")):
+        module = path.relative_to(home / layer).with_suffix("").parts[0]
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef):
-                found[module, node.name] = node
+                found[layer, module, node.name] = node
     return found
 
 
-def _called(function: ast.expr, module: str) -> tuple[str, str] | None:
+def _called(function: ast.expr, caller: Key) -> Key | None:
     if isinstance(function, ast.Name):
-        return module, function.id
+        return caller[0], caller[1], function.id
     if isinstance(function, ast.Attribute):
-        return _name(function.value), function.attr
+        return "services", _name(function.value), function.attr
     return None
 
 

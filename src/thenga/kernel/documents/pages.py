@@ -33,7 +33,8 @@ def lifecycles_page(domains: Sequence[Domain]) -> str:
     for domain in domains:
         for lifecycle in domain.lifecycles:
             lines += ["", f"## {domain.name}: {_resource(lifecycle)}", ""]
-            lines += [inspect.cleandoc(vars(lifecycle).get("__doc__") or ""), ""]
+            said = inspect.cleandoc(vars(lifecycle).get("__doc__") or "")
+            lines += [said, ""] if said else []
             lines += ["```mermaid", diagram(lifecycle), "```"]
             guarded = [_guard(move) for move in lifecycle.moves.values() if move.guard is not None]
             lines += ["", "| Move | Guard |", "|---|---|", *guarded] if guarded else []
@@ -62,7 +63,7 @@ def reach(domain: Domain) -> Reach:
     return Reach(
         domain.home,
         events={event.__name__ for event in domain.events},
-        lifecycles={lifecycle.__name__ for lifecycle in domain.lifecycles},
+        moves={lifecycle.__name__: set(lifecycle.moves) for lifecycle in domain.lifecycles},
     )
 
 

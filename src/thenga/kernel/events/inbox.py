@@ -8,14 +8,14 @@ from uuid import UUID
 from thenga.kernel.db.engine import Connection
 
 
-class AlreadyTaken(Exception):  # noqa: N818  # not a failure: the effect is there already
+class AlreadyTaken(Exception):  # not a failure: the effect is there already
     """This consumer has had this event; nothing more is to be done."""
 
 
 @cache
 def _take_text(domain: str) -> str:
     return (
-        f"INSERT INTO {domain}.inbox (consumer, event_id, at) VALUES ($1, $2, $3) "  # noqa: S608
+        f"INSERT INTO {domain}.inbox (consumer, event_id, at) VALUES ($1, $2, $3) "
         f"ON CONFLICT DO NOTHING"
     )
 

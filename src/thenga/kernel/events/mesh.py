@@ -5,7 +5,7 @@ does: after any failure the connection is dropped and the work begins again from
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
 from datetime import timedelta
 
@@ -41,7 +41,9 @@ class MeshRefused(RuntimeError):
     """The server is too old, or did not do what it was asked and said nothing."""
 
 
-async def connect(settings: Settings) -> Client:
+async def connect(
+    settings: Settings, on_error: Callable[[Exception], Awaitable[None]] | None = None
+) -> Client:
     """A connection that fails soon and never comes back by itself."""
     client = Client()
     try:
@@ -49,7 +51,7 @@ async def connect(settings: Settings) -> Client:
         async with asyncio.timeout(_CONNECT_SECONDS):
             await client.connect(
                 settings.nats,
-                error_cb=_note_error,
+                error_cb=on_error or note_error,
                 allow_reconnect=False,
                 connect_timeout=2,
                 ping_interval=5,
@@ -71,7 +73,7 @@ async def drop(client: Client) -> None:
         await asyncio.wait_for(client.close(), 2)
 
 
-async def _note_error(error: Exception) -> None:
+async def note_error(error: Exception) -> None:
     log.warning("events.mesh.error", cause=type(error).__name__)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -9,9 +10,10 @@ from uuid import UUID
 import asyncpg
 import structlog
 from nats.aio.client import Client
+from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import Header, PubAck
-from nats.js.errors import NotFoundError
+from nats.js.errors import APIError, NotFoundError
 
 from thenga.kernel.events import mesh
 from thenga.kernel.events.leading import Lead, Seat, keep, lead, paused
@@ -39,6 +41,8 @@ class _Line:
     js: JetStreamContext
     epoch: str
     last: int
+    refused: asyncio.Event
+    window: int = BATCH  # messages sent before the first is acknowledged
 
 
 class Relay:
@@ -66,18 +70,27 @@ class Relay:
             await seat.close()
 
     async def _carry(self, held: Lead, stop: asyncio.Event) -> None:
-        client = await mesh.connect(self._host.settings)
+        refused = asyncio.Event()
+
+        async def note(error: Exception) -> None:
+            # nats-py raises a refusal where nobody but this callback can see it.
+            if isinstance(error, APIError):
+                refused.set()
+            else:
+                await mesh.note_error(error)
+
+        client = await mesh.connect(self._host.settings, note)
         try:
-            line = await self._begin(client, held)
+            line = await self._begin(client, held, refused)
             await self._go_on(line, held, stop)
         finally:
             await mesh.drop(client)
 
-    async def _begin(self, client: Client, held: Lead) -> _Line:
+    async def _begin(self, client: Client, held: Lead, refused: asyncio.Event) -> _Line:
         """Compare outbox and stream, both ways, before anything is sent (security rule 13)."""
         js = client.jetstream(timeout=_SILENCE_SECONDS)
         info = await mesh.ensure_stream(js, self._domain, self._host.settings)
-        line = _Line(client, js, mesh.epoch_of(info), info.state.last_seq)
+        line = _Line(client, js, mesh.epoch_of(info), info.state.last_seq, refused)
         async with held.session() as session:
             same = await self._outbox.epoch(session) == line.epoch
             known = line.last if same else 0
@@ -129,8 +142,31 @@ class Relay:
             pause = min(pause * 1.5, _LONGEST)
 
     async def _send(self, line: _Line, held: Lead, rows: Sequence[asyncpg.Record]) -> None:
+        """Send a batch, and remember what of it is stored; what is not stays as it was.
+
+        A message that the stream had already gets no new place, so those behind it are refused:
+        then the rest goes one by one until there are no more such.
+        """
+        had = False
+        for start in range(0, len(rows), line.window):
+            sent = rows[start : start + line.window]
+            answers = await self._publish(line, sent)
+            stored = _stored(sent, answers)
+            if stored:
+                await self._mark(held, {key: answer.seq for key, answer in stored.items()})
+            new = [answer.seq for answer in stored.values() if not answer.duplicate]
+            line.last = max([line.last, *new])
+            had = had or len(new) < len(stored)
+            if len(stored) < len(sent) and not had:
+                raise Interrupted(f"{len(sent) - len(stored)} of {len(sent)} not acknowledged")
+        line.window = 1 if had else BATCH
+
+    async def _publish(
+        self, line: _Line, rows: Sequence[asyncpg.Record]
+    ) -> list[asyncio.Future[PubAck]]:
         waiting: list[asyncio.Future[PubAck]] = []
-        try:
+        line.refused.clear()
+        with suppress(NatsError, OSError):  # half a batch: what of it is stored must be marked
             for place, row in enumerate(rows, start=line.last):
                 headers = {
                     Header.MSG_ID.value: str(row["id"]),
@@ -141,15 +177,8 @@ class Relay:
                     row["mesh_subject"], row["envelope"].encode(), headers=headers
                 )
                 waiting.append(await sending)
-            await _acknowledged(line.client, waiting)
-        finally:
-            # Also when sending failed half way: what is acknowledged is in the stream.
-            stored = _stored(rows, waiting)
-            if stored:
-                await self._mark(held, stored)
-                line.last = max(stored.values())
-        if len(stored) < len(rows):
-            raise Interrupted(f"{len(rows) - len(stored)} of {len(rows)} not acknowledged")
+        await _acknowledged(line, waiting)
+        return waiting
 
     async def _mark(self, held: Lead, stored: dict[UUID, int]) -> None:
         async with held.session() as session:
@@ -169,21 +198,31 @@ class Relay:
             )
 
 
-async def _acknowledged(client: Client, waiting: Sequence[asyncio.Future[PubAck]]) -> None:
-    """Wait for the answers, but not for those of a server that is gone."""
-    deadline = asyncio.get_running_loop().time() + _SILENCE_SECONDS
-    open_ = set(waiting)
-    while open_ and not client.is_closed and asyncio.get_running_loop().time() < deadline:
-        _, open_ = await asyncio.wait(open_, timeout=0.25)
-    for future in open_:
-        future.cancel()
+async def _acknowledged(line: _Line, waiting: Sequence[asyncio.Future[PubAck]]) -> None:
+    """Wait for the answers, but not for those behind a refusal or of a server that is gone."""
+    clock = asyncio.get_running_loop()
+    deadline = clock.time() + _SILENCE_SECONDS
+    refused = asyncio.ensure_future(line.refused.wait())
+    answers = asyncio.gather(*waiting, return_exceptions=True)
+    try:
+        while clock.time() < deadline and not line.client.is_closed:
+            done, _ = await asyncio.wait(
+                (answers, refused), timeout=0.25, return_when=asyncio.FIRST_COMPLETED
+            )
+            if done:
+                return
+    finally:
+        refused.cancel()
+        for future in waiting:
+            future.cancel()
+        await asyncio.gather(answers, return_exceptions=True)
 
 
 def _stored(
     rows: Sequence[asyncpg.Record], answers: Sequence[asyncio.Future[PubAck]]
-) -> dict[UUID, int]:
+) -> dict[UUID, PubAck]:
     return {
-        row["id"]: answer.result().seq
+        row["id"]: answer.result()
         for row, answer in zip(rows, answers, strict=False)
         if answer.done() and not answer.cancelled() and answer.exception() is None
     }

@@ -1,49 +1,58 @@
 """The ASGI application of a process: its domains' routes, and what stands beside `/v1`."""
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
-import asyncpg
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from thenga.kernel import errors
 from thenga.kernel.errors import Problem
 from thenga.kernel.gate import Gate
 from thenga.kernel.host import Host
 from thenga.kernel.http import observe
 from thenga.kernel.http.bounds import Bounds
+from thenga.kernel.http.dispatch import Dispatch
 from thenga.kernel.http.health import health_routes
 from thenga.kernel.http.limits import Limits
+from thenga.kernel.http.operations import operations
 from thenga.kernel.http.pages import page_routes
-from thenga.kernel.http.problems import from_database, from_http, from_validation, render
+from thenga.kernel.http.problems import of_error, render
 from thenga.kernel.http.shared import Rules, Shared
 from thenga.kernel.manifest import Domain
 from thenga.kernel.ports import serve
 
 
-def make_app(
-    host: Host,
-    gate: Gate,
-    domains: Sequence[Domain],
-    *,
-    on_start: Callable[[], None] | None = None,
-) -> FastAPI:
+def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
     """The application; it does not start with a route that has no entrance or no permission."""
     settings = host.settings
     bounds = Bounds(process=settings.in_flight, tenant=settings.in_flight_tenant)
     limits = Limits(settings.redis, secret=host.key("limits"))
+    shared = Shared(host, gate, limits, Rules.of(settings), bounds)
+    check_permissions(domains)
+    app = _framework(shared)
+    app.include_router(health_routes(host, domains, bounds))
+    app.include_router(page_routes(domains))
+    secret = bytes.fromhex(settings.internal_secret.get_secret_value())
+    served = [port for domain in domains for port in domain.provides]
+    app.router.routes += serve.routes(host.bindings, served, secret, now=host.now)
+    doors = [(one.path, one.door) for one in operations(domains)]
+    inside = Dispatch(app, doors, app.build_middleware_stack(), settings.base_url)
+    app.middleware_stack = observe.Edge(inside, settings=settings, bounds=bounds)
+    return app
+
+
+def _framework(shared: Shared) -> FastAPI:
+    """FastAPI for what stands beside the doors, closed in order when the process ends."""
+    settings = shared.host.settings
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        if on_start is not None:
-            on_start()
         yield
-        bounds.draining = True
-        await bounds.finished(settings.drain_seconds)
-        await limits.close()
-        await host.close()
+        shared.bounds.draining = True
+        await shared.bounds.finished(settings.drain_seconds)
+        await shared.limits.close()
+        await shared.host.close()
 
     app = FastAPI(
         title="Thenga",
@@ -55,19 +64,8 @@ def make_app(
         telemetry=observe.tracing(settings),
         redirect_slashes=False,
     )
-    app.state.shared = Shared(host, gate, limits, Rules.of(settings), bounds)
-    app.state.domains = domains
-    for domain in domains:
-        for router in domain.routers:
-            app.include_router(router, prefix="/v1")
-    check_permissions(domains)
-    app.include_router(health_routes(host, domains, bounds))
-    app.include_router(page_routes(domains))
-    secret = bytes.fromhex(settings.internal_secret.get_secret_value())
-    served = [port for domain in domains for port in domain.provides]
-    app.router.routes += serve.routes(host.bindings, served, secret, now=host.now)
-    _answer_problems(app, host)
-    app.add_middleware(observe.Edge, settings=settings, bounds=bounds)
+    app.state.shared = shared
+    _answer_problems(app, shared.host)
     return app
 
 
@@ -98,26 +96,11 @@ def _answer_problems(app: FastAPI, host: Host) -> None:
             base_url=base_url,
         )
 
-    @app.exception_handler(Problem)
-    async def of_problem(request: Request, problem: Problem) -> Response:
-        return answer(request, problem)
-
-    @app.exception_handler(RequestValidationError)
-    async def of_validation(request: Request, error: RequestValidationError) -> Response:
-        return answer(request, from_validation(error))
-
-    @app.exception_handler(HTTPException)
-    async def of_framework(request: Request, error: HTTPException) -> Response:
-        return answer(request, from_http(error))
-
-    @app.exception_handler(asyncpg.PostgresError)
-    async def of_database(request: Request, error: asyncpg.PostgresError) -> Response:
-        problem = from_database(error)
+    async def told(request: Request, error: Exception) -> Response:
+        problem = of_error(error)
         if problem is None:
             raise error  # a defect of ours: logged and answered by the outermost layer
         return answer(request, problem)
 
-    @app.exception_handler(asyncpg.InterfaceError)
-    @app.exception_handler(ConnectionError)
-    async def of_connection(request: Request, error: Exception) -> Response:
-        return answer(request, errors.DependencyUnavailable(dependency="database"))
+    for kind in (Problem, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, told)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import Annotated, Any, Generic, TypeVar
+from typing import Annotated, Any, Generic, Self, TypeVar
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -32,6 +32,20 @@ class View(BaseModel):
         populate_by_name=True,
         serialize_by_alias=True,
     )
+
+    @classmethod
+    def shown(cls, values: dict[str, Any]) -> Self:
+        """A view of values that a row holds already: they are typed, so they are not read again.
+
+        What is not a field is left out; a field without a value is a defect and raises.
+        """
+        view = cls.__new__(cls)
+        fields = cls.__pydantic_fields__
+        object.__setattr__(view, "__dict__", {name: values[name] for name in fields})
+        object.__setattr__(view, "__pydantic_fields_set__", set(fields))
+        object.__setattr__(view, "__pydantic_extra__", None)
+        object.__setattr__(view, "__pydantic_private__", None)
+        return view
 
 
 class Stored(View):

@@ -93,6 +93,20 @@ def _from_state(state: str) -> Problem | None:
             return None
 
 
+def of_error(error: BaseException) -> Problem | None:
+    """What the caller is told of an exception; None where it is a defect of ours."""
+    if isinstance(error, Problem):
+        return error
+    if isinstance(error, RequestValidationError):
+        return from_validation(error)
+    if isinstance(error, HTTPException):
+        return from_http(error)
+    if isinstance(error, asyncpg.InterfaceError) and "closed" in str(error):
+        # The pool or its connection went away under us; other interface errors are defects.
+        return errors.DependencyUnavailable(dependency="database", headers={"Retry-After": "1"})
+    return from_database(error)
+
+
 def from_http(error: HTTPException) -> Problem:
     """What the framework refuses by itself: no such path, no such method, an unreadable body."""
     headers = dict(error.headers or {})

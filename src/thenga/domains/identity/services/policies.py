@@ -1,13 +1,15 @@
 """Cedar: one parsed policy set a version, decided by a flat context (IDN-31)."""
 
 import hashlib
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import cedarpy
 
 BASE = (Path(__file__).parent.parent / "content" / "base.cedar").read_text()
+_MOST_VERDICTS = 4096
 _ACTION = 'Action::"use"'
 _NO_ENTITIES = cedarpy.Entities.from_json_str("[]")
 
@@ -22,10 +24,17 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Parsed:
-    """A policy set that was parsed once and is kept by its label."""
+    """A policy set that was parsed once and is kept by its label.
+
+    A verdict is a pure function of the set and of the attributes its policies name. All of them
+    are read anew for every decision; only the arithmetic on equal inputs is not done twice, so
+    nothing that can be revoked is remembered (security rule 26).
+    """
 
     policies: Any
     reasons: dict[str, str]
+    named: tuple[str, ...] | None  # None where a policy looks at who or what itself
+    verdicts: dict[tuple[Any, ...], Verdict] = field(default_factory=dict)
 
 
 _PARSED: dict[str, Parsed] = {}
@@ -40,7 +49,8 @@ def parsed(label: str, text: str) -> Parsed:
     """The set of a version; another version than the one known is parsed before it decides."""
     known = _PARSED.get(label)
     if known is None:
-        known = _PARSED[label] = Parsed(cedarpy.PolicySet.from_str(text), _reasons(text))
+        policies = cedarpy.PolicySet.from_str(text)
+        known = _PARSED[label] = Parsed(policies, _reasons(text), _attributes(text))
     return known
 
 
@@ -53,6 +63,18 @@ def decide(
 ) -> Verdict:
     """Permit only where a policy permits, none forbids and none errs."""
     policies = parsed(label, text)
+    if policies.named is None:
+        return _judged(policies, principal, resource, context)
+    key = tuple(context.get(name) for name in policies.named)
+    verdict = policies.verdicts.get(key)
+    if verdict is None:
+        if len(policies.verdicts) >= _MOST_VERDICTS:
+            policies.verdicts.clear()
+        verdict = policies.verdicts[key] = _judged(policies, principal, resource, context)
+    return verdict
+
+
+def _judged(policies: Parsed, principal: str, resource: str, context: dict[str, Any]) -> Verdict:
     request = {
         "principal": principal,
         "action": _ACTION,
@@ -68,6 +90,14 @@ def decide(
     named = list(answer.diagnostics.id_annotations_by_reason.values())
     reasons = [policies.reasons[name] for name in named if name in policies.reasons]
     return Verdict(False, min(reasons) if reasons else "policy_denied")
+
+
+def _attributes(text: str) -> tuple[str, ...] | None:
+    """The context attributes that a set names; None where it also looks at ids or hierarchies."""
+    code = re.sub(r"//[^\n]*", "", text)
+    if re.search(r"(principal|resource)\s*(==|!=|\.|\bin\b|\bhas\b)", code):
+        return None
+    return tuple(sorted(set(re.findall(r"context\.(\w+)", code))))
 
 
 def _reasons(text: str) -> dict[str, str]:

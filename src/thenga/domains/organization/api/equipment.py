@@ -75,6 +75,12 @@ class ExpiryView(View):
     expires_on: date
     state: Annotated[ExpiryState, Field(description="`expiring` from 60 days before the day.")]
 
+    @classmethod
+    def of(cls, expiry: dict[str, str], now: datetime) -> "ExpiryView":
+        expires_on = date.fromisoformat(expiry["expires_on"])
+        state = state_on(expires_on, local_day(now))
+        return cls(kind=expiry["kind"], expires_on=expires_on, state=state)
+
 
 class EquipmentView(Stored):
     """A machine; `allowedMoves` says what may be done next."""
@@ -96,13 +102,9 @@ class EquipmentView(Stored):
 
     @classmethod
     def of(cls, item: Equipment, now: datetime) -> "EquipmentView":
-        today = local_day(now)
-        shown = [
-            {**one, "state": state_on(date.fromisoformat(one["expires_on"]), today)}
-            for one in item.expiries
-        ]
+        expiries = [ExpiryView.of(one, now) for one in item.expiries]
         moves = EquipmentLifecycle.allowed(item, now)
-        return cls.model_validate(item.__dict__ | {"expiries": shown, "allowed_moves": moves})
+        return cls.shown({**item.__dict__, "expiries": expiries, "allowed_moves": moves})
 
 
 @router.post(

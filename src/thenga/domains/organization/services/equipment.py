@@ -83,7 +83,7 @@ async def move(work: Work, equipment_id: UUID, move: Move) -> Equipment:
     item = await work.lock(Equipment, equipment_id)
     if move(item, at=work.now):
         await work.save(item)
-        work.publish(_changed(item, move.verb.rstrip("_"), ["status"]))
+        work.publish(_changed(item, move.verb, ["status"]))
     return item
 
 

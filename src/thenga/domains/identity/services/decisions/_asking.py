@@ -97,9 +97,7 @@ def _policy(label: str, text: str, facts: Facts) -> Policy:
     resource = f'Item::"{facts.tenant_id}"'
 
     def judge(context: dict[str, Any]) -> policies.Verdict:
-        return policies.decide(
-            label, text, principal=principal, resource=resource, context=context
-        )
+        return policies.decide(label, text, principal=principal, resource=resource, context=context)
 
     return judge
 

@@ -28,8 +28,8 @@ _GATE = """
             SELECT 1 FROM identity.role_assignment a
             WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
                 AND a.status IN ('active', 'scheduled') AND a.role_code = ANY (p.roles)
-                AND a.valid_from <= $6::timestamptz + coalesce(o.ahead, interval '0')
-                AND (a.valid_to IS NULL OR a.valid_to > $6::timestamptz + coalesce(o.ahead, interval '0'))
+                AND a.valid_from <= $6::timestamptz + o.ahead
+                AND (a.valid_to IS NULL OR a.valid_to > $6::timestamptz + o.ahead)
         ) AS by_role,
         ps.label AS policy_label
     FROM credential c

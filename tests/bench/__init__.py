@@ -1,0 +1,1 @@
+"""Benchmarks: the real routes beside bare functions that send the same SQL, in one run."""

@@ -1,0 +1,136 @@
+"""The other side of the ratio: a bare ASGI function on asyncpg that sends the same SQL.
+
+It checks nothing, knows one token and one organization, and writes its JSON by hand.
+"""
+
+import hashlib
+import os
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import orjson
+from sqlalchemy import select
+
+from thenga.domains.identity.services.decisions._facts import _GATE
+from thenga.domains.organization.tables import Equipment
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.audit import entry
+from thenga.kernel.db import statements
+from thenga.kernel.db.flush import _flush_text
+from thenga.kernel.db.idempotency import _texts
+from thenga.kernel.db.paging import Paged, keyset
+from thenga.kernel.ids import new_id
+
+ORGANIZATION = UUID(os.environ["BENCH_ORGANIZATION"])
+ACTOR = UUID(os.environ["BENCH_USER"])
+TOKEN = hashlib.sha256(os.environ["BENCH_TOKEN"].encode()).digest()
+SCOPE = Scope(actor=SYSTEM, organization_id=ORGANIZATION, user_id=ACTOR)
+READ, WRITE = f"BEGIN READ ONLY; {SCOPE.opening()}", f"BEGIN; {SCOPE.opening()}"
+ONE = statements.select_by(Equipment.__table__, ("organization_id", "id"))
+INSERT = statements.insert(Equipment.__table__)
+COLUMNS = Equipment.__columns__
+
+pools: dict[str, Any] = {}
+
+
+async def _pool(login: str) -> Any:
+    async def leave(_: Any) -> None:
+        return None
+
+    address = os.environ["THENGA_DATABASE"].replace("{login}", login)
+    return await asyncpg.create_pool(address, min_size=8, max_size=8, reset=leave)
+
+
+async def _begin() -> None:
+    pools["gate"] = await _pool("identity_gate")
+    pools["organization"] = await _pool("organization")
+    statement = select(Equipment).where(Equipment.archived_at.is_(None))
+    statement = statement.where(Equipment.organization_id == ORGANIZATION)
+    made = keyset(statement, Equipment, Paged(limit=50), None, b"0" * 32, "")
+    pools["list"] = statements.render(made)
+
+
+async def _gate(permission: str) -> None:
+    now = datetime.now(UTC)
+    found = await pools["gate"].fetchrow(_GATE, TOKEN, None, None, ORGANIZATION, permission, now)
+    assert found["by_role"]
+
+
+def _json(value: Any) -> bytes:
+    return orjson.dumps(value, default=str)
+
+
+async def get_one(equipment_id: str) -> bytes:
+    await _gate("organization:equipment:read")
+    async with pools["organization"].acquire() as connection:
+        await connection.execute(READ)
+        found = await connection.fetchrow(ONE, ORGANIZATION, UUID(equipment_id))
+        await connection.execute("COMMIT")
+    return _json(dict(found))
+
+
+async def list_50() -> bytes:
+    await _gate("organization:equipment:read")
+    text, arguments = pools["list"]
+    async with pools["organization"].acquire() as connection:
+        await connection.execute(READ)
+        found = await connection.fetch(text, *arguments)
+        await connection.execute("COMMIT")
+    return _json({"items": [dict(one) for one in found]})
+
+
+async def create(body: bytes, key: str) -> bytes:
+    await _gate("organization:equipment:create")
+    sent = orjson.loads(body)
+    now, made, event = datetime.now(UTC), new_id(), new_id()
+    row = dict.fromkeys(COLUMNS) | {
+        "id": made, "created_at": now, "updated_at": now, "version": 1,
+        "organization_id": ORGANIZATION, "name": sent["name"], "quantity": sent["quantity"],
+        "expiries": "[]", "status": "available",
+    }  # fmt: skip
+    digest = hashlib.sha256(key.encode()).digest()
+    told = entry(
+        actor=SYSTEM, action="bench", target=("equipment", made), detail={"after": row}, at=now,
+        organization_id=ORGANIZATION, user_id=ACTOR, request_id="bench", decision_id=None,
+        network=None,
+    )  # fmt: skip
+    envelope = _json({"id": event, "type": "bench", "data": {"equipmentId": made}}).decode()
+    opening = WRITE.replace("'app.presented', ''", f"'app.presented', '{digest.hex()}'")
+    answer = _json(row)
+    async with pools["organization"].acquire() as connection:
+        await connection.execute(opening)
+        number = int.from_bytes(digest[:8], "big", signed=True)
+        await connection.execute(_texts("organization")[0], digest, digest, now, number)
+        await connection.execute(INSERT, *row.values())
+        await connection.execute(f"SELECT set_config('app.presented', '{digest.hex()}', true)")
+        await connection.execute(
+            _flush_text("organization"), [told.id], [ORGANIZATION], [told.chain], [told.text],
+            [now], 201, "{}", answer, digest, [event], [ORGANIZATION],
+            [f"thenga.organization.Bench.{ORGANIZATION}"], [f"equipment/{made}"], [envelope], [now],
+        )  # fmt: skip
+        await connection.execute("COMMIT")
+    return answer
+
+
+async def app(scope: Any, receive: Any, send: Any) -> None:
+    if scope["type"] == "lifespan":
+        await receive()
+        await _begin()
+        await send({"type": "lifespan.startup.complete"})
+        await receive()
+        await send({"type": "lifespan.shutdown.complete"})
+        return
+    path = scope["path"]
+    if scope["method"] == "POST":
+        message = await receive()
+        headers = dict(scope["headers"])
+        body = await create(message["body"], headers[b"idempotency-key"].decode())
+    elif path.endswith("/equipment"):
+        body = await list_50()
+    else:
+        body = await get_one(path.rsplit("/", 1)[1])
+    headers = [(b"content-type", b"application/json"), (b"content-length", b"%d" % len(body))]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": body})

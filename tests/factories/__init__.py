@@ -1,0 +1,1 @@
+"""Valid rows with sensible defaults, one module a domain; a test names only what matters."""

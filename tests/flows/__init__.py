@@ -1,0 +1,1 @@
+"""Flows: what a customer does from end to end, through several domains."""

@@ -1,0 +1,158 @@
+"""`thenga api` and `thenga worker` as processes of their own, to be killed and started again."""
+
+import http.client
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Self
+
+from thenga.kernel.dev.processes import free_ports, wait
+
+_READY_SECONDS = 60.0
+_STOP_SECONDS = 30.0
+# What an api process must not be given (security rule 5).
+_SYSTEM_ONLY = ("THENGA_SYSTEM_DATABASE", "THENGA_ADMIN_DATABASE")
+
+
+class Child:
+    """A process with its own session, so that it ends with all of its children.
+
+    The calls block: from a coroutine use `asyncio.to_thread(child.start)`.
+    """
+
+    def __init__(
+        self, name: str, command: Sequence[str], env: Mapping[str, str], folder: Path
+    ) -> None:
+        self.log = folder / f"{name}.log"
+        self._command = list(command)
+        self._folder = folder
+        own = {key: value for key, value in os.environ.items() if not key.startswith("THENGA_")}
+        self._env = own | dict(env)
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid if self.is_running() and self._process else None
+
+    def is_running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    def begin(self) -> None:
+        """Start it, and do not wait for anything."""
+        assert not self.is_running(), f"{self.log.stem} runs already"
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._folder,  # away from the `.dev/env` of this work tree
+                env=self._env,
+                start_new_session=True,
+            )
+
+    def await_ready(self, ready: Callable[[], bool], seconds: float) -> None:
+        wait(lambda: not self.is_running() or ready(), seconds)
+        if not (self.is_running() and ready()):
+            told = self.log.read_text(errors="replace")[-3000:]
+            self.kill()
+            raise RuntimeError(f"{self.log.stem} does not get ready:\n{told}")
+
+    def kill(self) -> None:
+        """End it at once, as a power cut would."""
+        self._end(signal.SIGKILL)
+
+    def stop(self) -> None:
+        """Ask it to end, and wait until it has."""
+        self._end(signal.SIGTERM)
+
+    def _end(self, number: signal.Signals) -> None:
+        process = self._process
+        if process is None or process.poll() is not None:
+            return
+        os.killpg(process.pid, number)
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(_STOP_SECONDS)
+            raise
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+class ApiProcess(Child):
+    """`thenga api` on a free port that stays the same over restarts.
+
+    `env` is what `servers.up` gave, with changes; `app` names another factory than our own, as
+    `module:function`, for a process with a bug in it.
+    """
+
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        folder: Path,
+        *,
+        name: str = "api",
+        app: str | None = None,
+        port: int | None = None,
+    ) -> None:
+        self.port = port or free_ports(1)[0]
+        self.origin = f"http://127.0.0.1:{self.port}"
+        self.url = f"{self.origin}/v1"
+        given = {key: value for key, value in env.items() if key not in _SYSTEM_ONLY}
+        super().__init__(name, _serving(app, self.port), given, folder)
+        if app is not None:
+            self._env["PYTHONPATH"] = str(Path(__file__).parents[2])
+
+    def start(self, seconds: float = _READY_SECONDS) -> None:
+        """Start it, and wait until it may take traffic."""
+        self.begin()
+        self.await_ready(self.is_ready, seconds)
+
+    def is_ready(self) -> bool:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request("GET", "/health/ready")
+            return connection.getresponse().status == 200
+        except (OSError, http.client.HTTPException):
+            return False
+        finally:
+            connection.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+
+class WorkerProcess(Child):
+    """`thenga worker`."""
+
+    def __init__(self, env: Mapping[str, str], folder: Path, *, name: str = "worker") -> None:
+        super().__init__(name, [sys.executable, "-m", "thenga", "worker"], env, folder)
+
+    def start(self, seconds: float = _READY_SECONDS) -> None:
+        """Start it, and wait until it says that it has."""
+        before = self.log.stat().st_size if self.log.exists() else 0
+        self.begin()
+        self.await_ready(lambda: b"worker.process.started" in self._told(before), seconds)
+
+    def _told(self, after: int) -> bytes:
+        with self.log.open("rb") as log:
+            log.seek(after)
+            return log.read()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+
+def _serving(app: str | None, port: int) -> list[str]:
+    if app is None:
+        return [sys.executable, "-m", "thenga", "api", "--port", str(port)]
+    serving = [sys.executable, "-m", "uvicorn", "--factory", app, "--port", str(port)]
+    return [*serving, "--no-access-log"]

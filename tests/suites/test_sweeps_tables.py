@@ -1,0 +1,95 @@
+"""Every table of every domain is of a named kind, and the classes say what the database has."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import asyncpg
+import pytest
+
+from tests.suites import tables
+from thenga import topology
+from thenga.kernel.db.rows import rows
+from thenga.kernel.settings import Settings
+
+DOMAINS = topology.load(topology.DOMAINS)
+NAMES = [domain.name for domain in DOMAINS]
+
+
+@pytest.fixture
+async def admin(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
+    """The administrator's connection, in a transaction that is undone."""
+    connection = await asyncpg.connect(settings.admin_database.get_secret_value())
+    undone = connection.transaction()
+    await undone.start()
+    yield connection
+    await undone.rollback()
+    await connection.close()
+
+
+async def test_every_table_has_the_policies_and_keys_of_its_kind(
+    admin: asyncpg.Connection,
+) -> None:
+    swept = await tables.sweep(admin, [*NAMES, "probe"], rows())
+
+    print(
+        f"tables={swept.tables} forced={swept.forced} keys_without_tenant={swept.keys} "
+        f"drifting={swept.drifting} faults={len(swept.faults)}"
+    )
+    assert swept.faults == []
+    assert swept.forced == swept.tables - len([*NAMES, "probe"])  # one `migration` in each
+
+
+def test_migrations_make_tables_only_through_the_kernel() -> None:
+    assert tables.migration_faults(DOMAINS) == []
+
+
+PLANTED = {
+    "a table of no kind": (
+        "CREATE TABLE organization.planted (id uuid PRIMARY KEY)",
+        "organization.planted: is of no named kind",
+    ),
+    "a policy taken away": (
+        "DROP POLICY holder ON organization.equipment",
+        "organization.equipment: lacks the policy",
+    ),
+    "a wider policy beside the right one": (
+        "CREATE POLICY wide ON organization.equipment FOR SELECT TO organization USING (true)",
+        "organization.equipment: has a policy that its kind does not mean",
+    ),
+    "a policy that lets all through": (
+        "ALTER POLICY holder ON organization.equipment USING (true)",
+        "organization.equipment: has a policy that its kind does not mean",
+    ),
+    "row security that the owner skips": (
+        "ALTER TABLE organization.fact NO FORCE ROW LEVEL SECURITY",
+        "organization.fact: row security is not enabled and forced",
+    ),
+    "a unique key over all tenants": (
+        "CREATE UNIQUE INDEX planted ON organization.equipment (serial_number)",
+        "organization.equipment: key planted begins with serial_number",
+    ),
+    "a column that no class knows": (
+        "ALTER TABLE organization.equipment ADD COLUMN planted text",
+        "organization.equipment.planted: declared None",
+    ),
+    "a column of another type": (
+        "ALTER TABLE organization.equipment ALTER COLUMN quantity TYPE bigint",
+        "organization.equipment.quantity: declared ('integer', True), made ('bigint', True)",
+    ),
+}
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+async def test_a_planted_bug_in_a_table_is_found(admin: asyncpg.Connection, planted: str) -> None:
+    statement, told = PLANTED[planted]
+    await admin.execute(statement)
+
+    swept = await tables.sweep(admin, NAMES, rows())
+
+    assert [fault for fault in swept.faults if fault.startswith(told)]
+
+
+def test_a_planted_table_beside_the_kernel_is_found(tmp_path: Path) -> None:
+    (tmp_path / "planted_0001.py").write_text('op.execute("CREATE UNLOGGED TABLE x (id uuid)")')
+
+    assert len(tables.folder_faults(tmp_path)) == 1
