@@ -11,6 +11,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from tests.documented import Documented
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.settling import Settle
 from thenga import topology
@@ -100,8 +101,12 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
 @pytest.fixture
 async def api(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
     """A client that speaks to the application; give it `headers=person.headers`."""
-    transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test/v1") as client:
+    documented = Documented(topology.load(topology.DOMAINS))
+    async with httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=app),
+        base_url="http://thenga.test/v1",
+        event_hooks={"response": [documented.noting]},
+    ) as client:
         yield client
 
 

@@ -20,7 +20,7 @@ from thenga.kernel.audit import entry
 from thenga.kernel.db import statements
 from thenga.kernel.db.flush import _flush_text
 from thenga.kernel.db.idempotency import _texts
-from thenga.kernel.db.paging import Paged, keyset
+from thenga.kernel.db.paging import Paged, page_statement
 from thenga.kernel.ids import new_id
 
 ORGANIZATION = UUID(os.environ["BENCH_ORGANIZATION"])
@@ -46,10 +46,15 @@ async def _pool(login: str) -> Any:
 async def _begin() -> None:
     pools["gate"] = await _pool("identity_gate")
     pools["organization"] = await _pool("organization")
-    statement = select(Equipment).where(Equipment.archived_at.is_(None))
-    statement = statement.where(Equipment.organization_id == ORGANIZATION)
-    made = keyset(statement, Equipment, Paged(limit=50), None, b"0" * 32, "")
-    pools["list"] = statements.render(made)
+    pools["list"] = page_statement(
+        select(Equipment).where(Equipment.archived_at.is_(None)),
+        Equipment,
+        Paged(limit=50),
+        None,
+        holder=("organization_id", ORGANIZATION),
+        key=b"0" * 32,
+        bound_to="",
+    )
 
 
 async def _gate(permission: str) -> None:

@@ -248,7 +248,6 @@ _WITHOUT_ROWS = re.compile(
     r"|migration|procrastinate_\w+"
 )
 _DIALECT: Any = postgresql.dialect()  # type: ignore[no-untyped-call]  # upstream
-_SAME = {"timestamp with time zone": "timestamptz"}
 
 
 def _drift(

@@ -19,6 +19,8 @@ class Host:
     engines: Engines
     bindings: Bindings
     clock: Clock = field(default_factory=SystemClock)
+    # What each domain of this process may tell: the events of its manifest, and no others.
+    told: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def now(self) -> datetime:
         return self.clock.now()

@@ -9,7 +9,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict
+from typing_extensions import TypedDict  # the one that pydantic can read
 
 from thenga.kernel.errors import InvalidTransition, Problem
 
@@ -32,7 +32,7 @@ class Move:
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.verb = name.rstrip("_")  # `return_` is the verb return
-        self.possible = AllowedMove(move=self.verb, possible=True)
+        self.possible = AllowedMove(move=self.verb, possible=True, reason=None)
 
     def __call__(self, row: Any, *, at: datetime) -> bool:
         """Make the move; False if the row is there already, so that a repeat has no effect."""
@@ -51,14 +51,12 @@ class Move:
         return True
 
 
-class AllowedMove(BaseModel):
+class AllowedMove(TypedDict):
     """One move from the present state, and the guard that is not met, if one is not."""
-
-    model_config = ConfigDict(frozen=True)
 
     move: str
     possible: bool
-    reason: str | None = None
+    reason: str | None
 
 
 class Lifecycle:
@@ -68,6 +66,7 @@ class Lifecycle:
     states: ClassVar[type[StrEnum]]
     initial: ClassVar[frozenset[StrEnum]]
     moves: ClassVar[dict[str, Move]]
+    leading: ClassVar[dict[StrEnum, list[Move]]]  # the moves that lead from each state
 
     def __init_subclass__(
         cls, *, initial: StrEnum | tuple[StrEnum, ...], axis: str = "status"
@@ -78,6 +77,9 @@ class Lifecycle:
         begins = initial if isinstance(initial, tuple) else (initial,)
         cls.initial = frozenset(begins)
         cls.states = type(begins[0])
+        cls.leading = {
+            state: [m for m in cls.moves.values() if state in m.sources] for state in cls.states
+        }
         for move in cls.moves.values():
             move.lifecycle = cls
         LIFECYCLES.append(cls)
@@ -85,22 +87,20 @@ class Lifecycle:
     @classmethod
     def open(cls, row: Any) -> list[str]:
         """The verbs that lead from the row's present state."""
-        status = getattr(row, cls.axis)
-        return [verb for verb, move in cls.moves.items() if status in move.sources]
+        return [move.verb for move in cls.leading[getattr(row, cls.axis)]]
 
     @classmethod
     def allowed(cls, row: Any, at: datetime) -> list[AllowedMove]:
         """What may be done next, and for the rest of the open moves the guard that fails."""
         found = []
-        for verb in cls.open(row):
-            guard = cls.moves[verb].guard
+        for move in cls.leading[getattr(row, cls.axis)]:
             try:
-                if guard is not None:
-                    guard(row, at)
+                if move.guard is not None:
+                    move.guard(row, at)
             except Problem as problem:
-                found.append(AllowedMove(move=verb, possible=False, reason=problem.detail))
+                found.append(AllowedMove(move=move.verb, possible=False, reason=problem.detail))
             else:
-                found.append(cls.moves[verb].possible)
+                found.append(move.possible)
         return found
 
 

@@ -96,6 +96,7 @@ class Domain:
         return self.home / "migrations"
 
     def bind(self, host: "Host") -> None:
-        """Answer this domain's ports in this process."""
+        """Answer this domain's ports in this process, and let it tell its events."""
+        host.told[self.name] = frozenset(event.type for event in self.events)
         for port, maker in self.provides.items():
             host.bindings.bind(port, maker(host))

@@ -1,14 +1,14 @@
 """Keyset paging: stable under inserts, bounded, with cursors that give no rights."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import asyncpg
-from sqlalchemy import ColumnElement, Select, literal, tuple_
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, tuple_
 
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.rows import Row
+from thenga.kernel.db.statements import render_extended
 
 R = TypeVar("R", bound=Row)
 
@@ -36,28 +36,56 @@ class Paged:
         return seal_cursor(key, [last["_by"], last["id"]], bound_to=bound_to)
 
 
-def keyset(
+@dataclass(frozen=True, slots=True)
+class Keyset:
+    """How one page is cut out of a statement: whose rows, in which order, from where."""
+
+    row: type[Row]
+    holder: str | None  # the column that names whose rows they are
+    by: ColumnElement[Any] | None
+    descending: bool
+    from_start: bool
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """What the text of the statement depends on; values are bound."""
+        order = None if self.by is None else id(self.by)  # orders are constants of services
+        return (self.row.__table__, self.holder, order, self.descending, self.from_start)
+
+    def extend(self, statement: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+        """The statement of one page: one row more than asked, to know whether there is a next."""
+        identifier = self.row.__table__.c.id
+        order = identifier if self.by is None else self.by
+        if self.holder is not None:
+            column = self.row.__table__.c[self.holder]
+            statement = statement.where(column == bindparam("_holder", type_=column.type))
+        if not self.from_start:
+            here = tuple_(order, identifier)
+            there = tuple_(
+                bindparam("_by_value", type_=order.type), bindparam("_id", type_=identifier.type)
+            )
+            statement = statement.where(here < there if self.descending else here > there)
+        parts: list[ColumnElement[Any]] = [identifier] if self.by is None else [order, identifier]
+        ordering = [part.desc() for part in parts] if self.descending else parts
+        shown = statement.add_columns(order.label("_by"))
+        return shown.order_by(*ordering).limit(bindparam("_most", type_=Integer()))
+
+
+def page_statement(
     statement: Select[R],
     row: type[Row],
     paged: Paged,
     by: ColumnElement[Any] | None,
+    *,
+    holder: tuple[str, Any] | None,
     key: bytes,
     bound_to: str,
-) -> Select[*tuple[Any, ...]]:
-    """The statement of one page: one row more than asked, to know whether there is a next."""
-    identifier = row.__table__.c.id
-    order = identifier if by is None else by
+) -> tuple[str, list[Any]]:
+    """The text and arguments of one page of a statement."""
+    values: dict[str, Any] = {"_most": paged.limit + 1}
+    if holder is not None:
+        values["_holder"] = holder[1]
     if paged.cursor is not None:
-        position = _position(open_cursor(key, paged.cursor, bound_to=bound_to))
-        here = tuple_(order, identifier)
-        there = tuple_(literal(position[0], order.type), literal(position[1], identifier.type))
-        statement = statement.where(here < there if paged.descending else here > there)
-    parts: list[ColumnElement[Any]] = [identifier] if by is None else [order, identifier]
-    shown = statement.add_columns(order.label("_by"))
-    ordering = [part.desc() for part in parts] if paged.descending else parts
-    return shown.order_by(*ordering).limit(paged.limit + 1)
-
-
-def _position(values: Sequence[Any]) -> tuple[Any, Any]:
-    first, second = values
-    return first, second
+        values["_by_value"], values["_id"] = open_cursor(key, paged.cursor, bound_to=bound_to)
+    cut = Keyset(row, holder[0] if holder else None, by, paged.descending, paged.cursor is None)
+    return render_extended(statement, cut.extend, shape=cut.shape, ours=values)

@@ -19,7 +19,7 @@ from thenga.kernel.clock import of_sandbox
 from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.paging import Paged, Slice, keyset
+from thenga.kernel.db.paging import Paged, Slice, page_statement
 from thenga.kernel.db.rows import Row, row_of
 from thenga.kernel.errors import NotFound
 from thenga.kernel.host import Host
@@ -59,7 +59,6 @@ class Reader:
         self.now: datetime = of_sandbox(host.now(), scope.clock_offset)
         self.held_as = "system"
         self.obligations: list[dict[str, Any]] = []
-        self.answer: object = None  # what the route returned; the edge makes headers of it
         self._scope = scope
         self._login = login
         self._pool: asyncpg.Pool[asyncpg.Record] | None = None
@@ -122,8 +121,12 @@ class Reader:
         row = row_of(statement.columns_clause_froms[0])
         bound_to = f"{paged.bound_to}|{self._scope.organization_id}|{self.actor.id}"
         key = self.host.key("cursor")
-        ordered = keyset(self._limited(row, statement), row, paged, by, key, bound_to)
-        records = await self._fetch(ordered)
+        holder = next(iter(self._bound(row, {}).items()), None)
+        text, arguments = page_statement(
+            statement, row, paged, by, holder=holder, key=key, bound_to=bound_to
+        )
+        connection = await self._open()
+        records = await connection.fetch(text, *arguments)
         items = [row.load(record[: len(row.__columns__)]) for record in records[: paged.limit]]
         after = None
         if len(records) > paged.limit:

@@ -6,7 +6,7 @@ dictionary answers first. There is no session, no identity map and no lazy loadi
 (docs/decisions/0007).
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform, overload
@@ -92,7 +92,7 @@ class Row(_Declared):
     __kind__: ClassVar[Kind]
     __columns__: ClassVar[tuple[str, ...]]
     __secret__: ClassVar[frozenset[str]]
-    __enums__: ClassVar[tuple[tuple[str, Callable[[str], StrEnum]], ...]]
+    __enums__: ClassVar[tuple[tuple[str, dict[str, StrEnum]], ...]]
     __defaults__: ClassVar[dict[str, Any]]
     __key__: ClassVar[tuple[str, ...]]
 
@@ -113,7 +113,9 @@ class Row(_Declared):
         cls.__key__ = tuple(key) if key is not None else kind.key
         cls.__columns__ = tuple(columns)
         cls.__secret__ = frozenset(n for n, c in columns.items() if c.secret)
-        cls.__enums__ = tuple((n, c.enum) for n, c in columns.items() if c.enum is not None)
+        cls.__enums__ = tuple(
+            (n, {m.value: m for m in c.enum}) for n, c in columns.items() if c.enum is not None
+        )
         cls.__defaults__ = {n: c.default for n, c in columns.items() if c.default is not _REQUIRED}
         cls.__table__ = sa.Table(
             name, METADATA, *(_copied(c) for c in columns.values()), schema=schema
@@ -138,9 +140,9 @@ class Row(_Declared):
         row = cls.__new__(cls)
         values = row.__dict__
         values.update(zip(cls.__columns__, record, strict=True))
-        for name, member in cls.__enums__:
+        for name, members in cls.__enums__:
             if values[name] is not None:
-                values[name] = member(values[name])
+                values[name] = members[values[name]]
         return row
 
     def __repr__(self) -> str:

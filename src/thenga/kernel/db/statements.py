@@ -5,11 +5,13 @@ once a shape and asyncpg keeps it prepared. The statements of the hot path (one 
 insert, update) are rendered once a table and do not pass through SQLAlchemy at all.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy import Select
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
@@ -34,6 +36,51 @@ def render(statement: ClauseElement) -> tuple[str, list[Any]]:
         compiled = _COMPILED[key.key] = made
     values = compiled.construct_params(extracted_parameters=key.bindparams, escape_names=False)
     return str(compiled), [values[name] for name in compiled.positiontup or ()]
+
+
+@dataclass(frozen=True, slots=True)
+class _Extended:
+    """A statement of a caller with parts of the kernel's own, rendered once a shape."""
+
+    text: str
+    sources: list[tuple[bool, Any]]  # (ours, name) or (the caller's, place among its parameters)
+
+
+_EXTENDED: dict[Any, _Extended] = {}
+
+
+def render_extended(
+    statement: Select[*tuple[Any, ...]],
+    extend: Callable[[Select[*tuple[Any, ...]]], Select[*tuple[Any, ...]]],
+    *,
+    shape: Any,
+    ours: dict[str, Any],
+) -> tuple[str, list[Any]]:
+    """As `render` for `extend(statement)`, which is composed only for a shape not seen before.
+
+    `extend` may depend on `shape` alone and takes its values from parameters named in `ours`.
+    """
+    key = statement._generate_cache_key()
+    if key is None:
+        raise TypeError("this statement cannot be cached; compose it from plain expressions")
+    known = _EXTENDED.get((key.key, shape))
+    if known is None:
+        if len(_EXTENDED) >= _MOST_SHAPES:
+            raise RuntimeError("too many statement shapes; values must be bound, not written")
+        compiled = extend(statement).compile(dialect=_DIALECT)
+        assert isinstance(compiled, SQLCompiler)  # noqa: S101  # narrows the type for mypy
+        places = {id(bind): place for place, bind in enumerate(key.bindparams)}
+        sources: list[tuple[bool, Any]] = []
+        for name in compiled.positiontup or ():
+            bind = compiled.binds[name]
+            sources.append((True, name) if name in ours else (False, places[id(bind)]))
+        known = _EXTENDED[key.key, shape] = _Extended(str(compiled), sources)
+    given = key.bindparams
+    arguments = [
+        ours[source] if is_ours else given[source].effective_value
+        for is_ours, source in known.sources
+    ]
+    return known.text, arguments
 
 
 def _name(table: sa.Table) -> str:

@@ -142,6 +142,8 @@ class Work(Reader):
         """Tell a fact about a row that this unit of work added or saved."""
         if event.domain() != self.domain:
             raise LookupError(f"{self.domain} cannot tell {event.type}")
+        if event.type not in self.host.told.get(self.domain, (event.type,)):
+            raise LookupError(f"{event.type} is not in the manifest of {self.domain}")
         if event.aggregate_id not in self._versions:
             raise LookupError(f"{event.type} tells of a row that this work did not change")
         self._events.append(event)

@@ -53,9 +53,10 @@ class Reach:
 
     def _move(self, node: ast.Attribute) -> Effects:
         lifecycle = _name(node.value)
-        if node.attr not in self._moves.get(lifecycle, ()):
+        verb = node.attr.rstrip("_")  # `return_` is the verb return
+        if verb not in self._moves.get(lifecycle, ()):
             return Effects()
-        return Effects(moves=[f"{lifecycle.removesuffix('Lifecycle')}.{node.attr.rstrip('_')}"])
+        return Effects(moves=[f"{lifecycle.removesuffix('Lifecycle')}.{verb}"])
 
     def _event(self, function: ast.expr) -> Effects:
         """An event that is made is told: `public.Event(…)` or `public.Event.of(…)`."""

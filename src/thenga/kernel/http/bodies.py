@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Iterable
 from datetime import datetime
+from functools import cache
+from operator import itemgetter
 from typing import Annotated, Any, Generic, Self, TypeVar
 from uuid import UUID
 
@@ -11,6 +13,12 @@ from pydantic.alias_generators import to_camel
 from thenga.kernel.db.paging import Slice
 
 V = TypeVar("V", bound=BaseModel)
+
+
+@cache
+def _picking(model: type[BaseModel]) -> tuple[set[str], Callable[[dict[str, Any]], Iterable[Any]]]:
+    fields = set(model.model_fields)
+    return fields, itemgetter(*fields)
 
 
 class Body(BaseModel):
@@ -40,9 +48,9 @@ class View(BaseModel):
         What is not a field is left out; a field without a value is a defect and raises.
         """
         view = cls.__new__(cls)
-        fields = cls.__pydantic_fields__
-        object.__setattr__(view, "__dict__", {name: values[name] for name in fields})
-        object.__setattr__(view, "__pydantic_fields_set__", set(fields))
+        fields, picked = _picking(cls)
+        object.__setattr__(view, "__dict__", dict(zip(fields, picked(values), strict=True)))
+        object.__setattr__(view, "__pydantic_fields_set__", fields)
         object.__setattr__(view, "__pydantic_extra__", None)
         object.__setattr__(view, "__pydantic_private__", None)
         return view
@@ -86,7 +94,23 @@ def secrets_of(model: BaseModel) -> list[str]:
 
 def without_secrets(model: BaseModel) -> bytes | None:
     """The answer to keep for a repeat; None if the answer as sent may be kept."""
-    names: Iterable[str] = secrets_of(model)
-    if not names:
-        return None
-    return model.model_copy(update=dict.fromkeys(names)).model_dump_json(by_alias=True).encode()
+    emptied = _emptied(model)
+    return None if emptied is model else emptied.model_dump_json(by_alias=True).encode()
+
+
+def _emptied(value: Any) -> Any:
+    """The value with its secrets null, however deep they are; itself where it holds none."""
+    if isinstance(value, BaseModel):
+        changed: dict[str, Any] = dict.fromkeys(secrets_of(value))
+        for name in type(value).model_fields.keys() - changed.keys():
+            made = _emptied(getattr(value, name))
+            if made is not getattr(value, name):
+                changed[name] = made
+        return value.model_copy(update=changed) if changed else value
+    if isinstance(value, list):
+        items = [_emptied(one) for one in value]
+        return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
+    if isinstance(value, dict):
+        entries = {name: _emptied(one) for name, one in value.items()}
+        return entries if any(entries[name] is not value[name] for name in value) else value
+    return value

@@ -1,13 +1,11 @@
 """The door: what happens around every route, in this order (security rule 25).
 
 Limit by address, authenticate, limit by actor, authorize, read and validate, act, render, commit,
-answer. FastAPI validates and renders in the middle; the unit of work is finished after the answer
-has been rendered and before its first byte leaves, so a failed commit is never told as a success.
+answer. The unit of work is finished after the answer has been rendered and before its first byte
+leaves, so a failed commit is never told as a success.
 """
 
-import functools
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack
+from collections.abc import Callable
 from typing import Any
 
 import asyncpg
@@ -16,11 +14,11 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from thenga.kernel.db.idempotency import Answer, Replay
-from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.guard import read_json
+from thenga.kernel.http.answering import Reading, rendered
 from thenga.kernel.http.bodies import PageOf, without_secrets
 from thenga.kernel.http.bounds import check_length, read_body
 from thenga.kernel.http.entrances import Entrance
@@ -28,13 +26,7 @@ from thenga.kernel.http.problems import Retryable, from_database
 from thenga.kernel.http.reference import describe
 from thenga.kernel.http.shared import Shared, shared_of
 
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
-
 _KEPT_HEADERS = ("location", "etag", "content-type")
-_REQUEST = "_request"
-# FastAPI looks for its stacks; doors have no generators as dependencies, so nothing is put there.
-_NO_GENERATORS = AsyncExitStack()
-_STACKS = ("fastapi_inner_astack", "fastapi_function_astack", "fastapi_middleware_astack")
 
 
 class WithoutEntrance(TypeError):
@@ -57,40 +49,38 @@ class Door(APIRoute):
         self.entrance = way_in.call
         self.domain = _domain_of(endpoint)
         describe(self)
-        # The door has opened the unit of work before FastAPI solves anything, so it hands the
-        # unit over itself and sees what the route returns.
+        self._name = str(way_in.name)
         self.dependant.dependencies.remove(way_in)
-        self.dependant.request_param_name = _REQUEST
-        self.dependant.call = _handing_over(endpoint, str(way_in.name))
-        self._inside = super().get_route_handler()
+        self._reading = Reading(self.dependant)
+        self._status = self.status_code or 200
 
     async def serve(self, request: Request) -> Response:
         """One request, from the gate to the committed answer."""
-        for name in _STACKS:
-            request.scope[name] = _NO_GENERATORS
         shared = shared_of(request)
         await _read(request, self, shared)
         try:
-            return await self._pass(request, self._inside, shared)
+            return await self._pass(request, shared)
         except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
             # A deadlock, a serialization failure or a plan that a migration made stale: the
             # whole unit of work is done once more (dependencies, gotcha 5).
             if not isinstance(from_database(error), Retryable) or self.entrance.streams:
                 raise
-        return await self._pass(request, self._inside, shared)
+        return await self._pass(request, shared)
 
-    async def _pass(self, request: Request, inside: Handler, shared: Shared) -> Response:
+    async def _pass(self, request: Request, shared: Shared) -> Response:
         unit = await self.entrance.open(request, self.domain)
         tenant = unit._scope.organization_id
         if tenant is not None:
             shared.bounds.enter_tenant(tenant)
         try:
             _guard(request)
-            request.scope["thenga.unit"] = unit
-            response = await inside(request)
-            _label(request, response, unit)
+            values = await self._reading.values(request)
+            values[self._name] = unit
+            answer = await self.endpoint(**values)
+            response = rendered(answer, self._status)
+            _label(request, response, answer)
             if isinstance(unit, Work):
-                await unit.finish(_kept(unit, response))
+                await unit.finish(_kept(unit, response, answer))
             return response
         except Problem as problem:
             if problem.keeps and isinstance(unit, Work):
@@ -117,21 +107,6 @@ def _domain_of(endpoint: Callable[..., Any]) -> str:
     return parts[2] if parts[:2] == ["thenga", "domains"] else getattr(endpoint, "__domain__", "")
 
 
-def _handing_over(
-    endpoint: Callable[..., Awaitable[Any]], name: str
-) -> Callable[..., Awaitable[Any]]:
-    """Give the route its unit of work, and note what it answers for `_label` and `_kept`."""
-
-    @functools.wraps(endpoint)
-    async def handing_over(**values: Any) -> Any:
-        unit = values.pop(_REQUEST).scope["thenga.unit"]
-        values[name] = unit
-        unit.answer = result = await endpoint(**values)
-        return result
-
-    return handing_over
-
-
 async def _read(request: Request, door: Door, shared: Shared) -> None:
     """Take the body in, bounded; what it holds is looked at only after the caller was let in."""
     if door.entrance.streams or request.method in ("GET", "HEAD"):
@@ -151,9 +126,8 @@ def _guard(request: Request) -> None:
     request._json = read_json(body)
 
 
-def _label(request: Request, response: Response, unit: Reader) -> None:
+def _label(request: Request, response: Response, answer: object) -> None:
     """ETag, 304, Location and Link, from what the route returned."""
-    answer = unit.answer
     version = getattr(answer, "version", None)
     if isinstance(version, int):
         tag = f'"{version}"'
@@ -173,12 +147,12 @@ def _label(request: Request, response: Response, unit: Reader) -> None:
         response.headers["Cache-Control"] = "private, no-cache" if version else "no-store"
 
 
-def _kept(work: Work, response: Response) -> Answer | None:
+def _kept(work: Work, response: Response, answer: object) -> Answer | None:
     if work.idempotency is None:
         return None
     body = bytes(response.body)
-    if isinstance(work.answer, BaseModel):
-        body = without_secrets(work.answer) or body
+    if isinstance(answer, BaseModel):
+        body = without_secrets(answer) or body
     headers = {n: response.headers[n] for n in _KEPT_HEADERS if n in response.headers}
     return Answer(response.status_code, headers, body)
 

@@ -32,7 +32,7 @@ _LONGEST_KEY = 255
 
 
 class Entrance(ABC):
-    """One way in; FastAPI calls it for the value, the door calls `open` before anything else."""
+    """One way in; FastAPI sees a dependency, the door calls `open` before anything else."""
 
     permission: str | None = None
     writing = False
@@ -40,8 +40,9 @@ class Entrance(ABC):
     streams = False
     requires_version = False
 
-    async def __call__(self, request: Request) -> Any:
-        return request.scope["thenga.unit"]
+    async def __call__(self) -> Any:
+        """FastAPI reads this signature; the door opens the entrance itself, before all else."""
+        raise RuntimeError("an entrance is opened by its door")
 
     @abstractmethod
     async def open(self, request: Request, domain: str) -> Reader:

@@ -3,7 +3,6 @@
 from datetime import datetime
 from typing import Annotated, Literal
 
-from fastapi import Response
 from pydantic import Field
 
 from thenga.domains.identity.api.sessions import SessionView
@@ -133,9 +132,8 @@ async def refresh(body: Refresh, work: Annotated[Work, anyone(by_address)]) -> S
 
 @router.post("/identity/auth/sign-out")
 async def sign_out(
-    work: Annotated[Work, writes(Permission.SESSION_REVOKE)], response: Response
+    work: Annotated[Work, writes(Permission.SESSION_REVOKE)],
 ) -> SessionView:
     """End the session that calls. Its tokens are dead for every later call."""
-    response.headers["Cache-Control"] = "no-store"
     session = await auth.sign_out(work)
     return SessionView.of(session, work.now, current=session.id)

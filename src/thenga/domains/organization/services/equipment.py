@@ -26,6 +26,10 @@ SORTS: dict[str, ColumnElement[Any] | None] = {
 }
 
 
+_KEPT = select(Equipment).where(Equipment.archived_at.is_(None))
+_ARCHIVED = select(Equipment).where(Equipment.archived_at.is_not(None))
+
+
 async def add(work: Work, *, fields: dict[str, Any]) -> Equipment:
     """Record a machine."""
     item = Equipment(organization_id=work.organization_id, **fields)
@@ -49,11 +53,7 @@ async def list_all(
     archived: bool,
 ) -> Slice[Equipment]:
     """The machines of the organization."""
-    statement = select(Equipment)
-    if archived:
-        statement = statement.where(Equipment.archived_at.is_not(None))
-    else:
-        statement = statement.where(Equipment.archived_at.is_(None))
+    statement = _ARCHIVED if archived else _KEPT
     if status is not None:
         statement = statement.where(Equipment.status == status)
     if category is not None:

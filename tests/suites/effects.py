@@ -1,0 +1,40 @@
+"""What calls leave behind, counted in the database: rows, versions, events, audit rows, jobs."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import asyncpg
+
+_TABLES = """
+    SELECT format('%I.%I', n.nspname, c.relname) AS name, EXISTS (
+        SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'version'
+    ) AS versioned
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ANY ($1) AND c.relkind = 'r' AND c.relname <> 'idempotency'
+"""
+
+
+class Ledger:
+    """Counts every table of some schemas, but the keys themselves."""
+
+    def __init__(self, connection: asyncpg.Connection, text: str) -> None:
+        self._connection = connection
+        self._text = text
+
+    @classmethod
+    async def of(cls, connection: asyncpg.Connection, schemas: Sequence[str]) -> "Ledger":
+        tables = await connection.fetch(_TABLES, schemas)
+        changes = {True: "coalesce(sum(version), 0)::bigint", False: "0::bigint"}
+        counts = [
+            f"SELECT '{name}', count(*), {changes[versioned]} FROM {name}"
+            for name, versioned in tables
+        ]
+        return cls(connection, " UNION ALL ".join(counts))
+
+    async def counted(self) -> Counter[str]:
+        """How many rows there are in all, and how often they were changed."""
+        found: Counter[str] = Counter()
+        for name, rows, versions in await self._connection.fetch(self._text):
+            found[name] = rows
+            found[f"{name} versions"] = int(versions)
+        return found

@@ -1,0 +1,135 @@
+"""Schemathesis over a running server: what the document says is what comes back."""
+
+import itertools
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis.errors import Unsatisfiable
+from schemathesis import GenerationMode
+from schemathesis.config import (
+    ChecksConfig,
+    PositiveDataAcceptanceConfig,
+    ProjectConfig,
+    ProjectsConfig,
+    SchemathesisConfig,
+)
+from schemathesis.core.failures import FailureGroup
+from schemathesis.openapi.checks import RejectedPositiveData
+
+# A well-formed request may still be refused for what is stored, spent, limited or not one's own.
+_REFUSED_FOR_OTHER_REASONS = ["2xx", "304", "401", "403", "404", "409", "412", "429"]
+
+
+@dataclass
+class Known:
+    """What exists for the caller, so that cases reach beyond the gate."""
+
+    headers: dict[str, str]
+    organization_id: str
+    ids: Mapping[str, list[str]]
+    spare_tokens: Iterator[str]  # for the operation that ends the session that calls
+
+    def path_parameters(self) -> dict[str, str]:
+        chosen = {name: random.choice(values) for name, values in self.ids.items()}
+        return chosen | {"organizationId": self.organization_id}
+
+
+@dataclass
+class Fuzzed:
+    """What was sent, and what was wrong."""
+
+    operations: int = 0
+    examples: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)
+    failures: dict[str, str] = field(default_factory=dict)
+
+
+def fuzz(
+    origin: str, known: Known, *, examples: int, only: Callable[[str], bool] = lambda _: True
+) -> Fuzzed:
+    """`examples` of every operation: half of them valid, half on what exists."""
+    schema = schemathesis.openapi.from_url(f"{origin}/openapi.json", config=_config())
+    fuzzed = Fuzzed()
+    for result in schema.get_all_operations():
+        operation = result.ok()
+        if not only(operation.definition.raw["operationId"]):
+            continue
+        fuzzed.operations += 1
+        ways = itertools.product((GenerationMode.POSITIVE, GenerationMode.NEGATIVE), (True, False))
+        for mode, existing in ways:
+            _run(fuzzed, operation, mode, known, existing, max(1, examples // 4), origin)
+    return fuzzed
+
+
+def _config() -> SchemathesisConfig:
+    accepted = PositiveDataAcceptanceConfig(expected_statuses=_REFUSED_FOR_OTHER_REASONS)
+    checks = ChecksConfig(positive_data_acceptance=accepted)
+    return SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(checks=checks)))
+
+
+def _run(
+    fuzzed: Fuzzed,
+    operation: Any,
+    mode: GenerationMode,
+    known: Known,
+    existing: bool,
+    examples: int,
+    origin: str,
+) -> None:
+    names = [p.name for p in operation.path_parameters]
+    fixed = {n: v for n, v in known.path_parameters().items() if n in names}
+    given_headers = {"X-Organization-Id": known.organization_id} if existing else None
+    strategy = operation.as_strategy(
+        generation_mode=mode,
+        path_parameters=fixed if existing and fixed else None,
+        headers=given_headers,
+    )
+
+    @seed(len(operation.label) + mode.is_positive * 100 + existing * 1000)
+    @settings(
+        max_examples=examples,
+        deadline=None,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=strategy)
+    def send(case: Any) -> None:
+        if existing:
+            case.path_parameters.update(
+                {n: v for n, v in known.path_parameters().items() if n in names}
+            )
+        _send(fuzzed, case, known, origin)
+
+    with suppress(Unsatisfiable):  # nothing about this operation can be made wrong in this way
+        send()
+
+
+def _send(fuzzed: Fuzzed, case: Any, known: Known, origin: str) -> None:
+    headers = dict(known.headers)
+    if case.operation.definition.raw["operationId"] == "sign_out":
+        headers["Authorization"] = f"Bearer {next(known.spare_tokens)}"
+    fuzzed.examples += 1
+    response = case.call(base_url=origin, headers=headers, timeout=20)
+    fuzzed.statuses[response.status_code] += 1
+    sent = {"base_url": origin, "headers": headers, "timeout": 20}
+    try:
+        case.validate_response(response, headers=headers, transport_kwargs=sent)
+    except FailureGroup as group:
+        for failure in group.exceptions:
+            if not _refused_by_a_rule(failure, response):
+                key = f"{case.operation.label}: {type(failure).__name__}"
+                fuzzed.failures.setdefault(key, str(group))
+
+
+def _refused_by_a_rule(failure: Exception, response: Any) -> bool:
+    """A well-formed request may break a rule of the business; the schema cannot say that."""
+    if not isinstance(failure, RejectedPositiveData) or response.status_code != 422:
+        return False
+    return bool(response.json()["code"] != "validation-failed")

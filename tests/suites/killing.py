@@ -1,0 +1,101 @@
+"""A whole platform in processes of its own, and the chaos that kills them one after another."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from signal import SIGKILL
+
+from tests.suites.own import own_servers, settings_of
+from tests.suites.processes import ApiProcess, WorkerProcess
+from thenga import topology
+from thenga.kernel.db.migrate import Migrated, migrate
+from thenga.kernel.dev import servers
+from thenga.kernel.host import Host, make_host
+from thenga.kernel.settings import Settings
+
+# A retrying client is no attacker here, and all of them come from one address.
+_LIMITS = {
+    "THENGA_ACTOR_PER_MINUTE": "1000000",
+    "THENGA_AUTH_ADDRESS_PER_MINUTE": "1000000",
+    "THENGA_DRAIN_SECONDS": "3",
+}
+
+
+@dataclass(frozen=True)
+class Victim:
+    """Something that can be killed, and started again as it was."""
+
+    name: str
+    kill: Callable[[], None]
+    start: Callable[[], None]
+
+
+@dataclass(frozen=True)
+class Platform:
+    settings: Settings
+    urls: list[str]
+    victims: list[Victim]
+
+
+@asynccontextmanager
+async def platform() -> AsyncIterator[Platform]:
+    """Two api processes and a worker on servers of their own."""
+    with own_servers() as (home, env):
+        env |= _LIMITS
+        await _deploy(settings_of(env))
+        apis = [ApiProcess(env, home, name=f"api-{number}") for number in (1, 2)]
+        worker = WorkerProcess(env, home)
+        running: list[ApiProcess | WorkerProcess] = [*apis, worker]
+        try:
+            await asyncio.gather(*(asyncio.to_thread(child.start) for child in running))
+            victims = [_server(home, "postgres"), _server(home, "nats"), *map(_child, running)]
+            yield Platform(settings_of(env), [api.url for api in apis], victims)
+        finally:
+            for child in running:
+                child.kill()
+
+
+def _child(child: ApiProcess | WorkerProcess) -> Victim:
+    return Victim(child.log.stem, child.kill, child.start)
+
+
+def _server(home: Path, name: str) -> Victim:
+    return Victim(
+        name, partial(servers.stop, home, name, SIGKILL), partial(servers.start, home, name)
+    )
+
+
+async def _deploy(settings: Settings) -> None:
+    domains = topology.load(topology.DOMAINS)
+    migrate(settings, [Migrated(d.name, d.migrations, d.gate) for d in domains])
+    async with hosted(settings) as host:
+        for domain in domains:
+            if domain.at_deployment is not None:
+                await domain.at_deployment(host, domains)
+
+
+@asynccontextmanager
+async def hosted(settings: Settings) -> AsyncIterator[Host]:
+    """A host of this process, with connections that no kill has touched."""
+    host = make_host(settings)
+    try:
+        yield host
+    finally:
+        await host.close()
+
+
+async def kill_some(victims: list[Victim], count: int, chance: random.Random) -> list[str]:
+    """Kill and start again, each of them once and then whichever; gives whom it hit."""
+    rounds = [chance.sample(victims, len(victims)) for _ in range(count // len(victims) + 1)]
+    killed = []
+    for victim in [one for several in rounds for one in several][:count]:
+        await asyncio.sleep(chance.uniform(0.2, 0.8))
+        await asyncio.to_thread(victim.kill)
+        killed.append(victim.name)
+        await asyncio.sleep(chance.uniform(0, 0.4))
+        await asyncio.to_thread(victim.start)
+    return killed

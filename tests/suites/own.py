@@ -1,0 +1,28 @@
+"""PostgreSQL, NATS and Redis for one suite alone, because it breaks them."""
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from thenga.kernel.dev import servers
+from thenga.kernel.settings import Settings
+
+
+@contextmanager
+def own_servers() -> Iterator[tuple[Path, dict[str, str]]]:
+    """Their folder, and the settings of Thenga that reach them, as an environment."""
+    folder = Path(tempfile.mkdtemp(prefix="thenga-suite-"))
+    folder.chmod(0o755)
+    try:
+        yield folder, servers.up(folder) | {"THENGA_TEST_BUILD": "true"}
+    finally:
+        servers.remove(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def settings_of(env: dict[str, str]) -> Settings:
+    """The settings of such an environment, whatever this process was given itself."""
+    named = {name.removeprefix("THENGA_").lower(): value for name, value in env.items()}
+    return Settings.model_validate(named)

@@ -1,0 +1,189 @@
+"""The reckoning after the chaos: what clients were told against what stands everywhere."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import orjson
+
+from tests.suites.clients import Ledger
+from tests.suites.streams import Told, inversions, is_carried, is_consumed, told
+from thenga import topology
+from thenga.domains.organization.public import ExpiryApproaching
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import PersonalRow, TenantRow, rows
+from thenga.kernel.events import sealer
+from thenga.kernel.host import Host
+
+# Each version of these has an event of its own; the name is the first part of its subject.
+TOLD_TABLES = {
+    "organization": "organization.organization",
+    "equipment": "organization.equipment",
+    "membership": "identity.membership",
+    "role_assignment": "identity.role_assignment",
+}
+CONSUMERS = ("identity-from-organization", "organization-from-organization")
+
+
+@dataclass
+class Figures:
+    """How much of each fault was found, and what it was."""
+
+    faults: Counter[str] = field(default_factory=Counter)
+    notes: list[str] = field(default_factory=list)
+
+    def add(self, fault: str, count: int, note: str) -> None:
+        if count > 0:
+            self.faults[fault] += count
+            self.notes.append(f"{fault} {count}: {note}")
+
+    def compare(self, expected: int, found: int, note: str) -> None:
+        self.add("lost", expected - found, note)
+        self.add("doubled", found - expected, note)
+
+    def __str__(self) -> str:
+        names = ("lost", "doubled", "order", "audit_gaps")
+        return " ".join(f"{name}={self.faults[name]}" for name in names)
+
+
+async def query(host: Host, domain: str, text: str) -> list[Any]:
+    async with host.engines.connection(domain, f"{domain}_system") as connection:
+        return list(await connection.fetch(text))
+
+
+async def is_quiet(host: Host, ledger: Ledger) -> bool:
+    """Whether events, reactions, seals and jobs have all come to their end."""
+    for domain in topology.DOMAINS:
+        unsealed = await query(
+            host, domain, f"SELECT 1 FROM {domain}.audit_entry WHERE seq IS NULL LIMIT 1"
+        )
+        if unsealed or not await is_carried(host, domain):
+            return False
+    for consumer in CONSUMERS:
+        if not await is_consumed(host, consumer):
+            return False
+    waiting = await query(
+        host,
+        "organization",
+        "SELECT id FROM organization.equipment WHERE next_check_at IS NOT NULL",
+    )
+    return not ledger.watched & {row["id"] for row in waiting}
+
+
+async def reckon(host: Host, ledger: Ledger) -> Figures:
+    """Every fault that can be seen from outside and inside."""
+    figures = Figures()
+    await _writes(host, ledger, figures)
+    streams = {domain: await told(host, domain) for domain in topology.DOMAINS}
+    for domain, events in streams.items():
+        await _stream(host, domain, events, figures)
+        await _audit(host, domain, figures)
+        await _leftovers(host, domain, figures)
+    for name, table in TOLD_TABLES.items():
+        await _versions_told(host, name, table, figures)
+    await _reactions(host, ledger, figures)
+    _jobs(ledger, streams["organization"], figures)
+    return figures
+
+
+async def _writes(host: Host, ledger: Ledger, figures: Figures) -> None:
+    """Each acknowledged write is there once, and nothing that nobody asked for."""
+    text = "SELECT id, version, quantity, status FROM organization.equipment"
+    found = {row["id"]: row for row in await query(host, "organization", text)}
+    for key, machine in ledger.machines.items():
+        row = found.pop(key, None)
+        if row is None:
+            figures.add("lost", machine.version, f"machine {key}")
+            continue
+        by_job = key in ledger.watched
+        figures.compare(machine.version + by_job, row["version"], f"versions of machine {key}")
+        state = (row["quantity"], row["status"])
+        figures.add("lost", state != (machine.quantity, machine.status), f"state of machine {key}")
+    figures.add("doubled", len(found), "machines that nobody was told of")
+    text = "SELECT id, version FROM organization.organization"
+    kept = {row["id"]: row["version"] for row in await query(host, "organization", text)}
+    for key, version in ledger.organizations.items():
+        figures.compare(version, kept.pop(key, 0), f"versions of organization {key}")
+    figures.add("doubled", len(kept), "organizations that nobody was told of")
+
+
+async def _stream(host: Host, domain: str, events: list[Told], figures: Figures) -> None:
+    """The stream holds what the outbox holds, once and in the order of each aggregate."""
+    outbox = {row["id"] for row in await query(host, domain, f"SELECT id FROM {domain}.outbox")}
+    ids = Counter(event.id for event in events)
+    figures.add("lost", len(outbox - ids.keys()), f"events of {domain} that no stream has")
+    figures.add("doubled", len(ids.keys() - outbox), f"events of {domain} that no commit told")
+    figures.add("doubled", ids.total() - len(ids), f"events twice in the stream of {domain}")
+    figures.add("order", inversions(events), f"versions swapped in the stream of {domain}")
+
+
+async def _versions_told(host: Host, name: str, table: str, figures: Figures) -> None:
+    domain = table.partition(".")[0]
+    text = (
+        f"SELECT aggregate, (envelope::jsonb ->> 'sequence')::int AS sequence "
+        f"FROM {domain}.outbox WHERE aggregate LIKE '{name}/%'"
+    )
+    events = Counter((row["aggregate"], row["sequence"]) for row in await query(host, domain, text))
+    for row in await query(host, domain, f"SELECT id, version FROM {table}"):
+        for version in range(1, row["version"] + 1):
+            subject = f"{name}/{row['id']}"
+            found = events.pop((subject, version), 0)
+            figures.compare(1, found, f"events of version {version} of {subject}")
+    figures.add("doubled", events.total(), f"events of versions that no {name} has")
+
+
+async def _audit(host: Host, domain: str, figures: Figures) -> None:
+    """Each version of each row has one audit row, sealed in a chain that holds."""
+    entries: Counter[tuple[str, str]] = Counter()
+    text = f"SELECT entry, seq FROM {domain}.audit_entry"
+    for row in await query(host, domain, text):
+        entry = orjson.loads(row["entry"])
+        entries[entry["target"]["type"], entry["target"]["id"]] += "change" in entry["detail"]
+        figures.add("audit_gaps", row["seq"] is None, f"not sealed: {entry['id']}")
+    for table in _audited_tables(domain):
+        for row in await query(host, domain, f"SELECT id, version FROM {domain}.{table}"):
+            found = entries[table, str(row["id"])]
+            note = f"audit rows of {table} {row['id']}"
+            figures.add("audit_gaps", row["version"] - found, note)
+            figures.add("doubled", found - row["version"], note)
+    async with host.engines.connection(domain, f"{domain}_system") as connection:
+        breaks = await sealer.verify(connection, domain)
+    figures.add("audit_gaps", len(breaks), f"breaks in the chains of {domain}: {breaks[:3]}")
+
+
+def _audited_tables(domain: str) -> list[str]:
+    """Whatever belongs to an organization or a person, found by the declarations."""
+    return [
+        str(row.__table__.name)
+        for row in rows()
+        if row.__table__.schema == domain
+        and issubclass(row, TenantRow | PersonalRow)
+        and row.__kind__ is not Kind.BEARER
+    ]
+
+
+async def _leftovers(host: Host, domain: str, figures: Figures) -> None:
+    parked = await query(host, domain, f"SELECT event_id, error FROM {domain}.parked_event")
+    figures.add("lost", len(parked), f"events parked in {domain}: {parked[:3]}")
+    text = f"SELECT task_name FROM {domain}.procrastinate_jobs WHERE status = 'failed'"
+    failed = await query(host, domain, text)
+    figures.add("lost", len(failed), f"jobs failed in {domain}: {failed[:3]}")
+
+
+async def _reactions(host: Host, ledger: Ledger, figures: Figures) -> None:
+    """Whoever founded an organization is its owner, once."""
+    for table in ("membership", "role_assignment"):
+        text = f"SELECT organization_id FROM identity.{table}"
+        found: Counter[UUID] = Counter(
+            row["organization_id"] for row in await query(host, "identity", text)
+        )
+        for key in ledger.organizations:
+            figures.compare(1, found[key], f"{table} of the founder of {key}")
+
+
+def _jobs(ledger: Ledger, events: list[Told], figures: Figures) -> None:
+    """Each step that time brought was told by its job, once."""
+    found = Counter(event.aggregate for event in events if event.type == ExpiryApproaching.type)
+    for key in ledger.watched:
+        figures.compare(1, found[f"equipment/{key}"], f"expiry of {key}")

@@ -1,0 +1,112 @@
+"""kill: processes die at random under load, and every acknowledged write has its effects, once."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable
+
+import psycopg
+import pytest
+
+from tests.factories.identity import person
+from tests.suites.clients import Client, Ledger
+from tests.suites.killing import Platform, hosted, kill_some, platform
+from tests.suites.reckoning import Figures, is_quiet, reckon
+from tests.suites.sizes import size
+from tests.suites.streams import came
+
+CLIENTS = 6
+SEED = 20261115
+QUIET_SECONDS = 90
+
+
+@pytest.fixture(scope="module")
+async def running() -> AsyncIterator[Platform]:
+    async with platform() as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def ledger() -> Ledger:
+    """What all clients of this platform were told, over all tests."""
+    return Ledger()
+
+
+async def load(
+    running: Platform,
+    ledger: Ledger,
+    meanwhile: Callable[[], Awaitable[list[str]]],
+    *,
+    one_key: bool = True,
+) -> list[str]:
+    """Clients at work while something happens to the platform."""
+    chance = random.Random(SEED)
+    async with hosted(running.settings) as host:
+        people = [await person(host) for _ in range(CLIENTS)]
+    clients = [
+        Client(running.urls, one.headers, ledger, random.Random(chance.random()), one_key=one_key)
+        for one in people
+    ]
+    stop = asyncio.Event()
+    tasks = [asyncio.create_task(client.run(stop)) for client in clients]
+    try:
+        return await meanwhile()
+    finally:
+        stop.set()
+        await asyncio.gather(*tasks)
+
+
+async def settled(running: Platform, ledger: Ledger) -> tuple[bool, Figures]:
+    async with hosted(running.settings) as host:
+        quiet = await came(lambda: is_quiet(host, ledger), QUIET_SECONDS)
+        return quiet, await reckon(host, ledger)
+
+
+@pytest.mark.rule("SEC-11")
+async def test_no_kill_loses_or_doubles_anything(running: Platform, ledger: Ledger) -> None:
+    kills = size(6, 60)
+
+    killed = await load(
+        running, ledger, lambda: kill_some(running.victims, kills, random.Random(SEED))
+    )
+    import time; t0=time.time()
+    quiet, figures = await settled(running, ledger)
+    print("SETTLE", time.time()-t0)
+
+    print(f"\nkills={len(killed)} {figures}")
+    print(f"kill writes={ledger.writes} retries={ledger.retries} killed={','.join(killed)}")
+    assert not figures.faults, figures.notes[:20]
+    assert quiet
+    assert len(killed) == kills
+
+
+async def test_clients_that_retry_with_another_key_are_caught(
+    running: Platform, ledger: Ledger
+) -> None:
+    async def a_while() -> list[str]:
+        await asyncio.sleep(3)
+        return []
+
+    await load(running, ledger, a_while, one_key=False)
+    _, figures = await settled(running, ledger)
+
+    print(f"\nplanted, another key each time: {figures}")
+    assert figures.faults["doubled"] > 0
+    assert figures.faults["audit_gaps"] == figures.faults["order"] == 0
+
+
+async def test_a_missing_audit_row_and_a_missing_event_are_caught(
+    running: Platform, ledger: Ledger
+) -> None:
+    admin = running.settings.admin_database.get_secret_value()
+    with psycopg.connect(admin, autocommit=True) as connection:
+        for table, column in (("audit_entry", "entry"), ("outbox", "envelope")):
+            connection.execute(
+                f"DELETE FROM organization.{table} WHERE id = "
+                f"(SELECT id FROM organization.{table} WHERE {column} LIKE '%equipment%' LIMIT 1)"
+            )
+
+    _, figures = await settled(running, ledger)
+
+    print(f"\nplanted, rows deleted: {figures}")
+    assert figures.faults["audit_gaps"] > 0
+    assert figures.faults["lost"] > 0

@@ -1,0 +1,101 @@
+"""The OpenAPI document is true: whatever is sent, the answer is one that it describes."""
+
+import asyncio
+import itertools
+import shutil
+import tempfile
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.factories import identity
+from tests.suites import fuzzing
+from tests.suites.processes import ApiProcess
+from tests.suites.sizes import size
+from thenga.domains.organization.services import equipment
+from thenga.domains.organization.tables import Organization, OrganizationStatus
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.dev import servers
+from thenga.kernel.host import Host
+
+EXAMPLES = size(check=20, prove=200)
+GENEROUS = {
+    "THENGA_ACTOR_PER_MINUTE": "10000000",
+    "THENGA_AUTH_ADDRESS_PER_MINUTE": "10000000",
+    "THENGA_AUTH_ACCOUNT_PER_MINUTE": "10000000",
+}
+
+
+@pytest.fixture(scope="module")
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="thenga-fuzz-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+async def known(host: Host, seeded: None) -> fuzzing.Known:
+    """A sandbox with its owner, machines, and other sessions of the owner to end."""
+    organization_id = uuid4()
+    owner = await identity.member(host, organization_id, role="owner", sandbox=True)
+    others = [await _session(host, owner) for _ in range(20)]
+    spare = [await _session(host, owner) for _ in range(EXAMPLES + 20)]
+    scope = Scope(actor=SYSTEM, organization_id=organization_id)
+    work = Work(host, "organization", scope, Origin("fuzz", "fuzz", "fuzz"))
+    await work.add(
+        Organization(
+            id=organization_id,
+            organization_id=organization_id,
+            organization_type="enterprise",
+            mode="sandbox",
+            time_zone="Africa/Johannesburg",
+            locale="en-ZA",
+            status=OrganizationStatus.ACTIVE,
+            display_name="Mokoena Plant Hire",
+            created_by=owner.user_id,
+        )
+    )
+    fields = {"name": "Digger", "quantity": 1, "expiries": []}
+    machines = [await equipment.add(work, fields=dict(fields)) for _ in range(20)]
+    await work.finish()
+    return fuzzing.Known(
+        headers=owner.headers,
+        organization_id=str(organization_id),
+        ids={
+            "equipmentId": [str(machine.id) for machine in machines],
+            "sessionId": [str(other.session.id) for other in others],
+        },
+        spare_tokens=itertools.cycle([s.pair.access_token for s in spare]),
+    )
+
+
+async def _session(host: Host, owner: identity.Person) -> "identity.sessions.SignedIn":
+    work = identity.working(host, user_id=owner.user_id)
+    signed_in = await identity.sessions.start(work, owner.user_id, methods=["password"])
+    await work.finish()
+    return signed_in
+
+
+@pytest.fixture
+async def process(home: Path, folder: Path, seeded: None) -> AsyncIterator[ApiProcess]:
+    api = ApiProcess(servers.up(home) | GENEROUS, folder)
+    await asyncio.to_thread(api.start)
+    yield api
+    await asyncio.to_thread(api.kill)
+
+
+async def test_every_answer_is_one_that_the_document_describes(
+    process: ApiProcess, known: fuzzing.Known
+) -> None:
+    fuzzed = await asyncio.to_thread(fuzzing.fuzz, process.origin, known, examples=EXAMPLES)
+
+    print(
+        f"operations={fuzzed.operations} examples={fuzzed.examples} "
+        f"failures={len(fuzzed.failures)} statuses={dict(sorted(fuzzed.statuses.items()))}"
+    )
+    print(*fuzzed.failures.values(), sep="\n\n")
+    assert list(fuzzed.failures) == []

@@ -1,0 +1,106 @@
+"""A status changes only by a move: every other way is refused, and a repeat has no effect."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from tests.factories import identity
+from tests.suites import moves
+from thenga import topology
+from thenga.domains.organization.lifecycles import E, EquipmentLifecycle
+from thenga.domains.organization.services import equipment
+from thenga.kernel.host import Host
+from thenga.kernel.lifecycle import Lifecycle, Move
+
+DOMAINS = topology.load(topology.DOMAINS)
+LIFECYCLES = [lifecycle for domain in DOMAINS for lifecycle in domain.lifecycles]
+WRITTEN = (Path(__file__).parents[2] / "docs" / "lifecycles.md").read_text()
+
+
+def test_every_move_is_refused_from_every_state_outside_its_row() -> None:
+    swept = moves.sweep(LIFECYCLES)
+
+    print(
+        f"lifecycles={len(LIFECYCLES)} moves={swept.moves} made={swept.made} "
+        f"refused={swept.refused} repeats={swept.repeats} faults={len(swept.faults)}"
+    )
+    assert swept.faults == []
+
+
+def test_the_moves_are_those_that_are_written_down() -> None:
+    assert moves.document_faults(WRITTEN, DOMAINS) == []
+
+
+async def test_every_door_keeps_to_the_table_and_repeats_nothing(
+    api: httpx2.AsyncClient, host: Host
+) -> None:
+    owner = await identity.member(host, uuid4(), role="owner")
+    doors = moves.moving_doors(DOMAINS)
+    swept = moves.Swept()
+
+    for door in doors:
+        await moves.knock(swept, api, host, owner, door)
+
+    print(
+        f"moving_doors={len(doors)} made={swept.made} refused={swept.refused} "
+        f"repeats={swept.repeats} doubled={len(swept.faults)}"
+    )
+    assert swept.faults == []
+    assert {door.lifecycle for door in doors} >= {EquipmentLifecycle}
+
+
+class CarelessMove(Move):
+    """A move that looks at no state."""
+
+    def __call__(self, row: Any, *, at: datetime) -> bool:
+        row.status = self.to
+        return True
+
+
+def test_a_planted_move_with_a_wrong_source_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("thenga.kernel.lifecycle.LIFECYCLES", [])
+
+    class PlantedLifecycle(Lifecycle, initial=E.AVAILABLE):
+        revive = CarelessMove(E.AVAILABLE, to=E.IN_USE)
+        retire = Move(E.AVAILABLE, E.RETIRED, to=E.RETIRED, guard=lambda row, at: None)
+
+    faults = moves.sweep([PlantedLifecycle]).faults
+
+    assert "PlantedLifecycle.revive from retired: is made and leads to in_use" in faults
+    assert "PlantedLifecycle.retire: leads from ['available', 'retired'] to retired" in faults
+    assert "PlantedLifecycle.retire: its guard has no name" in faults
+
+
+def test_a_planted_source_that_is_not_written_down_is_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    planted = EquipmentLifecycle.assign.sources | {E.RETIRED}
+    monkeypatch.setattr(EquipmentLifecycle.assign, "sources", planted)
+
+    faults = moves.document_faults(WRITTEN, DOMAINS)
+
+    assert faults == ["organization: Equipment: retired --> in_use: assign is declared only"]
+
+
+async def test_a_planted_service_that_repeats_its_effect_is_found(
+    api: httpx2.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def move_always(work: Any, equipment_id: Any, move: Move) -> Any:
+        item = await work.lock(equipment.Equipment, equipment_id)
+        item.status = move.to
+        await work.touch(item)
+        work.publish(equipment._changed(item, move.verb, ["status"]))
+        return item
+
+    monkeypatch.setattr(equipment, "move", move_always)
+    owner = await identity.member(host, uuid4(), role="owner")
+    (door,) = (d for d in moves.moving_doors(DOMAINS) if d.name == "assign_equipment")
+    swept = moves.Swept()
+
+    await moves.knock(swept, api, host, owner, door)
+
+    assert len(swept.faults) == len(E)
