@@ -12,6 +12,7 @@ import pytest
 from fastapi import FastAPI
 
 from tests.documented import Documented
+from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.settling import Settle
 from thenga import topology
@@ -22,6 +23,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.dev import servers
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.settings import Settings
+from thenga.kernel.testing.recording import Recorder
+from thenga.kernel.testing.recording import recorder as make_recorder
 from thenga.main import build
 
 
@@ -39,8 +42,16 @@ def home() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="session")
-def settings(home: Path) -> Settings:
+def letters() -> Iterator[Letters]:
+    """The letters that this run sends, over real SMTP on loopback."""
+    with Letters() as received:
+        yield received
+
+
+@pytest.fixture(scope="session")
+def settings(home: Path, letters: Letters) -> Settings:
     """The settings of this run, with every domain and the probe migrated."""
+    os.environ["THENGA_SMTP_PORT"] = str(letters.port)
     made = Settings()
     domains = topology.load(topology.DOMAINS)
     targets = [Migrated(d.name, d.migrations, d.gate) for d in domains]
@@ -98,14 +109,24 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
     await made_on.close()
 
 
+@pytest.fixture(scope="session")
+def recorder() -> Iterator[Recorder | None]:
+    """Keeps the examples of the API document when `THENGA_RECORD=1`."""
+    recording = make_recorder(topology.load(topology.DOMAINS))
+    yield recording
+    if recording is not None:
+        recording.write()
+
+
 @pytest.fixture
-async def api(app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
+async def api(app: FastAPI, recorder: Recorder | None) -> AsyncIterator[httpx2.AsyncClient]:
     """A client that speaks to the application; give it `headers=person.headers`."""
     documented = Documented(topology.load(topology.DOMAINS))
+    hooks = [documented.noting] if recorder is None else [documented.noting, recorder.noting]
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app=app),
         base_url="http://thenga.test/v1",
-        event_hooks={"response": [documented.noting]},
+        event_hooks={"response": hooks},
     ) as client:
         yield client
 

@@ -70,15 +70,16 @@ class Client:
     async def run(self, stop: asyncio.Event) -> None:
         """Found a sandbox with a machine that time will move, then work until stopped."""
         async with self._http:
-            home = await self._found("sandbox")
-            await self._watch(home)
+            home = await self._let_time_pass()
             while not stop.is_set():
                 await self._something(home)
                 await asyncio.sleep(_THINKING_SECONDS)
 
     async def _something(self, home: UUID) -> None:
         dice = self._chance.random()
-        if dice < 0.08:
+        if dice < 0.02:
+            await self._let_time_pass()
+        elif dice < 0.1:
             await self._found("live")
         elif dice < 0.4 or not self._mine:
             self._mine.append(await self._add(home))
@@ -94,8 +95,9 @@ class Client:
         self._ledger.organizations[made] = 1
         return made
 
-    async def _watch(self, home: UUID) -> None:
-        """A machine whose certificate has one step left, and a clock that passes it."""
+    async def _let_time_pass(self) -> UUID:
+        """A sandbox and a machine whose certificate has one step left; its clock passes it."""
+        home = await self._found("sandbox")
         day = date.today() + timedelta(days=3)  # noqa: DTZ011  # any day soon will do
         expiries = [{"kind": "inspection", "expiresOn": day.isoformat()}]
         await self._await_rights(home)
@@ -103,6 +105,7 @@ class Client:
         self._ledger.watched.add(watched)
         await self._write("POST", f"/organizations/{home}/clock", {"forwardDays": 10})
         self._ledger.organizations[home] += 1
+        return home
 
     async def _await_rights(self, home: UUID) -> None:
         """The founder is owner once the event has gone round."""

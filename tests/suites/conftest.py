@@ -10,6 +10,10 @@ import structlog
 @pytest.fixture(scope="package", autouse=True)
 def quiet() -> Iterator[None]:
     before = structlog.get_config()
-    structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING))
+    plain = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    structlog.configure(
+        processors=[plain],
+        wrapper_class=structlog.make_filtering_bound_logger(logging.WARNING),
+    )
     yield
     structlog.configure(**before)

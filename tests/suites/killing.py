@@ -24,6 +24,8 @@ _LIMITS = {
     "THENGA_DRAIN_SECONDS": "3",
 }
 
+_WRITES_BETWEEN = 10  # acknowledged between two kills, at least
+
 
 @dataclass(frozen=True)
 class Victim:
@@ -88,14 +90,36 @@ async def hosted(settings: Settings) -> AsyncIterator[Host]:
         await host.close()
 
 
-async def kill_some(victims: list[Victim], count: int, chance: random.Random) -> list[str]:
-    """Kill and start again, each of them once and then whichever; gives whom it hit."""
+async def kill_some(
+    victims: list[Victim], count: int, chance: random.Random, writes: Callable[[], int]
+) -> list[str]:
+    """Kill each of them once and then again, always under load; gives whom it hit.
+
+    Once writes go through again the next one is hit, so some are down together, and some start
+    while what they need is away.
+    """
     rounds = [chance.sample(victims, len(victims)) for _ in range(count // len(victims) + 1)]
+    back: dict[str, asyncio.Task[None]] = {}
     killed = []
     for victim in [one for several in rounds for one in several][:count]:
-        await asyncio.sleep(chance.uniform(0.2, 0.8))
+        await _under_load(writes)
+        await asyncio.sleep(chance.uniform(0, 0.5))
+        if victim.name in back:
+            await back[victim.name]
         await asyncio.to_thread(victim.kill)
         killed.append(victim.name)
-        await asyncio.sleep(chance.uniform(0, 0.4))
-        await asyncio.to_thread(victim.start)
+        back[victim.name] = asyncio.create_task(_revive(victim, chance.uniform(0, 0.5)))
+    await asyncio.gather(*back.values())
     return killed
+
+
+async def _under_load(writes: Callable[[], int]) -> None:
+    enough = writes() + _WRITES_BETWEEN
+    async with asyncio.timeout(90):
+        while writes() < enough:  # noqa: ASYNC110  # the clients know nothing of this
+            await asyncio.sleep(0.02)
+
+
+async def _revive(victim: Victim, after: float) -> None:
+    await asyncio.sleep(after)
+    await asyncio.to_thread(victim.start)

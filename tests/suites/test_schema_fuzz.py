@@ -6,7 +6,6 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
-from uuid import uuid4
 
 import pytest
 
@@ -14,8 +13,7 @@ from tests.factories import identity
 from tests.suites import fuzzing
 from tests.suites.processes import ApiProcess
 from tests.suites.sizes import size
-from thenga.domains.organization.services import equipment
-from thenga.domains.organization.tables import Organization, OrganizationStatus
+from thenga.domains.organization.services import equipment, organizations
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
@@ -40,31 +38,26 @@ def folder() -> Iterator[Path]:
 @pytest.fixture(scope="module")
 async def known(host: Host, seeded: None) -> fuzzing.Known:
     """A sandbox with its owner, machines, and other sessions of the owner to end."""
-    organization_id = uuid4()
-    owner = await identity.member(host, organization_id, role="owner", sandbox=True)
-    others = [await _session(host, owner) for _ in range(20)]
-    spare = [await _session(host, owner) for _ in range(EXAMPLES + 20)]
-    scope = Scope(actor=SYSTEM, organization_id=organization_id)
+    founder = await identity.person(host)
+    scope = Scope(actor=SYSTEM, user_id=founder.user_id)
     work = Work(host, "organization", scope, Origin("fuzz", "fuzz", "fuzz"))
-    await work.add(
-        Organization(
-            id=organization_id,
-            organization_id=organization_id,
-            organization_type="enterprise",
-            mode="sandbox",
-            time_zone="Africa/Johannesburg",
-            locale="en-ZA",
-            status=OrganizationStatus.ACTIVE,
-            display_name="Mokoena Plant Hire",
-            created_by=owner.user_id,
-        )
+    founded = await organizations.found(
+        work,
+        organization_type="enterprise",
+        mode="sandbox",
+        time_zone="Africa/Johannesburg",
+        locale="en-ZA",
+        profile={"legalName": "Mokoena Plant Hire", "legalForm": "private_company"},
     )
     fields = {"name": "Digger", "quantity": 1, "expiries": []}
     machines = [await equipment.add(work, fields=dict(fields)) for _ in range(20)]
     await work.finish()
+    owner = await identity.member(host, founded.id, role="owner", sandbox=True, who=founder)
+    others = [await _session(host, owner) for _ in range(20)]
+    spare = [await _session(host, owner) for _ in range(EXAMPLES + 20)]
     return fuzzing.Known(
         headers=owner.headers,
-        organization_id=str(organization_id),
+        organization_id=str(founded.id),
         ids={
             "equipmentId": [str(machine.id) for machine in machines],
             "sessionId": [str(other.session.id) for other in others],
@@ -99,3 +92,19 @@ async def test_every_answer_is_one_that_the_document_describes(
     )
     print(*fuzzed.failures.values(), sep="\n\n")
     assert list(fuzzed.failures) == []
+
+
+async def test_a_planted_lie_is_found(home: Path, folder: Path, known: fuzzing.Known) -> None:
+    lying = ApiProcess(
+        servers.up(home) | GENEROUS, folder, name="lying", app="tests.suites.planted_apps:lying"
+    )
+    await asyncio.to_thread(lying.start)
+    try:
+        fuzzed = await asyncio.to_thread(
+            fuzzing.fuzz, lying.origin, known, examples=8, only="get_equipment".__eq__
+        )
+    finally:
+        await asyncio.to_thread(lying.kill)
+
+    label = "GET /v1/organizations/{organizationId}/equipment/{equipmentId}"
+    assert {f"{label}: UndefinedStatusCode", f"{label}: JsonSchemaError"} <= set(fuzzed.failures)

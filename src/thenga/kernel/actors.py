@@ -5,8 +5,6 @@ from datetime import timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict
-
 
 class ActorKind(StrEnum):
     """The kinds of actor of the wire conventions, and the two that only we are."""
@@ -19,10 +17,9 @@ class ActorKind(StrEnum):
     NOBODY = "nobody"  # public operations before anybody is known
 
 
-class Actor(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Actor:
     """Who acts: goes into audit rows, events, jobs and calls between processes."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: ActorKind
     id: UUID | None = None

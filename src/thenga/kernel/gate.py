@@ -4,12 +4,11 @@ Identity's port `Decisions` is the one implementation; the kernel names no domai
 """
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
 from datetime import timedelta
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
-
-from pydantic import BaseModel, ConfigDict
 
 from thenga.kernel import errors
 from thenga.kernel.actors import Actor
@@ -25,33 +24,34 @@ class HeldAs(StrEnum):
     SERVICE = "service"
 
 
-class Passage(BaseModel):
-    """Let in: who acts, for whom, and what the service must keep to."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage:
+    """Let in: who acts, for whom, and what the service must keep to.
 
-    model_config = ConfigDict(frozen=True)
+    A dataclass, because one is made for every request; ports carry it like any value.
+    """
 
-    outcome: Literal["passage"] = "passage"
     actor: Actor
     organization_id: UUID | None
     user_id: UUID | None
     held_as: HeldAs
+    policy_version: str
     clock_offset: timedelta = timedelta(0)
     decision_id: UUID | None = None
-    obligations: list[dict[str, Any]] = []
-    policy_version: str
+    obligations: list[dict[str, Any]] = field(default_factory=list)
+    outcome: Literal["passage"] = "passage"
 
 
-class Refusal(BaseModel):
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
     """Not let in: the reason code of Identity's stages, and what would help."""
 
-    model_config = ConfigDict(frozen=True)
-
-    outcome: Literal["refusal"] = "refusal"
     reason_code: str
     remedy: dict[str, Any] | None = None
     decision_id: UUID | None = None
     actor: Actor | None = None
     text: str | None = None
+    outcome: Literal["refusal"] = "refusal"
 
 
 class Gate(ABC):

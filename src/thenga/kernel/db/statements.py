@@ -73,6 +73,8 @@ def render_extended(
         sources: list[tuple[bool, Any]] = []
         for name in compiled.positiontup or ():
             bind = compiled.binds[name]
+            if name not in ours and id(bind) not in places:
+                raise TypeError("an order holds no bound value; write it as a literal column")
             sources.append((True, name) if name in ours else (False, places[id(bind)]))
         known = _EXTENDED[key.key, shape] = _Extended(str(compiled), sources)
     given = key.bindparams

@@ -4,7 +4,7 @@ A change is the row with its version counted up, its audit row, its events and i
 transaction that the edge commits before the answer leaves. Nobody else commits.
 """
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -56,6 +56,7 @@ class Work(Reader):
     ) -> None:
         super().__init__(host, domain, scope, origin, login=login)
         self.if_match: int | None = None
+        self.upload: AsyncIterator[bytes] | None = None  # the body, where the entrance streams it
         self.idempotency: Key | None = None
         self.first: Callable[[Connection], Any] | None = None  # a job's fence, a reaction's inbox
         self._written = False

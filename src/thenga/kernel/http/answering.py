@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Annotated, Any, NotRequired
+from uuid import UUID
 
 import orjson
 from fastapi import Request, Response
@@ -64,7 +65,7 @@ class Reading:
             name, model = self._body
             values[name] = _read_body(request, model, errors)
         if errors:
-            raise RequestValidationError(errors)
+            raise RequestValidationError(errors, body=getattr(request, "_json", None))
         for name, need in self._needs:
             arguments = _given(need, read)
             if need.request_name is not None:
@@ -144,11 +145,13 @@ def _read_body(request: Request, model: type[BaseModel], errors: list[Any]) -> B
         return None
 
 
-def rendered(result: object, status: int) -> Response:
+def rendered(result: object, status: int, headers: dict[str, str]) -> Response:
     """The answer of a route as a response."""
     if isinstance(result, Response):
+        result.headers.update(headers)
         return result
-    return Response(to_json(result), status, media_type="application/json")
+    body = b"" if status == 304 else to_json(result)
+    return Response(body, status, headers, media_type="application/json")
 
 
 def to_json(result: object) -> bytes:
@@ -164,6 +167,8 @@ def _wire(value: object) -> object:
     if isinstance(value, BaseModel):
         plan = _PLANS.get(type(value)) or _plan(type(value))
         return dict(zip(plan[0], plan[1](value.__dict__), strict=True))
+    if isinstance(value, UUID):
+        return str(value)
     return to_jsonable_python(value)
 
 

@@ -4,6 +4,7 @@ Over a bound the answer is no at once: a queue without an end turns a peak into 
 """
 
 import asyncio
+from collections.abc import AsyncIterator
 from uuid import UUID
 
 from prometheus_client import Counter
@@ -122,6 +123,23 @@ async def read_body(receive: Receive, limit: int, *, seconds: float = 10.0) -> b
         raise UploadTimeout(
             f"The body did not arrive within {seconds:g} seconds.", headers={"Connection": "close"}
         ) from None
+
+
+async def stream_body(receive: Receive, limit: int) -> AsyncIterator[bytes]:
+    """The body part by part, for an upload that is not held in memory; stops at the limit."""
+    taken = 0
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect()
+        part: bytes = message.get("body", b"")
+        taken += len(part)
+        if taken > limit:
+            raise _too_large(limit)
+        more = message.get("more_body", False)
+        if part:
+            yield part
 
 
 def _too_large(limit: int) -> TooLarge:

@@ -77,8 +77,8 @@ class Door(APIRoute):
             values = await self._reading.values(request)
             values[self._name] = unit
             answer = await self.endpoint(**values)
-            response = rendered(answer, self._status)
-            _label(request, response, answer)
+            status, headers = _label(request, answer, self._status)
+            response = rendered(answer, status, headers)
             if isinstance(unit, Work):
                 await unit.finish(_kept(unit, response, answer))
             return response
@@ -126,25 +126,22 @@ def _guard(request: Request) -> None:
     request._json = read_json(body)
 
 
-def _label(request: Request, response: Response, answer: object) -> None:
-    """ETag, 304, Location and Link, from what the route returned."""
+def _label(request: Request, answer: object, status: int) -> tuple[int, dict[str, str]]:
+    """ETag and 304, Location and Link, from what the route returned."""
     version = getattr(answer, "version", None)
     if isinstance(version, int):
-        tag = f'"{version}"'
-        response.headers["ETag"] = tag
-        if request.method == "GET" and request.headers.get("if-none-match") == tag:
-            response.status_code = 304
-            response.body = b""
-            del response.headers["content-length"]
-    if response.status_code == 201 and "location" not in response.headers:
-        found = getattr(answer, "id", None)
-        if found is not None:
-            response.headers["Location"] = f"{request.url.path}/{found}"
+        headers = {"ETag": f'"{version}"', "Cache-Control": "private, no-cache"}
+        asked = request.scope["thenga"].headers.get(b"if-none-match")
+        if asked is not None and request.method == "GET" and asked == headers["ETag"].encode():
+            return 304, headers
+    else:
+        headers = {"Cache-Control": "no-store"}
+    if status == 201:
+        headers["Location"] = f"{request.scope['path']}/{getattr(answer, 'id', '')}"
     if isinstance(answer, PageOf) and answer.next_cursor is not None:
         after = request.url.include_query_params(cursor=answer.next_cursor)
-        response.headers["Link"] = f'<{after.path}?{after.query}>; rel="next"'
-    if "cache-control" not in response.headers:
-        response.headers["Cache-Control"] = "private, no-cache" if version else "no-store"
+        headers["Link"] = f'<{after.path}?{after.query}>; rel="next"'
+    return status, headers
 
 
 def _kept(work: Work, response: Response, answer: object) -> Answer | None:

@@ -6,6 +6,7 @@ nobody known. A route has exactly one; the application does not start otherwise.
 """
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,12 +24,14 @@ from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import MalformedRequest, NotFound, PreconditionRequired, ValidationFailed
 from thenga.kernel.events.inbox import take
+from thenga.kernel.http.bounds import check_length, stream_body
 from thenga.kernel.http.limits import Rule
 from thenga.kernel.http.observe import RequestFacts
 from thenga.kernel.http.shared import Shared, shared_of
 
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
-_LONGEST_KEY = 255
+_KEY = re.compile(r"[!-~]{1,255}")
+_TAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
 
 
 class Entrance(ABC):
@@ -60,8 +63,8 @@ class _ByPermission(Entrance):
         await shared.limits.hit(shared.rules.address, facts.network)
         assert self.permission is not None  # noqa: S101  # set by __init__
         passed = await shared.gate.enter(
-            credential=_credential(request),
-            organization_id=_organization_asked(request),
+            credential=_credential(facts),
+            organization_id=_organization_asked(request, facts),
             permission=self.permission,
             network=facts.network,
             request_id=facts.request_id,
@@ -118,6 +121,14 @@ class _Uploads(_Writes):
 
     def __init__(self, permission: StrEnum) -> None:
         super().__init__(permission, if_match=False)
+
+    async def _prepare(
+        self, request: Request, shared: Shared, work: Work, passed: gates.Passage
+    ) -> None:
+        limit = shared.host.settings.upload_bytes
+        check_length(request.headers.get("content-length"), limit)
+        work.upload = stream_body(request.receive, limit)
+        await super()._prepare(request, shared, work, passed)
 
 
 class _Anyone(Entrance):
@@ -180,7 +191,7 @@ def writes(permission: StrEnum, *, if_match: bool = False) -> Any:
 
 
 def uploads(permission: StrEnum) -> Any:
-    """A `Work` whose route reads the body itself by `bounds.stream_body`, limited as it comes."""
+    """A `Work` whose route reads the body from `work.upload`, part by part, limited as it comes."""
     return Depends(_Uploads(permission))
 
 
@@ -211,15 +222,18 @@ def _origin(facts: RequestFacts, action: str, decision_id: UUID | None) -> Origi
     )
 
 
-def _credential(request: Request) -> str | None:
-    scheme, _, credential = request.headers.get("authorization", "").partition(" ")
-    return credential.strip() if scheme.lower() == "bearer" and credential else None
+def _credential(facts: RequestFacts) -> str | None:
+    scheme, _, credential = facts.headers.get(b"authorization", b"").partition(b" ")
+    if scheme.lower() != b"bearer" or not credential:
+        return None
+    return credential.strip().decode("latin-1")
 
 
-def _organization_asked(request: Request) -> UUID | None:
+def _organization_asked(request: Request, facts: RequestFacts) -> UUID | None:
     """The path names it, else the header; both must agree, and another's is answered with 404."""
     in_path = request.path_params.get("organizationId")
-    in_header = request.headers.get("x-organization-id")
+    header = facts.headers.get(b"x-organization-id")
+    in_header = None if header is None else header.decode("latin-1")
     if in_path is not None and in_header is not None and in_path.lower() != in_header.lower():
         raise NotFound()
     asked = in_path or in_header
@@ -232,10 +246,10 @@ def _organization_asked(request: Request) -> UUID | None:
 
 
 def _version_of(if_match: str | None) -> int | None:
-    if if_match is None or if_match == "*":
+    if if_match is None or if_match.strip() == "*":
         return None
-    text = if_match.strip().removeprefix("W/").strip('"')
-    if not text.isdecimal() or len(text) > 18:
+    written = _TAG.fullmatch(if_match.strip())
+    if written is None:
         raise ValidationFailed(
             errors=[
                 {
@@ -245,11 +259,11 @@ def _version_of(if_match: str | None) -> int | None:
                 }
             ]
         )
-    return int(text)
+    return int(written[1])
 
 
 async def _key_of(request: Request, shared: Shared, key: str, passed: gates.Passage) -> Key:
-    if not 1 <= len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
+    if _KEY.fullmatch(key) is None:
         raise MalformedRequest("An Idempotency-Key has 1 to 255 visible ASCII characters.")
     parts = (passed.actor.id, passed.organization_id, request.method, request.url.path, key)
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()

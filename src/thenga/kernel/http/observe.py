@@ -70,6 +70,7 @@ class RequestFacts:
     traceparent: str | None
     network: str  # the caller's address
     started: float
+    headers: dict[bytes, bytes]  # by lower-case name, the last of equal ones
 
 
 class Proxies:
@@ -189,6 +190,7 @@ class Edge:
             parent.decode("ascii") if _TRACEPARENT.fullmatch(parent) else None,
             self._proxies.client(scope),
             perf_counter(),
+            headers,
         )
 
     async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:

@@ -104,6 +104,9 @@ def of_error(error: BaseException) -> Problem | None:
     if isinstance(error, asyncpg.InterfaceError) and "closed" in str(error):
         # The pool or its connection went away under us; other interface errors are defects.
         return errors.DependencyUnavailable(dependency="database", headers={"Retry-After": "1"})
+    if isinstance(error, asyncpg.InternalClientError):
+        # The server has said that it ends this connection, and has not closed it yet.
+        return errors.DependencyUnavailable(dependency="database", headers={"Retry-After": "1"})
     return from_database(error)
 
 

@@ -109,8 +109,11 @@ def describe(door: "Door") -> None:
         kinds.append(errors.MalformedRequest)
     if any(p.name == "cursor" for p in _query_of(door)):
         kinds.append(errors.InvalidCursor)
+    if door.entrance.writing or door.body_field is not None:
+        kinds += _BODY
     if door.entrance.writing:
-        kinds += [*_BODY, *_CHANGE]
+        kinds += _CHANGE
+    if door.entrance.writing and door.entrance.permission is not None:
         parameters.append(_IF_MATCH | {"required": door.entrance.requires_version})
     if door.entrance.requires_version:
         kinds.append(errors.PreconditionRequired)
@@ -122,8 +125,15 @@ def describe(door: "Door") -> None:
         **{status: r for status, r in door.responses.items() if not _codes(r)},
         **problems(*dict.fromkeys([*told, *kinds])),
     }
+    if "GET" in (door.methods or ()) and _has_version(door.response_model):
+        parameters.append(_IF_NONE_MATCH)
+        door.responses[304] = {"description": "You have the newest version already."}
     extra["parameters"] = parameters
     door.openapi_extra = extra
+
+
+def _has_version(model: object) -> bool:
+    return "version" in getattr(model, "model_fields", {})
 
 
 def _query_of(door: "Door") -> list[Any]:
@@ -151,7 +161,14 @@ _IF_MATCH = {
     "name": "If-Match",
     "in": "header",
     "description": "The ETag of what you read; a change of somebody else is then not lost.",
-    "schema": {"type": "string", "pattern": '^"[0-9]{1,18}"$'},
+    "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,18}")$'},
+}
+_IF_NONE_MATCH = {
+    "name": "If-None-Match",
+    "in": "header",
+    "required": False,
+    "description": "The ETag of what you have; 304 is answered where nothing changed.",
+    "schema": {"type": "string"},
 }
 _KEY = {
     "name": "Idempotency-Key",

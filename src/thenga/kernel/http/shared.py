@@ -25,15 +25,21 @@ class Rules:
 
     @classmethod
     def of(cls, settings: Settings) -> "Rules":
+        actors = settings.actor_per_minute
         return cls(
             # Generous: many people of one company share an address; it only stops floods.
-            address=Rule("address", settings.actor_per_minute * 20, 60, lease=100),
-            actor=Rule("actor", settings.actor_per_minute, 60, lease=20),
+            address=Rule("address", actors * 20, 60, lease=_lease(actors * 20)),
+            actor=Rule("actor", actors, 60, lease=_lease(actors)),
             callback=Rule("callback", 6000, 60, lease=20),
             auth_address=Rule("auth-address", settings.auth_address_per_minute, 60, degraded=20),
             auth_account=Rule("auth-account", settings.auth_account_per_minute, 60, degraded=5),
             mail_account=Rule("mail-account", 3, 3600, degraded=2),
         )
+
+
+def _lease(amount: int) -> int:
+    """A thirtieth at a time: what a process may waste stays small, and Redis is asked seldom."""
+    return max(1, amount // 30)
 
 
 @dataclass(frozen=True)

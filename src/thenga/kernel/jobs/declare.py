@@ -14,7 +14,7 @@ from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from thenga.kernel.actors import Scope
+from thenga.kernel.actors import Actor, Scope
 from thenga.kernel.ids import new_id
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Job:
             "id": str(new_id()),
             "organization_id": str(scope.organization_id) if scope.organization_id else None,
             "user_id": str(scope.user_id) if scope.user_id else None,
-            "actor": scope.actor.model_dump(mode="json"),
+            "actor": _ACTOR.dump_python(scope.actor, mode="json"),
             "correlation_id": origin.correlation_id,
             "causation_id": origin.causation_id,
             "traceparent": origin.traceparent,
@@ -104,6 +104,7 @@ def errand(task: str, *, form: Form, key: str = "", retries: int = 8) -> Job:
     return Job(domain, name, form, _elsewhere, key=key, retries=retries)
 
 
+_ACTOR = TypeAdapter(Actor)
 _PLAIN: TypeAdapter[Any] = TypeAdapter(UUID | datetime | timedelta | int | str | bool | None)
 
 

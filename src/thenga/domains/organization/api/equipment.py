@@ -103,8 +103,11 @@ class EquipmentView(Stored):
     @classmethod
     def of(cls, item: Equipment, now: datetime) -> "EquipmentView":
         expiries = [ExpiryView.of(one, now) for one in item.expiries]
+        # As it is today, also where the day that was written down has passed.
+        ahead = [one.expires_on for one in expiries if one.state is not ExpiryState.EXPIRED]
+        made = {"expiries": expiries, "next_expiry": min(ahead, default=None)}
         moves = EquipmentLifecycle.allowed(item, now)
-        return cls.shown({**item.__dict__, "expiries": expiries, "allowed_moves": moves})
+        return cls.shown({**item.__dict__, **made, "allowed_moves": moves})
 
 
 @router.post(

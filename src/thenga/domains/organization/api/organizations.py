@@ -175,7 +175,7 @@ async def change_profile(
     return OrganizationView.of(organization, await organizations.profile_of(work))
 
 
-@router.post("/organizations/{organizationId}/clock", responses=problems(NotASandbox))
+@router.post("/organizations/{organizationId}/clock", responses=problems(NotASandbox, RuleViolated))
 async def move_clock(
     organization_id: OrganizationId,
     body: MoveClock,

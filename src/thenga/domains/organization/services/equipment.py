@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from sqlalchemy import ColumnElement, Date, func, literal, select
+from sqlalchemy import ColumnElement, Date, func, literal_column, select
 
 from thenga.domains.organization import public
 from thenga.domains.organization.services import expiries
@@ -17,12 +17,12 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate
 from thenga.kernel.lifecycle import Move
 
-# Machines without a date come last when sorted by date.
-_NEVER = date(9999, 12, 31)
+# Machines without a date come last when sorted by date. (The driver takes 9999-12-31 for infinity.)
+_NEVER = literal_column("DATE '2999-12-31'", Date)
 SORTS: dict[str, ColumnElement[Any] | None] = {
     "createdAt": None,
     "name": Equipment.name,
-    "nextExpiry": func.coalesce(Equipment.next_expiry, literal(_NEVER, Date)),
+    "nextExpiry": func.coalesce(Equipment.next_expiry, _NEVER),
 }
 
 

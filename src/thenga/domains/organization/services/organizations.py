@@ -19,6 +19,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, RuleViolated
 from thenga.kernel.ids import new_id
 
+_FURTHEST = timedelta(days=36_525)  # instants end with the year 9999, and days of ours with 2200
+
 
 class NotASandbox(Problem):
     """Only a sandbox organization has a clock of its own. Found one with `mode: sandbox`."""
@@ -148,6 +150,8 @@ async def move_clock(work: Work, *, by: timedelta) -> Organization:
     organization = await work.lock(Organization, work.organization_id)
     if organization.mode != "sandbox":
         raise NotASandbox()
+    if organization.clock_ahead + by > _FURTHEST:
+        raise RuleViolated("A sandbox's clock runs at most 100 years ahead.", rule="sandbox-clock")
     organization.clock_ahead += by
     organization.clock_moves += 1
     await work.save(organization)

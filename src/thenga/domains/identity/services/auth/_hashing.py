@@ -1,6 +1,7 @@
 """Passwords: how strong, and hashed in two slots so that hashing cannot stop the service."""
 
 import asyncio
+import re
 import unicodedata
 
 from argon2 import PasswordHasher
@@ -46,7 +47,8 @@ _slots = _Slots()
 async def hashed(password: str, *, known: list[str]) -> str:
     """The PHC text of a password that is strong enough; `known` are words others could guess."""
     text = _normal(password)
-    found = zxcvbn(text[:64], user_inputs=[word for word in known if word])
+    words = [word for name in known for word in re.split(r"[^\w]+", name) if word]
+    found = zxcvbn(text[:64], user_inputs=words)
     if found["score"] < _LEAST_SCORE:
         said = " ".join(found["feedback"]["suggestions"])
         raise PasswordWeak(said or "Use four unrelated words, or a longer password.")

@@ -104,16 +104,13 @@ def _policy(label: str, text: str, facts: Facts) -> Policy:
 
 def _passage(facts: Facts, outcome: Outcome) -> Passage:
     by_tenant = outcome.held_as is HeldAs.TENANT
-    return Passage.model_construct(
-        outcome="passage",
+    return Passage(
         actor=_actor(facts),
         organization_id=facts.tenant_id if by_tenant else None,
         user_id=facts.user_id,
-        held_as=outcome.held_as,
+        held_as=outcome.held_as or HeldAs.PERSON,
         # What belongs to a person follows the base clock, whatever sandbox is open (IDN-51).
         clock_offset=facts.ahead if by_tenant and facts.ahead else timedelta(0),
-        decision_id=None,
-        obligations=[],
         policy_version=facts.policy_label or "none",
     )
 
@@ -181,7 +178,7 @@ async def record(
 
 
 def _actor(facts: Facts) -> Actor:
-    return Actor.model_construct(kind=ActorKind.USER, id=facts.user_id, session_id=facts.session_id)
+    return Actor(ActorKind.USER, facts.user_id, facts.session_id)
 
 
 def _text(outcome: Outcome) -> str | None:

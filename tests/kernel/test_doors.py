@@ -1,0 +1,197 @@
+"""Doors: what holds around every route, tried on routes of the probe with real people."""
+
+import asyncio
+import hashlib
+import hmac
+from collections.abc import AsyncIterator
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from tests.conftest import Opening
+from tests.factories import identity as people
+from tests.kernel import doors_domain
+from tests.probe import Thing
+from thenga import topology
+from thenga.domains.identity.public import Decisions
+from thenga.domains.identity.services import permissions
+from thenga.kernel.host import Host, make_host
+from thenga.kernel.http.app import make_app
+from thenga.kernel.settings import Settings
+
+
+@pytest.fixture(scope="module")
+async def probing(settings: Settings, seeded: None) -> AsyncIterator[httpx2.AsyncClient]:
+    host = make_host(settings.model_copy(update={"actor_per_minute": 1_000_000}))
+    domains = topology.load(topology.DOMAINS)
+    topology.bind(host, domains, gate=Decisions)
+    await permissions.seed(host, [*domains, doors_domain.DOMAIN])
+    app = make_app(host, host.bindings.of(Decisions), [*domains, doors_domain.DOMAIN])
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test/v1") as client:
+        yield client
+    await permissions.seed(host, domains)
+    await host.close()
+
+
+@pytest.fixture(scope="module")
+async def owner(host: Host, probing: httpx2.AsyncClient) -> people.Member:
+    return await people.member(host, uuid4(), role="owner")
+
+
+def things(owner: people.Member, rest: str = "") -> str:
+    return f"/probe/{owner.organization_id}/things{rest}"
+
+
+async def count_things(opening: Opening, organization_id: UUID, name: str) -> int:
+    read = opening.reader(organization_id)
+    from sqlalchemy import select
+
+    found = await read.all(select(Thing).where(Thing.name == name))
+    await read.close()
+    return len(found)
+
+
+async def test_authorization_comes_before_reading(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    broken = {"content": b'{"name": ', "headers": {"Content-Type": "application/json"}}
+
+    unknown = await probing.post(things(owner), **broken)
+    known = await probing.post(
+        things(owner), content=broken["content"], headers=owner.headers | broken["headers"]
+    )
+
+    assert (unknown.status_code, unknown.json()["code"]) == (401, "unauthenticated")
+    assert (known.status_code, known.json()["code"]) == (400, "malformed-request")
+
+
+async def test_a_version_is_answered_asked_for_and_honoured(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    made = await probing.post(things(owner), json={"name": "crane"}, headers=owner.headers)
+    one = things(owner, f"/{made.json()['id']}")
+
+    again = await probing.get(one, headers=owner.headers | {"If-None-Match": '"1"'})
+    blind = await probing.patch(one, json={"name": "x", "amount": 2}, headers=owner.headers)
+    right = await probing.patch(
+        one, json={"name": "x", "amount": 2}, headers=owner.headers | {"If-Match": '"1"'}
+    )
+    stale = await probing.patch(
+        one, json={"name": "x", "amount": 3}, headers=owner.headers | {"If-Match": '"1"'}
+    )
+
+    assert made.headers["location"] == f"/v1{one}"
+    assert (again.status_code, again.content) == (304, b"")
+    assert (blind.status_code, blind.json()["code"]) == (428, "precondition-required")
+    assert (right.status_code, right.headers["etag"]) == (200, '"2"')
+    assert (stale.status_code, stale.json()["currentVersion"]) == (412, 2)
+
+
+async def test_a_failed_commit_is_never_told_as_a_success(
+    probing: httpx2.AsyncClient, owner: people.Member, opening: Opening
+):
+    answer = await probing.post(things(owner, "/break"), headers=owner.headers)
+
+    assert answer.status_code == 503
+    assert await count_things(opening, owner.organization_id, "never seen") == 0
+
+
+async def test_a_change_that_was_not_saved_is_found_before_the_commit(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    made = await probing.post(things(owner), json={"name": "unsaved"}, headers=owner.headers)
+    one = things(owner, f"/{made.json()['id']}")
+
+    answer = await probing.post(f"{one}/forget", headers=owner.headers)
+
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal-error")
+    assert (await probing.get(one, headers=owner.headers)).json()["amount"] == 0
+
+
+async def test_a_refusal_can_keep_its_effects(
+    probing: httpx2.AsyncClient, owner: people.Member, opening: Opening
+):
+    answer = await probing.post(things(owner, "/keep"), headers=owner.headers)
+
+    assert answer.status_code == 409
+    assert await count_things(opening, owner.organization_id, "kept") == 1
+
+
+async def test_a_secret_shown_once_is_not_replayed(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    headers = owner.headers | {"Idempotency-Key": str(uuid4())}
+
+    first = await probing.post(things(owner), json={"name": "key"}, headers=headers)
+    second = await probing.post(things(owner), json={"name": "key"}, headers=headers)
+
+    assert first.json()["password"] == "canary-shown-once"
+    assert second.json() == first.json() | {"password": None}
+    assert second.headers["idempotency-replayed"] == "true"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status", "code"),
+    [
+        (b'{"name":"a","name":"b"}', "application/json", 400, "malformed-request"),
+        (b'{"name":"a","surprise":1}', "application/json", 422, "validation-failed"),
+        (b'{"name":"a","amount":"5"}', "application/json", 422, "validation-failed"),
+        (b"name=a", "application/x-www-form-urlencoded", 415, "unsupported-media-type"),
+        (b'{"name":"' + b"a" * 1_100_000 + b'"}', "application/json", 413, "too-large"),
+        (b"", "application/json", 422, "validation-failed"),
+    ],
+)
+async def test_a_body_that_is_not_right_is_refused_with_its_reason(
+    probing: httpx2.AsyncClient,
+    owner: people.Member,
+    body: bytes,
+    kind: str,
+    status: int,
+    code: str,
+):
+    headers = owner.headers | {"Content-Type": kind}
+
+    answer = await probing.post(things(owner), content=body, headers=headers)
+
+    assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+async def test_an_upload_is_counted_as_it_comes_and_stopped_at_its_limit(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    async def parts(count: int) -> AsyncIterator[bytes]:
+        for _ in range(count):
+            yield b"x" * 1_000_000
+
+    small = await probing.post(things(owner, "/upload"), content=parts(3), headers=owner.headers)
+    large = await probing.post(things(owner, "/upload"), content=parts(60), headers=owner.headers)
+
+    assert small.json() == {"count": 3_000_000}
+    assert (large.status_code, large.json()["limitBytes"]) == (413, 50 * 1024 * 1024)
+
+
+async def test_a_callback_counts_once_and_only_when_signed(
+    probing: httpx2.AsyncClient, owner: people.Member, opening: Opening
+):
+    body = b'{"paid":true}'
+    right = hmac.new(doors_domain.SECRET, body, hashlib.sha256).hexdigest()
+    headers = {
+        "Content-Type": "application/json",
+        "Event-Id": str(uuid4()),
+        "For-Organization": str(owner.organization_id),
+        "Signature": right,
+    }
+
+    forged = await probing.post(
+        "/probe/callbacks", content=body, headers=headers | {"Signature": "0" * 64}
+    )
+    true = await asyncio.gather(
+        *(probing.post("/probe/callbacks", content=body, headers=headers) for _ in range(5))
+    )
+
+    assert forged.status_code == 401
+    assert {answer.status_code for answer in true} == {200}
+    assert await count_things(opening, owner.organization_id, "called back") == 1
+    print("\ncallbacks true=5 forged=1 effects=1")

@@ -1,0 +1,46 @@
+"""A real SMTP server on loopback that keeps the letters it gets."""
+
+import asyncio
+import re
+from email import message_from_bytes
+from typing import Any, Self
+
+from aiosmtpd.controller import Controller
+
+from thenga.kernel.dev import processes
+
+
+class Letters:
+    """What arrived, by address."""
+
+    def __init__(self) -> None:
+        self.port = processes.free_ports(1)[0]
+        self._by_address: dict[str, list[str]] = {}
+        self._controller = Controller(self, hostname="127.0.0.1", port=self.port)
+
+    def __enter__(self) -> Self:
+        self._controller.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._controller.stop()
+
+    async def handle_DATA(self, server: Any, session: Any, envelope: Any) -> str:
+        letter = message_from_bytes(envelope.content)
+        text = letter.get_payload(decode=True).decode()
+        for address in envelope.rcpt_tos:
+            self._by_address.setdefault(address, []).append(text)
+        return "250 OK"
+
+    async def to(self, address: str, *, number: int = 1) -> str:
+        """The letter of that number to an address, once it has come."""
+        async with asyncio.timeout(20):
+            while len(self._by_address.get(address, ())) < number:  # noqa: ASYNC110  # a thread's
+                await asyncio.sleep(0.02)
+        return self._by_address[address][number - 1]
+
+    async def link_to(self, address: str, *, number: int = 1) -> str:
+        """The code in that letter."""
+        found = re.search(r"thl_\w+", await self.to(address, number=number))
+        assert found is not None
+        return found[0]

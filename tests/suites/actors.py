@@ -1,0 +1,127 @@
+"""Who calls in the matrix: two tenants full of marked text, and everybody who may come along."""
+
+from dataclasses import dataclass
+from uuid import UUID, uuid4
+
+import asyncpg
+
+from tests.factories import identity, organization
+from tests.factories.identity import Member, Person
+from tests.suites import calls
+from thenga.domains.identity.tables import SessionStatus, UserStatus
+from thenga.kernel import tokens
+from thenga.kernel.host import Host
+from thenga.kernel.manifest import Granted
+
+# Text that code compares; everything else that is text is marked.
+COMPARED = {
+    "status", "mode", "kind", "assurance", "role_code", "fact_key", "purpose", "phc", "origin",
+}  # fmt: skip
+_COLUMNS = """
+    SELECT format('%I.%I', n.nspname, c.relname) AS name, a.attname AS column, t.typname AS type,
+           CASE WHEN obj_description(c.oid) = 'kind: personal' THEN 'user_id'
+                ELSE 'organization_id' END AS holder
+    FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+    JOIN pg_type t ON t.oid = a.atttypid
+    WHERE obj_description(c.oid) IN ('kind: private', 'kind: personal', 'kind: two_party',
+                                     'kind: published')
+      AND t.typname IN ('text', 'varchar', 'jsonb')
+"""
+
+
+@dataclass(eq=False)
+class Tenant:
+    """A company whose every text holds its marker."""
+
+    organization_id: UUID
+    owner: Member
+    viewer: Member
+    marker: str
+
+    @property
+    def people(self) -> list[UUID]:
+        return [self.owner.user_id, self.viewer.user_id]
+
+
+@dataclass(eq=False)
+class Actor:
+    """A caller: `home` is whose identifiers are «own» to it, `of` whose text it may see."""
+
+    name: str
+    who: Person
+    home: Tenant
+    headers: dict[str, str]
+    of: Tenant | None = None
+    role: str | None = None
+    refused_as: str | None = None
+
+    @property
+    def lives(self) -> bool:
+        return self.refused_as is None
+
+    def holds(self, granted: Granted) -> bool:
+        return self.role == "owner" or self.role in granted.roles
+
+
+async def tenant(host: Host) -> Tenant:
+    """A sandbox company with machines, an owner and a viewer."""
+    who = await identity.person(host)
+    company = await organization.organization(host, who.user_id, mode="sandbox")
+    owner = await identity.member(host, company.id, role="owner", who=who, sandbox=True)
+    viewer = await identity.member(host, company.id, role="viewer")
+    for number in range(3):
+        text = dict.fromkeys(("category", "make", "model", "serial_number"), f"text {number}")
+        await organization.equipment(host, company.id, who.user_id, **text)
+    await calls.spare_session(host, owner)
+    return Tenant(company.id, owner, viewer, f"canary{uuid4().hex}")
+
+
+async def plant(admin: asyncpg.Connection, tenant: Tenant) -> int:
+    """Put the marker into every text of the tenant and its people; how many columns took it."""
+    planted = 0
+    for name, column, kind, holder in await admin.fetch(_COLUMNS):
+        if column in COMPARED:
+            continue
+        marked = f"'{tenant.marker} {column} ' || id"
+        value = marked if kind != "jsonb" else f"to_jsonb({marked})"
+        where = "true" if kind != "jsonb" else f"jsonb_typeof({column}) = 'string'"
+        ids = tenant.people if holder == "user_id" else [tenant.organization_id]
+        done = await admin.execute(
+            f"UPDATE {name} SET {column} = {value} WHERE {holder} = ANY ($1) AND {where}", ids
+        )
+        planted += done != "UPDATE 0"
+    return planted
+
+
+async def actors(host: Host, first: Tenant, second: Tenant) -> list[Actor]:
+    """Everybody; the dead and the unknown ask as if they were of the first tenant."""
+    half = await identity.person(host, session=SessionStatus.PENDING_MFA)
+    revoked = await identity.person(host, session=SessionStatus.REVOKED)
+    disabled = await identity.person(host, status=UserStatus.DISABLED)
+    staff = await identity.person(host, staff=True)
+    for gone in (half, revoked, disabled):
+        await identity.member(host, first.organization_id, role="owner", who=gone)
+    malformed = f"{first.owner.token[:-1]}!"
+    nobody = "unauthenticated"
+
+    def unknown(name: str, credential: str | None) -> Actor:
+        headers = {} if credential is None else {"Authorization": f"Bearer {credential}"}
+        return Actor(name, first.owner, first, headers, refused_as=nobody)
+
+    def dead(name: str, who: Person, code: str) -> Actor:
+        return Actor(name, who, first, who.headers, refused_as=code)
+
+    return [
+        unknown("none", None),
+        unknown("malformed", malformed),
+        unknown("forged", tokens.mint(tokens.Prefix.ACCESS)),
+        unknown("key", tokens.mint(tokens.Prefix.KEY_LIVE)),
+        dead("half", half, "mfa-required"),
+        dead("revoked", revoked, "session-revoked"),
+        dead("disabled", disabled, "account-disabled"),
+        Actor("staff", staff, first, staff.headers),
+        Actor("viewer", first.viewer, first, first.viewer.headers, first, "viewer"),
+        Actor("owner", first.owner, first, first.owner.headers, first, "owner"),
+        Actor("other owner", second.owner, second, second.owner.headers, second, "owner"),
+    ]

@@ -1,0 +1,210 @@
+"""What time should have done in an organization, and what it did."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import orjson
+
+from tests.factories import identity
+from thenga import topology
+from thenga.kernel.calendar import local_day
+from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.host import Host
+from thenga.kernel.jobs.declare import Jobs
+from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.manifest import Domain
+
+STEPS = (60, 30, 14, 7, 0)  # days left at which an expiry is told
+# Days from now on which the certificates of each machine run out.
+MACHINES: tuple[tuple[int, ...], ...] = ((90,), (90, 200), (399, 61, 61), (425,), (500,), ())
+# Days after which a member's role ends; none for an owner, whose role stays.
+ROLES = (100, 399, 500)
+_RHYTHM = timedelta(milliseconds=200)
+
+Effect = tuple[str, str, str]  # what it is about, what happened, and the step
+
+
+@dataclass(frozen=True)
+class Place:
+    """An organization with machines and members for whom time will do something."""
+
+    owner: identity.Member
+    machines: dict[str, tuple[int, ...]]
+    members: dict[str, tuple[int, identity.Member]]  # by role assignment
+    today: date
+
+    @property
+    def id(self) -> UUID:
+        return self.owner.organization_id
+
+
+def expected(place: Place, moved_days: int) -> Counter[Effect]:
+    """Each effect that the days bring, once."""
+    made: Counter[Effect] = Counter()
+    for machine, days in place.machines.items():
+        for kind, ends in zip(KINDS, days, strict=False):
+            for left in STEPS:
+                if 0 < ends - left <= moved_days:
+                    made[machine, kind, f"{place.today + timedelta(ends)} {left}"] += 1
+    for assignment, (days, _) in place.members.items():
+        if days <= moved_days:
+            made[assignment, "role", "expired"] += 1
+    return made
+
+
+KINDS = ("calibration", "load_test", "inspection")
+
+
+@dataclass
+class Told:
+    """What was told, compared with what should have been."""
+
+    effects: int
+    doubled: int
+    missing: int
+    out_of_order: int
+
+
+async def told(host: Host, place: Place, wanted: Counter[Effect]) -> Told:
+    """The effects in the order of each aggregate's own events."""
+    seen: Counter[Effect] = Counter()
+    last: dict[str, str] = {}
+    out_of_order = 0
+    for envelope in await _envelopes(host, place.id):
+        effect, due = _effect(envelope)
+        if effect is None:
+            continue
+        seen[effect] += 1
+        out_of_order += due < last.get(effect[0], "")
+        last[effect[0]] = due
+    return Told(
+        effects=seen.total(),
+        doubled=(seen - wanted).total(),
+        missing=(wanted - seen).total(),
+        out_of_order=out_of_order,
+    )
+
+
+async def _envelopes(host: Host, organization_id: UUID) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for domain in ("identity", "organization"):
+        async with host.engines.connection(domain, f"{domain}_system") as connection:
+            rows = await connection.fetch(
+                f"SELECT envelope FROM {domain}.outbox WHERE organization_id = $1 "
+                f"ORDER BY position",
+                organization_id,
+            )
+        found += [orjson.loads(row["envelope"]) for row in rows]
+    return found
+
+
+def _effect(envelope: dict[str, Any]) -> tuple[Effect | None, str]:
+    data = envelope["data"]
+    if envelope["type"] == "organization.ExpiryApproaching.v1":
+        step = f"{data['expiresOn']} {data['daysLeft']}"
+        return (data["equipmentId"], data["kind"], step), data["dueAt"]
+    if envelope["type"] == "identity.RoleAssignmentChanged.v1" and data["status"] != "active":
+        return (data["roleAssignmentId"], "role", data["status"]), data["validTo"]
+    return None, ""
+
+
+async def settle(host: Host, place: Place, wanted: Counter[Effect], *, seconds: float) -> Told:
+    """Wait until nothing is missing or time is up, and then some ticks for what comes twice."""
+    loop = asyncio.get_running_loop()
+    until = loop.time() + seconds
+    while (found := await told(host, place, wanted)).missing and loop.time() < until:
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(6 * _RHYTHM.total_seconds())
+    found = await told(host, place, wanted)
+    return found
+
+
+async def furnish(api: httpx2.AsyncClient, host: Host, mode: str) -> Place:
+    """Found it over HTTP, wait for its owner's rights, and put machines and members in."""
+    founder = await identity.person(host)
+    profile = {"legalName": "Mokoena Plant Hire", "legalForm": "private_company"}
+    body = {"organizationType": "enterprise", "mode": mode, "profile": profile}
+    founded = await api.post("/organizations", json=body, headers=founder.headers)
+    made = UUID(founded.json()["id"])
+    path = f"/organizations/{made}/equipment"
+    async with asyncio.timeout(20):
+        while (await api.get(path, headers=founder.headers)).status_code != 200:
+            await asyncio.sleep(0.05)
+    today = local_day(host.now())
+    machines = {}
+    for days in MACHINES:
+        expiries = [
+            {"kind": kind, "expiresOn": str(today + timedelta(ends))}
+            for kind, ends in zip(KINDS, days, strict=False)
+        ]
+        machine = {"name": "Digger", "quantity": 1, "expiries": expiries}
+        added = await api.post(path, json=machine, headers=founder.headers)
+        machines[added.json()["id"]] = days
+    members = {}
+    for days in ROLES:
+        valid = timedelta(days=days)
+        member = await identity.member(host, made, role="viewer", valid_for=valid)
+        members[await _assignment(host, member)] = (days, member)
+    person = (founder.user_id, founder.session_id, founder.token, founder.refresh_token)
+    return Place(identity.Member(*person, made, made), machines, members, today)
+
+
+async def _assignment(host: Host, member: identity.Member) -> str:
+    async with host.engines.connection("identity", "identity_system") as connection:
+        return str(
+            await connection.fetchval(
+                "SELECT id FROM identity.role_assignment WHERE membership_id = $1",
+                member.membership_id,
+            )
+        )
+
+
+async def written_status(host: Host, assignment: str) -> str:
+    """What the row says, whatever time has made of it."""
+    async with host.engines.connection("identity", "identity_system") as connection:
+        return str(
+            await connection.fetchval(
+                "SELECT status FROM identity.role_assignment WHERE id = $1", UUID(assignment)
+            )
+        )
+
+
+async def ahead_in(host: Host, domain: str, organization_id: UUID) -> timedelta | None:
+    """How far a domain knows the organization's clock to be ahead."""
+    async with host.engines.connection(domain, f"{domain}_system") as connection:
+        found: timedelta | None = await connection.fetchval(
+            f"SELECT ahead FROM {domain}.clock_offset WHERE organization_id = $1", organization_id
+        )
+    return found
+
+
+def quick() -> list[Domain]:
+    """The domains, with sweeps that come every moment instead of every ten seconds."""
+    return [_quickened(domain) for domain in topology.load(topology.DOMAINS)]
+
+
+def _quickened(domain: Domain) -> Domain:
+    jobs = Jobs(domain.name)
+    declared = domain.jobs.declared if domain.jobs else {}
+    for name, job in declared.items():
+        jobs.declared[name] = replace(job, rhythm=_RHYTHM if job.rhythm else None)
+    return replace(domain, jobs=jobs)
+
+
+@asynccontextmanager
+async def running(sides: Sequence[MeshSide | JobSide]) -> AsyncIterator[None]:
+    """A worker's sides while the block lasts."""
+    stop = asyncio.Event()
+    tasks = [asyncio.create_task(side.run(stop)) for side in sides]
+    try:
+        yield
+    finally:
+        stop.set()
+        await asyncio.gather(*tasks)

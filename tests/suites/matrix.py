@@ -1,0 +1,218 @@
+"""Two tenants, eleven actors, and every operation with every identifier, own, foreign or random."""
+
+import asyncio
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import httpx2
+import orjson
+
+from tests.suites import calls
+from tests.suites.actors import Actor, Tenant, plant
+from thenga.kernel.host import Host
+from thenga.kernel.http.operations import Operation
+from thenga.kernel.manifest import Audience, Granted
+
+OWN, FOREIGN, RANDOM, NONE = "own", "foreign", "random", "none"
+HEADER = "X-Organization-Id"
+_AT_ONCE = 12
+# What differs between two answers that say the same.
+_VARYING = re.compile(rb'"(?:requestId|instance|decisionId|decidedAt)":"[^"]*"')
+_VARYING_HEADERS = ("x-request-id", "date")
+BODIES = ("right", "empty", "unknown")
+
+Labels = Mapping[str, str]  # where an identifier stands -> whose it is
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One answer of the matrix."""
+
+    operation: Operation
+    actor: Actor
+    labels: dict[str, str]
+    body: str
+    answer: httpx2.Response
+
+    def __str__(self) -> str:
+        said = " ".join(f"{name}={label}" for name, label in self.labels.items())
+        text = self.answer.text[:160]
+        return (
+            f"{self.operation.name} {self.actor.name} {said} body={self.body}: "
+            f"{self.answer.status_code} {text}"
+        )
+
+    def told(self) -> tuple[int, bytes, list[tuple[str, str]]]:
+        """Everything that the caller can compare."""
+        headers = [(n, v) for n, v in self.answer.headers.items() if n not in _VARYING_HEADERS]
+        return self.answer.status_code, _VARYING.sub(b"", self.answer.content), sorted(headers)
+
+
+@dataclass
+class Tally:
+    """What a walk through the matrix came to."""
+
+    requests: int = 0
+    leaks: list[str] = field(default_factory=list)
+    oracles: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Matrix:
+    """The walk; `granted` is the catalogue of permissions."""
+
+    client: httpx2.AsyncClient
+    host: Host
+    tenants: Sequence[Tenant]
+    granted: Mapping[str, Granted]
+    random_id: UUID = field(default_factory=uuid4)
+    foreign: dict[tuple[Tenant, str], calls.Sent] = field(default_factory=dict)
+
+    async def prepare(self, operations: Iterable[Operation], admin: asyncpg.Connection) -> int:
+        """Make what is foreign to the others, and mark it; how many columns took the marker."""
+        for operation, tenant in itertools.product(operations, self.tenants):
+            make = calls.MAKERS[operation.name]
+            sent = await make(self.host, tenant.owner, tenant.organization_id)
+            self.foreign[tenant, operation.name] = sent
+        return min([await plant(admin, tenant) for tenant in self.tenants])
+
+    async def walk(
+        self,
+        operations: Iterable[Operation],
+        actors: Iterable[Actor],
+        *,
+        headers: Sequence[str],
+        bodies: Sequence[str],
+        judged: bool = True,
+    ) -> Tally:
+        tally = Tally()
+        places = asyncio.Semaphore(_AT_ONCE)
+
+        async def one(operation: Operation, actor: Actor) -> None:
+            async with places:
+                seen = await self._all_positions(operation, actor, headers, bodies)
+            tally.requests += len(seen)
+            tally.leaks += [str(each) for each in seen if self.leaks(each)]
+            tally.oracles += _oracles(seen)
+            tally.wrong += [str(each) for each in seen if judged and not self._is_right(each)]
+
+        await asyncio.gather(*(one(o, a) for o, a in itertools.product(operations, actors)))
+        return tally
+
+    async def _all_positions(
+        self, operation: Operation, actor: Actor, headers: Sequence[str], bodies: Sequence[str]
+    ) -> list[Seen]:
+        own = await self._sent(operation, actor)
+        seen = []
+        for labels in _positions(own.ids, headers):
+            for body in bodies:
+                sent = await self._sent(operation, actor) if own.ends_session else own
+                answer = await self._request(operation, actor, labels, body, sent)
+                seen.append(Seen(operation, actor, labels, body, answer))
+        return seen
+
+    async def _sent(self, operation: Operation, actor: Actor) -> calls.Sent:
+        return await calls.MAKERS[operation.name](self.host, actor.who, actor.home.organization_id)
+
+    async def _request(
+        self,
+        operation: Operation,
+        actor: Actor,
+        labels: Labels,
+        body: str,
+        own: calls.Sent,
+    ) -> httpx2.Response:
+        other = next(tenant for tenant in self.tenants if tenant is not actor.home)
+        chosen = {
+            OWN: own.ids,
+            FOREIGN: self.foreign[other, operation.name].ids,
+            RANDOM: dict.fromkeys(own.ids, self.random_id),
+        }
+        ids = {name: chosen[labels[name]][name] for name in own.ids}
+        asked = {
+            OWN: {HEADER: str(actor.home.organization_id)},
+            FOREIGN: {HEADER: str(other.organization_id)},
+            RANDOM: {HEADER: str(self.random_id)},
+            NONE: {},
+        }[labels[HEADER]]
+        content = _content(own.body(ids), body)
+        said = {"Content-Type": "application/json"} if content else {}
+        credential = own.headers if own.headers and actor.lives else actor.headers
+        return await self.client.request(
+            operation.method,
+            calls.path_of(operation, ids),
+            headers=credential | asked | said,
+            content=content,
+        )
+
+    def leaks(self, seen: Seen) -> bool:
+        """Whether the answer shows anything of a tenant that the actor does not belong to."""
+        shown = seen.answer.text + repr(seen.answer.headers.multi_items())
+        return any(tenant.marker in shown for tenant in self.tenants if tenant is not seen.actor.of)
+
+    def _is_right(self, seen: Seen) -> bool:
+        """Whether the answer is one that the rules allow: 401, 403, 404 each in its place."""
+        status = seen.answer.status_code
+        permission = seen.operation.permission
+        if permission is None:
+            return status < 500
+        if not seen.actor.lives:
+            return (status, seen.answer.json()["code"]) == (401, seen.actor.refused_as)
+        granted = self.granted[permission]
+        asked = _asked(seen.labels)
+        if asked in (FOREIGN, RANDOM) or (asked == OWN and seen.actor.of is None):
+            return status == 404
+        if Audience.PERSON not in granted.audiences and not seen.actor.holds(granted):
+            return status == 403
+        in_path = [seen.labels[n] for n in ("equipmentId", "sessionId") if n in seen.labels]
+        if any(label != OWN for label in in_path):
+            return status == 404 or (status == 422 and seen.body != "right")
+        return status < 500 and status not in (401, 403, 404)
+
+
+def _asked(labels: Labels) -> str:
+    """The organization that a request names; path and header must agree."""
+    in_path, in_header = labels.get("organizationId", NONE), labels[HEADER]
+    if NONE in (in_path, in_header):
+        return in_path if in_header == NONE else in_header
+    return in_path if in_path == in_header else RANDOM
+
+
+def _positions(ids: Iterable[str], headers: Sequence[str]) -> list[dict[str, str]]:
+    places: dict[str, Sequence[str]] = dict.fromkeys(ids, (OWN, FOREIGN, RANDOM))
+    places[HEADER] = headers
+    return [
+        dict(zip(places, labels, strict=True)) for labels in itertools.product(*places.values())
+    ]
+
+
+def _content(body: Any, form: str) -> bytes:
+    if body is None:
+        return b""
+    if form == "right":
+        return orjson.dumps(body)
+    return b"{}" if form == "empty" else orjson.dumps(body | {"organizationId": str(uuid4())})
+
+
+def _oracles(seen: Sequence[Seen]) -> list[str]:
+    """Where what is another's is answered otherwise than what is not there."""
+    known = {(_key(each.labels), each.body): each for each in seen}
+    found = []
+    for each in seen:
+        twin = {n: RANDOM if label == FOREIGN else label for n, label in each.labels.items()}
+        missing = known.get((_key(twin), each.body))
+        if missing is None or (each.answer.is_success and missing.answer.is_success):
+            continue  # both were let in, to what is the actor's own
+        if each.told() != missing.told():
+            found.append(f"{each} / {missing}")
+    return found
+
+
+def _key(labels: Labels) -> tuple[str, ...]:
+    return tuple(labels.values())

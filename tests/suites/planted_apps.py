@@ -1,0 +1,25 @@
+"""Applications with a bug put in, for processes that a suite must find guilty."""
+
+from datetime import datetime
+
+from fastapi import FastAPI
+
+from thenga import main
+from thenga.domains.organization.api.equipment import EquipmentView
+from thenga.domains.organization.tables import Equipment
+from thenga.kernel.errors import NotFound
+
+
+def lying() -> FastAPI:
+    """Answers a status that the document does not know, and bodies outside their schema."""
+    made = main.app()
+    NotFound.status = 418
+    right = EquipmentView.of
+
+    def wrong(item: Equipment, now: datetime) -> EquipmentView:
+        view = right(item, now)
+        view.__dict__["quantity"] = "many"
+        return view
+
+    EquipmentView.of = wrong  # type: ignore[method-assign]  # that is the bug
+    return made

@@ -1,0 +1,150 @@
+"""A sandbox's clock moved 400 days: what time does happens once, in order, in every domain."""
+
+import asyncio
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+import sqlalchemy as sa
+
+from tests.suites import clocks
+from thenga import topology
+from thenga.domains.organization import public
+from thenga.domains.organization.services import equipment
+from thenga.domains.organization.tables import Equipment
+from thenga.kernel.db.work import Work
+from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.host import Host
+from thenga.kernel.jobs import due
+from thenga.kernel.jobs.runner import JobSide
+
+DAYS = 400
+
+
+async def _move(api: httpx2.AsyncClient, place: clocks.Place, days: int) -> None:
+    response = await api.post(
+        f"/organizations/{place.id}/clock",
+        json={"forwardDays": days},
+        headers=place.owner.headers,
+    )
+    assert response.status_code == 200
+
+
+async def _followed(host: Host, place: clocks.Place) -> None:
+    """Until every domain knows how late it is there."""
+    async with asyncio.timeout(20):
+        for domain in topology.DOMAINS:
+            while await clocks.ahead_in(host, domain, place.id) != timedelta(days=DAYS):
+                await asyncio.sleep(0.05)
+
+
+async def _gate(api: httpx2.AsyncClient, place: clocks.Place) -> dict[int, int]:
+    """What members are answered now, by the days for which their role was given."""
+    path = f"/organizations/{place.id}/equipment"
+    return {
+        days: (await api.get(path, headers=member.headers)).status_code
+        for days, member in place.members.values()
+    }
+
+
+async def _certificates(api: httpx2.AsyncClient, place: clocks.Place) -> dict[int, list[str]]:
+    """The states that machines show, by the first day on which one of theirs runs out."""
+    path = f"/organizations/{place.id}/equipment"
+    shown = (await api.get(path, headers=place.owner.headers)).json()["items"]
+    return {
+        (place.machines[item["id"]] or (0,))[0]: [
+            *(one["state"] for one in item["expiries"]),
+            str(item["nextExpiry"]),
+        ]
+        for item in shown
+    }
+
+
+async def test_what_time_does_happens_once_and_in_order_in_every_domain(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+) -> None:
+    domains = clocks.quick()
+    async with clocks.running([MeshSide(host, domains)]):
+        sandbox = await clocks.furnish(api, host, "sandbox")
+        live = await clocks.furnish(api, host, "live")
+        assert await _gate(api, sandbox) == {100: 200, 399: 200, 500: 200}
+
+        await _move(api, sandbox, DAYS)
+        await _followed(host, sandbox)
+
+        # What is read is right before any sweep has run: the rows still say what they said.
+        assert await _gate(api, sandbox) == {100: 403, 399: 403, 500: 200}
+        statuses = [await clocks.written_status(host, each) for each in sandbox.members]
+        assert statuses == ["active"] * 3
+        seen = await _certificates(api, sandbox)
+        assert seen[399] == ["expired", "expired", "expired", "None"]
+        assert seen[425] == ["expiring", str(sandbox.today + timedelta(425))]
+        assert seen[500] == ["valid", str(sandbox.today + timedelta(500))]
+
+        wanted = clocks.expected(sandbox, DAYS)
+        async with clocks.running([JobSide(host, domains)]):
+            told = await clocks.settle(host, sandbox, wanted, seconds=20)
+            beside = await clocks.told(host, live, clocks.expected(live, 0))
+
+        print(
+            f"clock moved_days={DAYS} effects={told.effects} doubled={told.doubled} "
+            f"missing={told.missing} out_of_order={told.out_of_order} live={beside.effects}"
+        )
+        assert told == clocks.Told(wanted.total(), doubled=0, missing=0, out_of_order=0)
+        assert beside == clocks.Told(0, 0, 0, 0)
+        assert await _gate(api, live) == {100: 200, 399: 200, 500: 200}
+        statuses = [await clocks.written_status(host, each) for each in sandbox.members]
+        assert statuses == ["expired", "expired", "active"]
+        # People live by the base clock: nobody was signed out by a sandbox (IDN-51).
+        signed_in = await api.get("/identity/sessions", headers=sandbox.owner.headers)
+        assert [one["status"] for one in signed_in.json()["items"]] == ["active"]
+
+
+async def _with_bug(api: httpx2.AsyncClient, host: Host) -> clocks.Told:
+    domains = clocks.quick()
+    async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
+        sandbox = await clocks.furnish(api, host, "sandbox")
+        await _move(api, sandbox, DAYS)
+        await _followed(host, sandbox)
+        return await clocks.settle(host, sandbox, clocks.expected(sandbox, DAYS), seconds=2)
+
+
+async def test_a_planted_sweep_that_forgets_the_sandbox_is_found(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def by_base_clock(table: sa.Table, now: datetime, limit: int) -> Any:
+        columns = (table.c.organization_id, table.c.id)
+        return sa.select(*columns).where(table.c.next_check_at <= sa.literal(now)).limit(limit)
+
+    monkeypatch.setattr(due, "_statement", by_base_clock)
+
+    told = await _with_bug(api, host)
+
+    assert told.missing > 0
+
+
+async def test_a_planted_job_that_plans_no_next_step_is_found(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def tell_again(work: Work, equipment_id: UUID) -> None:
+        item = await work.lock(Equipment, equipment_id)
+        (one, *_) = item.expiries
+        await work.touch(item)
+        work.publish(
+            public.ExpiryApproaching(
+                organization_id=item.organization_id,
+                equipment_id=item.id,
+                kind=one["kind"],
+                expires_on=one["expires_on"],  # type: ignore[arg-type]  # pydantic reads it
+                days_left=60,
+                due_at=item.next_check_at or work.now,
+            )
+        )
+
+    monkeypatch.setattr(equipment, "tell_expiry", tell_again)
+
+    told = await _with_bug(api, host)
+
+    assert told.doubled > 0

@@ -1,0 +1,237 @@
+"""Nobody sees or changes what is another tenant's, by any operation or identifier (rule 23)."""
+
+import dataclasses
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+from uuid import UUID, uuid4
+
+import asyncpg
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from tests.suites import actors, calls
+from tests.suites.actors import Actor, Tenant
+from tests.suites.apart import database_apart
+from tests.suites.matrix import BODIES, FOREIGN, NONE, OWN, RANDOM, Matrix, Tally
+from tests.suites.sizes import size
+from thenga import topology
+from thenga.kernel.db.migrate import Migrated
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.gate import Gate, HeldAs, Passage, Refusal
+from thenga.kernel.host import make_host
+from thenga.kernel.http.operations import operations
+from thenga.kernel.manifest import Audience
+from thenga.kernel.settings import Settings
+from thenga.main import build
+
+DOMAINS = topology.load(topology.DOMAINS)
+OPERATIONS = operations(DOMAINS)
+GRANTED = {granted.code: granted for domain in DOMAINS for granted in domain.permissions}
+HEADERS = ((NONE, FOREIGN), (NONE, OWN, FOREIGN, RANDOM))[size(0, 1)]
+FORMS = BODIES[: size(1, 3)]
+_PROTECTED = """
+    SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c
+    JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = ANY ($1) AND c.relrowsecurity
+"""
+_FOREIGN_WRITES = """
+    SELECT count(*) FROM {domain}.audit_entry, LATERAL (SELECT entry::jsonb -> 'actor') a(actor)
+    WHERE organization_id = $1 AND actor ->> 'kind' <> 'system' AND actor ->> 'id' <> ALL ($2)
+"""
+
+
+@dataclasses.dataclass
+class World:
+    """Two tenants in a database of their own, and the application on it."""
+
+    app: FastAPI
+    admin: asyncpg.Connection
+    matrix: Matrix
+    actors: list[Actor]
+    marked: int
+
+    @property
+    def alive(self) -> list[Actor]:
+        return [actor for actor in self.actors if actor.lives]
+
+    async def walk(self, among: Sequence[Actor], *, judged: bool = True) -> Tally:
+        return await self.matrix.walk(
+            OPERATIONS, among, headers=HEADERS, bodies=FORMS, judged=judged
+        )
+
+    async def foreign_writes(self) -> int:
+        """Changes of a tenant's rows that somebody else made, by the audit rows themselves."""
+        found = 0
+        for domain in topology.DOMAINS:
+            for tenant in self.matrix.tenants:
+                people = [str(one) for one in tenant.people]
+                text = _FOREIGN_WRITES.format(domain=domain)
+                found += await self.admin.fetchval(text, tenant.organization_id, people)
+        return found
+
+
+@pytest.fixture(scope="module")
+def alone(settings: Settings) -> Iterator[Settings]:
+    targets = [Migrated(d.name, d.migrations, d.gate) for d in DOMAINS]
+    unlimited = {"actor_per_minute": 10_000_000, "auth_address_per_minute": 10_000_000}
+    with database_apart(settings, "thenga_matrix", targets) as made:
+        yield made.model_copy(update=unlimited)
+
+
+@pytest.fixture(scope="module")
+async def world(alone: Settings) -> AsyncIterator[World]:
+    host = make_host(alone)
+    await DOMAINS[0].at_deployment(host, DOMAINS)
+    app = build(alone, host)
+    first, second = await actors.tenant(host), await actors.tenant(host)
+    everybody = await actors.actors(host, first, second)
+    admin = await asyncpg.connect(alone.admin_database.get_secret_value())
+    transport = httpx2.ASGITransport(app=app)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test") as client:
+        matrix = Matrix(client, host, [first, second], GRANTED)
+        marked = await matrix.prepare(OPERATIONS, admin)
+        yield World(app, admin, matrix, everybody, marked)
+    await admin.close()
+    await host.close()
+
+
+class Unguarded(Gate):
+    """Knows who calls and lets them do everything, in their own tenant: authorization is off."""
+
+    def __init__(self, inner: Gate, tenants: Sequence[Tenant]) -> None:
+        self._inner = inner
+        self._home = {one: t.organization_id for t in tenants for one in t.people}
+
+    async def enter(
+        self,
+        *,
+        credential: str | None,
+        organization_id: UUID | None,
+        permission: str,
+        network: str,
+        request_id: str,
+    ) -> Passage | Refusal:
+        known = await self._inner.enter(
+            credential=credential,
+            organization_id=None,
+            permission="identity:session:read",
+            network=network,
+            request_id=request_id,
+        )
+        if isinstance(known, Refusal) or Audience.TENANT not in GRANTED[permission].audiences:
+            return known
+        assert known.user_id is not None
+        return self._into(known, self._home.get(known.user_id, uuid4()))
+
+    def _into(self, known: Passage, organization_id: UUID) -> Passage:
+        return Passage(
+            actor=known.actor,
+            organization_id=organization_id,
+            user_id=known.user_id,
+            held_as=HeldAs.TENANT,
+            policy_version=known.policy_version,
+        )
+
+
+@contextmanager
+def without_authorization(world: World) -> Iterator[None]:
+    shared = world.app.state.shared
+    gate = Unguarded(shared.gate, world.matrix.tenants)
+    world.app.state.shared = dataclasses.replace(shared, gate=gate)
+    yield
+    world.app.state.shared = shared
+
+
+@asynccontextmanager
+async def without_row_security(world: World) -> AsyncIterator[None]:
+    tables = [row[0] for row in await world.admin.fetch(_PROTECTED, topology.DOMAINS)]
+    assert tables
+    for table in tables:
+        await world.admin.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
+    yield
+    for table in tables:
+        await world.admin.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+
+
+async def test_every_operation_works_for_its_rightful_caller(world: World) -> None:
+    assert calls.uncovered(OPERATIONS) == set()
+    owner = world.matrix.tenants[0].owner
+    answers = {}
+    for operation in OPERATIONS:
+        make = calls.MAKERS[operation.name]
+        sent = await make(world.matrix.host, owner, owner.organization_id)
+        answers[operation.name] = await world.matrix.client.request(
+            operation.method,
+            calls.path_of(operation, sent.ids),
+            headers=owner.headers | sent.headers,
+            json=sent.body(sent.ids),
+        )
+
+    refused = {name: answer.text for name, answer in answers.items() if not answer.is_success}
+    print(f"positives={len(answers) - len(refused)} operations={len(OPERATIONS)}")
+    assert refused == {}
+
+
+async def test_nobody_sees_another_tenant(world: World) -> None:
+    guarded = await world.walk(world.actors)
+    among = (world.alive, world.actors)[size(0, 1)]
+    async with without_row_security(world):
+        unprotected = await world.walk(among)
+    with without_authorization(world):
+        unauthorized = await world.walk(among, judged=False)
+
+    writes = await world.foreign_writes()
+    runs = [guarded, unprotected, unauthorized]
+    print(
+        f"operations={len(OPERATIONS)} actors={len(world.actors)} "
+        f"requests={sum(run.requests for run in runs)} leaks={len(guarded.leaks)} "
+        f"leaks_without_row_security={len(unprotected.leaks)} "
+        f"leaks_without_authorization={len(unauthorized.leaks)} "
+        f"oracles={sum(len(run.oracles) for run in runs)} foreign_writes={writes} "
+        f"wrong_status={sum(len(run.wrong) for run in runs)} marked_columns={world.marked}"
+    )
+    assert [fault for run in runs for fault in [*run.leaks, *run.oracles, *run.wrong]] == []
+    assert writes == 0
+    assert world.marked >= 20
+
+
+async def test_a_planted_reader_without_its_filter_is_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Reader, "_key_of", lambda _self, _row, id: {"id": id})  # noqa: A006
+    monkeypatch.setattr(Reader, "_bound", lambda _self, _row, columns: columns)
+
+    held_by_row_security = await world.walk(world.alive)
+    async with without_row_security(world):
+        open_to_all = await world.walk(world.alive)
+
+    print(
+        f"planted: leaks_without_filter={len(held_by_row_security.leaks)} "
+        f"leaks_without_both={len(open_to_all.leaks)}"
+    )
+    assert held_by_row_security.leaks == []
+    assert len(open_to_all.leaks) > 0
+
+
+async def test_a_planted_right_for_everybody_is_found(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A gate that lets a caller into whatever tenant is asked for."""
+
+    class Wide(Unguarded):
+        async def enter(self, **asked: Any) -> Passage | Refusal:
+            known = await super().enter(**asked)
+            wide = isinstance(known, Passage) and known.held_as is HeldAs.TENANT
+            return self._into(known, asked["organization_id"]) if wide else known
+
+    shared = world.app.state.shared
+    gate = Wide(shared.gate, world.matrix.tenants)
+    monkeypatch.setattr(world.app.state, "shared", dataclasses.replace(shared, gate=gate))
+
+    found = await world.walk(world.alive)
+
+    print(f"planted: leaks_with_a_wide_gate={len(found.leaks)}")
+    assert len(found.leaks) > 0
+    assert found.wrong
