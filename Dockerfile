@@ -18,4 +18,4 @@ RUN printf '%s\n' '#!/usr/local/bin/python' 'from thenga.command import main' 'r
 USER thenga
 
 EXPOSE 8000
-CMD ["uvicorn", "thenga.main:app", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["thenga", "api", "--host", "0.0.0.0", "--port", "8000"]

@@ -42,7 +42,7 @@ prove: ## The suites in their full sizes, with their figures
 	THENGA_PROVE=1 $(BIN)/pytest tests/suites -s
 
 bench: ## Measure
-	$(BIN)/python tests/bench/run.py
+	PYTHONPATH=. $(BIN)/python -m tests.bench.run
 
 docs: ## Write the generated pages of docs/ anew
 	$(BIN)/thenga docs

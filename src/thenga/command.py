@@ -52,7 +52,6 @@ def _add_running(commands: Commands) -> None:
     api = _add(commands, "api", _api, "serve the API of the domains in THENGA_DOMAINS, or of all")
     api.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     api.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
-    api.add_argument("--workers", type=int, default=1, help="processes (%(default)s)")
     _add(commands, "worker", _worker, "carry events, react to them, seal the audit and do jobs")
     _add(commands, "doctor", _doctor, "examine this installation; exit 1 if something is not right")
 
@@ -122,23 +121,10 @@ def _migrate(_: argparse.Namespace) -> int:
 
 
 def _api(asked: argparse.Namespace) -> int:
-    import uvicorn
-
+    from thenga.kernel.http.serving import serve
     from thenga.kernel.settings import load
 
-    uvicorn.run(
-        "thenga.main:app",
-        factory=True,
-        host=asked.host,
-        port=asked.port,
-        workers=asked.workers,
-        loop="uvloop",
-        http="httptools",
-        access_log=False,
-        log_config=None,
-        server_header=False,
-        timeout_graceful_shutdown=int(load().drain_seconds),
-    )
+    serve(load(), host=asked.host, port=asked.port)
     return 0
 
 

@@ -1,16 +1,18 @@
 """`make bench`: requests a second of the real routes against bare ones, side by side."""
 
+import asyncio
 import re
 import subprocess
 import sys
 import tempfile
-from pathlib import Path
 from statistics import median
 
+from tests.bench import inside
 from tests.bench.setting import Stage, serving, staged
 
 ROUNDS, SECONDS, CONNECTIONS = 5, 4, 16
-LEAST = 0.50
+LEAST, MOST_GROWTH = 0.50, 1.3
+GROWTH = ((10_000, 10), (1_000_000, 10), (1_000_000, 10_000))
 
 _POST = """
 wrk.method = "POST"
@@ -26,9 +28,16 @@ end
 """
 
 
-def wrk(url: str, token: str, script: str | None = None, seconds: int = SECONDS) -> float:
-    """Requests a second; a single answer that is not 2xx ends the run."""
-    command = ["wrk", "-t1", f"-c{CONNECTIONS}", f"-d{seconds}s", "--latency"]
+def wrk(
+    url: str,
+    token: str,
+    script: str | None = None,
+    *,
+    seconds: int = SECONDS,
+    connections: int = CONNECTIONS,
+) -> tuple[float, float]:
+    """Requests a second and the median in ms; an answer that is not 2xx ends the run."""
+    command = ["wrk", "-t1", f"-c{connections}", f"-d{seconds}s", "--latency"]
     command += ["-H", f"Authorization: Bearer {token}"]
     with tempfile.NamedTemporaryFile("w", suffix=".lua") as file:
         if script is not None:
@@ -38,9 +47,10 @@ def wrk(url: str, token: str, script: str | None = None, seconds: int = SECONDS)
         said = subprocess.run([*command, url], capture_output=True, text=True, check=True).stdout
     if "Non-2xx" in said or "Socket errors" in said:
         raise RuntimeError(said)
-    found = re.search(r"Requests/sec:\s+([0-9.]+)", said)
-    assert found is not None
-    return float(found[1])
+    rate = re.search(r"Requests/sec:\s+([0-9.]+)", said)
+    middle = re.search(r"50%\s+([0-9.]+)(us|ms|s)", said)
+    assert rate is not None and middle is not None
+    return float(rate[1]), float(middle[1]) * {"us": 0.001, "ms": 1.0, "s": 1000.0}[middle[2]]
 
 
 def compare(stage: Stage, real: str, bare: str) -> dict[str, float]:
@@ -58,25 +68,56 @@ def compare(stage: Stage, real: str, bare: str) -> dict[str, float]:
         rates: dict[str, list[float]] = {real: [], bare: []}
         for _ in range(ROUNDS):
             for address in (real, bare):
-                rates[address].append(wrk(address + path, stage.token, script))
+                rates[address].append(wrk(address + path, stage.token, script)[0])
         ours, theirs = median(rates[real]), median(rates[bare])
         ratios[name] = ours / theirs
         print(f"{name} real={ours:.0f}/s bare={theirs:.0f}/s ratio={ours / theirs:.2f}", flush=True)
     return ratios
 
 
+def growth() -> dict[str, float]:
+    """How the medians grow with rows and tenants, against the smallest stage."""
+    medians: dict[tuple[int, int], dict[str, float]] = {}
+    for rows, tenants in GROWTH:
+        with (
+            staged(rows, tenants) as stage,
+            serving(stage, "thenga.main:app", factory=True) as real,
+        ):
+            base = f"{real}/v1/organizations/{stage.organization_id}/equipment"
+            paths = {"get_one": f"{base}/{stage.equipment_id}", "list_50": base}
+            found = medians[rows, tenants] = {}
+            for name, path in paths.items():
+                wrk(path, stage.token, seconds=2, connections=2)
+                tries = [wrk(path, stage.token, seconds=3, connections=2)[1] for _ in range(3)]
+                found[name] = median(tries)
+                print(f"growth {name} rows={rows} tenants={tenants} p50_ms={found[name]:.2f}")
+    first = medians[GROWTH[0]]
+    worst = {name: max(found[name] for found in medians.values()) / first[name] for name in first}
+    for name, ratio in worst.items():
+        print(f"growth {name} ratio={ratio:.2f}", flush=True)
+    return worst
+
+
 def main() -> int:
-    with (
-        staged(10_000) as stage,
-        serving(stage, "thenga.main:app", factory=True) as real,
-        serving(stage, "tests.bench.bare:app", factory=False) as bare,
-    ):
-        ratios = compare(stage, real, bare)
-    failed = [name for name, ratio in ratios.items() if ratio < LEAST]
-    print(f"{len(ratios) - len(failed)} passed, {len(failed)} failed")
+    failed = []
+    with staged(10_000) as stage:
+        gate = asyncio.run(inside.gate_p95(stage))
+        print(f"gate p50_ms={gate[0]:.2f} p95_ms={gate[1]:.2f} statements_per_enter=1", flush=True)
+        relay, bare_relay = asyncio.run(inside.relay_speed(stage))
+        share = relay / bare_relay
+        print(f"relay events/s={relay:.0f} bare={bare_relay:.0f} ratio={share:.2f}", flush=True)
+        failed += ["relay"] if share < LEAST else []
+        with (
+            serving(stage, "thenga.main:app", factory=True) as real,
+            serving(stage, "tests.bench.bare:app", factory=False) as bare,
+        ):
+            ratios = compare(stage, real, bare)
+    failed += [name for name, ratio in ratios.items() if ratio < LEAST]
+    failed += [f"growth {name}" for name, ratio in growth().items() if ratio > MOST_GROWTH]
+    print("not reached:", ", ".join(failed) or "nothing")
+    print(f"{6 - len(failed)} passed, {len(failed)} failed")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path.cwd()))
     sys.exit(main())

@@ -12,7 +12,9 @@ import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
+from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -76,20 +78,45 @@ async def _fill(settings: Settings, home: Path, rows: int, tenants: int) -> Stag
 
 
 async def _machines(host: Host, settings: Settings, first: UUID, rows: int, tenants: int) -> UUID:
+    """The first tenant has 200 machines in every stage, so that its page is always the same."""
     connection = await asyncpg.connect(settings.admin_database.get_secret_value())
-    organizations = [first, *(new_id() for _ in range(tenants - 1))]
     now = host.now()
+    others = [new_id() for _ in range(tenants - 1)]
+    owners = [first] * 200 + [others[n % len(others)] if others else first for n in range(rows)]
     made = [
         (
-            new_id(), now, now, 1, organizations[n % tenants], f"Machine {n}", None, None, None,
-            None, None, 1, None, "[]", "available", None, None, None,
+            new_id(), now, now, 1, owner, f"Machine {n}", None, None, None, None, None, 1, None,
+            "[]", "available", None, None, None,
         )
-        for n in range(rows)
+        for n, owner in enumerate(owners[:rows])
     ]  # fmt: skip
     await connection.copy_records_to_table("equipment", schema_name="organization", records=made)
+    await _people(connection, now, others)
     await connection.execute("ANALYZE")
     await connection.close()
     return made[0][0]
+
+
+async def _people(connection: Any, now: datetime, organizations: list[UUID]) -> None:
+    """An owner for every other tenant, so that the gate looks among as many."""
+    ids = [(new_id(), new_id()) for _ in organizations]
+    copy = connection.copy_records_to_table
+    accounts = [
+        (u, now, now, 1, u, f"{u}@example.test", "Somebody", "en-ZA", "UTC", "active", False,
+         now, now)
+        for u, _ in ids
+    ]  # fmt: skip
+    await copy("user_account", schema_name="identity", records=accounts)
+    mirrors = [(new_id(), now, now, 1, o, "active", False, timedelta(0), 0) for o in organizations]
+    await copy("tenant_mirror", schema_name="identity", records=mirrors)
+    pairs = list(zip(organizations, ids, strict=True))
+    members = [(m, now, now, 1, o, u, "active", "founder", "", now, None) for o, (u, m) in pairs]
+    await copy("membership", schema_name="identity", records=members)
+    roles = [
+        (new_id(), now, now, 1, o, m, "owner", "active", now, None, None, None)
+        for o, (_, m) in pairs
+    ]
+    await copy("role_assignment", schema_name="identity", records=roles)
 
 
 @contextmanager

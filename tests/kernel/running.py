@@ -33,7 +33,7 @@ async def running(*runners: Runner) -> AsyncIterator[None]:
 
 async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 30) -> None:
     async with asyncio.timeout(seconds):
-        while not await condition():  # noqa: ASYNC110  # it is elsewhere that something happens
+        while not await condition():  # it is elsewhere that something happens
             await asyncio.sleep(0.05)
 
 

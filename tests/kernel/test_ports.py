@@ -116,7 +116,7 @@ async def serving(app: ASGIApp) -> AsyncIterator[str]:
     config = uvicorn.Config(app, lifespan="off", log_level="critical", timeout_graceful_shutdown=1)
     server = uvicorn.Server(config)
     running = asyncio.create_task(server.serve(sockets=[listener]))
-    while not server.started:  # noqa: ASYNC110  # uvicorn offers no event to wait for
+    while not server.started:  # uvicorn offers no event to wait for
         await asyncio.sleep(0.005)
     yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     server.should_exit = True

@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
@@ -117,13 +117,22 @@ def _effect(envelope: dict[str, Any]) -> tuple[Effect | None, str]:
 
 async def settle(host: Host, place: Place, wanted: Counter[Effect], *, seconds: float) -> Told:
     """Wait until nothing is missing or time is up, and then some ticks for what comes twice."""
-    loop = asyncio.get_running_loop()
-    until = loop.time() + seconds
-    while (found := await told(host, place, wanted)).missing and loop.time() < until:
-        await asyncio.sleep(0.1)
+
+    async def complete() -> bool:
+        return (await told(host, place, wanted)).missing == 0
+
+    with suppress(TimeoutError):
+        await until(complete, seconds=seconds)
     await asyncio.sleep(6 * _RHYTHM.total_seconds())
-    found = await told(host, place, wanted)
-    return found
+    return await told(host, place, wanted)
+
+
+async def until(look: Callable[[], Awaitable[bool]], *, seconds: float = 20) -> None:
+    async with asyncio.timeout(seconds):
+        while True:
+            if await look():
+                return
+            await asyncio.sleep(0.05)
 
 
 async def furnish(api: httpx2.AsyncClient, host: Host, mode: str) -> Place:
@@ -134,18 +143,15 @@ async def furnish(api: httpx2.AsyncClient, host: Host, mode: str) -> Place:
     founded = await api.post("/organizations", json=body, headers=founder.headers)
     made = UUID(founded.json()["id"])
     path = f"/organizations/{made}/equipment"
-    async with asyncio.timeout(20):
-        while (await api.get(path, headers=founder.headers)).status_code != 200:
-            await asyncio.sleep(0.05)
+
+    async def owned() -> bool:
+        return (await api.get(path, headers=founder.headers)).status_code == 200
+
+    await until(owned)
     today = local_day(host.now())
     machines = {}
     for days in MACHINES:
-        expiries = [
-            {"kind": kind, "expiresOn": str(today + timedelta(ends))}
-            for kind, ends in zip(KINDS, days, strict=False)
-        ]
-        machine = {"name": "Digger", "quantity": 1, "expiries": expiries}
-        added = await api.post(path, json=machine, headers=founder.headers)
+        added = await api.post(path, json=_machine(today, days), headers=founder.headers)
         machines[added.json()["id"]] = days
     members = {}
     for days in ROLES:
@@ -154,6 +160,14 @@ async def furnish(api: httpx2.AsyncClient, host: Host, mode: str) -> Place:
         members[await _assignment(host, member)] = (days, member)
     person = (founder.user_id, founder.session_id, founder.token, founder.refresh_token)
     return Place(identity.Member(*person, made, made), machines, members, today)
+
+
+def _machine(today: date, days: tuple[int, ...]) -> dict[str, Any]:
+    expiries = [
+        {"kind": kind, "expiresOn": str(today + timedelta(ends))}
+        for kind, ends in zip(KINDS, days, strict=False)
+    ]
+    return {"name": "Digger", "quantity": 1, "expiries": expiries}
 
 
 async def _assignment(host: Host, member: identity.Member) -> str:

@@ -141,7 +141,7 @@ async def looks(stage: Stage) -> None:
     """What the next one finds on a connection that has just come back."""
     host: Host = stage.opening.host
     async with host.engines.connection("probe", "probe") as connection:
-        if connection.is_in_transaction() or any(await connection.fetchrow(_LEFT)):
+        if connection.is_in_transaction() or any((await connection.fetch(_LEFT))[0]):
             stage.dirty_checkouts += 1
 
 

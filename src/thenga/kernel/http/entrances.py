@@ -22,13 +22,14 @@ from thenga.kernel.actors import NOBODY, Actor, ActorKind, Scope
 from thenga.kernel.db.idempotency import Key
 from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import MalformedRequest, NotFound, PreconditionRequired, ValidationFailed
+from thenga.kernel.errors import MalformedRequest, PreconditionRequired, ValidationFailed
 from thenga.kernel.events.inbox import take
 from thenga.kernel.http.bounds import check_length, stream_body
 from thenga.kernel.http.limits import Rule
 from thenga.kernel.http.observe import RequestFacts
 from thenga.kernel.http.shared import Shared, shared_of
 
+_NOWHERE = UUID(int=0)  # an organization that nobody belongs to
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
 _KEY = re.compile(r"[!-~]{1,255}")
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
@@ -230,19 +231,22 @@ def _credential(facts: RequestFacts) -> str | None:
 
 
 def _organization_asked(request: Request, facts: RequestFacts) -> UUID | None:
-    """The path names it, else the header; both must agree, and another's is answered with 404."""
+    """The path names it, else the header; both must agree, and another's is answered with 404.
+
+    What cannot be anybody's is asked of the gate like the rest: who is unknown hears 401 first.
+    """
     in_path = request.path_params.get("organizationId")
     header = facts.headers.get(b"x-organization-id")
     in_header = None if header is None else header.decode("latin-1")
     if in_path is not None and in_header is not None and in_path.lower() != in_header.lower():
-        raise NotFound()
+        return _NOWHERE
     asked = in_path or in_header
     if asked is None:
         return None
     try:
         return UUID(asked)
     except ValueError:
-        raise NotFound() from None
+        return _NOWHERE
 
 
 def _version_of(if_match: str | None) -> int | None:
