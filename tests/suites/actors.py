@@ -71,8 +71,15 @@ async def tenant(host: Host) -> Tenant:
     owner = await identity.member(host, company.id, role="owner", who=who, sandbox=True)
     viewer = await identity.member(host, company.id, role="viewer")
     for number in range(3):
-        text = dict.fromkeys(("category", "make", "model", "serial_number"), f"text {number}")
-        await organization.equipment(host, company.id, who.user_id, **text)
+        await organization.equipment(
+            host,
+            company.id,
+            who.user_id,
+            category="text",
+            make="text",
+            model="text",
+            serial_number=f"text {number}",
+        )
     await calls.spare_session(host, owner)
     return Tenant(company.id, owner, viewer, f"canary{uuid4().hex}")
 

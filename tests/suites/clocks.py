@@ -53,8 +53,8 @@ def expected(place: Place, moved_days: int) -> Counter[Effect]:
             for left in STEPS:
                 if 0 < ends - left <= moved_days:
                     made[machine, kind, f"{place.today + timedelta(ends)} {left}"] += 1
-    for assignment, (days, _) in place.members.items():
-        if days <= moved_days:
+    for assignment, (valid_days, _) in place.members.items():
+        if valid_days <= moved_days:
             made[assignment, "role", "expired"] += 1
     return made
 
@@ -154,10 +154,10 @@ async def furnish(api: httpx2.AsyncClient, host: Host, mode: str) -> Place:
         added = await api.post(path, json=_machine(today, days), headers=founder.headers)
         machines[added.json()["id"]] = days
     members = {}
-    for days in ROLES:
-        valid = timedelta(days=days)
+    for valid_days in ROLES:
+        valid = timedelta(days=valid_days)
         member = await identity.member(host, made, role="viewer", valid_for=valid)
-        members[await _assignment(host, member)] = (days, member)
+        members[await _assignment(host, member)] = (valid_days, member)
     person = (founder.user_id, founder.session_id, founder.token, founder.refresh_token)
     return Place(identity.Member(*person, made, made), machines, members, today)
 

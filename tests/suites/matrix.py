@@ -207,11 +207,20 @@ def _oracles(seen: Sequence[Seen]) -> list[str]:
     for each in seen:
         twin = {n: RANDOM if label == FOREIGN else label for n, label in each.labels.items()}
         missing = known.get((_key(twin), each.body))
-        if missing is None or (each.answer.is_success and missing.answer.is_success):
-            continue  # both were let in, to what is the actor's own
+        if missing is None or _let_in(each, missing):
+            continue
         if each.told() != missing.told():
             found.append(f"{each} / {missing}")
     return found
+
+
+def _let_in(each: Seen, missing: Seen) -> bool:
+    """Whether both reached what is the actor's own, which may have changed between the two."""
+    if each.operation.permission is None:
+        return True  # public: what it finds hangs on the secret in its body, not on who calls
+    path = each.operation.path
+    in_body = [name for name in each.labels if name != HEADER and f"{{{name}}}" not in path]
+    return each.answer.is_success and missing.answer.is_success and not in_body
 
 
 def _key(labels: Labels) -> tuple[str, ...]:

@@ -235,7 +235,7 @@ async def _stored(host: Host, owner: Member, door: MovingDoor, status: StrEnum) 
     row = row_of(door.lifecycle)
     holders = {"organization_id": owner.organization_id, "user_id": owner.user_id}
     given = {n: v for n, v in holders.items() if n in row.__columns__}
-    scope = Scope(actor=SYSTEM, **holders)
+    scope = Scope(SYSTEM, organization_id=owner.organization_id, user_id=owner.user_id)
     work = Work(host, door.domain, scope, Origin("sweep", "sweep", "sweep"))
     made = await work.add(row(**filled(row, given | {door.lifecycle.axis: status})))
     await work.finish()

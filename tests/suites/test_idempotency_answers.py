@@ -17,7 +17,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.fields import text
 from thenga.kernel.gate import Gate, HeldAs, Passage, Refusal
-from thenga.kernel.host import Host
+from thenga.kernel.host import make_host
 from thenga.kernel.http import doors
 from thenga.kernel.http.app import make_app
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, View
@@ -98,11 +98,13 @@ class OneCompany(Gate):
 
 
 @pytest.fixture
-async def probe(settings: Settings, host: Host) -> AsyncIterator[httpx2.AsyncClient]:
+async def probe(settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
     FINISH.clear()
+    host = make_host(settings.model_copy(update={"actor_per_minute": 10_000_000}))
     transport = httpx2.ASGITransport(app=make_app(host, OneCompany(), [DOMAIN]))
     async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test/v1") as client:
         yield client
+    await host.close()
 
 
 async def make(probe: httpx2.AsyncClient, key: str, name: str) -> httpx2.Response:

@@ -13,6 +13,7 @@ from tests.suites import moves
 from thenga import topology
 from thenga.domains.organization.lifecycles import E, EquipmentLifecycle
 from thenga.domains.organization.services import equipment
+from thenga.domains.organization.tables import Equipment
 from thenga.kernel.host import Host
 from thenga.kernel.lifecycle import Lifecycle, Move
 
@@ -90,7 +91,7 @@ async def test_a_planted_service_that_repeats_its_effect_is_found(
     api: httpx2.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def move_always(work: Any, equipment_id: Any, move: Move) -> Any:
-        item = await work.lock(equipment.Equipment, equipment_id)
+        item = await work.lock(Equipment, equipment_id)
         item.status = move.to
         await work.touch(item)
         work.publish(equipment._changed(item, move.verb, ["status"]))

@@ -172,7 +172,7 @@ async def _answer(
     checked = await port.check(
         actor=ActorRef(
             type="user",
-            id=actor.id if actor else UUID(int=0),
+            id=(actor and actor.id) or UUID(int=0),
             session_id=actor.session_id if actor else None,
         ),
         organization_id=organization_id,

@@ -1,9 +1,7 @@
 """The shapes on the wire: `Body` comes in, `View` goes out, `PageOf` is a list's answer."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import datetime
-from functools import cache
-from operator import itemgetter
 from typing import Annotated, Any, Generic, Self, TypeVar
 from uuid import UUID
 
@@ -15,10 +13,7 @@ from thenga.kernel.db.paging import Slice
 V = TypeVar("V", bound=BaseModel)
 
 
-@cache
-def _picking(model: type[BaseModel]) -> tuple[set[str], Callable[[dict[str, Any]], Iterable[Any]]]:
-    fields = set(model.model_fields)
-    return fields, itemgetter(*fields)
+_set = object.__setattr__  # past pydantic's own, which looks at every name
 
 
 class Body(BaseModel):
@@ -45,14 +40,14 @@ class View(BaseModel):
     def shown(cls, values: dict[str, Any]) -> Self:
         """A view of values that a row holds already: they are typed, so they are not read again.
 
-        What is not a field is left out; a field without a value is a defect and raises.
+        The dictionary becomes the view's own. What is not a field stays inside; a field without
+        a value is a defect and raises when the answer is rendered.
         """
         view = cls.__new__(cls)
-        fields, picked = _picking(cls)
-        object.__setattr__(view, "__dict__", dict(zip(fields, picked(values), strict=True)))
-        object.__setattr__(view, "__pydantic_fields_set__", fields)
-        object.__setattr__(view, "__pydantic_extra__", None)
-        object.__setattr__(view, "__pydantic_private__", None)
+        _set(view, "__dict__", values)
+        _set(view, "__pydantic_fields_set__", set())
+        _set(view, "__pydantic_extra__", None)
+        _set(view, "__pydantic_private__", None)
         return view
 
 
