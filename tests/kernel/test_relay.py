@@ -294,10 +294,19 @@ async def test_old_rows_are_purged(host: Host, opening: Opening):
             "INSERT INTO probe.inbox (consumer, event_id, at) VALUES ('old', $1, $2)",
             *(new_id(), now - 2 * days - timedelta(minutes=1)),
         )
+        await session.execute(
+            "INSERT INTO probe.idempotency (hash, body_mac, created_at) VALUES ($1, $1, $2)",
+            *(b"old", now - timedelta(hours=25)),
+        )
         while await Outbox("probe").purge(
-            session, sent_before=now - days, taken_before=now - 2 * days
+            session,
+            sent_before=now - days,
+            taken_before=now - 2 * days,
+            keyed_before=now - timedelta(hours=24),
         ):
             pass
+        text = "SELECT count(*) FROM probe.idempotency WHERE hash = 'old'"
+        assert await session.fetchval(text) == 0
         assert await session.fetchval("SELECT count(*) FROM probe.outbox") == 0
         text = "SELECT count(*) FROM probe.inbox WHERE consumer = 'old'"
         assert await session.fetchval(text) == 0

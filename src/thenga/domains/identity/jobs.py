@@ -41,6 +41,12 @@ async def end_assignment(work: Work, *, role_assignment_id: UUID) -> None:
     await memberships.expire_assignment(work, role_assignment_id)
 
 
+@jobs.every(timedelta(hours=1))
+async def purge_secrets(work: Work) -> None:
+    """Tokens and links that are long over are taken away, a thousand at a time."""
+    await auth.purge(work, limit=1000)
+
+
 def _letter(link: auth.LinkToDeliver) -> Letter:
     if link.purpose == "register":
         return Letter(

@@ -82,13 +82,19 @@ class Outbox:
         )
 
     async def purge(
-        self, session: Session, *, sent_before: datetime, taken_before: datetime
+        self,
+        session: Session,
+        *,
+        sent_before: datetime,
+        taken_before: datetime,
+        keyed_before: datetime,
     ) -> bool:
         """Take one step of old rows away; says whether there may be more."""
         full = False
         for table, column, before in (
             ("outbox", "published_at", sent_before),
             ("inbox", "at", taken_before),
+            ("idempotency", "created_at", keyed_before),
         ):
             name = f"{self._domain}.{table}"
             done = await session.execute(

@@ -15,6 +15,7 @@ from nats.js import JetStreamContext
 from nats.js.api import Header, PubAck
 from nats.js.errors import APIError, NotFoundError
 
+from thenga.kernel.db.idempotency import KEPT
 from thenga.kernel.events import mesh
 from thenga.kernel.events.leading import Lead, Seat, keep, lead, paused
 from thenga.kernel.events.outbox import Outbox
@@ -194,7 +195,10 @@ class Relay:
         now, kept = self._host.now(), timedelta(days=self._host.settings.outbox_days)
         async with held.session() as session:
             return await self._outbox.purge(
-                session, sent_before=now - kept, taken_before=now - 2 * kept
+                session,
+                sent_before=now - kept,
+                taken_before=now - 2 * kept,
+                keyed_before=now - KEPT,
             )
 
 

@@ -1,7 +1,6 @@
 """Views as JSON: the same text as pydantic's own (held by a test), in a third of the time."""
 
 from collections.abc import Callable
-from functools import cache
 from operator import itemgetter
 from typing import Any
 from uuid import UUID
@@ -13,6 +12,7 @@ _JSON = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATA
 
 # How a class of view is written: the names on the wire, and how to take the values.
 _PLANS: dict[type, tuple[tuple[str, ...], Callable[[dict[str, Any]], Any]]] = {}
+_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
 
 
 def to_json(result: object) -> bytes:
@@ -30,13 +30,11 @@ def _wire(value: object) -> object:
     if isinstance(value, BaseModel):
         names, pick = _PLANS[type(value)] = _plan(type(value))
         return dict(zip(names, pick(value.__dict__), strict=True))
-    return _adapter(type(value)).dump_python(value, mode="json", by_alias=True)
-
-
-@cache
-def _adapter(kind: type) -> TypeAdapter[Any]:
-    """Money, decimals and the like say themselves how they are written."""
-    return TypeAdapter(kind)
+    # Money, decimals and the like say themselves how they are written.
+    adapter = _ADAPTERS.get(type(value))
+    if adapter is None:
+        adapter = _ADAPTERS[type(value)] = TypeAdapter(type(value))
+    return adapter.dump_python(value, mode="json", by_alias=True)
 
 
 def _plan(model: type[BaseModel]) -> tuple[tuple[str, ...], Callable[[dict[str, Any]], Any]]:

@@ -2,6 +2,7 @@
 
 from thenga.domains.identity.services.auth._hashing import PasswordWeak
 from thenga.domains.identity.services.auth._names import limit_key
+from thenga.domains.identity.services.auth._purging import purge
 from thenga.domains.identity.services.auth._refreshing import refresh
 from thenga.domains.identity.services.auth._registering import (
     LinkSpent,
@@ -23,6 +24,7 @@ __all__ = [
     "limit_key",
     "link_to_deliver",
     "mark_delivered",
+    "purge",
     "refresh",
     "register",
     "sign_in",
