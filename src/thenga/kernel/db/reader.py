@@ -5,7 +5,7 @@ Every read is bound to the organization twice: by row security, and by the filte
 """
 
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -168,7 +168,9 @@ class Reader:
 
     async def close(self) -> None:
         """End the transaction; the edge calls this, nobody else."""
-        await self._end("COMMIT")
+        # What was read is read: a connection that is gone changes nothing, and must not hide why.
+        with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            await self._end("COMMIT")
 
     async def _one(self, row: type[R], key: dict[str, Any], *, locking: bool = False) -> R | None:
         text = statements.select_by(row.__table__, tuple(key), locking=locking)

@@ -5,10 +5,13 @@ transaction that the edge commits before the answer leaves. Nobody else commits.
 """
 
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
+
+import asyncpg
 
 from thenga.kernel import audit
 from thenga.kernel.actors import Scope
@@ -191,7 +194,9 @@ class Work(Reader):
 
     async def close(self) -> None:
         """Roll back what was not finished; the edge calls this, nobody else."""
-        await self._end("ROLLBACK")
+        # A connection that is gone has rolled back already, and must not hide why it went.
+        with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+            await self._end("ROLLBACK")
 
     async def finish(self, answer: Answer | None = None) -> None:
         """Write events, audit rows, jobs and the kept answer, and commit; only the edge may."""

@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import timedelta
 from uuid import UUID
 
@@ -135,8 +134,7 @@ class Taking:
             await reaction.handle(work, envelope)
             await work.finish()
         finally:
-            with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
-                await work.close()
+            await work.close()
 
     async def _park(
         self, reaction: Reaction, envelope: Envelope, text: str, error: Exception

@@ -89,8 +89,11 @@ async def expire_assignment(work: Work, role_assignment_id: UUID) -> None:
     if assignment.valid_to is None or work.now < assignment.valid_to:
         return
     assignment.next_check_at = None
-    if AssignmentLifecycle.expire(assignment, at=work.now):
-        await work.save(assignment)
+    over = assignment.status not in AssignmentLifecycle.expire.sources
+    if not over:
+        AssignmentLifecycle.expire(assignment, at=work.now)
+    await work.save(assignment)
+    if not over:
         work.publish(_changed(assignment))
 
 
