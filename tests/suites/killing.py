@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from signal import SIGKILL
 
-from tests.suites.own import own_servers, settings_of, start_again
+from tests.suites.own import own_servers, settings_of
 from tests.suites.processes import ApiProcess, WorkerProcess
 from thenga import topology
 from thenga.kernel.db.migrate import Migrated, migrate
@@ -67,7 +67,7 @@ def _child(child: ApiProcess | WorkerProcess) -> Victim:
 
 def _server(home: Path, name: str) -> Victim:
     return Victim(
-        name, partial(servers.stop, home, name, SIGKILL), partial(start_again, home, name)
+        name, partial(servers.stop, home, name, SIGKILL), partial(servers.start, home, name)
     )
 
 

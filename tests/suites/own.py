@@ -2,13 +2,11 @@
 
 import shutil
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from thenga.kernel.dev import servers
-from thenga.kernel.dev.processes import NeverAnswered
 from thenga.kernel.settings import Settings
 
 
@@ -22,19 +20,6 @@ def own_servers() -> Iterator[tuple[Path, dict[str, str]]]:
     finally:
         servers.remove(folder)
         shutil.rmtree(folder, ignore_errors=True)
-
-
-def start_again(home: Path, name: str) -> None:
-    """Start a server that was killed, as a supervisor does: once more if it cannot yet.
-
-    Its port lies among those that outgoing connections are given, and one of these may have it.
-    """
-    for _ in range(20):
-        try:
-            return servers.start(home, name)
-        except NeverAnswered:
-            time.sleep(0.5)
-    return servers.start(home, name)
 
 
 def settings_of(env: dict[str, str]) -> Settings:

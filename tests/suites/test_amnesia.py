@@ -16,7 +16,7 @@ from tests.conftest import Opening
 from tests.kernel.running import make_things, running, until
 from tests.kernel.test_reactions import probe_side
 from tests.probe import MIGRATIONS
-from tests.suites.own import own_servers, settings_of, start_again
+from tests.suites.own import own_servers, settings_of
 from tests.suites.sizes import size
 from tests.suites.streams import came, is_carried, is_consumed
 from thenga.kernel.db.migrate import Migrated, migrate
@@ -94,7 +94,7 @@ async def keep_copy(place: Place) -> None:
     shutil.rmtree(place.copy, ignore_errors=True)
     await asyncio.to_thread(servers.stop, place.home, "nats")
     shutil.copytree(place.disk, place.copy)
-    await asyncio.to_thread(start_again, place.home, "nats")
+    await asyncio.to_thread(servers.start, place.home, "nats")
 
 
 async def all_taken(place: Place, events: int, *, patience: float = 120) -> Figures:
@@ -140,7 +140,7 @@ async def recover(place: Place, organization_id: UUID, events: int, patience: fl
         return await is_carried(place.host, "probe") and await is_consumed(place.host, CONSUMER)
 
     began = time.perf_counter()
-    await asyncio.to_thread(start_again, place.home, "nats")
+    await asyncio.to_thread(servers.start, place.home, "nats")
     settled = await came(at_rest, patience)
     seconds = time.perf_counter() - began
     found = await effects(place, organization_id)

@@ -59,6 +59,15 @@ class AllowedMove(TypedDict):
     reason: str | None
 
 
+class _Ways:
+    """The moves that lead from one state; mostly all are possible, and then nothing is made."""
+
+    def __init__(self, moves: list[Move]) -> None:
+        self.moves = moves
+        self.guards = list(dict.fromkeys(m.guard for m in moves if m.guard is not None))
+        self.possible = [move.possible for move in moves]
+
+
 class Lifecycle:
     """The moves of one resource: a class of `Move`s, nothing else."""
 
@@ -66,7 +75,7 @@ class Lifecycle:
     states: ClassVar[type[StrEnum]]
     initial: ClassVar[frozenset[StrEnum]]
     moves: ClassVar[dict[str, Move]]
-    leading: ClassVar[dict[StrEnum, list[Move]]]  # the moves that lead from each state
+    leading: ClassVar[dict[StrEnum, _Ways]]
 
     def __init_subclass__(
         cls, *, initial: StrEnum | tuple[StrEnum, ...], axis: str = "status"
@@ -78,7 +87,8 @@ class Lifecycle:
         cls.initial = frozenset(begins)
         cls.states = type(begins[0])
         cls.leading = {
-            state: [m for m in cls.moves.values() if state in m.sources] for state in cls.states
+            state: _Ways([m for m in cls.moves.values() if state in m.sources])
+            for state in cls.states
         }
         for move in cls.moves.values():
             move.lifecycle = cls
@@ -87,21 +97,29 @@ class Lifecycle:
     @classmethod
     def open(cls, row: Any) -> list[str]:
         """The verbs that lead from the row's present state."""
-        return [move.verb for move in cls.leading[getattr(row, cls.axis)]]
+        return [move.verb for move in cls.leading[getattr(row, cls.axis)].moves]
 
     @classmethod
     def allowed(cls, row: Any, at: datetime) -> list[AllowedMove]:
         """What may be done next, and for the rest of the open moves the guard that fails."""
-        found = []
-        for move in cls.leading[getattr(row, cls.axis)]:
-            try:
-                if move.guard is not None:
-                    move.guard(row, at)
-            except Problem as problem:
-                found.append(AllowedMove(move=move.verb, possible=False, reason=problem.detail))
-            else:
-                found.append(move.possible)
-        return found
+        ways = cls.leading[getattr(row, cls.axis)]
+        fails = {guard: reason for guard in ways.guards if (reason := _refusal(guard, row, at))}
+        if not fails:
+            return ways.possible
+        return [
+            AllowedMove(move=move.verb, possible=False, reason=fails[move.guard])
+            if move.guard in fails
+            else move.possible
+            for move in ways.moves
+        ]
+
+
+def _refusal(guard: Guard, row: Any, at: datetime) -> str | None:
+    try:
+        guard(row, at)
+    except Problem as problem:
+        return problem.detail
+    return None
 
 
 def diagram(lifecycle: type[Lifecycle]) -> str:

@@ -127,7 +127,7 @@ class Reader:
         )
         connection = await self._open()
         records = await connection.fetch(text, *arguments)
-        items = [row.load(record[: len(row.__columns__)]) for record in records[: paged.limit]]
+        items = [row.load(record) for record in records[: paged.limit]]
         after = None
         if len(records) > paged.limit:
             after = paged.seal_after(key, bound_to, records[paged.limit - 1])

@@ -136,10 +136,10 @@ class Row(_Declared):
 
     @classmethod
     def load(cls: type[R], record: Iterable[Any]) -> R:
-        """The object of one result row whose columns come in declared order."""
+        """The object of one result row that begins with the columns in declared order."""
         row = cls.__new__(cls)
         values = row.__dict__
-        values.update(zip(cls.__columns__, record, strict=True))
+        values.update(zip(cls.__columns__, record, strict=False))
         for name, members in cls.__enums__:
             if values[name] is not None:
                 values[name] = members[values[name]]

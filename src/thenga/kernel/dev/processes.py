@@ -5,12 +5,14 @@ moment of birth together belong to one process for ever.
 """
 
 import os
+import random
 import shutil
 import signal
 import socket
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -115,8 +117,17 @@ def wait(until: Callable[[], bool], seconds: float) -> bool:
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that nobody holds now; all are held at once, so that they differ."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    """Ports that nobody holds now; all are held at once, so that they differ.
+
+    They lie below those that outgoing connections are given: one of these would keep a server
+    from its own port for a minute after it was killed.
+    """
+    below = int(Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    sockets: list[socket.socket] = []
+    while len(sockets) < count:
+        port = random.randrange(below // 2, below)  # noqa: S311  # only spreads
+        with suppress(OSError):  # somebody has it
+            sockets.append(socket.create_server(("127.0.0.1", port)))
     ports = [int(each.getsockname()[1]) for each in sockets]
     for each in sockets:
         each.close()
