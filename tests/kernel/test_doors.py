@@ -23,7 +23,8 @@ from thenga.kernel.settings import Settings
 
 @pytest.fixture(scope="module")
 async def probing(settings: Settings, seeded: None) -> AsyncIterator[httpx2.AsyncClient]:
-    host = make_host(settings.model_copy(update={"actor_per_minute": 1_000_000}))
+    apart = {"actor_per_minute": 1_000_000, "redis": settings.redis.replace("/0", "/2")}
+    host = make_host(settings.model_copy(update=apart))
     domains = topology.load(topology.DOMAINS)
     topology.bind(host, domains, gate=Decisions)
     await permissions.seed(host, [*domains, doors_domain.DOMAIN])

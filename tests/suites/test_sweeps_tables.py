@@ -5,10 +5,15 @@ from pathlib import Path
 
 import asyncpg
 import pytest
+from alembic.config import Config
+from alembic.script import ScriptDirectory
 
 from tests.suites import tables
 from thenga import topology
+from thenga.kernel.db import migrate
 from thenga.kernel.db.rows import rows
+from thenga.kernel.db.versions import newest
+from thenga.kernel.manifest import Domain
 from thenga.kernel.settings import Settings
 
 DOMAINS = topology.load(topology.DOMAINS)
@@ -65,7 +70,7 @@ PLANTED = {
         "organization.fact: row security is not enabled and forced",
     ),
     "a unique key over all tenants": (
-        "CREATE UNIQUE INDEX planted ON organization.equipment (serial_number)",
+        "CREATE UNIQUE INDEX planted ON organization.equipment (serial_number, id)",
         "organization.equipment: key planted begins with serial_number",
     ),
     "a column that no class knows": (
@@ -93,3 +98,13 @@ def test_a_planted_table_beside_the_kernel_is_found(tmp_path: Path) -> None:
     (tmp_path / "planted_0001.py").write_text('op.execute("CREATE UNLOGGED TABLE x (id uuid)")')
 
     assert len(tables.folder_faults(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: domain.name)
+def test_the_newest_migration_is_the_last_by_name(domain: Domain) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "alembic"))
+    config.set_main_option("version_locations", str(domain.migrations))
+    config.set_main_option("path_separator", "newline")
+
+    assert newest(domain.migrations) == ScriptDirectory.from_config(config).get_current_head()

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
-from alembic.script import ScriptDirectory
 
 from thenga.kernel.settings import Settings
 
@@ -42,11 +41,6 @@ def migrate(settings: Settings, targets: Iterable[Migrated]) -> list[str]:
             connection.exec_driver_sql(reading)
         engine.dispose()
     return done
-
-
-def newest(versions: Path) -> str | None:
-    """The revision that a domain's database should have."""
-    return ScriptDirectory.from_config(_config(versions)).get_current_head()
 
 
 def _config(versions: Path) -> Config:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import asyncpg
 from fastapi import APIRouter, Response
 
-from thenga.kernel.db.migrate import newest
+from thenga.kernel.db.versions import newest
 from thenga.kernel.host import Host
 from thenga.kernel.http import observe
 from thenga.kernel.http.bounds import Bounds

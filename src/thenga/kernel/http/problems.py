@@ -101,13 +101,17 @@ def of_error(error: BaseException) -> Problem | None:
         return from_validation(error)
     if isinstance(error, HTTPException):
         return from_http(error)
-    if isinstance(error, asyncpg.InterfaceError) and "closed" in str(error):
-        # The pool or its connection went away under us; other interface errors are defects.
-        return errors.DependencyUnavailable(dependency="database", headers={"Retry-After": "1"})
-    if isinstance(error, asyncpg.InternalClientError):
-        # The server has said that it ends this connection, and has not closed it yet.
+    if _went_away(error):
         return errors.DependencyUnavailable(dependency="database", headers={"Retry-After": "1"})
     return from_database(error)
+
+
+def _went_away(error: BaseException) -> bool:
+    """Whether the connection went away under us; other interface errors are defects."""
+    if isinstance(error, asyncpg.InternalClientError):
+        return True  # the server has said that it ends this connection, and has not closed it yet
+    told = str(error)
+    return isinstance(error, asyncpg.InterfaceError) and ("closed" in told or "released" in told)
 
 
 def from_http(error: HTTPException) -> Problem:

@@ -7,9 +7,7 @@ more: neither the effect nor the end of the job can be written by it (security r
 import asyncio
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
-from functools import cache
 from typing import LiteralString
 
 import structlog
@@ -20,7 +18,7 @@ from procrastinate.jobs import Status
 from procrastinate.manager import JobManager, NotificationCallback
 from procrastinate.retry import RetryDecision
 
-from thenga.kernel.db.engine import Connection
+from thenga.kernel.jobs.lease import Lease
 
 log = structlog.get_logger()
 
@@ -29,48 +27,11 @@ _UNKNOWN_MOST = 200  # attempts, about an hour: longer than any roll-out has two
 _SETTLE_TRIES = 5
 
 
-class LeaseLost(Exception):  # not a failure: somebody else does the job
-    """This job was handed to another worker; what was begun here is undone."""
-
-
-@dataclass(frozen=True, slots=True)
-class Lease:
-    """One attempt of one worker at one job."""
-
-    job_id: int
-    attempt: int
-    worker_id: int
-
-
 def lease_of(row: Row) -> Lease:
     """The lease that fetching the job gave."""
     if row.id is None or row.worker_id is None:
         raise LookupError("this job was not fetched by a worker")
     return Lease(row.id, row.attempts, row.worker_id)
-
-
-@cache
-def _hold_text(domain: str) -> str:
-    return f"""
-        SELECT set_config('idle_in_transaction_session_timeout', $4, true)
-        FROM {domain}.procrastinate_jobs
-        WHERE id = $1 AND status = 'doing' AND attempts = $2 AND worker_id = $3
-        FOR SHARE
-    """  # the domain's name is a constant of ours
-
-
-async def hold(connection: Connection, domain: str, lease: Lease, idle_seconds: float) -> None:
-    """Hold the job until this transaction ends, so that it cannot be handed on meanwhile.
-
-    A process that is paused inside the transaction would hold it for ever; the server ends such a
-    transaction after `idle_seconds`.
-    """
-    idle = f"{int(idle_seconds * 1000)}ms"
-    held = await connection.fetchrow(
-        _hold_text(domain), lease.job_id, lease.attempt, lease.worker_id, idle
-    )
-    if held is None:
-        raise LeaseLost(f"job {lease.job_id}, attempt {lease.attempt}")
 
 
 _HELD: LiteralString = (

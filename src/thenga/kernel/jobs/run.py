@@ -18,7 +18,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.events.inbox import take
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.declare import Form, Job
-from thenga.kernel.jobs.fence import Lease, hold
+from thenga.kernel.jobs.lease import Lease, hold
 
 A = TypeVar("A")
 

@@ -26,7 +26,8 @@ from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
 from thenga.kernel.jobs.declare import Job
-from thenga.kernel.jobs.fence import FencedManager, LeaseLost, lease_of
+from thenga.kernel.jobs.fence import FencedManager, lease_of
+from thenga.kernel.jobs.lease import LeaseLost
 from thenga.kernel.jobs.run import Carried, Run, perform
 
 if TYPE_CHECKING:
