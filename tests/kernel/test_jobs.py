@@ -290,18 +290,17 @@ async def test_a_killed_worker_loses_and_doubles_nothing(
 
 async def test_a_periodic_job_fires_once_a_tick(host: Host) -> None:
     async with _working(host, ticking), _working(host, ticking):
-        await asyncio.sleep(1.2)
-        first = len(await _system(host, "SELECT 1 FROM probe.effect WHERE cause = 'beat'"))
-        await asyncio.sleep(3)
+        await asyncio.sleep(4.2)
         beats = await _system(
             host, "SELECT created_at FROM probe.effect WHERE cause = 'beat' ORDER BY 1"
         )
 
-    seconds = Counter(int(row[0].timestamp()) for row in beats)
+    # A run may come late, also into the next second: there are as many as ticks went by.
+    passed = (beats[-1][0] - beats[1][0]).total_seconds()
     late = max(row[0].timestamp() % 1 for row in beats[1:]) * 1000
-    print(f"\nperiodic ticks={len(seconds)} runs={len(beats)} late_ms={late:.0f}")
-    assert len(beats) - first == 3
-    assert set(seconds.values()) == {1}
+    print(f"\nperiodic ticks={round(passed) + 2} runs={len(beats)} late_ms={late:.0f}")
+    assert len(beats) == round(passed) + 2
+    assert len(beats) >= 4
     # The daily one came once, for today, and enqueued for the organization it named.
     enqueued = await _system(
         host,
