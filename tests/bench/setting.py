@@ -92,7 +92,9 @@ async def _machines(host: Host, settings: Settings, first: UUID, rows: int, tena
     ]  # fmt: skip
     await connection.copy_records_to_table("equipment", schema_name="organization", records=made)
     await _people(connection, now, others)
-    await connection.execute("ANALYZE")
+    # Else the server is still busy with what was loaded while we measure.
+    await connection.execute("VACUUM (ANALYZE)")
+    await connection.execute("CHECKPOINT")
     await connection.close()
     return made[0][0]
 
