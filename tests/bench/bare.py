@@ -109,7 +109,6 @@ async def create(body: bytes, key: str) -> bytes:
         number = int.from_bytes(digest[:8], "big", signed=True)
         await connection.execute(_texts("organization")[0], digest, digest, now, number)
         await connection.execute(INSERT, *row.values())
-        await connection.execute(f"SELECT set_config('app.presented', '{digest.hex()}', true)")
         await connection.execute(
             _flush_text("organization"), [told.id], [ORGANIZATION], [told.chain], [told.text],
             [now], 201, "{}", answer, digest, [event], [ORGANIZATION],

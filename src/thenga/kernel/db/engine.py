@@ -4,21 +4,19 @@ A domain has three logins: its own (row security in force), `<domain>_system` fo
 organizations, held by workers only, and, where it has a gate, `<domain>_gate`.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import asyncpg
 import orjson
 
+from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.settings import Settings
 
-if TYPE_CHECKING:
-    Connection: TypeAlias = asyncpg.pool.PoolConnectionProxy[asyncpg.Record]
-    Session: TypeAlias = asyncpg.Connection[asyncpg.Record]  # outside the pools
-else:  # the classes cannot be subscripted at run time
-    Connection, Session = asyncpg.pool.PoolConnectionProxy, asyncpg.Connection
+__all__ = ["Connection", "Engines", "NoSystemLogin", "Session"]
+
+Session = Connection  # outside the pools, for a lock that lives and dies with it
 
 
 class NoSystemLogin(RuntimeError):
@@ -30,8 +28,7 @@ class Engines:
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._pools: dict[str, asyncpg.Pool[asyncpg.Record]] = {}
-        self._making = asyncio.Lock()
+        self._pools: dict[str, Pool] = {}
 
     def address(self, domain: str, login: str) -> str:
         """Where a login connects; `THENGA_DATABASE_<DOMAIN>` moves a domain elsewhere."""
@@ -44,38 +41,41 @@ class Engines:
             template = self._settings.of_domain("database", domain) or self._settings.database
         return template.replace("{login}", login)
 
-    async def pool(self, domain: str, login: str | None = None) -> "asyncpg.Pool[asyncpg.Record]":
+    def pool(self, domain: str, login: str | None = None) -> Pool:
         """The pool of a domain's own login, or of another of its logins."""
         login = login or domain
         pool = self._pools.get(login)
-        if pool is not None:
-            return pool
-        async with self._making:
-            if login not in self._pools:
-                self._pools[login] = await asyncpg.create_pool(
-                    self.address(domain, login),
-                    min_size=1,
-                    max_size=self._settings.pool_size,
-                    init=_teach_json,
-                    reset=_leave_clean,
-                    command_timeout=self._settings.statement_seconds,
-                    max_inactive_connection_lifetime=300,
-                    server_settings={
-                        "application_name": f"thenga {login}",
-                        "jit": "off",
-                        "statement_timeout": str(int(self._settings.statement_seconds * 1000)),
-                    },
-                )
-        return self._pools[login]
+        if pool is None:
+            address = self.address(domain, login)
+            pool = Pool(lambda: self._connect(address, login), self._settings.pool_size)
+            self._pools[login] = pool
+        return pool
+
+    async def _connect(self, address: str, login: str) -> Connection:
+        seconds = self._settings.statement_seconds
+        connection = await asyncpg.connect(
+            address,
+            timeout=5,
+            command_timeout=seconds,
+            server_settings={
+                "application_name": f"thenga {login}",
+                "jit": "off",
+                "statement_timeout": str(int(seconds * 1000)),
+            },
+        )
+        for name in ("json", "jsonb"):
+            await connection.set_type_codec(
+                name, schema="pg_catalog", encoder=_to_json, decoder=orjson.loads, format="text"
+            )
+        return connection
 
     @asynccontextmanager
     async def connection(self, domain: str, login: str) -> AsyncIterator[Connection]:
-        """A connection of a login, for the kernel's own processes (relay, sealer, gate)."""
-        pool = await self.pool(domain, login)
-        async with pool.acquire() as connection:
+        """A connection of a login, for the kernel's own processes (relay, sealer, jobs)."""
+        async with self.pool(domain, login).connection() as connection:
             yield connection
 
-    async def session(self, domain: str, login: str) -> Session:
+    async def session(self, domain: str, login: str) -> Connection:
         """A session outside the pools, for locks that must live and die with it."""
         return await asyncpg.connect(
             self.address(domain, login),
@@ -87,25 +87,8 @@ class Engines:
     async def close(self) -> None:
         pools, self._pools = self._pools, {}
         for pool in pools.values():
-            try:
-                await asyncio.wait_for(pool.close(), 5)
-            except (TimeoutError, asyncpg.PostgresError, OSError):
-                pool.terminate()
-
-
-async def _teach_json(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    for name in ("json", "jsonb"):
-        await connection.set_type_codec(
-            name, schema="pg_catalog", encoder=_to_json, decoder=orjson.loads, format="text"
-        )
+            await pool.close()
 
 
 def _to_json(value: Any) -> str:
     return orjson.dumps(value, default=str).decode()
-
-
-async def _leave_clean(connection: "asyncpg.Connection[asyncpg.Record]") -> None:
-    # Everything set by a unit of work is local to its transaction (security rule 1), so there is
-    # nothing for `RESET ALL` to do; an open transaction would be a defect and ends here.
-    if connection.is_in_transaction():
-        await connection.execute("ROLLBACK")

@@ -61,7 +61,7 @@ class Reader:
         self.obligations: list[dict[str, Any]] = []
         self._scope = scope
         self._login = login
-        self._pool: asyncpg.Pool[asyncpg.Record] | None = None
+        self._pool = host.engines.pool(domain, login)
         self._connection: Connection | None = None
 
     @property
@@ -139,6 +139,8 @@ class Reader:
 
     async def present(self, presented: bytes) -> None:
         """Show a hash the caller holds; bearer rows are found by nothing else."""
+        if self._scope.presented == presented:
+            return
         self._scope.presented = presented
         await self._rescope()
 
@@ -208,7 +210,6 @@ class Reader:
 
     async def _open(self) -> Connection:
         if self._connection is None:
-            self._pool = await self.host.engines.pool(self.domain, self._login)
             self._connection = await self._pool.acquire()
             await self._connection.execute(f"{self._begin}; {self._scope.opening()}")
         return self._connection
@@ -219,10 +220,13 @@ class Reader:
 
     async def _end(self, word: str) -> None:
         connection, self._connection = self._connection, None
-        if connection is None or self._pool is None:
+        if connection is None:
             return
         try:
             if not connection.is_closed():
                 await connection.execute(word)
+        except BaseException:
+            connection.terminate()  # nobody knows what state it is in
+            raise
         finally:
-            await self._pool.release(connection)
+            self._pool.release(connection)

@@ -43,11 +43,11 @@ async def _not_ready(host: Host, domains: Sequence[Domain]) -> list[str]:
     for domain in domains:
         try:
             async with asyncio.timeout(2):
-                pool = await host.engines.pool(domain.name)
-                found = await pool.fetchval(f"SELECT version_num FROM {domain.name}.migration")
+                pool = host.engines.pool(domain.name)
+                found = await pool.fetchrow(f"SELECT version_num FROM {domain.name}.migration")
         except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError, TimeoutError):
             missing.append(f"database of {domain.name}")
             continue
-        if found != newest(domain.migrations):
+        if found is None or found[0] != newest(domain.migrations):
             missing.append(f"migrations of {domain.name}")
     return missing

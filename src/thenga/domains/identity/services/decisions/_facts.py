@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import UUID
 
 from thenga.kernel.host import Host
@@ -89,7 +88,7 @@ async def look_up(
     permission: str,
 ) -> Facts | None:
     """The facts, outside any transaction; None where the credential is unknown."""
-    pool = await host.engines.pool("identity", "identity_gate")
+    pool = host.engines.pool("identity", "identity_gate")
     found = await pool.fetchrow(
         _GATE, token_hash, session_id, user_id, organization_id, permission, host.now()
     )
@@ -98,6 +97,8 @@ async def look_up(
 
 async def policy_text(host: Host, label: str) -> str:
     """The text of a policy set that this process has not parsed yet."""
-    pool = await host.engines.pool("identity", "identity_gate")
-    text: Any = await pool.fetchval(_POLICY, label)
-    return str(text)
+    pool = host.engines.pool("identity", "identity_gate")
+    found = await pool.fetchrow(_POLICY, label)
+    if found is None:
+        raise LookupError(f"policy set {label} is not there")
+    return str(found["text"])
