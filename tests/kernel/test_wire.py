@@ -14,8 +14,8 @@ from thenga import topology
 from thenga.kernel.http import examples
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.operations import Operation, operations
-from thenga.kernel.http.wire import to_json
 from thenga.kernel.money import Money
+from thenga.kernel.wire import to_json
 
 ANSWERED = [
     one

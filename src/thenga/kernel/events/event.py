@@ -4,9 +4,10 @@ from datetime import datetime
 from typing import Any, ClassVar
 from uuid import UUID
 
-import orjson
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
+
+from thenga.kernel.wire import to_json
 
 EVENTS: dict[str, type["Event"]] = {}
 LARGEST_BYTES = 256 * 1024
@@ -107,11 +108,10 @@ def envelope_text(
         "causationid": causation_id,
         "traceparent": traceparent,
         "sequence": sequence,
-        "data": event.model_dump(mode="json", by_alias=True),
+        "data": event,
     }
     told = {name: value for name, value in parts.items() if value is not None}
-    # The driver's own UUID class is unknown to orjson, hence the default.
-    text = orjson.dumps(told, default=str, option=orjson.OPT_UTC_Z)
+    text = to_json(told)
     if len(text) > LARGEST_BYTES:
         raise ValueError(f"{event.type} is larger than an event may be")
     return text.decode()

@@ -18,7 +18,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from thenga.kernel.http.wire import to_json
+from thenga.kernel.wire import to_json
 
 
 @dataclass(frozen=True)
