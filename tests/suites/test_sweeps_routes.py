@@ -187,6 +187,19 @@ def test_a_planted_route_without_entrance_is_found() -> None:
     assert route_faults([_planted(plain)]) == ["planted /planted: has no entrance"]
 
 
+def test_every_operation_shows_a_recorded_example() -> None:
+    shown = document(mounted(DOMAINS).routes, DOMAINS)["paths"]
+
+    without = [
+        one.name
+        for one in OPERATIONS
+        for answer in shown[one.path][one.method.lower()]["responses"].items()
+        if answer[0] in ("200", "201", "202") and "example" not in str(answer[1])
+    ]
+
+    assert without == []
+
+
 def test_a_planted_door_without_entrance_does_not_open() -> None:
     doors = router("Planted")
 
