@@ -1,18 +1,32 @@
 """What a unit of work leaves behind besides its rows, written in one round trip."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cache
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 import orjson
 
+from thenga.kernel.audit import Entry
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.idempotency import Answer, Key
 
 if TYPE_CHECKING:
-    from thenga.kernel.audit import Entry
-    from thenga.kernel.db.work import Told
     from thenga.kernel.jobs.declare import Enqueued
+
+
+@dataclass(slots=True)
+class Told:
+    """One outbox row on its way into the database."""
+
+    id: UUID
+    organization_id: UUID | None
+    mesh_subject: str
+    aggregate: str
+    envelope: str
+    created_at: datetime
 
 
 @cache
@@ -34,8 +48,8 @@ def _flush_text(domain: str) -> str:
 async def flush(
     connection: Connection,
     domain: str,
-    told: Sequence["Told"],
-    audited: Sequence["Entry"],
+    told: Sequence[Told],
+    audited: Sequence[Entry],
     key: Key | None,
     answer: Answer | None,
 ) -> None:

@@ -6,7 +6,7 @@ transaction that the edge commits before the answer leaves. Nobody else commits.
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -17,7 +17,7 @@ from thenga.kernel import audit
 from thenga.kernel.actors import Scope
 from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
-from thenga.kernel.db.flush import flush, once
+from thenga.kernel.db.flush import Told, flush, once
 from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Origin, Reader
@@ -35,18 +35,6 @@ P = TypeVar("P", bound=Port)
 
 class UnsavedChange(RuntimeError):
     """A locked row was changed and not saved: a defect, found before anything is committed."""
-
-
-@dataclass(slots=True)
-class Told:
-    """One outbox row on its way into the database."""
-
-    id: UUID
-    organization_id: UUID | None
-    mesh_subject: str
-    aggregate: str
-    envelope: str
-    created_at: datetime
 
 
 class Work(Reader):
