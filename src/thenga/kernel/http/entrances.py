@@ -28,6 +28,7 @@ from thenga.kernel.http.bounds import check_length, stream_body
 from thenga.kernel.http.limits import Rule
 from thenga.kernel.http.observe import RequestFacts
 from thenga.kernel.http.shared import Shared, shared_of
+from thenga.kernel.ports.remote import CallContext, calling
 
 _NOWHERE = UUID(int=0)  # an organization that nobody belongs to
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
@@ -62,6 +63,8 @@ class _ByPermission(Entrance):
     async def open(self, request: Request, domain: str) -> Reader:
         shared, facts = shared_of(request), _facts(request)
         await shared.limits.hit(shared.rules.address, facts.network)
+        # A port that is asked on the way carries on under the same number.
+        calling.set(CallContext("", facts.request_id, facts.traceparent or ""))
         assert self.permission is not None  # noqa: S101  # set by __init__
         passed = await shared.gate.enter(
             credential=_credential(facts),
@@ -100,10 +103,6 @@ class _ByPermission(Entrance):
         key = request.headers.get("idempotency-key")
         if key is not None and self.idempotent:
             work.idempotency = await _key_of(request, shared, key, passed)
-
-
-class _Reads(_ByPermission):
-    pass
 
 
 class _Writes(_ByPermission):
@@ -183,7 +182,7 @@ class _Signed(Entrance):
 
 def reads(permission: StrEnum) -> Any:
     """A `Reader`, for whoever holds the permission."""
-    return Depends(_Reads(permission))
+    return Depends(_ByPermission(permission))
 
 
 def writes(permission: StrEnum, *, if_match: bool = False) -> Any:
