@@ -159,6 +159,18 @@ async def test_a_body_that_is_not_right_is_refused_with_its_reason(
     assert (answer.status_code, answer.json()["code"]) == (status, code)
 
 
+@pytest.mark.parametrize("query", ["staus=retired", "=null", "limit=5&x=1"])
+async def test_a_query_parameter_that_is_not_known_is_refused(
+    probing: httpx2.AsyncClient, owner: people.Member, query: str
+):
+    path = f"/organizations/{owner.organization_id}/equipment?{query}"
+
+    answer = await probing.get(path, headers=owner.headers)
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "validation-failed")
+    assert answer.json()["errors"][0]["pointer"].startswith("/query/")
+
+
 async def test_an_upload_is_counted_as_it_comes_and_stopped_at_its_limit(
     probing: httpx2.AsyncClient, owner: people.Member
 ):

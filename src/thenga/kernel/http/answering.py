@@ -40,6 +40,9 @@ class _Call:
     request_name: str | None
 
 
+_UNKNOWN = {"type": "extra_forbidden", "msg": "unknown", "input": None}
+
+
 class Reading:
     """How the parameters and the body of one route are read."""
 
@@ -48,7 +51,7 @@ class Reading:
         self._needs = tuple((str(d.name), _call_of(d)) for d in dependant.dependencies)
         every = [*self._route.parameters, *(p for _, c in self._needs for p in c.parameters)]
         self._places = {p.wire_name: p.place for p in every}
-        self._from_query = tuple(p.wire_name for p in every if p.place == "query")
+        self._from_query = frozenset(p.wire_name for p in every if p.place == "query")
         self._known = TypeAdapter(_shape(dependant)).validator
         self._body = _body_of(dependant)
 
@@ -71,9 +74,13 @@ class Reading:
 
     def _parameters(self, request: Request, errors: list[Any]) -> dict[str, Any]:
         sent: dict[str, Any] = dict(request.path_params)
-        if self._from_query and request.scope["query_string"]:
-            query = request.query_params
-            sent.update((name, query[name]) for name in self._from_query if name in query)
+        if request.scope["query_string"]:
+            # A name that is not known is refused, so that a misspelt filter is not lost silently.
+            for name, value in request.query_params.items():
+                if name in self._from_query:
+                    sent[name] = value
+                else:
+                    errors.append(_UNKNOWN | {"loc": ("query", name)})
         try:
             read: dict[str, Any] = self._known.validate_python(sent)
         except ValidationError as error:
