@@ -103,9 +103,16 @@ class Lifecycle:
     def allowed(cls, row: Any, at: datetime) -> list[AllowedMove]:
         """What may be done next, and for the rest of the open moves the guard that fails."""
         ways = cls.leading[getattr(row, cls.axis)]
+        try:
+            for guard in ways.guards:
+                guard(row, at)
+        except Problem:
+            return cls._with_reasons(ways, row, at)
+        return ways.possible
+
+    @classmethod
+    def _with_reasons(cls, ways: _Ways, row: Any, at: datetime) -> list[AllowedMove]:
         fails = {guard: reason for guard in ways.guards if (reason := _refusal(guard, row, at))}
-        if not fails:
-            return ways.possible
         return [
             AllowedMove(move=move.verb, possible=False, reason=fails[move.guard])
             if move.guard in fails

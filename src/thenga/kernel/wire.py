@@ -10,37 +10,33 @@ from pydantic import BaseModel, TypeAdapter
 
 _JSON = orjson.OPT_UTC_Z | orjson.OPT_NON_STR_KEYS | orjson.OPT_PASSTHROUGH_DATACLASS
 
-# How a class of view is written: the names on the wire, and how to take the values.
-_PLANS: dict[type, tuple[tuple[str, ...], Callable[[dict[str, Any]], Any]]] = {}
-_ADAPTERS: dict[type, TypeAdapter[Any]] = {}
+# How each class is written that orjson does not know; made when it is first met.
+_WRITERS: dict[type, Callable[[Any], object]] = {}
 
 
 def to_json(result: object) -> bytes:
-    """What a route answered, as JSON."""
+    """What a route answered, or an event, as JSON."""
     return orjson.dumps(result, default=_wire, option=_JSON)
 
 
-def _wire(value: object) -> object:
-    """What orjson does not know: views by their wire names, the driver's UUIDs, all else as is."""
-    plan = _PLANS.get(type(value))
-    if plan is not None:
-        return dict(zip(plan[0], plan[1](value.__dict__), strict=True))
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, BaseModel):
-        names, pick = _PLANS[type(value)] = _plan(type(value))
-        return dict(zip(names, pick(value.__dict__), strict=True))
-    # Money, decimals and the like say themselves how they are written.
-    adapter = _ADAPTERS.get(type(value))
-    if adapter is None:
-        adapter = _ADAPTERS[type(value)] = TypeAdapter(type(value))
-    return adapter.dump_python(value, mode="json", by_alias=True)
+def _wire(value: Any) -> object:
+    writer = _WRITERS.get(type(value))
+    if writer is None:
+        writer = _WRITERS[type(value)] = _writer(type(value))
+    return writer(value)
 
 
-def _plan(model: type[BaseModel]) -> tuple[tuple[str, ...], Callable[[dict[str, Any]], Any]]:
-    fields = model.model_fields
+def _writer(kind: type) -> Callable[[Any], object]:
+    """Views by their wire names, the driver's UUIDs as text; all else says itself how."""
+    if issubclass(kind, UUID):
+        return str
+    if not issubclass(kind, BaseModel):
+        adapter: TypeAdapter[Any] = TypeAdapter(kind)
+        return lambda value: adapter.dump_python(value, mode="json", by_alias=True)
+    fields = kind.model_fields
     names = tuple(field.serialization_alias or name for name, field in fields.items())
     if len(fields) == 1:  # an itemgetter of one name gives the value and not a tuple
-        (only,) = fields
-        return names, lambda values: (values[only],)
-    return names, itemgetter(*fields)
+        (only,), (name,) = fields, names
+        return lambda view: {name: view.__dict__[only]}
+    pick = itemgetter(*fields)
+    return lambda view: dict(zip(names, pick(view.__dict__), strict=False))

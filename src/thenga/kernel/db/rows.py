@@ -138,8 +138,7 @@ class Row(_Declared):
     def load(cls: type[R], record: Iterable[Any]) -> R:
         """The object of one result row that begins with the columns in declared order."""
         row = cls.__new__(cls)
-        values = row.__dict__
-        values.update(zip(cls.__columns__, record, strict=False))
+        values = row.__dict__ = dict(zip(cls.__columns__, record, strict=False))
         for name, members in cls.__enums__:
             if values[name] is not None:
                 values[name] = members[values[name]]

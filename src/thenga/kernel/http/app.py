@@ -50,8 +50,11 @@ def _framework(shared: Shared) -> FastAPI:
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         # What was loaded lives as long as the process; looking through it again is wasted time.
+        # A page makes hundreds of small objects that reference counting frees by itself: the
+        # collector need not look after every few requests.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 100)
         yield
         shared.bounds.draining = True
         await shared.bounds.finished(settings.drain_seconds)

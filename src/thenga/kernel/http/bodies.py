@@ -13,6 +13,7 @@ from thenga.kernel.db.paging import Slice
 V = TypeVar("V", bound=BaseModel)
 
 
+_NONE_SET: set[str] = set()  # shared: nobody asks a view which of its fields were set
 _set = object.__setattr__  # past pydantic's own, which looks at every name
 
 
@@ -45,7 +46,7 @@ class View(BaseModel):
         """
         view = cls.__new__(cls)
         _set(view, "__dict__", values)
-        _set(view, "__pydantic_fields_set__", set())
+        _set(view, "__pydantic_fields_set__", _NONE_SET)
         _set(view, "__pydantic_extra__", None)
         _set(view, "__pydantic_private__", None)
         return view

@@ -102,12 +102,13 @@ class EquipmentView(Stored):
 
     @classmethod
     def of(cls, item: Equipment, now: datetime) -> "EquipmentView":
-        expiries = [ExpiryView.of(one, now) for one in item.expiries]
-        # As it is today, also where the day that was written down has passed.
-        ahead = [one.expires_on for one in expiries if one.state is not ExpiryState.EXPIRED]
-        made = {"expiries": expiries, "next_expiry": min(ahead, default=None)}
-        moves = EquipmentLifecycle.allowed(item, now)
-        return cls.shown({**item.__dict__, **made, "allowed_moves": moves})
+        values = {**item.__dict__, "allowed_moves": EquipmentLifecycle.allowed(item, now)}
+        if item.expiries:
+            expiries = [ExpiryView.of(one, now) for one in item.expiries]
+            # As it is today, also where the day that was written down has passed.
+            ahead = [one.expires_on for one in expiries if one.state is not ExpiryState.EXPIRED]
+            values |= {"expiries": expiries, "next_expiry": min(ahead, default=None)}
+        return cls.shown(values)
 
 
 @router.post(
