@@ -97,6 +97,9 @@ async def keep_copy(place: Place) -> None:
     await asyncio.to_thread(servers.start, place.home, "nats")
 
 
+_LOOKS_AT_REST = 50  # a tenth of a second apart
+
+
 async def all_taken(place: Place, events: int, *, patience: float = 120) -> Figures:
     """Every event had its effect; then the stream is gone while relay and consumer run."""
     organization_id = new_id()
@@ -136,8 +139,23 @@ async def take(place: Place, organization_id: UUID, events: int) -> None:
 async def recover(place: Place, organization_id: UUID, events: int, patience: float) -> Figures:
     """From the broker's return until the stream holds everything and the consumer has had it."""
 
+    looks = 0
+
     async def at_rest() -> bool:
-        return await is_carried(place.host, "probe") and await is_consumed(place.host, CONSUMER)
+        """The whole stream was taken, and all effects are there or do not come for a good while.
+
+        One look is not enough: until its reader is back, a consumer of the older disk may say
+        that it has had what was told again a moment ago.
+        """
+        nonlocal looks
+        carried = await is_carried(place.host, "probe")
+        if not carried or not await is_consumed(place.host, CONSUMER):
+            looks = 0
+            return False
+        looks += 1
+        if await count_effects(place, organization_id) >= events:
+            return True
+        return looks >= _LOOKS_AT_REST
 
     began = time.perf_counter()
     await asyncio.to_thread(servers.start, place.home, "nats")
