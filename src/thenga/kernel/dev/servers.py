@@ -14,6 +14,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -133,8 +134,21 @@ def start(home: Path, name: str) -> None:
     with _alone(home) as home:
         state = _known(home)
         if not state.is_running(name):
-            _launch(home, state, name)
+            _start_again(home, state, name)
+
+
+def _start_again(home: Path, state: State, name: str) -> None:
+    """A port that was given up a moment ago may not be free yet, so a failed start is repeated."""
+    for pause in (0.3, 1.0, 3.0):
+        _launch(home, state, name)
+        try:
             _await(home, state, name)
+        except NeverAnswered:
+            time.sleep(pause)
+        else:
+            return
+    _launch(home, state, name)
+    _await(home, state, name)
 
 
 def stop(home: Path, name: str, number: signal.Signals | None = None) -> None:
