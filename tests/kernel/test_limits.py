@@ -97,6 +97,13 @@ async def work(url: str, lease: int, amount: int) -> None:
     limits = Limits(url, secret=b"of the test")
     rule = Rule("flood", amount, HOUR, lease=lease)
     each = ATTEMPTS // PROCESSES // 4
+    # Connections and the script are there before anything is counted: a first call that waits for
+    # them longer than the limit's patience is decided alone, and its place in Redis is lost.
+    warm = Rule("warm", 1_000, HOUR)
+    while any(
+        one.degraded for one in await asyncio.gather(*(limits.hit(warm, "w") for _ in range(10)))
+    ):
+        await asyncio.sleep(0.2)
     print(json.dumps(await spend(limits, rule, "a", 2 * each)), flush=True)
     await asyncio.to_thread(sys.stdin.readline)
     print(json.dumps(await spend(limits, rule, "a", each)), flush=True)
@@ -164,8 +171,7 @@ def test_a_flood_overruns_neither_the_limit_nor_the_stricter_one(
         f"restored_seconds={[answer['seconds'] for answer in back]}"
     )
     assert attempts == ATTEMPTS
-    # A call that waits too long for Redis is decided by the process alone: never more, rarely less.
-    assert 0.95 * rule.amount <= let_in <= rule.amount
+    assert let_in == rule.amount  # all of it, and not one more
     assert sum(counts["alone"] for counts in before) == 0
     assert max(counts["alone"] for counts in same) <= rule.degraded
     assert [counts["alone"] for counts in other] == [rule.degraded] * PROCESSES
