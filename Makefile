@@ -39,7 +39,7 @@ test: ## All tests, on real servers
 check: lint types test ## What CI runs
 
 prove: ## The suites in their full sizes, with their figures
-	THENGA_PROVE=1 $(BIN)/pytest tests/suites -s
+	THENGA_PROVE=1 $(BIN)/pytest tests/suites tests/domains -s
 
 bench: ## Measure
 	PYTHONPATH=. $(BIN)/python -m tests.bench.run

@@ -4,6 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -12,11 +13,13 @@ import pytest
 from fastapi import FastAPI
 
 from tests.documented import Documented
+from tests.factories import facts
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.settling import Settle
 from thenga import topology
 from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.clock import SetClock
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.work import Work
@@ -96,6 +99,7 @@ async def seeded(host: Host) -> None:
     for domain in domains:
         if domain.at_deployment is not None:
             await domain.at_deployment(host, domains)
+    await facts.without_bounds(host)
 
 
 @pytest.fixture(scope="session")
@@ -106,6 +110,7 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
         update={
             "actor_per_minute": 10_000_000,
             "auth_address_per_minute": 10_000_000,
+            "hashes_per_second": 10_000_000,
             "redis": settings.redis.replace("/0", "/1"),
         }
     )
@@ -134,6 +139,43 @@ async def api(app: FastAPI, recorder: Recorder | None) -> AsyncIterator[httpx2.A
         event_hooks={"response": hooks},
     ) as client:
         yield client
+
+
+class Time:
+    """The clock of the application and of the worker's side, moved together by a test.
+
+    It goes on running; moving it brings both to another moment.
+    """
+
+    def __init__(self, *hosts: Host) -> None:
+        self._hosts = hosts
+        self._was = [host.clock for host in hosts]
+        self._ahead = timedelta(0)
+
+    def now(self) -> datetime:
+        return self._was[0].now() + self._ahead
+
+    def move(self, delta: timedelta) -> None:
+        self._ahead += delta
+        for host in self._hosts:
+            host.clock = self
+
+    def set(self, at: datetime) -> None:
+        """Stand still at that moment."""
+        for host in self._hosts:
+            host.clock = SetClock(at)
+
+    def restore(self) -> None:
+        for host, clock in zip(self._hosts, self._was, strict=True):
+            host.clock = clock
+
+
+@pytest.fixture
+def clock(app: FastAPI, host: Host) -> Iterator[Time]:
+    """What belongs to a person follows the base clock (IDN-51), so tests of it move that one."""
+    time = Time(app.state.shared.host, host)
+    yield time
+    time.restore()
 
 
 @pytest.fixture

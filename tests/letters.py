@@ -39,6 +39,10 @@ class Letters:
                 await asyncio.sleep(0.02)
         return self._by_address[address][number - 1]
 
+    def count(self, address: str) -> int:
+        """How many letters came to an address so far."""
+        return len(self._by_address.get(address, ()))
+
     async def link_to(self, address: str, *, number: int = 1) -> str:
         """The code in that letter."""
         found = re.search(r"thl_\w+", await self.to(address, number=number))

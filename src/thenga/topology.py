@@ -12,7 +12,7 @@ from thenga.kernel.ports.remote import remote
 from thenga.kernel.settings import Settings
 
 # A domain stands here from the day it has a manifest; the order is the specification's.
-DOMAINS = ("identity", "organization")
+DOMAINS = ("identity", "organization", "billing")
 
 
 def names_here(settings: Settings) -> list[str]:
@@ -40,9 +40,10 @@ def bind(host: Host, domains: Sequence[Domain], *, gate: type[Port]) -> None:
     for domain in domains:
         domain.bind(host)
     needed = {port for domain in domains for port in domain.needs} | {gate}
+    hoped_for = {port for domain in domains for port in domain.may_need}
     client = httpx2.AsyncClient(trust_env=False)  # no proxy may take a call between ourselves
     host.closing.append(client.aclose)
-    for port in sorted(needed, key=lambda p: p.port_name):
+    for port in sorted(needed | hoped_for, key=lambda p: p.port_name):
         owner = port.port_name.split(".")[0]
         if owner in here:
             continue

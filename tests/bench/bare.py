@@ -13,10 +13,12 @@ import asyncpg
 import orjson
 from sqlalchemy import select
 
-from thenga.domains.identity.services.decisions._facts import _GATE
-from thenga.domains.organization.tables import Equipment
+from thenga.domains.identity.services.decisions._statement import _PERSON
+from thenga.domains.organization.services.edges import _FIRST
+from thenga.domains.organization.services.health_due import _MARK, SOON
+from thenga.domains.organization.tables import Equipment, RecordVersion
 from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.audit import entry
+from thenga.kernel.audit import Entry, entry
 from thenga.kernel.db import statements
 from thenga.kernel.db.flush import _flush_text
 from thenga.kernel.db.idempotency import _texts
@@ -31,6 +33,14 @@ READ, WRITE = f"BEGIN READ ONLY; {SCOPE.opening()}", f"BEGIN; {SCOPE.opening()}"
 ONE = statements.select_by(Equipment.__table__, ("organization_id", "id"))
 INSERT = statements.insert(Equipment.__table__)
 COLUMNS = Equipment.__columns__
+INSERT_VERSION = statements.insert(RecordVersion.__table__)
+# What a new machine holds beside what the caller said, as the driver takes it.
+DEFAULTS = {
+    name: orjson.dumps(value).decode() if isinstance(value, dict | list) else value
+    for name, value in vars(
+        Equipment(organization_id=ORGANIZATION, name="", quantity=1, expiries=[])
+    ).items()
+}
 
 pools: dict[str, Any] = {}
 
@@ -59,8 +69,28 @@ async def _begin() -> None:
 
 async def _gate(permission: str) -> None:
     now = datetime.now(UTC)
-    found = await pools["gate"].fetchrow(_GATE, TOKEN, None, None, ORGANIZATION, permission, now)
-    assert found["by_role"]
+    asked = (TOKEN, None, None, None, ORGANIZATION, permission, now)
+    found = await pools["gate"].fetchrow(_PERSON, *asked)
+    assert found is not None
+
+
+def _entry(table: str, now: datetime, row: dict[str, Any]) -> Entry:
+    return entry(
+        actor=SYSTEM, action="bench", target=(table, row["id"]), detail={"after": row}, at=now,
+        organization_id=ORGANIZATION, user_id=ACTOR, request_id="bench", decision_id=None,
+        network=None,
+    )  # fmt: skip
+
+
+def _version(row: dict[str, Any], now: datetime) -> list[Any]:
+    """The row of the record's first version, in the order of its columns."""
+    kept = {
+        "id": new_id(), "created_at": now, "updated_at": now, "version": 1,
+        "organization_id": ORGANIZATION, "record_type": "equipment", "record_id": row["id"],
+        "record_version": 1, "kind": "customer_supplied", "changed_fields": ["name", "quantity"],
+        "snapshot": _json(row).decode(), "actor_kind": "user", "actor_id": ACTOR,
+    }  # fmt: skip
+    return [kept.get(name) for name in RecordVersion.__columns__]
 
 
 def _json(value: Any) -> bytes:
@@ -90,17 +120,12 @@ async def create(body: bytes, key: str) -> bytes:
     await _gate("organization:equipment:create")
     sent = orjson.loads(body)
     now, made, event = datetime.now(UTC), new_id(), new_id()
-    row = dict.fromkeys(COLUMNS) | {
-        "id": made, "created_at": now, "updated_at": now, "version": 1,
+    row = DEFAULTS | {
+        "id": made, "created_at": now, "updated_at": now, "version": 1, "provenance": "{}",
         "organization_id": ORGANIZATION, "name": sent["name"], "quantity": sent["quantity"],
-        "expiries": "[]", "status": "available",
     }  # fmt: skip
     digest = hashlib.sha256(key.encode()).digest()
-    told = entry(
-        actor=SYSTEM, action="bench", target=("equipment", made), detail={"after": row}, at=now,
-        organization_id=ORGANIZATION, user_id=ACTOR, request_id="bench", decision_id=None,
-        network=None,
-    )  # fmt: skip
+    told = [_entry(table, now, row) for table in ("equipment", "record_version")]
     envelope = _json({"id": event, "type": "bench", "data": {"equipmentId": made}}).decode()
     opening = WRITE.replace("'app.presented', ''", f"'app.presented', '{digest.hex()}'")
     answer = _json(row)
@@ -108,10 +133,18 @@ async def create(body: bytes, key: str) -> bytes:
         await connection.execute(opening)
         number = int.from_bytes(digest[:8], "big", signed=True)
         await connection.execute(_texts("organization")[0], digest, digest, now, number)
-        await connection.execute(INSERT, *row.values())
+        await connection.execute(INSERT, *(row[name] for name in COLUMNS))
+        await connection.execute(INSERT_VERSION, *_version(row, now))
+        here, home = f"equipment:{made}", f"organization:{ORGANIZATION}"
         await connection.execute(
-            _flush_text("organization"), [told.id], [ORGANIZATION], [told.chain], [told.text],
-            [now], 201, "{}", answer, digest, [event], [ORGANIZATION],
+            _FIRST, ORGANIZATION, here, "customer_supplied", now,
+            [new_id()], ["owns"], [home], ["organization"], [here], ["equipment"],
+        )  # fmt: skip
+        await connection.execute(_MARK, ORGANIZATION, now, now + SOON)
+        await connection.execute(
+            _flush_text("organization"), [one.id for one in told], [ORGANIZATION] * 2,
+            [one.chain for one in told], [one.text for one in told],
+            [now] * 2, 201, "{}", answer, digest, [event], [ORGANIZATION],
             [f"thenga.organization.Bench.{ORGANIZATION}"], [f"equipment/{made}"], [envelope], [now],
         )  # fmt: skip
         await connection.execute("COMMIT")

@@ -76,7 +76,12 @@ async def _fill(host: Host, stage: Stage) -> None:
             )
             work.publish(
                 public.EquipmentAdded(
-                    organization_id=stage.organization_id, equipment_id=made.id, status="available"
+                    organization_id=stage.organization_id,
+                    record_id=made.id,
+                    record_version=1,
+                    change="added",
+                    changed_fields=["name", "quantity"],
+                    status="available",
                 )
             )
         await work.finish()

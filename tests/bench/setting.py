@@ -1,6 +1,7 @@
 """The stage of a benchmark: own servers, one owner, and as many rows as asked."""
 
 import asyncio
+import json
 import os
 import shutil
 import subprocess
@@ -9,19 +10,31 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
 import asyncpg
+from sqlalchemy.dialects.postgresql import JSONB
 
 from tests.factories import identity as people
 from thenga import topology
+from thenga.domains.identity.tables import (
+    AssignmentStatus,
+    Membership,
+    MembershipStatus,
+    RoleAssignment,
+    TenantMirror,
+    UserAccount,
+    UserStatus,
+)
+from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.migrate import Migrated, migrate
+from thenga.kernel.db.rows import Row
 from thenga.kernel.dev import processes, servers
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.ids import new_id
@@ -80,45 +93,66 @@ async def _fill(settings: Settings, home: Path, rows: int, tenants: int) -> Stag
 async def _machines(host: Host, settings: Settings, first: UUID, rows: int, tenants: int) -> UUID:
     """The first tenant has 200 machines in every stage, so that its page is always the same."""
     connection = await asyncpg.connect(settings.admin_database.get_secret_value())
-    now = host.now()
     others = [new_id() for _ in range(tenants - 1)]
     owners = [first] * 200 + [others[n % len(others)] if others else first for n in range(rows)]
-    made = [
-        (
-            new_id(), now, now, 1, owner, f"Machine {n}", None, None, None, None, None, 1, None,
-            "[]", "available", None, None, None,
-        )
-        for n, owner in enumerate(owners[:rows])
-    ]  # fmt: skip
-    await connection.copy_records_to_table("equipment", schema_name="organization", records=made)
-    await _people(connection, now, others)
-    # Else the server is still busy with what was loaded while we measure.
-    await connection.execute("VACUUM (ANALYZE)")
+    ids = [new_id() for _ in owners[:rows]]
+    machine = Equipment(organization_id=first, name="Machine", quantity=1, expiries=[])
+    made = (
+        {"id": id_, "organization_id": owner, "name": f"Machine {n}"}
+        for n, (id_, owner) in enumerate(zip(ids, owners, strict=False))
+    )
+    await _copy(connection, host.now(), machine, made)
+    await _people(connection, host.now(), others)
+    # Else the server is still busy with what was loaded while we measure. Only what was loaded:
+    # a table that was vacuumed while empty is planned as empty until many rows later.
+    loaded = "organization.equipment, identity.user_account, identity.tenant_mirror"
+    await connection.execute(
+        f"VACUUM (ANALYZE) {loaded}, identity.membership, identity.role_assignment"
+    )
     await connection.execute("CHECKPOINT")
     await connection.close()
-    return made[0][0]
+    return ids[0]
 
 
 async def _people(connection: Any, now: datetime, organizations: list[UUID]) -> None:
     """An owner for every other tenant, so that the gate looks among as many."""
-    ids = [(new_id(), new_id()) for _ in organizations]
-    copy = connection.copy_records_to_table
-    accounts = [
-        (u, now, now, 1, u, f"{u}@example.test", "Somebody", "en-ZA", "UTC", "active", False,
-         now, now)
-        for u, _ in ids
-    ]  # fmt: skip
-    await copy("user_account", schema_name="identity", records=accounts)
-    mirrors = [(new_id(), now, now, 1, o, "active", False, timedelta(0), 0) for o in organizations]
-    await copy("tenant_mirror", schema_name="identity", records=mirrors)
-    pairs = list(zip(organizations, ids, strict=True))
-    members = [(m, now, now, 1, o, u, "active", "founder", "", now, None) for o, (u, m) in pairs]
-    await copy("membership", schema_name="identity", records=members)
-    roles = [
-        (new_id(), now, now, 1, o, m, "owner", "active", now, None, None, None)
-        for o, (_, m) in pairs
-    ]
-    await copy("role_assignment", schema_name="identity", records=roles)
+    people = [(organization, new_id(), new_id()) for organization in organizations]
+    nobody = new_id()
+    account = UserAccount(
+        user_id=nobody, email="", display_name="Somebody", locale="en-ZA", time_zone="UTC",
+        status=UserStatus.ACTIVE,
+    )  # fmt: skip
+    mirror = TenantMirror(organization_id=nobody, status="active")
+    member = Membership(
+        organization_id=nobody, user_id=nobody, status=MembershipStatus.ACTIVE, origin="founder"
+    )
+    role = RoleAssignment(
+        organization_id=nobody, membership_id=nobody, role_code="owner",
+        status=AssignmentStatus.ACTIVE, valid_from=now,
+    )  # fmt: skip
+    named = ({"id": u, "user_id": u, "email": f"{u}@example.test"} for _, u, _ in people)
+    await _copy(connection, now, account, named)
+    await _copy(connection, now, mirror, ({"organization_id": o} for o, _, _ in people))
+    belonging = ({"id": m, "organization_id": o, "user_id": u} for o, u, m in people)
+    await _copy(connection, now, member, belonging)
+    owning = ({"organization_id": o, "membership_id": m} for o, _, m in people)
+    await _copy(connection, now, role, owning)
+
+
+async def _copy(
+    connection: Any, now: datetime, like: Row, changes: Iterable[dict[str, Any]]
+) -> None:
+    """Rows like one, each with its own identifier and what is changed in it."""
+    columns = like.__columns__
+    common = {"created_at": now, "updated_at": now, "version": 1}
+    given = {name: getattr(like, name, None) for name in columns} | common
+    written = {c.name for c in like.__table__.columns if isinstance(c.type, JSONB)}
+    first = {n: json.dumps(v) if n in written else v for n, v in given.items()}
+    schema, table = like.__table__.schema, like.__table__.name
+    records = [tuple((first | {"id": new_id()} | one)[name] for name in columns) for one in changes]
+    await connection.copy_records_to_table(
+        table, schema_name=schema, columns=list(columns), records=records
+    )
 
 
 @contextmanager

@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
-from thenga.domains.identity.services import memberships, sessions
+from thenga.domains.identity.services import cards, memberships, role_assignments, sessions
 from thenga.domains.identity.tables import (
+    AssignmentStatus,
     Membership,
+    PermissionAssignment,
+    PlatformRoleAssignment,
     Session,
     SessionStatus,
     TenantMirror,
@@ -41,6 +45,11 @@ class Member(Person):
     organization_id: UUID
     membership_id: UUID
 
+    @property
+    def acting(self) -> dict[str, str]:
+        """The headers of somebody who acts for the organization, where no path names it."""
+        return self.headers | {"X-Organization-Id": str(self.organization_id)}
+
 
 def working(host: Host, organization_id: UUID | None = None, user_id: UUID | None = None) -> Work:
     origin = Origin(action="factory", request_id="factory", correlation_id="factory")
@@ -54,6 +63,7 @@ async def person(
     status: UserStatus = UserStatus.ACTIVE,
     session: SessionStatus = SessionStatus.ACTIVE,
     staff: bool = False,
+    assurance: str = "aal1",
 ) -> Person:
     """A person with an account and a session in the states named."""
     user_id = new_id()
@@ -71,13 +81,70 @@ async def person(
         )
     )
     signed_in = await sessions.start(work, user_id, methods=["password"])
-    if session is not SessionStatus.ACTIVE:
+    if session is not SessionStatus.ACTIVE or assurance != "aal1":
         held = await work.lock(Session, signed_in.session.id)
         held.status = session
+        held.assurance = assurance
         await work.save(held)
     await work.finish()
     pair = signed_in.pair
     return Person(user_id, signed_in.session.id, pair.access_token, pair.refresh_token)
+
+
+async def staff(host: Host, *roles: str) -> Person:
+    """A member of staff who proved a second factor, with platform roles."""
+    who = await person(host, staff=True, assurance="aal2")
+    origin = Origin(action="factory", request_id="factory", correlation_id="factory")
+    work = Work(host, "identity", Scope(actor=SYSTEM, platform=True), origin)
+    for role in roles:
+        await work.add(
+            PlatformRoleAssignment(
+                user_id=who.user_id,
+                role_code=role,
+                status=AssignmentStatus.ACTIVE,
+                valid_from=work.now,
+                reason="made by a factory",
+            )
+        )
+    await work.finish()
+    return who
+
+
+async def permission(work: Work, who: "Member", code: str, *, effect: str, **more: Any) -> None:
+    """One permission given or denied to a member."""
+    await work.add(
+        PermissionAssignment(
+            organization_id=who.organization_id,
+            target_type="membership",
+            target_id=who.membership_id,
+            permission=code,
+            effect=effect,
+            status=AssignmentStatus.ACTIVE,
+            valid_from=work.now,
+            **more,
+        )
+    )
+
+
+async def aged(host: Host, who: Person, age: timedelta) -> None:
+    """Let the person's last proof be some time ago."""
+    work = working(host, user_id=who.user_id)
+    session = await work.lock(Session, who.session_id)
+    session.proven_at -= age
+    await work.save(session)
+    await work.finish()
+
+
+async def mirror(
+    host: Host, organization_id: UUID, *, status: str = "active", sandbox: bool = False
+) -> None:
+    """What Identity knows of an organization, made if it is not there."""
+    work = working(host, organization_id)
+    if await work.find(TenantMirror) is None:
+        await work.add(
+            TenantMirror(organization_id=organization_id, status=status, sandbox=sandbox)
+        )
+    await work.finish()
 
 
 async def member(
@@ -92,16 +159,30 @@ async def member(
 ) -> Member:
     """A person with one role in an organization; the mirror is made if it is not there."""
     who = who or await person(host)
+    await mirror(host, organization_id, status=tenant_status, sandbox=sandbox)
     work = working(host, organization_id)
-    if await work.find(TenantMirror) is None:
-        await work.add(
-            TenantMirror(organization_id=organization_id, status=tenant_status, sandbox=sandbox)
-        )
     joined: Membership = await memberships.join(
-        work, organization_id, user_id=who.user_id, role_codes=[], origin="direct"
+        work,
+        organization_id,
+        user_id=who.user_id,
+        role_codes=[],
+        origin="direct",
+        card=await cards.standing(work, who.user_id),
     )
-    await memberships.assign(work, joined, role_code=role, valid_for=valid_for)
+    ends = None if valid_for is None else work.now + valid_for
+    await role_assignments.give(work, joined, role_code=role, at=work.now, valid_to=ends)
     await work.finish()
+    await _open(host, who, organization_id)
     return Member(
         who.user_id, who.session_id, who.token, who.refresh_token, organization_id, joined.id
     )
+
+
+async def _open(host: Host, who: Person, organization_id: UUID) -> None:
+    """The session acts for the first organization, where a request names none."""
+    work = working(host, user_id=who.user_id)
+    session = await work.lock(Session, who.session_id)
+    if session.active_organization_id is None:
+        session.active_organization_id = organization_id
+        await work.save(session)
+    await work.finish()

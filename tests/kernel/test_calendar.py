@@ -83,3 +83,10 @@ def test_the_local_day_begins_two_hours_before_that_of_utc():
 def test_a_naive_instant_has_no_day():
     with pytest.raises(ValueError, match="aware"):
         calendar.local_day(datetime(2026, 11, 14, 22, 0))  # noqa: DTZ001 (naive on purpose)
+
+
+@given(day=DAYS)
+def test_a_local_day_begins_at_its_midnight_and_not_a_moment_before(day):
+    midnight = calendar.local_midnight(day)
+    assert calendar.local_day(midnight) == day
+    assert calendar.local_day(midnight - timedelta(microseconds=1)) == day - timedelta(days=1)

@@ -13,10 +13,11 @@ from thenga.kernel.documents.where import where
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def _run(*arguments: str, within: Path = ROOT) -> subprocess.CompletedProcess[str]:
     settings = {name: value for name, value in os.environ.items() if "THENGA" not in name}
     return subprocess.run(
         [sys.executable, "-m", "thenga", *arguments],
+        cwd=within,
         env=settings | {"PYTHONPATH": str(ROOT / "src")},
         capture_output=True,
         text=True,
@@ -60,8 +61,8 @@ def test_an_unknown_command_is_refused_with_the_known_ones() -> None:
     assert "migrate" in refused.stderr
 
 
-def test_the_doctor_tells_by_its_exit_code_that_something_is_missing() -> None:
-    examined = _run("doctor")
+def test_the_doctor_tells_by_its_exit_code_that_something_is_missing(tmp_path: Path) -> None:
+    examined = _run("doctor", within=tmp_path)
 
     assert examined.returncode == 1
     assert "NO" in examined.stdout

@@ -114,7 +114,8 @@ async def test_a_late_commit_is_not_skipped(host: Host, opening: Opening):
             # As `finish` does, but without the commit: the positions are taken now.
             connection = await work._open()
             for thing in things:
-                event = work._told(ThingMade(organization_id=organization_id, thing_id=thing.id))
+                made = ThingMade(organization_id=organization_id, thing_id=thing.id)
+                event = work._told(made, organization_id)
                 await connection.execute(
                     "INSERT INTO probe.outbox "
                     "(id, organization_id, mesh_subject, aggregate, envelope, created_at) "

@@ -9,6 +9,7 @@ from uuid import UUID
 
 import pytest
 from asyncpg.pgproto.pgproto import UUID as DriverUUID
+from pydantic import TypeAdapter
 
 from thenga import topology
 from thenga.kernel.http import examples
@@ -67,6 +68,7 @@ def test_recorded_answers_are_written_as_pydantic_writes_them(operation: Operati
     recorded = examples.load(operation.domain)[operation.name]["response"]
     field = operation.door.response_field
     assert field is not None
-    view = field.field_info.annotation.model_validate(recorded)  # type: ignore[union-attr]
+    # Some answers are one of several views; the adapter finds which.
+    view = TypeAdapter(field.field_info.annotation).validate_python(recorded)
 
     assert json.loads(to_json(view)) == json.loads(view.model_dump_json(by_alias=True))

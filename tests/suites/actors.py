@@ -8,15 +8,32 @@ import asyncpg
 from tests.factories import identity, organization
 from tests.factories.identity import Member, Person
 from tests.suites import calls
+from tests.suites.calls import keys
+from thenga import topology
 from thenga.domains.identity.tables import SessionStatus, UserStatus
 from thenga.kernel import tokens
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Granted
+from thenga.kernel.manifest import Audience, Effect, Granted
 
 # Text that code compares; everything else that is text is marked.
 COMPARED = {
     "status", "mode", "kind", "assurance", "role_code", "fact_key", "purpose", "phc", "origin",
+    "record_type", "edge_type", "from_key", "from_type", "to_key", "to_type",
+    "membership_status", "id_type",
+    "verification_status", "conflict_status", "outcome", "subject_type", "change",
+    "code", "permission", "effect", "target_type", "scope_domain", "scope_type", "scope_id",
+    "feature", "state", "access", "environment", "sponsor_state", "status_code", "decision",
+    "actor_kind", "shape",
+    "value_currency", "price_from_currency",
+    "book", "plan_code", "interval", "collection_method",
 }  # fmt: skip
+# What the key may do: everything of an organization that only looks.
+READS = [
+    granted.code
+    for domain in topology.load(topology.DOMAINS)
+    for granted in domain.permissions
+    if granted.keys and granted.effect is Effect.READ and Audience.TENANT in granted.audiences
+]
 _COLUMNS = """
     SELECT format('%I.%I', n.nspname, c.relname) AS name, a.attname AS column, t.typname AS type,
            CASE WHEN obj_description(c.oid) = 'kind: personal' THEN 'user_id'
@@ -55,12 +72,18 @@ class Actor:
     of: Tenant | None = None
     role: str | None = None
     refused_as: str | None = None
+    scopes: frozenset[str] | None = None  # of a key, which has nothing of its own
 
     @property
     def lives(self) -> bool:
         return self.refused_as is None
 
     def holds(self, granted: Granted) -> bool:
+        """Whether it is let in; what everybody has of their own a key has not."""
+        if self.scopes is not None:
+            return granted.code in self.scopes
+        if Audience.PERSON in granted.audiences:
+            return True
         return self.role == "owner" or self.role in granted.roles
 
 
@@ -87,6 +110,8 @@ async def tenant(host: Host) -> Tenant:
 async def plant(admin: asyncpg.Connection, tenant: Tenant) -> int:
     """Put the marker into every text of the tenant and its people; how many columns took it."""
     planted = 0
+    # Tables that nothing is changed in refuse the administrator too.
+    await admin.execute("SET session_replication_role = replica")
     for name, column, kind, holder in await admin.fetch(_COLUMNS):
         if column in COMPARED:
             continue
@@ -98,6 +123,7 @@ async def plant(admin: asyncpg.Connection, tenant: Tenant) -> int:
             f"UPDATE {name} SET {column} = {value} WHERE {holder} = ANY ($1) AND {where}", ids
         )
         planted += done != "UPDATE 0"
+    await admin.execute("RESET session_replication_role")
     return planted
 
 
@@ -109,11 +135,15 @@ async def actors(host: Host, first: Tenant, second: Tenant) -> list[Actor]:
     staff = await identity.person(host, staff=True)
     for gone in (half, revoked, disabled):
         await identity.member(host, first.organization_id, role="owner", who=gone)
+    key = await keys.key(host, first.owner, first.organization_id, READS)
     malformed = f"{first.owner.token[:-1]}!"
     nobody = "unauthenticated"
 
+    def bearer(credential: str) -> dict[str, str]:
+        return {"Authorization": f"Bearer {credential}"}
+
     def unknown(name: str, credential: str | None) -> Actor:
-        headers = {} if credential is None else {"Authorization": f"Bearer {credential}"}
+        headers = {} if credential is None else bearer(credential)
         return Actor(name, first.owner, first, headers, refused_as=nobody)
 
     def dead(name: str, who: Person, code: str) -> Actor:
@@ -123,7 +153,8 @@ async def actors(host: Host, first: Tenant, second: Tenant) -> list[Actor]:
         unknown("none", None),
         unknown("malformed", malformed),
         unknown("forged", tokens.mint(tokens.Prefix.ACCESS)),
-        unknown("key", tokens.mint(tokens.Prefix.KEY_LIVE)),
+        unknown("forged key", tokens.mint(tokens.Prefix.KEY_LIVE)),
+        Actor("key", first.owner, first, bearer(key), first, scopes=frozenset(READS)),
         dead("half", half, "mfa-required"),
         dead("revoked", revoked, "session-revoked"),
         dead("disabled", disabled, "account-disabled"),

@@ -108,8 +108,8 @@ async def _envelopes(host: Host, organization_id: UUID) -> list[dict[str, Any]]:
 def _effect(envelope: dict[str, Any]) -> tuple[Effect | None, str]:
     data = envelope["data"]
     if envelope["type"] == "organization.ExpiryApproaching.v1":
-        step = f"{data['expiresOn']} {data['daysLeft']}"
-        return (data["equipmentId"], data["kind"], step), data["dueAt"]
+        step = f"{data['on']} {data['daysLeft']}"
+        return (data["recordId"], data["kind"], step), data["dueAt"]
     if envelope["type"] == "identity.RoleAssignmentChanged.v1" and data["status"] != "active":
         return (data["roleAssignmentId"], "role", data["status"]), data["validTo"]
     return None, ""

@@ -10,12 +10,19 @@ _TABLES = """
         SELECT 1 FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attname = 'version'
     ) AS versioned
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = ANY ($1) AND c.relkind = 'r' AND c.relname <> 'idempotency'
+    WHERE n.nspname = ANY ($1) AND c.relkind = 'r' AND c.relname <> ALL ($2)
 """
+# Keys themselves, and what is noted of every asking, whether or not anything was done.
+_OF_ASKING = (
+    "use_note",
+    "idempotency",
+    *("decision_record", "personal_decision", "platform_decision"),
+    *("decision_tally", "platform_tally"),
+)
 
 
 class Ledger:
-    """Counts every table of some schemas, but the keys themselves."""
+    """Counts every table of some schemas, but what is noted of asking."""
 
     def __init__(self, connection: asyncpg.Connection, text: str) -> None:
         self._connection = connection
@@ -23,7 +30,7 @@ class Ledger:
 
     @classmethod
     async def of(cls, connection: asyncpg.Connection, schemas: Sequence[str]) -> "Ledger":
-        tables = await connection.fetch(_TABLES, schemas)
+        tables = await connection.fetch(_TABLES, schemas, _OF_ASKING)
         changes = {True: "coalesce(sum(version), 0)::bigint", False: "0::bigint"}
         counts = [
             f"SELECT '{name}', count(*), {changes[versioned]} FROM {name}"

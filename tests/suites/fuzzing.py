@@ -24,7 +24,17 @@ from schemathesis.core.result import Ok
 from schemathesis.openapi.checks import RejectedPositiveData
 
 # A well-formed request may still be refused for what is stored, spent, limited or not one's own.
-_REFUSED_FOR_OTHER_REASONS = ["2xx", "304", "401", "403", "404", "409", "412", "429"]
+# That a bank account needs the version that was read (428) no schema can say either.
+_REFUSED_FOR_OTHER_REASONS = ["2xx", "304", "401", "403", "404", "409", "412", "428", "429"]
+
+
+@dataclass(frozen=True)
+class Rightful:
+    """A call that its caller may make now."""
+
+    parameters: dict[str, str]
+    body: Any
+    headers: dict[str, str]
 
 
 @dataclass
@@ -33,12 +43,22 @@ class Known:
 
     headers: dict[str, str]
     organization_id: str
-    ids: Mapping[str, list[str]]
+    rightful: Mapping[str, list[Rightful]]
     spare_tokens: Iterator[str]  # for the operation that ends the session that calls
+    staff: dict[str, str]  # who calls what only staff may
+    staffs: frozenset[str]  # the operations of staff
+    strangers: list[str]  # people to whom staff may do what they like
 
-    def path_parameters(self) -> dict[str, str]:
-        chosen = {name: random.choice(values) for name, values in self.ids.items()}
+    def parameters(self, operation: str) -> dict[str, str]:
+        chosen = dict(random.choice(self.rightful[operation]).parameters)
+        if operation in self.staffs:
+            chosen["userId"] = random.choice(self.strangers)
         return chosen | {"organizationId": self.organization_id}
+
+    def headers_for(self, operation: str) -> dict[str, str]:
+        if operation == "sign_out":
+            return {"Authorization": f"Bearer {next(self.spare_tokens)}"}
+        return dict(self.staff if operation in self.staffs else self.headers)
 
 
 @dataclass
@@ -87,13 +107,15 @@ def _run(
     origin: str,
 ) -> None:
     names = [p.name for p in operation.path_parameters]
-    fixed = {n: v for n, v in known.path_parameters().items() if n in names}
+    name = operation.definition.raw["operationId"]
+    fixed = {n: v for n, v in known.parameters(name).items() if n in names}
     given_headers = {"X-Organization-Id": known.organization_id} if existing else None
     strategy = operation.as_strategy(
         generation_mode=mode,
         path_parameters=fixed if existing and fixed else None,
         headers=given_headers,
     )
+    rightful = itertools.cycle([None, *known.rightful[name]])
 
     @seed(len(operation.label) + mode.is_positive * 100 + existing * 1000)
     @settings(
@@ -105,24 +127,26 @@ def _run(
     )
     @given(case=strategy)
     def send(case: Any) -> None:
+        headers = known.headers_for(name)
         if existing:
-            case.path_parameters.update(
-                {n: v for n, v in known.path_parameters().items() if n in names}
-            )
-        _send(fuzzed, case, known, origin)
+            one = next(rightful) if mode.is_positive else None
+            chosen = known.parameters(name) if one is None else one.parameters
+            case.path_parameters.update({n: v for n, v in chosen.items() if n in names})
+            # Chance draws no check digit and no secret: now and then the body is a true one.
+            if one is not None:
+                headers |= one.headers
+                case.body = case.body if one.body is None else one.body
+        _send(fuzzed, case, headers, origin)
 
     with suppress(Unsatisfiable):  # nothing about this operation can be made wrong in this way
         send()
 
 
-def _send(fuzzed: Fuzzed, case: Any, known: Known, origin: str) -> None:
-    headers = dict(known.headers)
-    if case.operation.definition.raw["operationId"] == "sign_out":
-        headers["Authorization"] = f"Bearer {next(known.spare_tokens)}"
+def _send(fuzzed: Fuzzed, case: Any, headers: dict[str, str], origin: str) -> None:
     fuzzed.examples += 1
     response = case.call(base_url=origin, headers=headers, timeout=20)
     fuzzed.statuses[response.status_code] += 1
-    if response.status_code < 300 or response.status_code in (409, 412):
+    if response.status_code < 300 or response.status_code in (409, 412, 428):
         fuzzed.unreached.discard(case.operation.definition.raw["operationId"])
     sent = {"base_url": origin, "headers": headers, "timeout": 20}
     try:

@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from signal import SIGKILL
 
+from tests.factories import facts
 from tests.suites.own import own_servers, settings_of
 from tests.suites.processes import ApiProcess, WorkerProcess
 from thenga import topology
@@ -78,6 +79,7 @@ async def _deploy(settings: Settings) -> None:
         for domain in domains:
             if domain.at_deployment is not None:
                 await domain.at_deployment(host, domains)
+        await facts.without_bounds(host)
 
 
 @asynccontextmanager

@@ -109,6 +109,8 @@ class Matrix:
         self, operation: Operation, actor: Actor, headers: Sequence[str], bodies: Sequence[str]
     ) -> list[Seen]:
         own = await self._sent(operation, actor)
+        if HEADER in own.headers:  # its organization is named by the header, never by none
+            headers = list(dict.fromkeys(OWN if one == NONE else one for one in headers))
         seen = []
         for labels in _positions(own.ids, headers):
             for body in bodies:
@@ -143,13 +145,22 @@ class Matrix:
         }[labels[HEADER]]
         content = _content(own.body(ids), body)
         said = {"Content-Type": "application/json"} if content else {}
-        credential = own.headers if own.headers and actor.lives else actor.headers
+        # A credential of its own stands for the actor's, all else is said besides. Who may end a
+        # half session would end that of the actor, who is needed again.
+        person = actor.lives and actor.scopes is None
+        enters = (person or self._half_enters(operation, actor)) and not own.by_staff
+        besides = {n: v for n, v in own.headers.items() if enters or n != "Authorization"}
+        credential = actor.headers | besides
         return await self.client.request(
             operation.method,
-            calls.path_of(operation, ids),
+            calls.path_of(operation, ids, own.parts),
             headers=credential | asked | said,
             content=content,
         )
+
+    def _half_enters(self, operation: Operation, actor: Actor) -> bool:
+        granted = self.granted.get(operation.permission or "")
+        return actor.refused_as == "mfa-required" and granted is not None and granted.half
 
     def leaks(self, seen: Seen) -> bool:
         """Whether the answer shows anything of a tenant that the actor does not belong to."""
@@ -162,18 +173,36 @@ class Matrix:
         permission = seen.operation.permission
         if permission is None:
             return status < 500
+        granted = self.granted[permission]
+        if self._half_enters(seen.operation, seen.actor):
+            return status < 500  # a half session is here to become a whole one, or to end
         if not seen.actor.lives:
             return (status, seen.answer.json()["code"]) == (401, seen.actor.refused_as)
-        granted = self.granted[permission]
         asked = _asked(seen.labels)
         if asked in (FOREIGN, RANDOM) or (asked == OWN and seen.actor.of is None):
             return status == 404
-        if Audience.PERSON not in granted.audiences and not seen.actor.holds(granted):
-            return status == 403
-        in_path = [seen.labels[n] for n in ("equipmentId", "sessionId") if n in seen.labels]
-        if any(label != OWN for label in in_path):
+        if {Audience.PERSON, Audience.TENANT}.isdisjoint(granted.audiences):
+            return status in (403, 404)  # staff's, and none of these actors has a platform role
+        if not seen.actor.holds(granted):
+            # Who acts for no organization hears that there is none.
+            return status == (404 if asked == NONE and seen.actor.of is None else 403)
+        if self.foreign[self.tenants[0], seen.operation.name].by_staff:
+            return status in (403, 404)  # no member may, whatever right they hold
+        if any(label != OWN for label in _named(seen, in_path=True)):
             return status == 404 or (status == 422 and seen.body != "right")
+        if any(label != OWN for label in _named(seen, in_path=False)):
+            return status < 500 and status not in (401, 403)
         return status < 500 and status not in (401, 403, 404)
+
+
+def _named(seen: Seen, *, in_path: bool) -> list[str]:
+    """Whose the identifiers in the path are, or those in the body; but for the organization's."""
+    return [
+        label
+        for name, label in seen.labels.items()
+        if name not in (HEADER, "organizationId")
+        and (f"{{{name}}}" in seen.operation.path) == in_path
+    ]
 
 
 def _asked(labels: Labels) -> str:
@@ -219,7 +248,11 @@ def _let_in(each: Seen, missing: Seen) -> bool:
     if each.operation.permission is None:
         return True  # public: what it finds hangs on the secret in its body, not on who calls
     path = each.operation.path
-    in_body = [name for name in each.labels if name != HEADER and f"{{{name}}}" not in path]
+    in_body = [
+        name
+        for name, label in each.labels.items()
+        if name != HEADER and label != OWN and f"{{{name}}}" not in path
+    ]
     return each.answer.is_success and missing.answer.is_success and not in_body
 
 

@@ -11,7 +11,6 @@ from tests.suites.clients import Ledger
 from tests.suites.streams import Told, inversions, is_carried, is_consumed, told
 from thenga import topology
 from thenga.domains.organization.public import ExpiryApproaching
-from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import PersonalRow, TenantRow, rows
 from thenga.kernel.events import sealer
 from thenga.kernel.host import Host
@@ -23,7 +22,12 @@ TOLD_TABLES = {
     "membership": "identity.membership",
     "role_assignment": "identity.role_assignment",
 }
-CONSUMERS = ("identity-from-organization", "organization-from-organization")
+CONSUMERS = (
+    "identity-from-organization",
+    "organization-from-organization",
+    "organization-from-identity",
+    "billing-from-organization",
+)
 
 
 @dataclass
@@ -159,7 +163,7 @@ def _audited_tables(domain: str) -> list[str]:
         for row in rows()
         if row.__table__.schema == domain
         and issubclass(row, TenantRow | PersonalRow)
-        and row.__kind__ is not Kind.BEARER
+        and row.__told__
     ]
 
 
@@ -172,7 +176,13 @@ async def _leftovers(host: Host, domain: str, figures: Figures) -> None:
 
 
 async def _reactions(host: Host, ledger: Ledger, figures: Figures) -> None:
-    """Whoever founded an organization is its owner, once."""
+    """Whoever founded an organization is its owner, once; and it has one billing account."""
+    text = "SELECT organization_id FROM billing.account"
+    opened: Counter[UUID] = Counter(
+        row["organization_id"] for row in await query(host, "billing", text)
+    )
+    for key in ledger.organizations:
+        figures.compare(1, opened[key], f"billing account of {key}")
     for table in ("membership", "role_assignment"):
         text = f"SELECT organization_id FROM identity.{table}"
         found: Counter[UUID] = Counter(

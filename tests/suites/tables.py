@@ -22,6 +22,7 @@ _HELD = {
     Kind.TWO_PARTY: "organization_id",
     Kind.PERSONAL: "user_id",
     Kind.BEARER: "hash",
+    Kind.CHAIN: "chain",
 }
 _NOBODYS = (Kind.CATALOGUE, Kind.PLATFORM)
 
@@ -147,7 +148,8 @@ async def _meant(connection: asyncpg.Connection) -> dict[str, set[Policy]]:
         for kind in Kind:
             table = f"pg_temp.meant_{kind.name.lower()}"
             await connection.execute(
-                f"CREATE TABLE {table} (id uuid, organization_id uuid, user_id uuid, hash bytea)"
+                f"CREATE TABLE {table} (id uuid, organization_id uuid, user_id uuid, "
+                "hash bytea, chain uuid)"
             )
             for text in _policies_of(kind, table):
                 await connection.execute(text)
@@ -172,7 +174,7 @@ def _policies_of(kind: Kind, table: str) -> list[str]:
         made.append(f"CREATE POLICY reader ON {table} FOR SELECT USING ({guard.reads})")
     if guard.writes is not None:
         made.append(f"CREATE POLICY adder ON {table} FOR INSERT WITH CHECK ({guard.writes})")
-    if guard.reads is not None and guard.writes is not None:
+    if guard.reads is not None and guard.writes is not None and not guard.appends:
         text = f"USING ({guard.writes}) WITH CHECK ({guard.writes})"
         made.append(f"CREATE POLICY changer ON {table} FOR UPDATE {text}")
     return made
@@ -268,7 +270,7 @@ def _drift(
             faults.append(f"{schema}.{name}: is made and has no row class")
     for key in declared.keys() & tables:
         said = {
-            c.name: (c.type.compile(_DIALECT).lower(), not c.nullable)
+            c.name: (_as_made(c.type.compile(_DIALECT)), not c.nullable)
             for c in declared[key].__table__.columns
         }
         faults += [
@@ -277,6 +279,11 @@ def _drift(
             if said.get(name) != columns[key].get(name)
         ]
     return faults
+
+
+def _as_made(declared: str) -> str:
+    """The type as the server writes it."""
+    return re.sub(r"^char\(", "character(", declared.lower())
 
 
 _FORBIDDEN = re.compile(

@@ -137,11 +137,13 @@ async def test_a_planted_job_that_plans_no_next_step_is_found(
         work.publish(
             public.ExpiryApproaching(
                 organization_id=item.organization_id,
-                equipment_id=item.id,
+                record_type="equipment",
+                record_id=item.id,
                 kind=one["kind"],
-                expires_on=one["expires_on"],  # type: ignore[arg-type]  # pydantic reads it
+                on=one["expires_on"],  # type: ignore[arg-type]  # pydantic reads it
                 days_left=60,
                 due_at=item.next_check_at or work.now,
+                time_zone="Africa/Johannesburg",
             )
         )
 

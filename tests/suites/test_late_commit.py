@@ -35,8 +35,8 @@ class LateWork(Work):
     pause = 0.0
     ends_with = "COMMIT"
 
-    def _told(self, event: Event) -> Told:
-        made = super()._told(event)
+    def _told(self, event: Event, organization_id: UUID | None) -> Told:
+        made = super()._told(event, organization_id)
         self.event_ids = [*getattr(self, "event_ids", []), made.id]
         return made
 

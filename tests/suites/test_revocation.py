@@ -21,7 +21,7 @@ from tests.suites.own import own_servers, settings_of
 from tests.suites.processes import ApiProcess
 from tests.suites.sizes import size
 from thenga import topology
-from thenga.domains.identity.services.sessions import SignedIn
+from thenga.domains.identity.services.sessions import Started
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.dev import servers
 from thenga.kernel.host import Host, make_host
@@ -104,7 +104,8 @@ async def staged(place: Place, app: str | None = None) -> AsyncIterator[Stage]:
     servers.start(place.home, "redis")
     owner = await identity.member(place.host, new_id(), role="owner")
     apis = [ApiProcess(place.env, place.home, name=f"api-{n}", app=app) for n in (1, 2)]
-    bounds = httpx2.Limits(max_connections=4 * CLIENTS)
+    # A kept connection may be one to the process that was killed.
+    bounds = httpx2.Limits(max_connections=4 * CLIENTS, max_keepalive_connections=0)
     try:
         await asyncio.gather(*(asyncio.to_thread(api.start) for api in apis))
         async with httpx2.AsyncClient(limits=bounds, trust_env=False, timeout=20) as client:
@@ -127,7 +128,7 @@ async def revoke_many(stage: Stage, count: int) -> None:
 
 
 async def _revoke(
-    stage: Stage, end: Callable[[Stage, SignedIn, str], Awaitable[httpx2.Response]]
+    stage: Stage, end: Callable[[Stage, Started, str], Awaitable[httpx2.Response]]
 ) -> None:
     tally = stage.tally
     signed_in = await calls.spare_session(stage.host, stage.owner)
@@ -165,17 +166,17 @@ async def _check_dead(stage: Stage, dead: Iterable[tuple[str, float]]) -> None:
     await asyncio.gather(*(one(*each) for each in dead))
 
 
-async def _revoked_by_other(stage: Stage, signed_in: SignedIn, url: str) -> httpx2.Response:
+async def _revoked_by_other(stage: Stage, signed_in: Started, url: str) -> httpx2.Response:
     path = f"{url}/identity/sessions/{signed_in.session.id}/revoke"
     return await stage.client.post(path, headers=stage.owner.headers)
 
 
-async def _revoked_by_itself(stage: Stage, signed_in: SignedIn, url: str) -> httpx2.Response:
+async def _revoked_by_itself(stage: Stage, signed_in: Started, url: str) -> httpx2.Response:
     path = f"{url}/identity/sessions/{signed_in.session.id}/revoke"
     return await stage.client.post(path, headers=_bearer(signed_in.pair.access_token))
 
 
-async def _signed_out(stage: Stage, signed_in: SignedIn, url: str) -> httpx2.Response:
+async def _signed_out(stage: Stage, signed_in: Started, url: str) -> httpx2.Response:
     headers = _bearer(signed_in.pair.access_token)
     return await stage.client.post(f"{url}/identity/auth/sign-out", headers=headers)
 

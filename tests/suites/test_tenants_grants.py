@@ -24,7 +24,7 @@ revision, down_revision, branch_labels, depends_on = "{name}_0001", None, ("{nam
 
 def upgrade() -> None:
     make_kernel_tables("{name}")
-    for kind in set(Kind) - {{Kind.LEDGER}}:  # journals are the kernel's own
+    for kind in set(Kind) - {{Kind.LEDGER, Kind.JOURNAL}}:  # journals are the kernel's own
         make_table("{name}." + kind.name.lower(), kind, sa.Column("name", sa.Text))
 """
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import orjson
 
+from thenga.kernel import networks
 from thenga.kernel.actors import Actor
 from thenga.kernel.ids import new_id
 
@@ -43,7 +44,10 @@ def entry(
     outcome: str = "succeeded",
     reason_code: str | None = None,
 ) -> Entry:
-    """The row that tells of one change; `detail` holds the fields before and after."""
+    """The row that tells of one change; `detail` holds the fields before and after.
+
+    It stands on the chain of the organization, else of the person it is done for.
+    """
     made = new_id()
     chain = organization_id or user_id or PLATFORM_CHAIN
     parts = {
@@ -57,7 +61,7 @@ def entry(
         "reasonCode": reason_code,
         "requestId": request_id,
         "decisionId": decision_id,
-        "network": network,
+        "network": networks.cut(network),
         "detail": detail,
     }
     text = orjson.dumps(parts, default=_as_text, option=orjson.OPT_UTC_Z).decode()

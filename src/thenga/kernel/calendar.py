@@ -6,7 +6,7 @@ weekends are skipped. A day proclaimed after the library was released is passed 
 """
 
 from collections.abc import Set
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from functools import cache
 from zoneinfo import ZoneInfo
 
@@ -61,3 +61,8 @@ def local_day(instant: datetime, zone: str = "Africa/Johannesburg") -> date:
     if instant.tzinfo is None:
         raise ValueError("an instant is aware")
     return instant.astimezone(ZoneInfo(zone)).date()
+
+
+def local_midnight(day: date, zone: str = "Africa/Johannesburg") -> datetime:
+    """The instant at which that day begins for people in `zone`."""
+    return datetime.combine(day, time(0), tzinfo=ZoneInfo(zone)).astimezone(UTC)

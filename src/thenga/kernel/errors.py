@@ -76,6 +76,24 @@ class SessionExpired(Problem):
     code, status, title = "session-expired", 401, "This session is over"
 
 
+class KeyRevoked(Problem):
+    """This API key was taken back. Ask whoever manages keys in the organization for another."""
+
+    code, status, title = "key-revoked", 401, "This key was revoked"
+
+
+class KeyExpired(Problem):
+    """This API key reached its last day. Make a new one, or rotate keys before they run out."""
+
+    code, status, title = "key-expired", 401, "This key has expired"
+
+
+class KeyRotated(Problem):
+    """This API key has a successor and its time of grace is over. Use the successor."""
+
+    code, status, title = "key-rotated", 401, "This key was replaced"
+
+
 class AccountDisabled(Problem):
     """The account cannot be used. Ask the support desk what happened to it."""
 

@@ -5,7 +5,7 @@ Identity's port `Decisions` is the one implementation; the kernel names no domai
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Literal
 from uuid import UUID
@@ -39,6 +39,8 @@ class Passage:
     clock_offset: timedelta = timedelta(0)
     decision_id: UUID | None = None
     obligations: list[dict[str, Any]] = field(default_factory=list)
+    proven_at: datetime | None = None  # when the person last showed who they are
+    proof_methods: tuple[str, ...] = ()  # by which they could show it again
     outcome: Literal["passage"] = "passage"
 
 
@@ -51,6 +53,7 @@ class Refusal:
     decision_id: UUID | None = None
     actor: Actor | None = None
     text: str | None = None
+    facts: dict[str, Any] = field(default_factory=dict)  # told beside the reason: limit, used
     outcome: Literal["refusal"] = "refusal"
 
 
@@ -75,6 +78,9 @@ REFUSALS: dict[str, type[Problem]] = {
     "token_expired": errors.TokenExpired,
     "session_revoked": errors.SessionRevoked,
     "session_expired": errors.SessionExpired,
+    "key_revoked": errors.KeyRevoked,
+    "key_expired": errors.KeyExpired,
+    "key_rotated": errors.KeyRotated,
     "account_disabled": errors.AccountDisabled,
     "mfa_pending": errors.MfaRequired,
     "no_membership": errors.NotFound,
@@ -100,4 +106,13 @@ def problem_of(refusal: Refusal, permission: str) -> Problem:
         reasonCode=refusal.reason_code,
         decisionId=None if refusal.decision_id is None else str(refusal.decision_id),
         remedy=refusal.remedy,
+        **_proof(refusal),
+        **refusal.facts,
     )
+
+
+def _proof(refusal: Refusal) -> dict[str, Any]:
+    """A missing proof says at the top how fresh it must be and by what it can be given."""
+    if refusal.reason_code != "step_up_required" or refusal.remedy is None:
+        return {}
+    return {name: refusal.remedy[name] for name in ("maxAgeSeconds", "methods")}

@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from thenga.kernel import sealing
 from thenga.kernel.clock import Clock, SystemClock
@@ -40,6 +41,7 @@ class Host:
         await self.engines.close()
 
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
+    gathered: dict[str, Any] = field(default_factory=dict)  # see kernel/gathering.py
     _keys: dict[str, bytes] = field(default_factory=dict)
 
 

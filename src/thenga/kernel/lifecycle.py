@@ -8,6 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, ClassVar
+from uuid import UUID
 
 from typing_extensions import TypedDict  # the one that pydantic can read
 
@@ -41,14 +42,24 @@ class Move:
         if status == self.to and status not in self.sources:
             return False
         if status not in self.sources:
-            raise InvalidTransition(
+            raise not_possible(
                 f"This is {status}; {self.verb} is possible from {_listed(self.sources)}.",
-                **{"from": status, "operation": self.verb, "allowed": self.lifecycle.open(row)},
+                status=status,
+                operation=self.verb,
+                allowed=self.lifecycle.open(row),
             )
         if self.guard is not None:
             self.guard(row, at)
         setattr(row, axis, self.to)
         return True
+
+
+def not_possible(
+    detail: str, *, status: str, operation: str, allowed: list[str], **facts: Any
+) -> InvalidTransition:
+    """The 409 of an operation that does not lead anywhere from this state."""
+    told = {"from": status, "operation": operation, "allowed": allowed, **facts}
+    return InvalidTransition(detail, **told)
 
 
 class AllowedMove(TypedDict):
@@ -119,6 +130,12 @@ class Lifecycle:
             else move.possible
             for move in ways.moves
         ]
+
+
+def explain(row: Any, *, at: datetime, by: UUID | None, code: str, text: str | None = None) -> None:
+    """Write down why a status changed, when and by whom, where a row keeps that beside it."""
+    row.status_code, row.status_text = code, text
+    row.status_changed_at, row.status_changed_by = at, by
 
 
 def _refusal(guard: Guard, row: Any, at: datetime) -> str | None:

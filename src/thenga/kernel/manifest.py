@@ -57,6 +57,12 @@ class Granted:
     sensitivity: Sensitivity = Sensitivity.NORMAL
     feature: str | None = None
     while_suspended: bool = False
+    owner_only: bool = False  # not even an administrator holds it
+    closed_to_keys: bool = False
+    # Resource types, as `bid.workspace`, under which its resources hang; a right that is held only
+    # on one of these passes, and the service keeps to the obligation `limit_to` (IDN-26).
+    scopes: tuple[str, ...] = ()
+    half: bool = False  # open to a sign-in that still needs its second factor
 
     @property
     def effect(self) -> Effect:
@@ -64,7 +70,7 @@ class Granted:
 
     @property
     def keys(self) -> bool:
-        return self.sensitivity is Sensitivity.NORMAL
+        return self.sensitivity is Sensitivity.NORMAL and not self.closed_to_keys
 
     @property
     def agents(self) -> str:
@@ -85,6 +91,7 @@ class Domain:
     lifecycles: Sequence[type[Lifecycle]] = ()
     provides: "dict[type[Port], Any]" = field(default_factory=dict)  # port -> maker(host)
     needs: Sequence[type[Port]] = ()
+    may_need: Sequence[type[Port]] = ()  # asked where somebody answers it; the start does not ask
     reactions: "Reactions | None" = None
     jobs: "Jobs | None" = None
     gate: bool = False  # has a login of its own for the one statement of the gate

@@ -31,6 +31,8 @@ class Settings(BaseSettings):
     trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed
     test_build: bool = False  # opens test hooks; a production start with it is refused
     production: bool = False
+    # Says that no process of this deployment answers for Billing; then every feature is entitled.
+    without_billing: bool = False
 
     pool_size: int = Field(default=8, ge=1, le=200)
     in_flight: int = Field(default=200, ge=1)  # requests at once in a process
@@ -40,6 +42,7 @@ class Settings(BaseSettings):
     actor_per_minute: int = 600
     auth_account_per_minute: int = 10
     auth_address_per_minute: int = 60
+    hashes_per_second: int = 30
     body_bytes: int = 1024 * 1024
     upload_bytes: int = 50 * 1024 * 1024
     drain_seconds: float = 20.0

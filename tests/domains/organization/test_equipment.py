@@ -167,4 +167,6 @@ async def test_a_cursor_works_for_its_own_list_and_caller_only(
     ],
 )
 def test_a_certificate_is_expiring_from_sixty_days_before_its_last_day(today: str, state: str):
-    assert expiries.state_on(date(2026, 12, 31), date.fromisoformat(today)) == state
+    paper = expiries.Expiry("inspection", date(2026, 12, 31))
+
+    assert expiries.state_on(paper, date.fromisoformat(today)) == state

@@ -3,15 +3,38 @@
 from datetime import timedelta
 from uuid import UUID
 
-from thenga.domains.identity.adapters.mail import Letter, Mail
-from thenga.domains.identity.services import auth, memberships
-from thenga.domains.identity.tables import RoleAssignment
+from thenga.domains.identity.services import (
+    api_keys,
+    audit_events,
+    auth,
+    decisions,
+    invitations,
+    permission_assignments,
+    role_assignments,
+    sessions,
+    telling,
+    uses,
+)
+from thenga.domains.identity.tables import (
+    ApiKey,
+    Invitation,
+    PermissionAssignment,
+    RoleAssignment,
+)
+from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Jobs
-from thenga.kernel.jobs.due import due
+from thenga.kernel.jobs.due import when_due
 from thenga.kernel.jobs.run import Run
 
 jobs = Jobs("identity")
+
+_TOPICS = {
+    "register": "identity.confirm_address",
+    "known_already": "identity.already_registered",
+    "reset_password": "identity.reset_password",
+    "change_address": "identity.confirm_new_address",
+}
 
 
 @jobs.carries_out(auth.deliver_link)
@@ -20,45 +43,132 @@ async def deliver_link(run: Run, *, link_hash: str) -> None:
     digest = bytes.fromhex(link_hash)
     async with run.reading() as read:
         link = await auth.link_to_deliver(read, digest)
-    if link is None:
-        return
-    await run.adapter(Mail).send(_letter(link), key=run.key)
+    if link is not None:
+        await run.adapter(Requests).accept(
+            topic_code=_TOPICS[link.purpose],
+            recipients=[Recipient(user_id=link.user_id, address=link.email)],
+            facts={"name": link.display_name},
+            sealed_facts={"link": link.text},
+            key=run.key,
+        )
     async with run.working() as work:
         await auth.mark_delivered(work, digest)
 
 
-@jobs.every(timedelta(seconds=10))
-async def end_due_assignments(work: Work) -> None:
-    """Each role that is over is written down in its own job."""
-    for organization_id, assignment_id in await due(work, RoleAssignment, limit=500):
-        work.enqueue(
-            end_assignment, organization_id=organization_id, role_assignment_id=assignment_id
-        )
+@jobs.carries_out(telling.tell_person)
+async def tell_person(run: Run, *, topic: str, user_id: UUID, about: str) -> None:
+    """Hand a notice over; its facts are read now, so no address waited in the queue."""
+    async with run.reading() as read:
+        message = await telling.message(read, topic, user_id, about)
+    if message is None:
+        return
+    await run.adapter(Requests).accept(
+        topic_code=message.topic,
+        recipients=[Recipient(user_id=message.user_id, address=message.email)],
+        facts=message.facts,
+        sealed_facts={},
+        key=run.key,
+    )
+    async with run.working() as work:
+        await work.become(user_id)
+        work.note("identity.person.told", ("user_account", user_id), {"topic": topic})
 
 
-@jobs.queued(key="{role_assignment_id}")
+@jobs.carries_out(auth.note_lock)
+async def note_lock(work: Work, *, key: str) -> None:
+    """Show a lock on the account and tell its holder (IDN-7)."""
+    await auth.tell_lock(work, bytes.fromhex(key))
+
+
+@when_due(jobs, RoleAssignment, every=timedelta(seconds=10))
 async def end_assignment(work: Work, *, role_assignment_id: UUID) -> None:
-    await memberships.expire_assignment(work, role_assignment_id)
+    """A role that is over is written down as such."""
+    await role_assignments.follow_time(work, role_assignment_id)
+
+
+@when_due(jobs, PermissionAssignment, every=timedelta(seconds=10))
+async def end_permission(work: Work, *, permission_assignment_id: UUID) -> None:
+    """A single permission that is over is written down as such."""
+    await permission_assignments.follow_time(work, permission_assignment_id)
+
+
+@when_due(jobs, Invitation, every=timedelta(seconds=10))
+async def remind_invitation(work: Work, *, invitation_id: UUID) -> None:
+    """On the fifth day a letter goes out again; after the seventh it is over."""
+    await invitations.follow_time(work, invitation_id)
+
+
+@jobs.carries_out(invitations.deliver_invitation)
+async def deliver_invitation(run: Run, *, link_hash: str) -> None:
+    """Hand the letter over, then forget its text and tell that it was sent (IDN-10)."""
+    digest = bytes.fromhex(link_hash)
+    async with run.reading() as read:
+        letter = await invitations.letter_to_deliver(read, digest)
+    if letter is None:
+        return
+    await run.adapter(Requests).accept(
+        topic_code="identity.invitation_again" if letter.is_reminder else "identity.invitation",
+        recipients=[Recipient(user_id=None, address=letter.email)],
+        facts={"message": letter.message or "", "until": f"{letter.expires_at:%d %B %Y}"},
+        sealed_facts={"link": letter.text},
+        key=run.key,
+    )
+    async with run.working() as work:
+        await invitations.mark_delivered(work, digest)
+
+
+@when_due(jobs, ApiKey, every=timedelta(seconds=10))
+async def check_key(work: Work, *, api_key_id: UUID) -> None:
+    """The grace or life of a key is over, or its end is near."""
+    await api_keys.check_time(work, api_key_id)
 
 
 @jobs.every(timedelta(hours=1))
-async def purge_secrets(work: Work) -> None:
-    """Tokens and links that are long over are taken away, a thousand at a time."""
+async def purge_decisions(work: Work) -> None:
+    """Records live 90 days and tallies 30; what is older goes, a thousand at a time (IDN-36)."""
+    await decisions.purge(work, limit=1000)
+
+
+@jobs.every(timedelta(minutes=1))
+async def anchor_heads(work: Work) -> None:
+    """The end of every audit chain that grew is signed (IDN-50)."""
+    await audit_events.anchor(work, limit=1000)
+
+
+@jobs.every(timedelta(days=1))
+async def verify_chains(work: Work) -> None:
+    """Every chain is read once a night; a break is told as an alarm."""
+    await audit_events.verify_all(work)
+
+
+@jobs.every(timedelta(seconds=10))
+async def fold_uses(work: Work) -> None:
+    """When sessions were last seen, from the notes of all processes (IDN-42)."""
+    await uses.fold(work, limit=10_000)
+
+
+@jobs.every(timedelta(minutes=5))
+async def expire_sessions(work: Work) -> None:
+    """Each session that is over is written down in its own job; old seals are wiped."""
+    for user_id, session_id in await sessions.over(work, limit=1000):
+        work.enqueue(expire_session, user_id=user_id, session_id=session_id)
+    await auth.wipe_seals(work, limit=1000)
+
+
+@jobs.queued(key="{session_id}")
+async def expire_session(work: Work, *, user_id: UUID, session_id: UUID) -> None:
+    await work.become(user_id)
+    await sessions.expire(work, session_id)
+
+
+@jobs.every(timedelta(hours=1))
+async def purge_tokens(work: Work) -> None:
+    """What is long over is taken away, a thousand of each at a time."""
     await auth.purge(work, limit=1000)
 
 
-def _letter(link: auth.LinkToDeliver) -> Letter:
-    if link.purpose == "register":
-        return Letter(
-            link.email,
-            "Confirm your address",
-            f"Good day {link.display_name},\n\n"
-            f"confirm your address with this code within a day:\n\n"
-            f"{link.text}\n\nIf you did not ask for it, do nothing.\n",
-        )
-    return Letter(
-        link.email,
-        "You already have an account",
-        f"Good day {link.display_name},\n\nsomebody asked for an account with your address. You "
-        f"already have one: sign in with your password.\n",
-    )
+@jobs.every(timedelta(days=1))
+async def remove_unverified(work: Work) -> None:
+    """Accounts that nobody proved for fourteen days; their addresses are free again."""
+    for user_id in await auth.given_up(work, limit=1000):
+        await auth.remove_unproved(work, user_id)

@@ -1,11 +1,25 @@
 """Identity's ports, answered in this process."""
 
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import decisions
-from thenga.kernel.gate import Passage, Refusal
+from thenga.domains.identity.services import (
+    belonging,
+    decisions,
+    memberships,
+    person_cards,
+    uses,
+)
+from thenga.kernel.actors import SYSTEM, Actor, ActorKind, Scope
+from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.sandbox import clock_offset
+from thenga.kernel.db.work import Work
+from thenga.kernel.events.inbox import AlreadyTaken, take
+from thenga.kernel.gate import HeldAs, Passage, Refusal
 from thenga.kernel.host import Host
+from thenga.kernel.ports.remote import calling
+
+_ENSURED = UUID("019a0000-0000-7000-8000-00000000e45e")
 
 
 class LocalDecisions(public.Decisions):
@@ -23,13 +37,30 @@ class LocalDecisions(public.Decisions):
         network: str,
         request_id: str,
     ) -> Passage | Refusal:
-        return await decisions.enter(
+        passed = await decisions.enter(
             self._host,
             credential=credential,
             organization_id=organization_id,
             permission=permission,
+            network=network,
             request_id=request_id,
         )
+        if isinstance(passed, Passage):
+            self._note(passed, network)
+        return passed
+
+    def _note(self, passed: Passage, network: str) -> None:
+        """A session is seen where it is let in (IDN-42)."""
+        actor = passed.actor
+        if actor.session_id is not None and actor.id is not None:
+            uses.note(
+                self._host,
+                actor.session_id,
+                actor.id,
+                used_in=passed.organization_id,
+                network=network,
+                at=self._host.now(),
+            )
 
     async def check(
         self,
@@ -40,13 +71,106 @@ class LocalDecisions(public.Decisions):
         resource: public.ResourceRef,
         channel: str,
         request_id: str,
+        network: str | None = None,
+        amount: int | None = None,
+        agent: public.AgentRef | None = None,
     ) -> public.Decision:
-        return await decisions.check(
-            self._host,
+        asked = public.Question(
             actor=actor,
             organization_id=organization_id,
             action=action,
             resource=resource,
             channel=channel,
             request_id=request_id,
+            network=network,
+            amount=amount,
+            agent=agent,
         )
+        return await decisions.check(self._host, asked)
+
+    async def check_many(self, *, questions: list[public.Question]) -> list[public.Decision]:
+        return await decisions.check_many(self._host, questions)
+
+
+class LocalMembers(public.Members):
+    """Who may do something, read as the organization."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def holding(
+        self,
+        *,
+        organization_id: UUID,
+        permission: str | None = None,
+        role_code: str | None = None,
+        limit: int = 200,
+    ) -> list[UUID]:
+        scope = await _scope(self._host, organization_id, SYSTEM)
+        read = Reader(self._host, "identity", scope, _origin("identity.members"))
+        try:
+            return await memberships.holding(
+                read, permission=permission, role_code=role_code, limit=limit
+            )
+        finally:
+            await read.close()
+
+
+class LocalMemberships(public.Memberships):
+    """Belonging, brought about for whoever asked another domain for it."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def ensure(
+        self,
+        *,
+        organization_id: UUID,
+        email: str | None,
+        user_id: UUID | None,
+        role_codes: list[str],
+        requested_by: UUID,
+        key: str,
+    ) -> public.Belonging:
+        scope = await _scope(self._host, organization_id, Actor(ActorKind.USER, requested_by))
+        scope.user_id = requested_by
+        work = Work(self._host, "identity", scope, _origin("identity.memberships.ensure"))
+        work.held_as = HeldAs.SERVICE
+        # The route of the domain that asks has demanded the proof (IDN-15).
+        work.proven_at = self._host.now()
+        taken = uuid5(_ENSURED, f"{organization_id}#{key}")
+        work.first = take("identity", "memberships.ensure", taken, self._host.now())
+        try:
+            made = await belonging.ensure(work, email=email, user_id=user_id, role_codes=role_codes)
+            await work.finish()
+            return made
+        except AlreadyTaken:
+            async with work.aside() as read:
+                return await belonging.ensured(read, email=email, user_id=user_id)
+        finally:
+            await work.close()
+
+
+class LocalPeople(public.People):
+    """The cards of people."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    async def describe(self, *, user_ids: list[UUID]) -> list[public.PersonCard]:
+        return await person_cards.describe(self._host, user_ids)
+
+
+async def _scope(host: Host, organization_id: UUID, actor: Actor) -> Scope:
+    ahead = await clock_offset(host, "identity", organization_id)
+    return Scope(actor=actor, organization_id=organization_id, clock_offset=ahead)
+
+
+def _origin(action: str) -> Origin:
+    context = calling.get()
+    return Origin(
+        action=action,
+        request_id=context.request_id,
+        correlation_id=context.request_id,
+        traceparent=context.traceparent or None,
+    )

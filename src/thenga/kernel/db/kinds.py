@@ -11,6 +11,8 @@ ORGANIZATION = "nullif(current_setting('app.organization_id', true), '')::uuid"
 PERSON = "nullif(current_setting('app.user_id', true), '')::uuid"
 PRESENTED = "decode(nullif(current_setting('app.presented', true), ''), 'hex')"
 PLATFORM = "current_setting('app.platform', true) = 'on'"
+# A chain has the identifier of the organization or the person whose rows it links.
+CHAIN = f"chain = {ORGANIZATION} OR chain = {PERSON} OR {PLATFORM}"
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,7 @@ class Guard:
     writes: str | None
     key: tuple[str, ...]
     holder: tuple[str, ...] = ()  # columns that must be there and not null
+    appends: bool = False  # what is written stays: the application's login changes nothing
 
 
 class Kind(Enum):
@@ -57,6 +60,17 @@ class Kind(Enum):
         f"organization_id IS NULL OR organization_id = {ORGANIZATION}",
         ("id",),
     )
+
+    # The audit trail: added like a ledger, read by whose chain it is, changed by nobody.
+    JOURNAL = Guard(
+        CHAIN,
+        f"organization_id IS NULL OR organization_id = {ORGANIZATION}",
+        ("id",),
+        ("chain",),
+        appends=True,
+    )
+    # The ends of chains: only the system login writes them.
+    CHAIN = Guard(CHAIN, None, ("chain", "id"), ("chain",))
 
     @property
     def key(self) -> tuple[str, ...]:

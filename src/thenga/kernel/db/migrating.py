@@ -27,6 +27,7 @@ def make_table(
     indexes: Iterable[Columns] = (),
     references: Iterable[tuple[Columns, str, Columns]] = (),
     deletes: bool = False,
+    appends: bool = False,  # never changed again by the application's login
 ) -> None:
     """A table of `domain.name` with the columns every row has, its kind's keys and policies."""
     domain, name = table.split(".")
@@ -56,10 +57,10 @@ def make_table(
     )
     for index in indexes:
         op.create_index(f"{name}_{'_'.join(index[-2:])}_by", name, list(index), schema=domain)
-    secure(table, kind, deletes=deletes)
+    secure(table, kind, deletes=deletes, appends=appends)
 
 
-def secure(table: str, kind: Kind, *, deletes: bool = False) -> None:
+def secure(table: str, kind: Kind, *, deletes: bool = False, appends: bool = False) -> None:
     """Force row security on a table and give the two logins of its domain what its kind allows."""
     domain, _ = table.split(".")
     guard = kind.value
@@ -71,7 +72,7 @@ def secure(table: str, kind: Kind, *, deletes: bool = False) -> None:
             f"CREATE POLICY holder ON {table} TO {domain} "
             f"USING ({guard.reads}) WITH CHECK ({guard.writes})"
         )
-        _grant(table, domain, "SELECT, INSERT, UPDATE")
+        _grant(table, domain, "SELECT, INSERT" if appends else "SELECT, INSERT, UPDATE")
     else:
         if guard.reads is not None:
             op.execute(
@@ -83,7 +84,7 @@ def secure(table: str, kind: Kind, *, deletes: bool = False) -> None:
                 f"CREATE POLICY adder ON {table} FOR INSERT TO {domain} WITH CHECK ({guard.writes})"
             )
             _grant(table, domain, "INSERT")
-        if guard.writes is not None and guard.reads is not None:
+        if guard.writes is not None and guard.reads is not None and not guard.appends:
             op.execute(
                 f"CREATE POLICY changer ON {table} FOR UPDATE TO {domain} "
                 f"USING ({guard.writes}) WITH CHECK ({guard.writes})"
@@ -103,7 +104,64 @@ def let_gate_read(table: str, columns: Sequence[str]) -> None:
     """Let `<domain>_gate` read named columns: the one listed exception of the lint (IDN-30)."""
     domain, _ = table.split(".")
     op.execute(f"CREATE POLICY gate ON {table} FOR SELECT TO {domain}_gate USING (true)")
+    let_gate_read_more(table, columns)
+
+
+def let_gate_read_more(table: str, columns: Sequence[str]) -> None:
+    """Further columns of a table that the gate reads already."""
+    domain, _ = table.split(".")
     op.execute(f"GRANT SELECT ({', '.join(columns)}) ON {table} TO {domain}_gate")
+
+
+def append_only(*tables: str) -> None:
+    """What is written stays: nobody changes or removes a row, the owner of the table neither."""
+    domain, _ = tables[0].split(".")
+    op.execute(
+        f"CREATE FUNCTION {domain}.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
+    )
+    for table in tables:
+        refuse = f"EXECUTE FUNCTION {domain}.refuse_change()"
+        op.execute(
+            f"CREATE TRIGGER refuse_change BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW {refuse}"
+        )
+        op.execute(f"CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON {table} {refuse}")
+        op.execute(f"REVOKE UPDATE, DELETE ON {table} FROM {domain}, {domain}_system")
+
+
+def balanced(entries: str, lines: str) -> None:
+    """A journal: at commit each entry has lines that sum to 0 in each currency, and a line joins
+    only an entry of its own transaction; `lines` has `entry_id`, `amount_minor`, `currency`."""
+    domain, _ = entries.split(".")
+    same = "organization_id = NEW.organization_id"
+    op.execute(
+        f"CREATE FUNCTION {domain}.refuse_unbalanced() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"DECLARE entry uuid := to_jsonb(NEW) ->> TG_ARGV[0]; counted bigint; even boolean; "
+        f"BEGIN SELECT sum(n), bool_and(total = 0) INTO counted, even FROM ("
+        f"SELECT count(*) AS n, sum(amount_minor) AS total FROM {lines} "
+        f"WHERE {same} AND entry_id = entry GROUP BY currency) AS by_currency; "
+        # Lines that row security hides would count as none: refused as well.
+        f"IF coalesce(counted, 0) < 2 OR NOT even THEN "
+        f"RAISE EXCEPTION 'entry % of {entries} does not sum to 0', entry; END IF; "
+        f"RETURN NULL; END $$"
+    )
+    op.execute(
+        f"CREATE FUNCTION {domain}.refuse_late_line() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"BEGIN IF NOT EXISTS (SELECT 1 FROM {entries} WHERE {same} AND id = NEW.entry_id "
+        f"AND xmin = pg_current_xact_id()::xid) THEN "
+        f"RAISE EXCEPTION 'a line joins only an entry of its own transaction'; END IF; "
+        f"RETURN NEW; END $$"
+    )
+    for table, column in ((entries, "id"), (lines, "entry_id")):
+        op.execute(
+            f"CREATE CONSTRAINT TRIGGER refuse_unbalanced AFTER INSERT ON {table} "
+            f"DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+            f"EXECUTE FUNCTION {domain}.refuse_unbalanced('{column}')"
+        )
+    op.execute(
+        f"CREATE TRIGGER refuse_late_line BEFORE INSERT ON {lines} FOR EACH ROW "
+        f"EXECUTE FUNCTION {domain}.refuse_late_line()"
+    )
 
 
 def make_kernel_tables(domain: str) -> None:
@@ -207,19 +265,19 @@ def _make_audit(domain: str) -> None:
         f"CREATE UNIQUE INDEX audit_chain ON {domain}.audit_entry (chain, seq) "
         f"WHERE seq IS NOT NULL"
     )
-    secure(f"{domain}.audit_entry", Kind.LEDGER)
+    op.create_index("audit_chain_at", "audit_entry", ["chain", "at", "id"], schema=domain)
+    secure(f"{domain}.audit_entry", Kind.JOURNAL)
     # Append-only: nobody takes a row away, and only the place in the chain is ever written later.
     op.execute(f"REVOKE UPDATE, DELETE ON {domain}.audit_entry FROM {domain}_system")
     op.execute(f"GRANT UPDATE (seq, hash) ON {domain}.audit_entry TO {domain}_system")
     op.create_table(
         "audit_head",
         sa.Column("chain", pg.UUID, primary_key=True),
-        sa.Column("organization_id", pg.UUID, nullable=True),
         sa.Column("seq", sa.BigInteger, nullable=False),
         sa.Column("hash", sa.LargeBinary, nullable=False),
         schema=domain,
     )
-    secure(f"{domain}.audit_head", Kind.LEDGER)
+    secure(f"{domain}.audit_head", Kind.CHAIN)
 
 
 JOB_TABLES = ("jobs", "events", "periodic_defers", "workers")

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import asyncpg
-from sqlalchemy import ColumnElement, Integer, Select, bindparam, tuple_
+from sqlalchemy import ColumnElement, Integer, Select, bindparam, literal, tuple_
 
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.rows import Row
@@ -89,3 +89,21 @@ def page_statement(
         values["_by_value"], values["_id"] = open_cursor(key, paged.cursor, bound_to=bound_to)
     cut = Keyset(row, holder[0] if holder else None, by, paged.descending, paged.cursor is None)
     return render_extended(statement, cut.extend, shape=cut.shape, ours=values)
+
+
+def cut_records(
+    statement: Select[*tuple[Any, ...]],
+    paged: Paged,
+    order: tuple[ColumnElement[Any], ColumnElement[Any]],
+    *,
+    key: bytes,
+    bound_to: str,
+) -> Select[*tuple[Any, ...]]:
+    """One page, and one row more, of a statement that is no table's; ordered by two columns."""
+    if paged.cursor is not None:
+        last = open_cursor(key, paged.cursor, bound_to=bound_to)
+        there = tuple_(*(literal(v, c.type) for v, c in zip(last, order, strict=True)))
+        here = tuple_(*order)
+        statement = statement.where(here < there if paged.descending else here > there)
+    ordering = [part.desc() for part in order] if paged.descending else list(order)
+    return statement.order_by(*ordering).limit(paged.limit + 1)

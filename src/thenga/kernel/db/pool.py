@@ -71,6 +71,14 @@ class Pool:
         finally:
             self.release(connection)
 
+    async def fetch(self, text: str, *arguments: Any) -> list[asyncpg.Record]:
+        """As `fetchrow`, where the statement returns many rows."""
+        connection = await self.acquire()
+        try:
+            return await connection.fetch(text, *arguments)
+        finally:
+            self.release(connection)
+
     async def close(self) -> None:
         """Close what is idle; what is out is cut when it comes back."""
         self._size = 0

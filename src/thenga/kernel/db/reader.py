@@ -7,7 +7,7 @@ Every read is bound to the organization twice: by row security, and by the filte
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -17,9 +17,10 @@ from sqlalchemy import ColumnElement, Select
 from thenga.kernel.actors import Actor, Scope
 from thenga.kernel.clock import of_sandbox
 from thenga.kernel.db import statements
+from thenga.kernel.db.cursors import seal_cursor
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.paging import Paged, Slice, page_statement
+from thenga.kernel.db.paging import Paged, Slice, cut_records, page_statement
 from thenga.kernel.db.rows import Row, row_of
 from thenga.kernel.errors import NotFound
 from thenga.kernel.host import Host
@@ -43,6 +44,7 @@ class Origin:
     traceparent: str | None = None
     network: str | None = None
     decision_id: UUID | None = None
+    agent: str = ""  # the program that the caller says to use; names a device, proves nothing
 
 
 class Reader:
@@ -56,9 +58,12 @@ class Reader:
         self.host = host
         self.domain = domain
         self.origin = origin
-        self.now: datetime = of_sandbox(host.now(), scope.clock_offset)
+        self._base_now = host.now()
+        self.now: datetime = of_sandbox(self._base_now, scope.clock_offset)
         self.held_as = "system"
         self.obligations: list[dict[str, Any]] = []
+        self.proven_at: datetime | None = None
+        self.proof_methods: tuple[str, ...] = ()
         self._scope = scope
         self._login = login
         self._pool = host.engines.pool(domain, login)
@@ -70,10 +75,20 @@ class Reader:
 
     @property
     def organization_id(self) -> UUID:
-        """The organization this is for; asking where there is none is a defect."""
+        """The organization this is for; asking where there is none is a defect.
+
+        Staff may have named none: then what belongs to an organization is not there for them.
+        """
+        if self._scope.organization_id is None and self.held_as == "platform":
+            raise NotFound("Name the organization with X-Organization-Id.")
         if self._scope.organization_id is None:
             raise LookupError("this unit of work was opened for no organization")
         return self._scope.organization_id
+
+    @property
+    def has_organization(self) -> bool:
+        """Whether this is for an organization at all; a person may act for none."""
+        return self._scope.organization_id is not None
 
     @property
     def user_id(self) -> UUID:
@@ -81,6 +96,13 @@ class Reader:
         if self._scope.user_id is None:
             raise LookupError("this unit of work was opened for no person")
         return self._scope.user_id
+
+    def now_in(self, ahead: timedelta) -> datetime:
+        """This unit's one moment by the clock of an organization that runs so far ahead.
+
+        For whoever was let in as a person, or as nobody, and acts on what is an organization's.
+        """
+        return of_sandbox(self._base_now, ahead)
 
     async def get(self, row: type[R], id: UUID) -> R:  # noqa: A002
         """The row of this identifier, or `NotFound`, also where it belongs to somebody else."""
@@ -133,6 +155,23 @@ class Reader:
             after = paged.seal_after(key, bound_to, records[paged.limit - 1])
         return Slice(items, after)  # type: ignore[arg-type]  # row is R's class
 
+    async def page_records(
+        self,
+        statement: Select[*tuple[Any, ...]],
+        paged: Paged,
+        order: tuple[ColumnElement[Any], ColumnElement[Any]],
+    ) -> tuple[Sequence[asyncpg.Record], str | None]:
+        """As `page` for rows of no one table: result rows by name, and the next cursor."""
+        bound_to = f"{paged.bound_to}|{self._scope.organization_id}|{self.actor.id}"
+        key = self.host.key("cursor")
+        cut = cut_records(statement, paged, order, key=key, bound_to=bound_to)
+        rows = await self._fetch(cut)
+        shown = rows[: paged.limit]
+        if len(rows) <= paged.limit:
+            return shown, None
+        last = [shown[-1][str(part.key)] for part in order]
+        return shown, seal_cursor(key, last, bound_to=bound_to)
+
     def port(self, port: type[P]) -> P:
         """Another domain's port; asked before the first write, never in a loop."""
         return self.host.bindings.of(port)
@@ -149,6 +188,23 @@ class Reader:
         if self._scope.user_id not in (None, user_id):
             raise LookupError("this unit of work is another person's already")
         self._scope.user_id = user_id
+        await self._rescope()
+
+    async def turn_to(
+        self, *, user_id: UUID | None = None, organization_id: UUID | None = None
+    ) -> None:
+        """Go on with the rows of one person or of one organization alone; the actor stays.
+
+        One's own always. Another's only where a role of the organization or of the platform let
+        the caller in, and the service has seen that it reaches this one. What belongs to a person
+        follows the base clock (IDN-51), so a sandbox's time is left behind.
+        """
+        if self.held_as == "person" and (user_id != self.actor.id or organization_id is not None):
+            raise NotFound()  # a second wall behind the gate: another's rows are not there
+        scope = self._scope
+        self.now -= scope.clock_offset
+        scope.user_id, scope.organization_id = user_id, organization_id
+        scope.clock_offset = timedelta(0)
         await self._rescope()
 
     async def settle_in(self, organization_id: UUID) -> None:

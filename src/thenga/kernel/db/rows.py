@@ -95,6 +95,7 @@ class Row(_Declared):
     __enums__: ClassVar[tuple[tuple[str, dict[str, StrEnum]], ...]]
     __defaults__: ClassVar[dict[str, Any]]
     __key__: ClassVar[tuple[str, ...]]
+    __told__: ClassVar[bool]
 
     id: Col[UUID] = col(pg.UUID, default=None)
     created_at: Col[datetime] = col(Instant, default=None)
@@ -102,11 +103,18 @@ class Row(_Declared):
     version: Col[int] = col(sa.BigInteger, default=0)
 
     def __init_subclass__(
-        cls, *, table: str | None = None, kind: Kind | None = None, key: Iterable[str] | None = None
+        cls,
+        *,
+        table: str | None = None,
+        kind: Kind | None = None,
+        key: Iterable[str] | None = None,
+        told: bool = True,
     ) -> None:
+        """`told` is false for what is itself a note of something else, and in no trail."""
         super().__init_subclass__()
         if table is None or kind is None:
             return
+        cls.__told__ = told and kind is not Kind.BEARER
         schema, name = table.split(".")
         columns = _columns_of(cls)
         cls.__kind__ = kind

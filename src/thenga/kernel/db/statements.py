@@ -8,13 +8,16 @@ insert, update) are rendered once a table and do not pass through SQLAlchemy at 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy import Select
+from sqlalchemy import ColumnElement, Select
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
+
+T = TypeVar("T")
 
 _DIALECT = PGDialect_asyncpg()  # type: ignore[no-untyped-call]  # not annotated upstream
 _COMPILED: dict[Any, SQLCompiler] = {}
@@ -36,6 +39,11 @@ def render(statement: ClauseElement) -> tuple[str, list[Any]]:
         compiled = _COMPILED[key.key] = made
     values = compiled.construct_params(extracted_parameters=key.bindparams, escape_names=False)
     return str(compiled), [values[name] for name in compiled.positiontup or ()]
+
+
+def among(column: ColumnElement[T], values: Iterable[T]) -> ColumnElement[bool]:
+    """Whether a column is one of some values, bound as one array: one shape, however many."""
+    return column == sa.any_(sa.literal(list(values), ARRAY(column.type)))
 
 
 @dataclass(frozen=True, slots=True)

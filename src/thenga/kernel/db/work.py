@@ -19,7 +19,6 @@ from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.flush import Told, flush, once
 from thenga.kernel.db.idempotency import Answer, Key, claim
-from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.rows import Row
 from thenga.kernel.errors import NotFound, StaleVersion
@@ -53,7 +52,7 @@ class Work(Reader):
         self._written = False
         self._locked: dict[int, tuple[Row, dict[str, Any]]] = {}
         self._versions: dict[UUID, int] = {}
-        self._events: list[Event] = []
+        self._events: list[tuple[Event, UUID | None]] = []  # and whose organization it is
         self._audit: list[audit.Entry] = []
         self._jobs: list[Enqueued] = []
 
@@ -81,20 +80,21 @@ class Work(Reader):
 
     async def save(self, row: R) -> R:
         """Write what was changed on a locked row; its version counts up by one."""
-        return await self._save(row) if self._changes(row) else row
+        return await self._save(row) if self.changes(row) else row
 
     async def touch(self, row: R) -> R:
         """As `save`, and the version counts up also where only rows below this one changed."""
         return await self._save(row)
 
-    def _changes(self, row: Row) -> dict[str, Any]:
+    def changes(self, row: Row) -> dict[str, Any]:
+        """What was set on a locked row and is not saved yet."""
         before = self._locked[id(row)][1]
         now = row.__dict__
         return {n: v for n, v in now.items() if v is not before[n] and v != before[n]}
 
     async def _save(self, row: R) -> R:
         before = self._locked[id(row)][1]
-        told = self._changes(row)
+        told = self.changes(row)
         row.updated_at, row.version = self.now, before["version"] + 1
         changed = told | {"updated_at": row.updated_at, "version": row.version}
         connection = await self._write()
@@ -138,7 +138,7 @@ class Work(Reader):
             raise LookupError(f"{event.type} is not in the manifest of {self.domain}")
         if event.aggregate_id not in self._versions:
             raise LookupError(f"{event.type} tells of a row that this work did not change")
-        self._events.append(event)
+        self._events.append((event, self._scope.organization_id))
 
     def enqueue(
         self,
@@ -196,7 +196,7 @@ class Work(Reader):
                 return
             await self._open()
         assert self._connection is not None  # noqa: S101  # narrows the type for mypy
-        told = [self._told(event) for event in self._events]
+        told = [self._told(event, whose) for event, whose in self._events]
         if self.idempotency is not None:
             await self.present(self.idempotency.hash)
         await flush(self._connection, self.domain, told, self._audit, self.idempotency, answer)
@@ -231,7 +231,7 @@ class Work(Reader):
         return connection
 
     def _record(self, change: str, row: Row, detail: dict[str, Any]) -> None:
-        if row.__kind__ is Kind.BEARER:
+        if not row.__told__:
             return  # tokens and links come and go with the row they belong to, which is told
         name = row.__table__.name
         self._audit.append(
@@ -255,9 +255,8 @@ class Work(Reader):
             **more,
         )
 
-    def _told(self, event: Event) -> Told:
+    def _told(self, event: Event, organization_id: UUID | None) -> Told:
         made = new_id()
-        organization_id = self._scope.organization_id
         text = envelope_text(
             event,
             id=made,

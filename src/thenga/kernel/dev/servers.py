@@ -171,6 +171,7 @@ def environment(state: State) -> dict[str, str]:
         "THENGA_REDIS": f"redis://127.0.0.1:{ports['redis']}/0",
         "THENGA_INTERNAL_SECRET": secret["internal"],
         "THENGA_SEALING_KEY": secret["sealing"],
+        "THENGA_WITHOUT_BILLING": "true",
     }
 
 

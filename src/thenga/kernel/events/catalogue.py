@@ -68,9 +68,10 @@ def data_schema(event: type[Event], at: str = "#") -> Json:
 def example(event: type[Event]) -> Json:
     """An envelope as a subscriber gets it, with sample values."""
     data = sample(data_schema(event))
-    subject = event.subject.removesuffix("_id")
     field = event.model_fields.get(event.subject)
     found = data.get((field.alias if field is not None else None) or event.subject)
+    named = event.model_fields.get(event.resource)
+    subject = event.resource if named is None else data[named.alias or event.resource]
     return {
         "specversion": "1.0",
         "id": "019a0000-0000-7000-8000-0000000000e1",

@@ -17,7 +17,8 @@ class Event(BaseModel):
     """A fact; the type reads `domain.EventName.vN` and stands whole in the class line.
 
     `subject` names the field that identifies the aggregate. Its version becomes the envelope's
-    `sequence`, so a reader that copies state can ignore what is not newer.
+    `sequence`, so a reader that copies state can ignore what is not newer. `resource` is what the
+    aggregate is called, where the field is not named after it, or the field that says it.
     """
 
     model_config = ConfigDict(
@@ -26,8 +27,16 @@ class Event(BaseModel):
 
     type: ClassVar[str] = ""
     subject: ClassVar[str] = ""
+    resource: ClassVar[str] = ""
 
-    def __init_subclass__(cls, *, type: str = "", subject: str = "", **config: Any) -> None:  # noqa: A002
+    def __init_subclass__(
+        cls,
+        *,
+        type: str = "",  # noqa: A002
+        subject: str = "",
+        resource: str = "",
+        **config: Any,
+    ) -> None:
         super().__init_subclass__(**config)
         if not type:
             return
@@ -35,6 +44,7 @@ class Event(BaseModel):
         if known is not None and known.__qualname__ != cls.__qualname__:
             raise TypeError(f"event type {type!r} is declared twice")
         cls.type, cls.subject = type, subject
+        cls.resource = resource or subject.removesuffix("_id")
         EVENTS[type] = cls
 
     @classmethod
@@ -54,7 +64,10 @@ class Event(BaseModel):
     @property
     def aggregate(self) -> str:
         """The CloudEvents subject: `equipment/<id>`."""
-        return f"{self.subject.removesuffix('_id')}/{self.aggregate_id}"
+        named = self.resource
+        if named in type(self).model_fields:
+            named = getattr(self, named)
+        return f"{named}/{self.aggregate_id}"
 
 
 class Envelope(BaseModel):

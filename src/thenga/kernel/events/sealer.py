@@ -143,24 +143,32 @@ async def verify(
     chain: UUID | None = None,
     *,
     expected: Mapping[UUID, Head] | None = None,
+    opening: str | None = None,
 ) -> list[Break]:
     """Every break of one chain or of all.
 
     `expected` are heads kept elsewhere; without them a tail that was cut together with its head
-    in the database cannot be seen.
+    in the database cannot be seen. `opening` says for whom a login without all rows reads.
     """
     async with connection.transaction(isolation="repeatable_read", readonly=True):
-        kept = await connection.fetch(
-            f"SELECT chain, seq, hash FROM {domain}.audit_head "
-            f"WHERE $1::uuid IS NULL OR chain = $1",
-            chain,
-        )
-        heads = {row["chain"]: Head(row["seq"], row["hash"]) for row in kept}
-        breaks: list[Break] = []
-        ends: dict[UUID, Head] = {}
-        async for row in _sealed(connection, domain, chain):
-            ends[row["chain"]] = _check(row, ends.get(row["chain"]), breaks, heads)
-    outside = {c: h for c, h in (expected or {}).items() if chain in (None, c)}
+        if opening is not None:
+            await connection.execute(opening)
+        return await _verify(connection, domain, chain, expected or {})
+
+
+async def _verify(
+    connection: Connection | Session, domain: str, chain: UUID | None, expected: Mapping[UUID, Head]
+) -> list[Break]:
+    kept = await connection.fetch(
+        f"SELECT chain, seq, hash FROM {domain}.audit_head WHERE $1::uuid IS NULL OR chain = $1",
+        chain,
+    )
+    heads = {row["chain"]: Head(row["seq"], row["hash"]) for row in kept}
+    breaks: list[Break] = []
+    ends: dict[UUID, Head] = {}
+    async for row in _sealed(connection, domain, chain):
+        ends[row["chain"]] = _check(row, ends.get(row["chain"]), breaks, heads)
+    outside = {c: h for c, h in expected.items() if chain in (None, c)}
     for name in sorted(ends.keys() | heads.keys() | outside.keys()):
         end = ends.get(name) or Head(0, canonical.genesis(name))
         breaks.extend(_check_end(name, end, heads.get(name), outside.get(name)))

@@ -19,7 +19,7 @@ from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.guard import read_json
 from thenga.kernel.http.answering import Reading, rendered
-from thenga.kernel.http.bodies import PageOf, without_secrets
+from thenga.kernel.http.bodies import PageOf, secrets_of, without_secrets
 from thenga.kernel.http.bounds import check_length, read_body
 from thenga.kernel.http.entrances import Entrance
 from thenga.kernel.http.problems import Retryable, from_database
@@ -134,10 +134,15 @@ def _label(request: Request, answer: object, status: int) -> tuple[int, dict[str
         asked = request.scope["thenga"].headers.get(b"if-none-match")
         if asked is not None and request.method == "GET" and asked == headers["ETag"].encode():
             return 304, headers
+        if isinstance(answer, BaseModel) and secrets_of(answer):
+            headers["Cache-Control"] = "no-store"  # shown once, so kept nowhere (rule 33)
     else:
         headers = {"Cache-Control": "no-store"}
-    if status == 201:
-        headers["Location"] = f"{request.scope['path']}/{getattr(answer, 'id', '')}"
+    if status == 201 and not isinstance(answer, Response):
+        # What is known by a code of its own, not by its identifier, says where it stands.
+        own = getattr(answer, "own_path", None)
+        made = own or f"{request.scope['path']}/{getattr(answer, 'id', '')}"
+        headers["Location"] = made
     if isinstance(answer, PageOf) and answer.next_cursor is not None:
         after = request.url.include_query_params(cursor=answer.next_cursor)
         headers["Link"] = f'<{after.path}?{after.query}>; rel="next"'

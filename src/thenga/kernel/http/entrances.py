@@ -2,7 +2,8 @@
 
 `reads(p)` gives a `Reader`, `writes(p)` a `Work`, `uploads(p)` a `Work` and the body as a stream,
 `signed(scheme)` a `Work` for a verified and deduplicated callback, `anyone(limit)` a `Work` for
-nobody known. A route has exactly one; the application does not start otherwise.
+nobody known, `perhaps(p, limit)` the same where whoever is signed in counts. A route has exactly
+one; the application does not start otherwise.
 """
 
 import hashlib
@@ -44,6 +45,7 @@ class Entrance(ABC):
     idempotent = False
     streams = False
     requires_version = False
+    known_by: str | None = None  # asked of the gate only where a credential is sent
 
     async def __call__(self) -> Any:
         """FastAPI reads this signature; the door opens the entrance itself, before all else."""
@@ -63,19 +65,9 @@ class _ByPermission(Entrance):
     async def open(self, request: Request, domain: str) -> Reader:
         shared, facts = shared_of(request), _facts(request)
         await shared.limits.hit(shared.rules.address, facts.network)
-        # A port that is asked on the way carries on under the same number.
-        calling.set(CallContext("", facts.request_id, facts.traceparent or ""))
         assert self.permission is not None  # noqa: S101  # set by __init__
-        passed = await shared.gate.enter(
-            credential=_credential(facts),
-            organization_id=_organization_asked(request, facts),
-            permission=self.permission,
-            network=facts.network,
-            request_id=facts.request_id,
-        )
-        if isinstance(passed, gates.Refusal):
-            raise gates.problem_of(passed, self.permission)
-        await shared.limits.hit(shared.rules.actor, str(passed.actor.id))
+        asked = _organization_asked(request, facts)
+        passed = await _let_in(shared, facts, self.permission, asked)
         unit = self.unit(
             shared.host,
             domain,
@@ -90,6 +82,7 @@ class _ByPermission(Entrance):
         )
         unit.held_as = passed.held_as
         unit.obligations = passed.obligations
+        unit.proven_at, unit.proof_methods = passed.proven_at, passed.proof_methods
         if isinstance(unit, Work):
             await self._prepare(request, shared, unit, passed)
         return unit
@@ -110,17 +103,18 @@ class _Writes(_ByPermission):
     writing = True
     idempotent = True
 
-    def __init__(self, permission: StrEnum, *, if_match: bool) -> None:
+    def __init__(self, permission: StrEnum, *, if_match: bool, keyed: bool = True) -> None:
         super().__init__(permission)
         self.requires_version = if_match
+        self.idempotent = keyed
 
 
 class _Uploads(_Writes):
     streams = True
-    idempotent = False  # the body is not in memory, so it cannot be compared
 
     def __init__(self, permission: StrEnum) -> None:
-        super().__init__(permission, if_match=False)
+        # The body is not in memory, so it cannot be compared with the one of an earlier call.
+        super().__init__(permission, if_match=False, keyed=False)
 
     async def _prepare(
         self, request: Request, shared: Shared, work: Work, passed: gates.Passage
@@ -141,6 +135,26 @@ class _Anyone(Entrance):
         shared, facts = shared_of(request), _facts(request)
         await shared.limits.hit(self.limit(shared), facts.network)
         return Work(shared.host, domain, Scope(actor=NOBODY), _origin(facts, "public", None))
+
+
+class _Perhaps(Entrance):
+    """Open to whoever brings the secret in the body; a credential that is sent must be good."""
+
+    writing = True
+
+    def __init__(self, permission: StrEnum, limit: Callable[[Shared], Rule]) -> None:
+        self.known_by = permission.value
+        self.limit = limit
+
+    async def open(self, request: Request, domain: str) -> Work:
+        shared, facts = shared_of(request), _facts(request)
+        await shared.limits.hit(self.limit(shared), facts.network)
+        scope, decision_id = Scope(actor=NOBODY), None
+        if b"authorization" in facts.headers:
+            assert self.known_by is not None  # noqa: S101  # set by __init__
+            passed = await _let_in(shared, facts, self.known_by, None)
+            scope, decision_id = Scope(passed.actor, user_id=passed.user_id), passed.decision_id
+        return Work(shared.host, domain, scope, _origin(facts, "public", decision_id))
 
 
 @dataclass(frozen=True)
@@ -185,9 +199,12 @@ def reads(permission: StrEnum) -> Any:
     return Depends(_ByPermission(permission))
 
 
-def writes(permission: StrEnum, *, if_match: bool = False) -> Any:
-    """A `Work`, for whoever holds the permission; `if_match` where a lost update costs money."""
-    return Depends(_Writes(permission, if_match=if_match))
+def writes(permission: StrEnum, *, if_match: bool = False, keyed: bool = True) -> Any:
+    """A `Work`, for whoever holds the permission; `if_match` where a lost update costs money.
+
+    Not `keyed` is what has a single-use secret of its own (context-map, decision 14).
+    """
+    return Depends(_Writes(permission, if_match=if_match, keyed=keyed))
 
 
 def uploads(permission: StrEnum) -> Any:
@@ -205,6 +222,29 @@ def anyone(limit: Callable[[Shared], Rule]) -> Any:
     return Depends(_Anyone(limit))
 
 
+def perhaps(permission: StrEnum, limit: Callable[[Shared], Rule]) -> Any:
+    """As `anyone`; who sends a credential is known by it, and refused if it is not good."""
+    return Depends(_Perhaps(permission, limit))
+
+
+async def _let_in(
+    shared: Shared, facts: RequestFacts, permission: str, asked: UUID | None
+) -> gates.Passage:
+    # A port that is asked on the way carries on under the same number.
+    calling.set(CallContext("", facts.request_id, facts.traceparent or ""))
+    passed = await shared.gate.enter(
+        credential=_credential(facts),
+        organization_id=asked,
+        permission=permission,
+        network=facts.network,
+        request_id=facts.request_id,
+    )
+    if isinstance(passed, gates.Refusal):
+        raise gates.problem_of(passed, permission)
+    await shared.limits.hit(shared.rules.actor, str(passed.actor.id))
+    return passed
+
+
 def _facts(request: Request) -> RequestFacts:
     facts = request.scope["thenga"]
     assert isinstance(facts, RequestFacts)  # noqa: S101  # put there by the outermost layer
@@ -219,6 +259,7 @@ def _origin(facts: RequestFacts, action: str, decision_id: UUID | None) -> Origi
         traceparent=facts.traceparent,
         network=facts.network,
         decision_id=decision_id,
+        agent=facts.headers.get(b"user-agent", b"")[:400].decode("latin-1"),
     )
 
 

@@ -40,6 +40,9 @@ _KNOWN_CALLER = (
     errors.TokenExpired,
     errors.SessionRevoked,
     errors.SessionExpired,
+    errors.KeyRevoked,
+    errors.KeyExpired,
+    errors.KeyRotated,
     errors.AccountDisabled,
     errors.MfaRequired,
     errors.Forbidden,
@@ -105,6 +108,10 @@ def describe(door: "Door") -> None:
         extra["security"] = [{"bearer": []}]
         extra["x-permission"] = door.entrance.permission
         parameters.append(_ORGANIZATION)
+    if door.entrance.known_by is not None:
+        kinds += _KNOWN_CALLER
+        extra["security"] = [{}, {"bearer": []}]  # without a credential, or with a good one
+        extra["x-permission-if-signed-in"] = door.entrance.known_by
     if door.dependant.query_params:
         kinds.append(errors.MalformedRequest)
     if any(p.name == "cursor" for p in _query_of(door)):
@@ -114,7 +121,7 @@ def describe(door: "Door") -> None:
     if door.entrance.writing:
         kinds += _CHANGE
     if door.entrance.writing and door.entrance.permission is not None:
-        parameters.append(_IF_MATCH | {"required": door.entrance.requires_version})
+        parameters.append(_VERSION if door.entrance.requires_version else _IF_MATCH)
     if door.entrance.requires_version:
         kinds.append(errors.PreconditionRequired)
     if door.entrance.idempotent:
@@ -160,8 +167,14 @@ _ORGANIZATION = {
 _IF_MATCH = {
     "name": "If-Match",
     "in": "header",
+    "required": False,
     "description": "The ETag of what you read; a change of somebody else is then not lost.",
     "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,18}")$'},
+}
+# Where the version must be said, `*` does not say one.
+_VERSION = _IF_MATCH | {
+    "required": True,
+    "schema": {"type": "string", "pattern": r'^(W/)?"[0-9]{1,18}"$'},
 }
 _IF_NONE_MATCH = {
     "name": "If-None-Match",

@@ -22,19 +22,31 @@ class Rules:
     auth_address: Rule
     auth_account: Rule
     mail_account: Rule
+    link_address: Rule
+    recovery_account: Rule
+    hashing: Rule
 
     @classmethod
     def of(cls, settings: Settings) -> "Rules":
-        actors = settings.actor_per_minute
+        actors, hashes = settings.actor_per_minute, settings.hashes_per_second
+        addresses, accounts = settings.auth_address_per_minute, settings.auth_account_per_minute
         return cls(
             # Generous: many people of one company share an address; it only stops floods.
             address=Rule("address", actors * 20, 60, lease=_lease(actors * 20)),
             actor=Rule("actor", actors, 60, lease=_lease(actors)),
             callback=Rule("callback", 6000, 60, lease=20),
-            auth_address=Rule("auth-address", settings.auth_address_per_minute, 60, degraded=20),
-            auth_account=Rule("auth-account", settings.auth_account_per_minute, 60, degraded=5),
-            mail_account=Rule("mail-account", 3, 3600, degraded=2),
+            auth_address=_strict("auth-address", addresses, 60, alone=addresses // 3),
+            auth_account=_strict("auth-account", accounts, 60, alone=accounts // 2),
+            mail_account=_strict("mail-account", 3, 3600, alone=2),
+            link_address=_strict("link-address", addresses // 6, 60, alone=addresses // 24),
+            recovery_account=_strict("recovery-account", 5, 3600, alone=2),
+            hashing=_strict("hashing", hashes, 1, alone=hashes // 3),
         )
+
+
+def _strict(name: str, amount: int, seconds: int, *, alone: int) -> Rule:
+    """A limit that guards sign-in: asked of Redis each time, and `alone` while it is away."""
+    return Rule(name, max(1, amount), seconds, degraded=max(1, alone))
 
 
 def _lease(amount: int) -> int:

@@ -56,6 +56,7 @@ class Job:
     retries: int = 5
     priority: int = 0
     rhythm: timedelta | None = None
+    as_system: bool = False  # sees beyond its organization: sweeps, catalogues, number series
 
     @property
     def task(self) -> str:
@@ -98,10 +99,12 @@ async def _elsewhere(*_: object) -> None:
     raise RuntimeError("the body of an errand is declared in its domain's jobs.py")
 
 
-def errand(task: str, *, form: Form, key: str = "", retries: int = 8) -> Job:
+def errand(
+    task: str, *, form: Form, key: str = "", retries: int = 8, as_system: bool = False
+) -> Job:
     """A job that a service enqueues and `jobs.py` carries out, named `domain.job`."""
     domain, name = task.split(".")
-    return Job(domain, name, form, _elsewhere, key=key, retries=retries)
+    return Job(domain, name, form, _elsewhere, key=key, retries=retries, as_system=as_system)
 
 
 _ACTOR = TypeAdapter(Actor)
@@ -131,7 +134,7 @@ class Jobs:
 
     def every(self, rhythm: timedelta) -> Callable[[Body], Job]:
         """Finds what is due, over all organizations, and enqueues keyed jobs."""
-        return self._declaring(Form.EVERY, rhythm=rhythm, retries=0)
+        return self._declaring(Form.EVERY, rhythm=rhythm, retries=0, as_system=True)
 
     def carries_out(self, job: Job) -> Callable[[Body], Job]:
         """The body of an errand that a service hands out (calls go down, so it names it there)."""

@@ -4,13 +4,40 @@ A row that time will move has `next_check_at`. Its table needs two indexes: `nex
 `organization_id, next_check_at`.
 """
 
-from datetime import datetime
+import inspect
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
 
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
+from thenga.kernel.jobs.declare import Body, Job, Jobs
+
+
+def when_due(
+    jobs: Jobs, row: type[Row], *, every: timedelta, limit: int = 500
+) -> Callable[[Body], Job]:
+    """What is done with each row whose time has come: `every` so often they are found, and each
+    is done in a job of its own, so one failure stops nothing. The body names the row's id."""
+
+    def declare(body: Body) -> Job:
+        named = inspect.signature(body).parameters.values()
+        (name,) = [one.name for one in named if one.kind is one.KEYWORD_ONLY]
+        do = jobs.queued(key=f"{{{name}}}")(body)
+
+        async def find(work: Work) -> None:
+            for organization_id, row_id in await due(work, row, limit=limit):
+                named_id: dict[str, Any] = {name: row_id}
+                work.enqueue(do, organization_id=organization_id, **named_id)
+
+        find.__name__ = f"find_to_{body.__name__}"
+        jobs.every(every)(find)
+        return do
+
+    return declare
 
 
 async def due(work: Work, row: type[Row], *, limit: int) -> list[tuple[UUID, UUID]]:

@@ -70,7 +70,7 @@ class Run:
     @asynccontextmanager
     async def working(self) -> AsyncIterator[Work]:
         """Record. The first of these marks the job as done: a later attempt does nothing more."""
-        system = f"{self.job.domain}_system" if self.job.form is Form.EVERY else None
+        system = f"{self.job.domain}_system" if self.job.as_system else None
         scope, origin = await self._scope(), self._origin()
         work = Work(self.host, self.job.domain, scope, origin, login=system)
         work.first = self._first

@@ -4,33 +4,14 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql as pg
 
+from thenga.kernel.db.columns import flag, ident, instant, octets, text
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.migrating import Instant, let_gate_read, make_kernel_tables, make_table
+from thenga.kernel.db.migrating import let_gate_read, make_kernel_tables, make_table
 
 revision = "identity_0001"
 down_revision = None
 branch_labels = ("identity",)
 depends_on = None
-
-
-def text(name: str, *, nullable: bool = False) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, nullable=nullable)
-
-
-def instant(name: str, *, nullable: bool = False) -> sa.Column[object]:
-    return sa.Column(name, Instant, nullable=nullable)
-
-
-def ident(name: str, *, nullable: bool = False) -> sa.Column[object]:
-    return sa.Column(name, pg.UUID, nullable=nullable)
-
-
-def secret(name: str, *, nullable: bool = False) -> sa.Column[bytes]:
-    return sa.Column(name, sa.LargeBinary, nullable=nullable)
-
-
-def flag(name: str) -> sa.Column[bool]:
-    return sa.Column(name, sa.Boolean, nullable=False)
 
 
 def upgrade() -> None:
@@ -56,16 +37,16 @@ def _people() -> None:
         instant("last_sign_in_at", nullable=True),
     )
     make_table(
-        "identity.sign_in_name", Kind.BEARER, ident("user_id"), secret("link_hash", nullable=True)
+        "identity.sign_in_name", Kind.BEARER, ident("user_id"), octets("link_hash", nullable=True)
     )
     make_table("identity.password", Kind.PERSONAL, text("phc"), unique=[("user_id",)])
     make_table(
         "identity.one_time_link",
         Kind.BEARER,
         text("purpose"),
-        secret("account_key"),
+        octets("account_key"),
         ident("user_id"),
-        secret("sealed", nullable=True),
+        octets("sealed", nullable=True),
         instant("expires_at"),
         instant("used_at", nullable=True),
     )
@@ -103,7 +84,7 @@ def _sessions() -> None:
         ident("user_id"),
         sa.Column("generation", sa.BigInteger, nullable=False),
         instant("used_at", nullable=True),
-        secret("successor_sealed", nullable=True),
+        octets("successor_sealed", nullable=True),
     )
 
 
@@ -227,7 +208,10 @@ def _gate() -> None:
             "expires_at",
         ],
     )
-    let_gate_read("identity.user_account", ["id", "user_id", "status", "staff"])
+    let_gate_read(
+        "identity.user_account",
+        ["id", "user_id", "status", "staff", "display_name", "email", "locale", "time_zone"],
+    )
     let_gate_read("identity.tenant_mirror", ["organization_id", "status", "sandbox", "ahead"])
     let_gate_read("identity.membership", ["id", "organization_id", "user_id", "status"])
     let_gate_read(

@@ -20,6 +20,7 @@ class Verdict:
 
     allowed: bool
     reason: str
+    text: str | None = None  # what the policy itself says, where it is not one of ours
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,20 @@ def _judged(policies: Parsed, principal: str, resource: str, context: dict[str, 
         return Verdict(True, "allowed")
     named = list(answer.diagnostics.id_annotations_by_reason.values())
     reasons = [policies.reasons[name] for name in named if name in policies.reasons]
-    return Verdict(False, min(reasons) if reasons else "policy_denied")
+    ours = [reason for reason in OURS if reason in reasons]
+    if ours:
+        return Verdict(False, ours[0], ours[0])
+    return Verdict(False, "policy_denied", min(reasons, default=None))
+
+
+# The reasons of the base policies, the first of which is told (IDN-29); others are told as text.
+OURS = (
+    "mfa_enrolment_required",
+    "network_not_allowed",
+    "method_not_allowed",
+    "support_limited",
+    "agent_not_allowed",
+)
 
 
 def _attributes(text: str) -> tuple[str, ...] | None:

@@ -7,18 +7,34 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.organization.api.records import (
+    OrganizationId,
+    RecordView,
+    ReferenceBody,
+    ReferenceView,
+    VersionNumber,
+    VersionView,
+    given,
+    shown,
+    stored,
+)
 from thenga.domains.organization.lifecycles import EquipmentLifecycle
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import equipment
-from thenga.domains.organization.services.expiries import ExpiryState, state_on
+from thenga.domains.organization.services import equipment, records, watching
+from thenga.domains.organization.services.expiries import (
+    Expiry,
+    ExpiryState,
+    next_expiry,
+    state_on,
+)
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Duplicate, InvalidTransition
+from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.fields import Day, text, whole
-from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -27,13 +43,15 @@ from thenga.kernel.lifecycle import AllowedMove, Move
 
 router = make_router("Organization / Equipment")
 
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 EquipmentId = Annotated[UUID, Path(alias="equipmentId")]
 Label = Annotated[str, text(1, 160)]
 Short = Annotated[str, text(1, 80)]
 Year = Annotated[int, whole(1950, 2100)]
 Ownership = Literal["owned", "financed", "leased", "rented"]
 Quantity = Annotated[int, whole(1, 100_000)]
+Documents = Annotated[
+    list[ReferenceBody], Field(max_length=20, description="Papers of it, kept by Compliance.")
+]
 
 
 class ExpiryBody(Body):
@@ -50,8 +68,12 @@ class AddEquipment(Body):
     category: Short | None = None
     make: Short | None = None
     model: Short | None = None
-    year: Year | None = None
+    year: Annotated[Year | None, Field(description="Of make; at most next year.")] = None
     ownership: Ownership | None = None
+    location_address_id: Annotated[
+        UUID | None, Field(description="Where it stands: an address of this organization.")
+    ] = None
+    document_refs: Documents = []
     serial_number: Annotated[Short | None, Field(description="Once in an organization.")] = None
     expiries: Expiries = []
 
@@ -66,6 +88,8 @@ class ChangeEquipment(Body):
     model: Short | None = None
     year: Year | None = None
     ownership: Ownership | None = None
+    location_address_id: UUID | None = None
+    document_refs: Documents = []
     serial_number: Short | None = None
     expiries: Expiries = []
 
@@ -77,42 +101,61 @@ class ExpiryView(View):
 
     @classmethod
     def of(cls, expiry: dict[str, str], now: datetime) -> "ExpiryView":
-        expires_on = date.fromisoformat(expiry["expires_on"])
-        state = state_on(expires_on, local_day(now))
-        return cls(kind=expiry["kind"], expires_on=expires_on, state=state)
+        paper = Expiry(expiry["kind"], date.fromisoformat(expiry["expires_on"]))
+        return cls(kind=paper.kind, expires_on=paper.on, state=state_on(paper, local_day(now)))
 
 
-class EquipmentView(Stored):
+class PapersView(View):
+    """The state of each kind of certificate; of several the one that ends first."""
+
+    calibration: ExpiryState = ExpiryState.NOT_GIVEN
+    load_test: ExpiryState = ExpiryState.NOT_GIVEN
+    inspection: ExpiryState = ExpiryState.NOT_GIVEN
+    insurance: ExpiryState = ExpiryState.NOT_GIVEN
+
+
+# Most machines have none; written once, it costs a page nothing.
+_NO_PAPERS = PapersView().model_dump(mode="json", by_alias=True)
+
+
+class EquipmentView(RecordView):
     """A machine; `allowedMoves` says what may be done next."""
 
-    organization_id: UUID
     name: str
     category: str | None
     make: str | None
     model: str | None
     year: int | None
     ownership: str | None
+    location_address_id: UUID | None
+    document_refs: list[ReferenceView]
     quantity: int
     serial_number: str | None
     expiries: list[ExpiryView]
+    expiry_state: PapersView
     status: EquipmentStatus
     next_expiry: date | None
-    archived_at: datetime | None
     allowed_moves: list[AllowedMove]
 
     @classmethod
     def of(cls, item: Equipment, now: datetime) -> "EquipmentView":
-        values = {**item.__dict__, "allowed_moves": EquipmentLifecycle.allowed(item, now)}
+        moves = EquipmentLifecycle.allowed(item, now)
+        values = {**shown(item), "allowed_moves": moves, "expiry_state": _NO_PAPERS}
         if item.expiries:
-            expiries = [ExpiryView.of(one, now) for one in item.expiries]
-            # As it is today, also where the day that was written down has passed.
-            ahead = [one.expires_on for one in expiries if one.state is not ExpiryState.EXPIRED]
-            values |= {"expiries": expiries, "next_expiry": min(ahead, default=None)}
+            papers, today = equipment.papers(item), local_day(now)
+            values |= {
+                "expiries": [ExpiryView.of(one, now) for one in item.expiries],
+                "expiry_state": PapersView(**watching.soonest(today, papers)),
+                # As it is today, also where the day that was written down has passed.
+                "next_expiry": next_expiry(papers, today),
+            }
         return cls.shown(values)
 
 
 @router.post(
-    "/organizations/{organizationId}/equipment", status_code=201, responses=problems(Duplicate)
+    "/organizations/{organizationId}/equipment",
+    status_code=201,
+    responses=problems(Duplicate, RuleViolated),
 )
 async def add_equipment(
     organization_id: OrganizationId,
@@ -120,7 +163,7 @@ async def add_equipment(
     work: Annotated[Work, writes(Permission.EQUIPMENT_CREATE)],
 ) -> EquipmentView:
     """Record a machine or tool. It starts `available`; its certificates are watched for you."""
-    item = await equipment.add(work, fields=body.model_dump(mode="python") | _dates(body.expiries))
+    item = await equipment.add(work, fields=given(body))
     return EquipmentView.of(item, work.now)
 
 
@@ -131,6 +174,10 @@ async def list_equipment(
     page: Annotated[Paged, paged("createdAt", "name", "nextExpiry")],
     status: Annotated[EquipmentStatus | None, Query()] = None,
     category: Annotated[Short | None, Query()] = None,
+    expiry_state: Annotated[
+        ExpiryState | None,
+        Query(alias="expiryState", description="One of its certificates is in this state today."),
+    ] = None,
     expires_before: Annotated[Day | None, Query(alias="expiresBefore")] = None,
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[EquipmentView]:
@@ -140,6 +187,7 @@ async def list_equipment(
         page,
         status=status,
         category=category,
+        expiry_state=expiry_state,
         expires_before=expires_before,
         archived=archived,
     )
@@ -158,8 +206,32 @@ async def get_equipment(
     return EquipmentView.of(item, read.now)
 
 
+@router.get("/organizations/{organizationId}/equipment/{equipmentId}/versions")
+async def list_equipment_versions(
+    organization_id: OrganizationId,
+    equipment_id: EquipmentId,
+    read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
+    page: Annotated[Paged, paged("version")],
+) -> PageOf[VersionView]:
+    """What the machine's record said after each change, and who changed it."""
+    found = await records.versions(read, Equipment, equipment_id, page)
+    return PageOf[VersionView].of(found, VersionView.of)
+
+
+@router.get("/organizations/{organizationId}/equipment/{equipmentId}/versions/{version}")
+async def get_equipment_version(
+    organization_id: OrganizationId,
+    equipment_id: EquipmentId,
+    version: VersionNumber,
+    read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
+) -> VersionView:
+    """One version, word for word; it never changes, so it can be cited."""
+    return VersionView.of(await records.version(read, Equipment, equipment_id, version))
+
+
 @router.patch(
-    "/organizations/{organizationId}/equipment/{equipmentId}", responses=problems(Duplicate)
+    "/organizations/{organizationId}/equipment/{equipmentId}",
+    responses=problems(Duplicate, RuleViolated),
 )
 async def change_equipment(
     organization_id: OrganizationId,
@@ -168,10 +240,7 @@ async def change_equipment(
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
-    fields = body.changes()
-    if "expiries" in fields:
-        fields |= _dates(body.expiries)
-    item = await equipment.change(work, equipment_id, fields=fields)
+    item = await equipment.change(work, equipment_id, fields=stored(body.changes()))
     return EquipmentView.of(item, work.now)
 
 
@@ -254,8 +323,3 @@ async def retire_equipment(
 async def _moved(work: Work, equipment_id: UUID, move: Move) -> EquipmentView:
     item = await equipment.move(work, equipment_id, move)
     return EquipmentView.of(item, work.now)
-
-
-def _dates(expiries: list[ExpiryBody]) -> dict[str, list[dict[str, str]]]:
-    shown = [{"kind": one.kind, "expires_on": one.expires_on.isoformat()} for one in expiries]
-    return {"expiries": shown}

@@ -1,25 +1,42 @@
 """The organization itself: found it, read it, state its facts, move a sandbox's clock."""
 
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path
+from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.organization.api.fact_views import FactView, StatementView, VerificationView
+from thenga.domains.organization.api.profile_bodies import ChangeProfile, NewProfile, sent, stated
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import organizations
+from thenga.domains.organization.services import facts, member_refs, organizations
+from thenga.domains.organization.services.catalogues import FACTS
+from thenga.domains.organization.services.facts import Picture, Values
+from thenga.domains.organization.services.identifiers import (
+    IdentifierInconsistent,
+    IdentifierInvalid,
+)
+from thenga.domains.organization.services.member_refs import Ownership
 from thenga.domains.organization.services.organizations import NotASandbox
 from thenga.domains.organization.tables import (
     CustomerStatement,
-    Fact,
+    ImportedStatement,
     Organization,
     OrganizationStatus,
+    Verification,
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import RuleViolated
-from thenga.kernel.fields import TimeZoneName, lines, matching, text, whole
+from thenga.kernel.errors import (
+    Duplicate,
+    Erased,
+    PreconditionRequired,
+    RuleViolated,
+    StepUpRequired,
+)
+from thenga.kernel.fields import TimeZoneName, matching, whole
 from thenga.kernel.http.bodies import Body, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -28,27 +45,12 @@ from thenga.kernel.http.reference import problems
 router = make_router("Organization / Profile")
 
 OrganizationId = Annotated[UUID, Path(alias="organizationId")]
-LegalName = Annotated[str, text(1, 200)]
-LegalForm = Literal[
-    "sole_proprietor", "partnership", "joint_venture", "close_corporation", "private_company",
-    "public_company", "personal_liability_company", "non_profit_company", "state_owned_company",
-    "co_operative", "trust", "external_company", "organ_of_state",
-]  # fmt: skip
 Locale = Literal[
     "af-ZA", "en-ZA", "nr-ZA", "nso-ZA", "ss-ZA", "st-ZA",
     "tn-ZA", "ts-ZA", "ve-ZA", "xh-ZA", "zu-ZA",
 ]  # fmt: skip
-About = Annotated[str, lines(1, 4000)]
-Website = Annotated[str, matching(r"^https://[a-z0-9.-]{1,200}(/[A-Za-z0-9._~/-]{0,200})?$", 410)]
-
-
-class NewProfile(Body):
-    legal_name: LegalName
-    legal_form: LegalForm
-    trading_name: LegalName | None = None
-    description: About | None = None
-    website: Website | None = None
-    employee_count: Annotated[int, whole(0, 1_000_000)] | None = None
+_KEY = f"(?:{'|'.join(FACTS)})"
+_POLL_AFTER_MS = 250
 
 
 class FoundOrganization(Body):
@@ -62,44 +64,21 @@ class FoundOrganization(Body):
     profile: NewProfile
 
 
-class ChangeProfile(Body):
-    """A merge patch of facts: what is left out stays, null withdraws your statement."""
-
-    legal_name: LegalName | None = None
-    legal_form: LegalForm | None = None
-    trading_name: LegalName | None = None
-    description: About | None = None
-    website: Website | None = None
-    employee_count: Annotated[int, whole(0, 1_000_000)] | None = None
-
-
 class MoveClock(Body):
     forward_days: Annotated[int, whole(0, 4000)] = 0
     forward_seconds: Annotated[int, whole(0, 86_400)] = 0
 
 
-class ProvenanceView(View):
-    kind: Literal["customer_supplied"]
-    recorded_at: datetime
-    recorded_by: UUID | None
+class OwnershipView(View):
+    """Pending until the person who founded it has become its owner, a moment later."""
+
+    status: Literal["pending", "confirmed"]
+    owner_count: int
 
 
-class FactView(View):
-    value: Any
-    version: int
-    provenance: ProvenanceView
-
-    @classmethod
-    def of(cls, fact: Fact, statement: CustomerStatement) -> "FactView":
-        return cls(
-            value=statement.value,
-            version=fact.version,
-            provenance=ProvenanceView(
-                kind="customer_supplied",
-                recorded_at=statement.created_at,
-                recorded_by=statement.stated_by,
-            ),
-        )
+class StatusReasonView(View):
+    code: str
+    text: str | None = None
 
 
 class OrganizationView(Stored):
@@ -110,24 +89,61 @@ class OrganizationView(Stored):
     time_zone: str
     locale: str
     status: OrganizationStatus
+    status_reason: StatusReasonView | None
+    status_changed_at: datetime | None
+    status_changed_by: UUID | None
     display_name: str
+    ownership: OwnershipView
+    platform_capabilities: Annotated[
+        dict[str, Any], Field(description="What is switched off here; empty where nothing is.")
+    ]
+    restricted: bool
+    merged_into: UUID | None
+    offboarding: dict[str, Any] | None
     profile: dict[str, FactView]
+    statements: Annotated[
+        list[StatementView] | None, Field(description="With `include=statements`.")
+    ] = None
+    verifications: Annotated[
+        list[VerificationView] | None, Field(description="With `include=verifications`.")
+    ] = None
     poll_after_ms: Annotated[
         int | None, Field(description="After founding: when the owner's rights are there.")
     ] = None
 
-    @classmethod
-    def of(
-        cls,
-        organization: Organization,
-        profile: dict[str, tuple[Fact, CustomerStatement]],
-        *,
-        poll_after_ms: int | None = None,
-    ) -> "OrganizationView":
-        facts = {key: FactView.of(*pair) for key, pair in profile.items()}
-        return cls.model_validate(
-            organization.__dict__ | {"profile": facts, "poll_after_ms": poll_after_ms}
-        )
+
+@dataclass(frozen=True)
+class Shown:
+    """What an organization is shown with."""
+
+    ownership: Ownership
+    profile: dict[str, Picture]
+    values: Values
+    include: frozenset[str] = field(default_factory=frozenset)
+    poll_after_ms: int | None = None
+
+
+def view_of(organization: Organization, shown: Shown, now: datetime) -> OrganizationView:
+    live = [source for one in shown.profile.values() for source in one.live(now)]
+    parts: dict[str, Any] = {
+        "ownership": OwnershipView.model_validate(shown.ownership),
+        "restricted": any(
+            one.get("state") != "on" for one in organization.platform_capabilities.values()
+        ),
+        "profile": {key: FactView.of(one, shown.values, now) for key, one in shown.profile.items()},
+        "poll_after_ms": shown.poll_after_ms,
+    }
+    if "statements" in shown.include:
+        parts["statements"] = [
+            StatementView.of(one, shown.values)
+            for one in live
+            if isinstance(one, CustomerStatement | ImportedStatement)
+        ]
+    if "verifications" in shown.include:
+        parts["verifications"] = [
+            VerificationView.of(one, shown.values) for one in live if isinstance(one, Verification)
+        ]
+    return OrganizationView.model_validate(organization.__dict__ | parts)
 
 
 class ClockView(View):
@@ -136,43 +152,74 @@ class ClockView(View):
     version: int
 
 
-@router.post("/organizations", status_code=201)
+@router.post(
+    "/organizations",
+    status_code=201,
+    responses=problems(Duplicate, RuleViolated, IdentifierInvalid, IdentifierInconsistent),
+)
 async def found_organization(
     body: FoundOrganization, work: Annotated[Work, writes(Permission.ORGANIZATION_CREATE)]
 ) -> OrganizationView:
-    """Found an organization. You become its owner a moment later: see `pollAfterMs`."""
+    """Found an organization. You become its owner a moment later: see `pollAfterMs`.
+
+    One person founds at most ten, and one of each registration number. That another company
+    states the same number changes nothing.
+    """
     organization = await organizations.found(
         work,
         organization_type=body.organization_type,
         mode=body.mode,
         time_zone=body.time_zone,
         locale=body.locale,
-        profile=_facts(body.profile, set(NewProfile.model_fields), keep_null=False),
+        profile=stated(body.profile),
     )
-    profile = await organizations.profile_of(work)
-    return OrganizationView.of(organization, profile, poll_after_ms=250)
+    return await _seen(work, organization, poll_after_ms=_POLL_AFTER_MS)
 
 
-@router.get("/organizations/{organizationId}")
+@router.get("/organizations/{organizationId}", responses=problems(Erased))
 async def get_organization(
     organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.ORGANIZATION_READ)],
+    include: Annotated[
+        str | None,
+        matching("^(?:statements|verifications)(?:,(?:statements|verifications))?$", 40),
+        Query(description="What else to show: `statements`, `verifications`."),
+    ] = None,
+    fact_keys: Annotated[
+        str | None,
+        matching(f"^{_KEY}(?:,{_KEY}){{0,39}}$", 1200),
+        Query(alias="facts", description="Only these facts, by their keys."),
+    ] = None,
 ) -> OrganizationView:
-    """The organization with its facts."""
-    organization = await read.get(Organization, organization_id)
-    return OrganizationView.of(organization, await organizations.profile_of(read))
+    """The organization with the facts that count now."""
+    organization = await organizations.get(read)
+    keys = None if fact_keys is None else fact_keys.split(",")
+    parts = frozenset((include or "").split(","))
+    return await _seen(read, organization, keys=keys, include=parts)
 
 
-@router.patch("/organizations/{organizationId}/profile", responses=problems(RuleViolated))
+@router.patch(
+    "/organizations/{organizationId}/profile",
+    responses=problems(
+        RuleViolated,
+        IdentifierInvalid,
+        IdentifierInconsistent,
+        StepUpRequired,
+        PreconditionRequired,
+    ),
+)
 async def change_profile(
     organization_id: OrganizationId,
     body: ChangeProfile,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> OrganizationView:
-    """State facts, or withdraw them with null; one command has one version and one event."""
-    values = _facts(body, body.model_fields_set, keep_null=True)
-    organization = await organizations.change_profile(work, values=values)
-    return OrganizationView.of(organization, await organizations.profile_of(work))
+    """State facts, or withdraw them with null; one command has one version and one event.
+
+    Ownership needs `organization:ownership:update` too. The bank account needs
+    `organization:bank:update`, a proof not older than five minutes, and `If-Match`.
+    """
+    organization = await organizations.change_profile(work, sent(body))
+    return await _seen(work, organization)
 
 
 @router.post("/organizations/{organizationId}/clock", responses=problems(NotASandbox, RuleViolated))
@@ -191,7 +238,15 @@ async def move_clock(
     )
 
 
-def _facts(body: Body, names: set[str], *, keep_null: bool) -> dict[str, Any]:
-    """The facts of a body by their wire names, which are the keys of the catalogue."""
-    sent = body.model_dump(by_alias=True, include=names)
-    return {key: value for key, value in sent.items() if keep_null or value is not None}
+async def _seen(
+    read: Reader,
+    organization: Organization,
+    *,
+    keys: list[str] | None = None,
+    include: frozenset[str] = frozenset(),
+    poll_after_ms: int | None = None,
+) -> OrganizationView:
+    profile, values = await facts.profile_of(read, keys)
+    ownership = await member_refs.ownership_of(read)
+    shown = Shown(ownership, profile, values, include, poll_after_ms)
+    return view_of(organization, shown, read.now)

@@ -4,6 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql as pg
 
+from thenga.kernel.db.columns import text
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.migrating import Instant, make_kernel_tables, make_table
 
@@ -11,10 +12,6 @@ revision = "organization_0001"
 down_revision = None
 branch_labels = ("organization",)
 depends_on = None
-
-
-def text(name: str, *, nullable: bool = False) -> sa.Column[str]:
-    return sa.Column(name, sa.Text, nullable=nullable)
 
 
 def upgrade() -> None:

@@ -1,20 +1,26 @@
 """Equipment: machines and tools; the smallest worked example of a resource with moves."""
 
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 from uuid import UUID
 
-import asyncpg
-from sqlalchemy import ColumnElement, Date, func, literal_column, select
+from sqlalchemy import ColumnElement, Date, func, literal, literal_column
+from sqlalchemy.dialects.postgresql import JSONB
 
 from thenga.domains.organization import public
-from thenga.domains.organization.services import expiries
+from thenga.domains.organization.services import (
+    capabilities,
+    expiries,
+    json_paths,
+    records,
+    watching,
+)
+from thenga.domains.organization.services.expiries import Expiry, ExpiryState
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Duplicate
 from thenga.kernel.lifecycle import Move
 
 # Machines without a date come last when sorted by date. (The driver takes 9999-12-31 for infinity.)
@@ -24,22 +30,18 @@ SORTS: dict[str, ColumnElement[Any] | None] = {
     "name": Equipment.name,
     "nextExpiry": func.coalesce(Equipment.next_expiry, _NEVER),
 }
-
-
-_KEPT = select(Equipment).where(Equipment.archived_at.is_(None))
-_ARCHIVED = select(Equipment).where(Equipment.archived_at.is_not(None))
+_ONCE = "A machine with this serial number is recorded already."
+_ENDS_WITHIN = "$[*] ? (@.expires_on >= $first && @.expires_on <= $last)"
 
 
 async def add(work: Work, *, fields: dict[str, Any]) -> Equipment:
     """Record a machine."""
     item = Equipment(organization_id=work.organization_id, **fields)
-    _plan(item, work.now)
-    await _once(work, item)
-    work.publish(
-        public.EquipmentAdded(
-            organization_id=item.organization_id, equipment_id=item.id, status=item.status
-        )
-    )
+    await watching.check(work, item)
+    watching.plan(item, papers(item), work.now)
+    with records.once(_ONCE, field="serialNumber"):
+        given = await records.add(work, item)
+    work.publish(public.EquipmentAdded(**_told(item, "added", given)))
     return item
 
 
@@ -49,15 +51,18 @@ async def list_all(
     *,
     status: EquipmentStatus | None,
     category: str | None,
+    expiry_state: ExpiryState | None,
     expires_before: date | None,
     archived: bool,
 ) -> Slice[Equipment]:
     """The machines of the organization."""
-    statement = _ARCHIVED if archived else _KEPT
+    statement = records.kept(Equipment, archived=archived)
     if status is not None:
         statement = statement.where(Equipment.status == status)
     if category is not None:
         statement = statement.where(Equipment.category == category)
+    if expiry_state is not None:
+        statement = statement.where(_in_state(expiry_state, local_day(read.now)))
     if expires_before is not None:
         statement = statement.where(Equipment.next_expiry < expires_before)
     return await read.page(statement, paged, SORTS[paged.sort])
@@ -66,15 +71,16 @@ async def list_all(
 async def change(work: Work, equipment_id: UUID, *, fields: dict[str, Any]) -> Equipment:
     """Change the fields named; the rest stays."""
     item = await work.lock(Equipment, equipment_id)
-    changed = [name for name, value in fields.items() if getattr(item, name) != value]
-    if not changed:
-        return item
-    for name in changed:
-        setattr(item, name, fields[name])
-    if "expiries" in changed:
-        _plan(item, work.now)
-    await _once_saved(work, item)
-    work.publish(_changed(item, "updated", changed))
+    records.not_archived(item)
+    planned = fields.get("expiries", item.expiries) != item.expiries
+    records.put(item, fields)
+    await watching.check(work, item)
+    if planned:
+        watching.plan(item, papers(item), work.now)
+    with records.once(_ONCE, field="serialNumber"):
+        changed = await records.save(work, item)
+    if changed:
+        work.publish(public.EquipmentChanged(**_told(item, "updated", changed)))
     return item
 
 
@@ -82,79 +88,42 @@ async def move(work: Work, equipment_id: UUID, move: Move) -> Equipment:
     """Make one of the declared moves; a machine that is there already stays untold."""
     item = await work.lock(Equipment, equipment_id)
     if move(item, at=work.now):
-        await work.save(item)
-        work.publish(_changed(item, move.verb, ["status"]))
+        if move.to is EquipmentStatus.RETIRED:
+            item.next_check_at = None
+        changed = await records.save(work, item)
+        work.publish(public.EquipmentChanged(**_told(item, move.verb, changed)))
     return item
 
 
 async def archive(work: Work, equipment_id: UUID) -> None:
     """Take it out of the lists; the record stays readable."""
     item = await work.lock(Equipment, equipment_id)
-    if item.archived_at is None:
-        item.archived_at = work.now
-        item.next_check_at = None
-        await work.save(item)
-        work.publish(_changed(item, "archived", ["archivedAt"]))
+    item.next_check_at = None
+    changed = await records.archive(work, item)
+    if changed:
+        work.publish(public.EquipmentChanged(**_told(item, "archived", changed)))
+        await capabilities.look_again(work, [item.id])
 
 
 async def tell_expiry(work: Work, equipment_id: UUID) -> None:
-    """Tell the step that is due, the earliest first, and plan the next one (ORG-22)."""
+    """Tell what is due of a machine's papers."""
     item = await work.lock(Equipment, equipment_id)
-    due = item.next_check_at
-    if due is None or due > work.now:
-        return
-    item.next_check_at = expiries.next_step(_days(item), due)
-    await work.save(item)
-    for one in item.expiries:
-        expires_on = date.fromisoformat(one["expires_on"])
-        for at, days_left in expiries.steps(expires_on):
-            if at == due:
-                work.publish(
-                    public.ExpiryApproaching(
-                        organization_id=item.organization_id,
-                        equipment_id=item.id,
-                        kind=one["kind"],
-                        expires_on=expires_on,
-                        days_left=days_left,
-                        due_at=due,
-                    )
-                )
+    await watching.tell_due(work, item, papers(item))
 
 
-def _plan(item: Equipment, now: datetime) -> None:
-    days = _days(item)
-    today = local_day(now)
-    item.next_expiry = min((day for day in days if day >= today), default=None)
-    item.next_check_at = expiries.next_step(days, now)
+def papers(item: Equipment) -> list[Expiry]:
+    """The papers of a machine that run out."""
+    return [Expiry(one["kind"], date.fromisoformat(one["expires_on"])) for one in item.expiries]
 
 
-def _days(item: Equipment) -> list[date]:
-    return [date.fromisoformat(one["expires_on"]) for one in item.expiries]
-
-
-async def _once(work: Work, item: Equipment) -> None:
-    try:
-        await work.add(item)
-    except asyncpg.UniqueViolationError:
-        raise _known_serial() from None
-
-
-async def _once_saved(work: Work, item: Equipment) -> None:
-    try:
-        await work.save(item)
-    except asyncpg.UniqueViolationError:
-        raise _known_serial() from None
-
-
-def _known_serial() -> Duplicate:
-    return Duplicate("A machine with this serial number is recorded already.", field="serialNumber")
-
-
-def _changed(item: Equipment, change: str, fields: list[str]) -> public.EquipmentChanged:
-    return public.EquipmentChanged(
-        organization_id=item.organization_id,
-        equipment_id=item.id,
-        change=change,
-        changed_fields=fields,
-        status=item.status,
+def _in_state(state: ExpiryState, today: date) -> ColumnElement[bool]:
+    if state is ExpiryState.NOT_GIVEN:
+        return Equipment.expiries == literal([], JSONB)
+    first, last = expiries.days_in(state, today)
+    return json_paths.holds(
+        Equipment.expiries, _ENDS_WITHIN, first=first.isoformat(), last=last.isoformat()
     )
+
+
+def _told(item: Equipment, change: str, fields: list[str]) -> dict[str, Any]:
+    return records.told(item, change, fields) | {"status": item.status}

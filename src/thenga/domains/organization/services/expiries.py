@@ -1,42 +1,82 @@
-"""When certificates run out: what is shown, and the steps at which it is told (ORG-22).
+"""When papers run out: what is shown, and the steps at which it is told (ORG-22).
 
-Pure functions of days; the organization's own time zone makes days of instants.
+Pure functions of days; South African days are made of instants in one zone.
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
 ZONE = ZoneInfo("Africa/Johannesburg")
+_FIRST_DAY, _LAST_DAY = date(1900, 1, 1), date(2200, 12, 31)  # of all that a body can name
 WINDOW_DAYS = (60, 30, 14, 7, 0)  # days left at which it is told, once each
+# Road traffic regulation 23(3): a licence disc may be renewed for 21 days more. It is not valid
+# in these days wherever proof is asked.
+GRACE_DAYS = {"licence": 21}
 
 
 class ExpiryState(StrEnum):
     VALID = "valid"
     EXPIRING = "expiring"
+    IN_GRACE = "in_grace"
     EXPIRED = "expired"
+    NOT_GIVEN = "not_given"
 
 
-def state_on(expires_on: date, today: date) -> ExpiryState:
-    """`expiring` from 60 days left to the last valid day."""
-    if today > expires_on:
-        return ExpiryState.EXPIRED
-    if (expires_on - today).days <= WINDOW_DAYS[0]:
+@dataclass(frozen=True)
+class Expiry:
+    """One paper and its last valid day."""
+
+    kind: str
+    on: date
+
+    @property
+    def grace_days(self) -> int:
+        return GRACE_DAYS.get(self.kind, 0)
+
+
+def state_on(expiry: Expiry | None, today: date) -> ExpiryState:
+    """`expiring` from 60 days left to the last valid day; then grace, where there is one."""
+    if expiry is None:
+        return ExpiryState.NOT_GIVEN
+    left = (expiry.on - today).days
+    if left > WINDOW_DAYS[0]:
+        return ExpiryState.VALID
+    if left >= 0:
         return ExpiryState.EXPIRING
-    return ExpiryState.VALID
+    return ExpiryState.IN_GRACE if -left <= expiry.grace_days else ExpiryState.EXPIRED
 
 
-def steps(expires_on: date) -> list[tuple[datetime, int]]:
+def days_in(state: ExpiryState, today: date, grace_days: int = 0) -> tuple[date, date]:
+    """The first and the last day on which a paper may end to be in that state today."""
+    far, yesterday = timedelta(days=WINDOW_DAYS[0]), today - timedelta(days=1)
+    in_grace = today - timedelta(days=grace_days)
+    return {
+        ExpiryState.VALID: (today + far + timedelta(days=1), _LAST_DAY),
+        ExpiryState.EXPIRING: (today, today + far),
+        ExpiryState.IN_GRACE: (in_grace, yesterday),
+        ExpiryState.EXPIRED: (_FIRST_DAY, in_grace - timedelta(days=1)),
+    }[state]
+
+
+def steps(expiry: Expiry) -> list[tuple[datetime, int]]:
     """The instants at which this expiry is told, with the days left, earliest first."""
-    return [(_midnight(expires_on - timedelta(days=left)), left) for left in WINDOW_DAYS]
+    told = (*WINDOW_DAYS, -expiry.grace_days) if expiry.grace_days else WINDOW_DAYS
+    return [(midnight(expiry.on - timedelta(days=left)), left) for left in told]
 
 
-def next_step(expiries: Iterable[date], after: datetime) -> datetime | None:
+def next_step(expiries: Iterable[Expiry], after: datetime) -> datetime | None:
     """The first instant after a given one at which something is to be told."""
-    ahead = [at for expires_on in expiries for at, _ in steps(expires_on) if at > after]
-    return min(ahead, default=None)
+    return min((at for one in expiries for at, _ in steps(one) if at > after), default=None)
 
 
-def _midnight(day: date) -> datetime:
+def next_expiry(expiries: Iterable[Expiry], today: date) -> date | None:
+    """The last valid day that comes first, as it is today."""
+    return min((one.on for one in expiries if one.on >= today), default=None)
+
+
+def midnight(day: date) -> datetime:
+    """The instant at which that day begins."""
     return datetime.combine(day, time(0), tzinfo=ZONE)

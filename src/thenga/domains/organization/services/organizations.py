@@ -2,24 +2,34 @@
 
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+import asyncpg
+from sqlalchemy import func, select
 
+from thenga.domains.identity import public as identity
 from thenga.domains.organization import public
-from thenga.domains.organization.tables import (
-    CustomerStatement,
-    Fact,
-    Organization,
-    OrganizationStatus,
-)
+from thenga.domains.organization.permissions import Permission
+from thenga.domains.organization.services import cards, facts, health_due, policies
+from thenga.domains.organization.services.catalogues import FACTS
+from thenga.domains.organization.services.facts import Given
+from thenga.domains.organization.tables import Founding, Organization, OrganizationStatus
+from thenga.kernel import gate
+from thenga.kernel.actors import ActorKind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.errors import (
+    Duplicate,
+    Erased,
+    PreconditionRequired,
+    Problem,
+    RuleViolated,
+)
 from thenga.kernel.ids import new_id
 
 _FURTHEST = timedelta(days=36_525)  # instants end with the year 9999, and days of ours with 2200
+# Groups of facts that need a permission of their own.
+_GUARDED = {"bank": Permission.BANK_UPDATE, "ownership": Permission.OWNERSHIP_UPDATE}
 
 
 class NotASandbox(Problem):
@@ -35,26 +45,29 @@ async def found(
     mode: str,
     time_zone: str,
     locale: str,
-    profile: Mapping[str, Any],
+    profile: Mapping[str, Given],
 ) -> Organization:
     """A new organization of the person who asks; Identity makes them owner when it is told."""
     made = new_id()
+    reviewed = await policies.current(work, "review.mode") == "all"
     await work.settle_in(made)
-    organization = await work.add(
-        Organization(
-            id=made,
-            organization_id=made,
-            organization_type=organization_type,
-            mode=mode,
-            time_zone=time_zone,
-            locale=locale,
-            status=OrganizationStatus.ACTIVE,
-            display_name=profile.get("tradingName") or profile["legalName"],
-            created_by=work.user_id,
-        )
+    organization = Organization(
+        id=made,
+        organization_id=made,
+        organization_type=organization_type,
+        mode=mode,
+        time_zone=time_zone,
+        locale=locale,
+        status=OrganizationStatus.PENDING_REVIEW if reviewed else OrganizationStatus.ACTIVE,
+        display_name=(profile.get("tradingName") or profile["legalName"]).value,
+        created_by=work.user_id,
     )
-    for key, value in profile.items():
-        await _state(work, key, value, None)
+    await work.add(organization)
+    await facts.found_profile(work, profile)
+    shown = await facts.card_facts(work, await facts.load(work))
+    await _within_bounds(work, made, shown.registration_number)
+    await cards.refresh(work, organization, shown)
+    await health_due.begin(work)
     work.publish(
         public.OrganizationCreated(
             organization_id=made,
@@ -67,82 +80,82 @@ async def found(
     return organization
 
 
-async def profile_of(read: Reader) -> dict[str, tuple[Fact, CustomerStatement]]:
-    """The facts that count now, each with the statement behind it."""
-    facts = await read.all(select(Fact).where(Fact.statement_id.is_not(None)))
-    live = await read.all(select(CustomerStatement).where(CustomerStatement.withdrawn_at.is_(None)))
-    by_id = {statement.id: statement for statement in live}
-    return {f.fact_key: (f, by_id[f.statement_id]) for f in facts if f.statement_id in by_id}
+async def _within_bounds(work: Work, made: UUID, number: str | None) -> None:
+    """One person has at most so many companies, and one of each registration number (ORG-2)."""
+    # Two requests of one person queue up here, so that both cannot be the last one allowed.
+    await work.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", str(work.user_id))
+    live = select(func.count()).where(Founding.user_id == work.user_id, Founding.ended_at.is_(None))
+    most = await policies.current(work, "perUser.max")
+    if (await work.value(live) or 0) >= most:
+        detail = f"One person founds at most {most} companies; close one that is not used."
+        raise RuleViolated(detail, rule="ORG-2")
+    known = await _founded_with(work, number)
+    if known is not None:
+        raise Duplicate(
+            "You have founded a company with this registration number already.",
+            field="registrationNumber",
+            existing={"domain": "organization", "type": "organization", "id": str(known)},
+        )
+    founding = Founding(user_id=work.user_id, founded_id=made, registration_number=number)
+    try:
+        await work.add(founding)
+    except asyncpg.UniqueViolationError:
+        raise Duplicate(field="registrationNumber") from None
 
 
-async def change_profile(work: Work, *, values: Mapping[str, Any]) -> Organization:
-    """State or withdraw facts in one command; null withdraws one's own statement."""
-    organization = await work.lock(Organization, work.organization_id)
-    known = await profile_of(work)
-    changes = []
-    for key, value in values.items():
-        current = known.get(key)
-        if value is None and key in _NEEDED:
-            raise RuleViolated(f"{key} cannot be withdrawn; state another one.", rule="ORG-2")
-        if current is not None and current[1].value == value:
-            continue
-        if value is None and current is None:
-            continue
-        if value is None:
-            changes.append(await _withdraw(work, key))
-        else:
-            changes.append(await _state(work, key, value, current))
-    if not changes:
-        return organization
-    said = {key: pair[1].value for key, pair in known.items()} | dict(values)
-    organization.display_name = said.get("tradingName") or said["legalName"]
-    # The profile hangs on the organization's own version: one command, one version, one event.
-    await work.touch(organization)
-    work.publish(public.ProfileFactChanged(organization_id=organization.id, changes=changes))
+async def _founded_with(work: Work, number: str | None) -> UUID | None:
+    if number is None:
+        return None
+    statement = select(Founding.founded_id).where(
+        Founding.user_id == work.user_id,
+        Founding.registration_number == number,
+        Founding.ended_at.is_(None),
+    )
+    return await work.value(statement)
+
+
+async def get(read: Reader) -> Organization:
+    """The organization; a closed one is gone, a merged one says where it went."""
+    organization = await read.get(Organization, read.organization_id)
+    if organization.status is OrganizationStatus.CLOSED:
+        raise Erased()
     return organization
 
 
-_NEEDED = ("legalName", "legalForm")
+async def change_profile(work: Work, given: Mapping[str, Given | None]) -> Organization:
+    """State or withdraw facts in one command; bank and ownership ask for more (ORG-37)."""
+    for group, permission in _GUARDED.items():
+        if any(FACTS[key].group == group for key in given):
+            await _ask(work, permission)
+    if work.if_match is None and any(key in facts.HELD for key in given):
+        raise PreconditionRequired()
+    return await facts.change_profile(work, given)
 
 
-async def _state(
-    work: Work, key: str, value: Any, current: tuple[Fact, CustomerStatement] | None
-) -> public.FactChange:
-    if current is not None:
-        await _end_statement(work, current[1].id)
-    statement = await work.add(
-        CustomerStatement(
-            organization_id=work.organization_id,
-            fact_key=key,
-            value=value,
-            stated_by=work.actor.id,
-        )
+async def _ask(work: Work, permission: Permission) -> None:
+    """A second permission beside the one of the route; asked before anything is written."""
+    kind = work.actor.kind
+    if work.actor.id is None or kind not in (ActorKind.USER, ActorKind.API_KEY):
+        return
+    decision = await work.port(identity.Decisions).check(
+        actor=identity.ActorRef(
+            type="user" if kind is ActorKind.USER else "api_key",
+            id=work.actor.id,
+            session_id=work.actor.session_id,
+        ),
+        organization_id=work.organization_id,
+        action=permission,
+        resource=identity.ResourceRef(type="profile", id=str(work.organization_id)),
+        channel="http",
+        request_id=work.origin.request_id,
     )
-    fact = await work.find(Fact, fact_key=key)
-    if fact is None:
-        fact = await work.add(
-            Fact(organization_id=work.organization_id, fact_key=key, statement_id=statement.id)
+    if decision.decision == "deny":
+        refusal = gate.Refusal(
+            reason_code=decision.reason_code,
+            remedy=decision.remedy,
+            decision_id=decision.decision_id,
         )
-    else:
-        fact = await work.lock(Fact, fact.id)
-        fact.statement_id = statement.id
-        await work.save(fact)
-    return public.FactChange(fact_key=key, fact_version=fact.version, change="stated")
-
-
-async def _withdraw(work: Work, key: str) -> public.FactChange:
-    fact = await work.lock_by(Fact, fact_key=key)
-    assert fact.statement_id is not None  # noqa: S101  # it is among the facts that count
-    await _end_statement(work, fact.statement_id)
-    fact.statement_id = None
-    await work.save(fact)
-    return public.FactChange(fact_key=key, fact_version=fact.version, change="withdrawn")
-
-
-async def _end_statement(work: Work, statement_id: UUID) -> None:
-    statement = await work.lock(CustomerStatement, statement_id)
-    statement.withdrawn_at = work.now
-    await work.save(statement)
+        raise gate.problem_of(refusal, permission)
 
 
 async def move_clock(work: Work, *, by: timedelta) -> Organization:

@@ -28,7 +28,7 @@ _KEEP = """
 """
 
 
-async def refresh(work: Work, *, refresh_token: str) -> sessions.SignedIn:
+async def refresh(work: Work, *, refresh_token: str) -> sessions.Started:
     """The next pair of a session; who repeats a spent token after the grace ends the session."""
     if tokens.parse(refresh_token) is not tokens.Prefix.REFRESH:
         raise SessionRevoked()
@@ -42,17 +42,17 @@ async def refresh(work: Work, *, refresh_token: str) -> sessions.SignedIn:
     session = await work.lock(Session, session_id)
     _must_live(work, session)
     session.last_seen_at = work.now
-    session.idle_expires_at = min(work.now + sessions.IDLE, session.expires_at)
+    session.idle_expires_at = min(work.now + session.idle_for, session.expires_at)
     await work.save(session)
     pair = await sessions.mint_pair(work, session, generation=generation + 1)
     key = _key(refresh_token, session_id)
     plain = orjson.dumps(pair.as_texts())
     await work.present(digest)
     await work.run(_KEEP, digest, sealing.seal(key, plain, aad=digest))
-    return sessions.SignedIn(session, pair)
+    return sessions.Started(session, pair)
 
 
-async def _again(work: Work, refresh_token: str, digest: bytes) -> sessions.SignedIn:
+async def _again(work: Work, refresh_token: str, digest: bytes) -> sessions.Started:
     found = await work.query(_FIND, digest)
     if not found:
         raise SessionRevoked()
@@ -62,7 +62,7 @@ async def _again(work: Work, refresh_token: str, digest: bytes) -> sessions.Sign
         session = await work.get(Session, session_id)
         _must_live(work, session)
         plain = sealing.unseal(_key(refresh_token, session_id), sealed, aad=digest)
-        return sessions.SignedIn(session, sessions.Pair.of_texts(orjson.loads(plain)))
+        return sessions.Started(session, sessions.Pair.of_texts(orjson.loads(plain)))
     # Somebody else has the token: the whole chain ends, whoever it is.
     session = await work.lock(Session, session_id)
     await sessions.end(work, session, cause="token_reuse")

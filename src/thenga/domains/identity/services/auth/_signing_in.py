@@ -1,13 +1,30 @@
 """Signing in: one function, one hash, one answer for every refusal (IDN-5)."""
 
-from thenga.domains.identity import public
+from dataclasses import dataclass
+from typing import Never
+from uuid import UUID
+
+from sqlalchemy import select
+
 from thenga.domains.identity.lifecycles import SessionLifecycle
-from thenga.domains.identity.services import sessions
-from thenga.domains.identity.services.auth import _hashing
-from thenga.domains.identity.services.auth._names import account_key, find_name
-from thenga.domains.identity.tables import Password, Session, UserAccount, UserStatus
+from thenga.domains.identity.services import accounts, devices, sessions, telling
+from thenga.domains.identity.services.auth import _counting, _hashing
+from thenga.domains.identity.services.auth._results import HalfSignedIn, SignedIn
+from thenga.domains.identity.services.names import Found, account_key, find
+from thenga.domains.identity.tables import (
+    FactorStatus,
+    KnownDevice,
+    MfaFactor,
+    Password,
+    Session,
+    UserAccount,
+    UserStatus,
+)
+from thenga.kernel import sealing
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
+
+STRONG = {"totp", "passkey"}
 
 
 class SignInRefused(Problem):
@@ -16,41 +33,135 @@ class SignInRefused(Problem):
     code, status, title = "sign-in-refused", 401, "Address or password is not right"
 
 
-async def sign_in(work: Work, *, email: str, password: str) -> sessions.SignedIn:
-    """A session for whoever knows the password; the same refusal for every other case."""
+@dataclass(frozen=True)
+class Counted:
+    """Under what an attempt is counted: the account, or the person's own device (IDN-7)."""
+
+    account_key: bytes
+    device: KnownDevice | None
+
+    @property
+    def counter(self) -> bytes:
+        if self.device is None:
+            return self.account_key
+        return sealing.mac(self.account_key, self.device.id.bytes)
+
+    @property
+    def limit_key(self) -> str:
+        return self.counter.hex()
+
+
+async def counted_as(work: Work, *, email: str, device_token: str | None) -> Counted:
+    """A device that the person signed in from before is counted apart from all strangers."""
     key = account_key(work.host, email)
+    if device_token is None:
+        return Counted(key, None)
     async with work.aside() as read:
-        name = await find_name(read, key)
-        account = known = None
-        if name is not None:
-            await read.become(name.user_id)
-            account = await read.find(UserAccount, id=name.user_id)
-            known = await read.find(Password)
-    right = await _hashing.is_right(password, known.phc if known else None)
-    if not right or account is None or account.status is not UserStatus.ACTIVE:
-        raise SignInRefused()
+        return Counted(key, await devices.recognise(read, key, device_token))
+
+
+async def sign_in(
+    work: Work, counted: Counted, *, password: str, organization_id: UUID | None
+) -> SignedIn | HalfSignedIn:
+    """A session for whoever knows the password; the same refusal for every other case."""
+    async with work.aside() as read:
+        found = await find(read, counted.account_key)
+        locked = await _counting.is_locked(read, counted.counter)
+    known = counted.device is not None
+    right = await _hashing.is_right(password, found.phc, on_known_device=known)
+    account = found.account
+    if not right or locked or account is None or account.status is not UserStatus.ACTIVE:
+        await _refuse(work, counted, found)
+    renewed = await _hashing.renewed(password, found.phc)
     await work.become(account.id)
+    if await _counting.is_locked(work, counted.counter):
+        raise SignInRefused()
     held = await work.lock(UserAccount, account.id)
     if held.status is not UserStatus.ACTIVE:
         raise SignInRefused()
+    await _keep_hash(work, renewed)
+    active_in = await _active_in(work, held, organization_id)
+    await sessions.make_room(work, held.id)
+    if STRONG & set(held.factor_kinds):
+        return await _half(work, held, counted.device, active_in)
     held.last_sign_in_at = work.now
+    await accounts.save(work, held)
+    device, token = await arriving(work, held.id, counted.device)
+    started = await sessions.start(
+        work,
+        held.id,
+        methods=["password"],
+        lives=sessions.lives_of(held),
+        device=device,
+        organization_id=active_in,
+    )
+    if token is not None:
+        about = str(started.session.id)
+        telling.tell(work, held.id, topic=telling.NEW_DEVICE, about=about)
+    return SignedIn(started.session, started.pair, token)
+
+
+async def _refuse(work: Work, counted: Counted, found: Found) -> Never:
+    """Count, write down, refuse: the same statements for every kind of refusal (IDN-52)."""
+    if found.account is not None:
+        await work.become(found.user_id)  # the refusal stands on the person's own chain
+    began = await _counting.count_failure(work, counted.counter)
+    if began and counted.device is None:
+        work.enqueue(_counting.note_lock, key=counted.account_key.hex())
+    work.note(
+        "identity.sign_in.refused",
+        ("sign_in_name", counted.account_key.hex()),
+        {"method": "password"},
+        outcome="refused",
+        reason_code="sign_in_refused",
+    )
+    raise SignInRefused().keeping()
+
+
+async def _keep_hash(work: Work, phc: str | None) -> None:
+    if phc is None:
+        return
+    held = await work.lock_by(Password)
+    held.phc = phc
     await work.save(held)
-    return await sessions.start(work, held.id, methods=["password"])
 
 
-async def sign_out(work: Work) -> Session:
-    """End the session that calls; every later check denies."""
+async def _active_in(work: Work, account: UserAccount, asked: UUID | None) -> UUID | None:
+    """The organization to begin in: the one asked for or the last one, while one is a member."""
+    wanted = asked or account.active_organization_id
+    if wanted is None or not await accounts.is_member(work, account.id, wanted):
+        return None
+    account.active_organization_id = wanted
+    return wanted
+
+
+async def _half(
+    work: Work, account: UserAccount, device: KnownDevice | None, active_in: UUID | None
+) -> HalfSignedIn:
+    await accounts.save(work, account)
+    half = await sessions.start_half(work, account.id, device=device, organization_id=active_in)
+    statement = select(MfaFactor).where(MfaFactor.status == FactorStatus.ACTIVE)
+    factors = await work.all(statement.order_by(MfaFactor.id), limit=20)
+    return HalfSignedIn(half.session, half.pending_token, half.session.expires_at, factors)
+
+
+async def arriving(
+    work: Work, user_id: UUID, known: KnownDevice | None
+) -> tuple[KnownDevice, str | None]:
+    """The device of a sign-in, and the token it gets where it was not known before."""
+    if known is not None:
+        return await devices.see(work, known.id), None
+    made = await devices.remember(work, user_id)
+    return made.device, made.token
+
+
+async def sign_out(work: Work, *, scope: str) -> Session:
+    """End the session that calls, the person's others, or all; every later check denies."""
     assert work.actor.session_id is not None  # noqa: S101  # only a session holds this permission
+    assert work.actor.id is not None  # noqa: S101  # as above
+    if scope != "this":
+        await sessions.end_all(work, work.actor.id, cause="signed_out", but=work.actor.session_id)
     session = await work.lock(Session, work.actor.session_id)
-    if SessionLifecycle.sign_out(session, at=work.now):
-        session.ended_cause = "signed_out"
-        await work.save(session)
-        work.publish(
-            public.SessionRevoked(
-                session_id=session.id,
-                user_id=session.user_id,
-                cause="signed_out",
-                by=work.actor.id,
-            )
-        )
+    if scope != "others" and SessionLifecycle.sign_out(session, at=work.now):
+        await sessions.close(work, session, cause="signed_out")
     return session

@@ -2,10 +2,33 @@
 
 from thenga.domains.identity.services.decisions._asking import (
     check,
+    check_many,
     enter,
-    record,
+    facts_of,
+    judge,
+    question_of,
 )
-from thenga.domains.identity.services.decisions._facts import Facts, look_up
-from thenga.domains.identity.services.decisions._stages import Outcome, decide
+from thenga.domains.identity.services.decisions._explaining import Explained, explain
+from thenga.domains.identity.services.decisions._facts import Facts, Question
+from thenga.domains.identity.services.decisions._outcome import Outcome
+from thenga.domains.identity.services.decisions._purging import purge
+from thenga.domains.identity.services.decisions._reading import get_record, list_records
+from thenga.domains.identity.services.decisions._stages import decide
 
-__all__ = ["Facts", "Outcome", "check", "decide", "enter", "look_up", "record"]
+__all__ = [
+    "Explained",
+    "Facts",
+    "Outcome",
+    "Question",
+    "check",
+    "check_many",
+    "decide",
+    "enter",
+    "explain",
+    "facts_of",
+    "get_record",
+    "judge",
+    "list_records",
+    "purge",
+    "question_of",
+]

@@ -1,104 +1,92 @@
-"""The facts of a decision: one prepared statement, as the gate's own login (IDN-30)."""
+"""What a decision may look at, true at one moment; how it is read stands in `_statement.py`."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from thenga.kernel.host import Host
-
-# $1 token hash or null, $2 session and $3 person where no token is presented, $4 organization,
-# $5 permission, $6 now. A row comes back for dead credentials too, so the reason can be told.
-_GATE = """
-    WITH credential AS (
-        SELECT session_id, user_id, expires_at FROM identity.access_token WHERE hash = $1
-        UNION ALL
-        SELECT $2::uuid, $3::uuid, NULL WHERE $2::uuid IS NOT NULL
-    )
-    SELECT
-        c.user_id, c.session_id, c.expires_at AS token_expires_at,
-        s.status AS session_status, s.kind AS session_kind, s.assurance, s.methods, s.proven_at,
-        s.idle_expires_at, s.expires_at AS session_expires_at,
-        u.status AS user_status, u.staff,
-        o.organization_id AS tenant_id, o.status AS tenant_status, o.ahead,
-        m.id AS membership_id, m.status AS membership_status,
-        p.domain, p.effect, p.audiences, p.sensitivity, p.agents, p.while_suspended, p.roles,
-        p.status AS permission_status,
-        EXISTS (
-            SELECT 1 FROM identity.role_assignment a
-            WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
-                AND a.status IN ('active', 'scheduled') AND a.role_code = ANY (p.roles)
-                AND a.valid_from <= $6::timestamptz + o.ahead
-                AND (a.valid_to IS NULL OR a.valid_to > $6::timestamptz + o.ahead)
-        ) AS by_role,
-        ps.label AS policy_label
-    FROM credential c
-    LEFT JOIN identity.session s ON s.user_id = c.user_id AND s.id = c.session_id
-    LEFT JOIN identity.user_account u ON u.user_id = c.user_id AND u.id = c.user_id
-    LEFT JOIN identity.permission p ON p.code = $5
-    LEFT JOIN identity.tenant_mirror o
-        ON o.organization_id = coalesce($4::uuid, s.active_organization_id)
-    LEFT JOIN identity.membership m
-        ON m.organization_id = o.organization_id AND m.user_id = c.user_id
-        AND m.status <> 'removed'
-    LEFT JOIN identity.policy_set ps ON ps.status = 'enforced'
-"""
-_POLICY = "SELECT text FROM identity.policy_set WHERE label = $1"
-
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Everything a decision may look at, true at one moment."""
+    """One row of the gate's statement, in the order of its columns (IDN-30).
 
-    user_id: UUID
-    session_id: UUID
+    Nothing here was told by whoever asks: all of it is Identity's own (IDN-27).
+    """
+
+    kind: str  # user, api_key or service
+    user_id: UUID | None
+    session_id: UUID | None
+    key_id: UUID | None
     token_expires_at: datetime | None
     session_status: str | None
     session_kind: str | None
     assurance: str | None
     methods: list[str] | None
+    authenticated_at: datetime | None
     proven_at: datetime | None
     idle_expires_at: datetime | None
     session_expires_at: datetime | None
     user_status: str | None
     staff: bool | None
+    key_status: str | None
+    key_code: str | None  # why a key ended
+    key_expires_at: datetime | None
+    key_grace_ends_at: datetime | None
+    key_holds: bool
+    network_allowed: bool
+    method_allowed: bool
+    mfa_needed: bool
+    max_sign_in_age: timedelta | None
     tenant_id: UUID | None
     tenant_status: str | None
+    capabilities_off: list[str] | None
     ahead: timedelta | None
     membership_id: UUID | None
     membership_status: str | None
+    permission: str
     domain: str | None
     effect: str | None
     audiences: list[str] | None
     sensitivity: str | None
+    feature: str | None
     agents: str | None
     while_suspended: bool | None
     roles: list[str] | None
+    scopes: list[str] | None
     permission_status: str | None
-    by_role: bool
+    any_role: bool
+    by_role: bool  # held in the whole organization: by a role, or given directly
+    denied: bool  # an active deny for the whole organization
+    held_in: list[str] | None  # resources it is held on, as `domain.type/id`
+    denied_in: list[str] | None
+    by_platform: bool
+    signal_state: str | None
+    signal_access: str | None
+    signal_limit: int | None
+    signal_used: int | None
+    signal_resets_at: datetime | None
+    signal_checked_at: datetime | None
     policy_label: str | None
+    half: bool | None = None  # open to a sign-in that still needs its second factor
+    factor_kinds: list[str] | None = None
+    # Filled in only where Billing was asked for this very decision (IDN-32).
+    billing: str = "not_asked"  # not_asked, answered, silent or absent
 
 
-async def look_up(
-    host: Host,
-    *,
-    token_hash: bytes | None,
-    session_id: UUID | None,
-    user_id: UUID | None,
-    organization_id: UUID | None,
-    permission: str,
-) -> Facts | None:
-    """The facts, outside any transaction; None where the credential is unknown."""
-    pool = host.engines.pool("identity", "identity_gate")
-    found = await pool.fetchrow(
-        _GATE, token_hash, session_id, user_id, organization_id, permission, host.now()
-    )
-    return None if found is None else Facts(*found)
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What is asked, beside the facts: the organization named, the resource and the context."""
 
+    organization_id: UUID | None = None
+    resource_type: str = ""
+    resource_id: str | None = None
+    parents: tuple[str, ...] = ()
+    channel: str = "http"
+    agent: bool = False
+    amount: int = -1
+    at_door: bool = False  # a route asks, which names no resource
 
-async def policy_text(host: Host, label: str) -> str:
-    """The text of a policy set that this process has not parsed yet."""
-    pool = host.engines.pool("identity", "identity_gate")
-    found = await pool.fetchrow(_POLICY, label)
-    if found is None:
-        raise LookupError(f"policy set {label} is not there")
-    return str(found["text"])
+    @property
+    def places(self) -> frozenset[str]:
+        """Where the resource is, itself first, as `domain.type/id`."""
+        own = () if self.resource_id is None else (f"{self.resource_type}/{self.resource_id}",)
+        return frozenset((*own, *self.parents))

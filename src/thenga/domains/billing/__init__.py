@@ -1,0 +1,1 @@
+"""Billing: what an organization has bought, may do, has used, owes and has paid."""

@@ -1,0 +1,41 @@
+"""Meters: what usage is counted of, and how."""
+
+from typing import Annotated
+
+from fastapi import Query
+from pydantic import Field
+
+from thenga.domains.billing.permissions import Permission
+from thenga.domains.billing.services import meters
+from thenga.domains.billing.tables import MeterKind
+from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.http.bodies import PageOf, Stored
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import reads
+from thenga.kernel.http.lists import paged
+
+router = make_router("Billing / Usage")
+
+
+class MeterView(Stored):
+    key: Annotated[str, Field(description="The entitlement key that it counts for.")]
+    kind: Annotated[
+        MeterKind,
+        Field(
+            description="`counter` adds up in a month, `gauge` counts what is open, `told` is "
+            "counted by another domain."
+        ),
+    ]
+    unit: str
+
+
+@router.get("/billing/meters")
+async def list_meters(
+    read: Annotated[Reader, reads(Permission.USAGE_READ)],
+    page: Annotated[Paged, paged("createdAt")],
+    kind: Annotated[MeterKind | None, Query()] = None,
+) -> PageOf[MeterView]:
+    """What usage is counted of. Plans say how much of it is included."""
+    found = await meters.list_all(read, page, kind=kind)
+    return PageOf[MeterView].of(found, MeterView.model_validate)

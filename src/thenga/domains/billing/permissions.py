@@ -1,0 +1,124 @@
+"""What one may do in Billing; roles that hold these are Identity's data.
+
+The whole list of the domain stands here, so that who may do what was decided once.
+"""
+
+from enum import StrEnum
+
+from thenga.kernel.manifest import Audience, Granted, Sensitivity
+
+_OURS = (Audience.TENANT,)
+_BOTH = (Audience.TENANT, Audience.PLATFORM)
+_STAFF = (Audience.PLATFORM,)
+_REPORTERS = (Audience.SERVICE, Audience.PLATFORM)
+_ANYBODY = (Audience.PERSON, *_BOTH)
+
+_EVERYBODY = (
+    *("bid_manager", "contributor", "approver", "compliance_officer", "finance_manager", "viewer"),
+    *("platform_operator", "platform_support", "platform_auditor"),
+)
+_READERS = (
+    *("finance_manager", "viewer", "platform_operator", "platform_support", "platform_auditor"),
+)
+_KEEPERS = ("finance_manager", "platform_operator")
+_BUYERS = ("finance_manager",)
+_OPERATORS = ("platform_operator",)
+_AUDITORS = ("platform_operator", "platform_auditor")
+
+
+class Permission(StrEnum):
+    """Permissions of Billing."""
+
+    ACCOUNT_CREATE = "billing:account:create"
+    ACCOUNT_READ = "billing:account:read"
+    ACCOUNT_UPDATE = "billing:account:update"
+    PAYMENT_METHOD_MANAGE = "billing:payment_method:manage"
+    PLAN_READ = "billing:plan:read"
+    PLAN_MANAGE = "billing:plan:manage"
+    PLAN_PUBLISH = "billing:plan:publish"
+    SUBSCRIPTION_READ = "billing:subscription:read"
+    SUBSCRIPTION_CREATE = "billing:subscription:create"
+    SUBSCRIPTION_CHANGE = "billing:subscription:change"
+    SUBSCRIPTION_CANCEL = "billing:subscription:cancel"
+    CANCELLATION_READ = "billing:cancellation:read"
+    CANCELLATION_UNDO = "billing:cancellation:undo"
+    RENEWAL_READ = "billing:renewal:read"
+    TRIAL_CREATE = "billing:trial:create"
+    TRIAL_READ = "billing:trial:read"
+    TRIAL_CONVERT = "billing:trial:convert"
+    TRIAL_CANCEL = "billing:trial:cancel"
+    ENTITLEMENT_READ = "billing:entitlement:read"
+    GRANT_MANAGE = "billing:grant:manage"
+    USAGE_RECORD = "billing:usage:record"
+    USAGE_READ = "billing:usage:read"
+    INVOICE_READ = "billing:invoice:read"
+    INVOICE_WRITE_OFF = "billing:invoice:write_off"
+    CREDIT_NOTE_ISSUE = "billing:credit_note:issue"
+    PAYMENT_CREATE = "billing:payment:create"
+    PAYMENT_READ = "billing:payment:read"
+    PAYMENT_REFUND = "billing:payment:refund"
+    PAYMENT_CONFIRM = "billing:payment:confirm"
+    PAYMENT_FAILURE_READ = "billing:payment_failure:read"
+    PAYMENT_FAILURE_RETRY = "billing:payment_failure:retry"
+    CALLBACK_READ = "billing:callback:read"
+    CALLBACK_REPLAY = "billing:callback:replay"
+    LEDGER_READ = "billing:ledger:read"
+    LEDGER_AUDIT = "billing:ledger:audit"
+
+
+P = Permission
+
+
+def _reads(code: Permission, title: str, roles: tuple[str, ...] = _READERS) -> Granted:
+    # Billing stays open while an organization is suspended: how else would it be paid?
+    return Granted(code, title, _BOTH, roles, while_suspended=True)
+
+
+def _buys(code: Permission, title: str) -> Granted:
+    return Granted(code, title, _OURS, _BUYERS, Sensitivity.MONEY, while_suspended=True)
+
+
+def _operates(code: Permission, title: str, sensitivity: Sensitivity) -> Granted:
+    return Granted(code, title, _STAFF, _OPERATORS, sensitivity)
+
+
+# What gives money away or changes what everybody pays asks for a fresh proof (security rule 36).
+MONEY, SENSITIVE = Sensitivity.MONEY, Sensitivity.SENSITIVE
+
+GRANTED = (
+    _buys(P.ACCOUNT_CREATE, "Open the billing account"),
+    _reads(P.ACCOUNT_READ, "Read the billing account"),
+    Granted(P.ACCOUNT_UPDATE, "Change who is billed", _BOTH, _KEEPERS, MONEY, while_suspended=True),
+    _buys(P.PAYMENT_METHOD_MANAGE, "Keep the ways to pay"),
+    Granted(P.PLAN_READ, "Read plans and prices", _ANYBODY, _EVERYBODY, while_suspended=True),
+    _operates(P.PLAN_MANAGE, "Write plans and prices", MONEY),
+    _operates(P.PLAN_PUBLISH, "Publish and retire plans", SENSITIVE),
+    _reads(P.SUBSCRIPTION_READ, "Read the subscriptions"),
+    _buys(P.SUBSCRIPTION_CREATE, "Buy a plan"),
+    _buys(P.SUBSCRIPTION_CHANGE, "Change, pause and resume a plan"),
+    _buys(P.SUBSCRIPTION_CANCEL, "Cancel a plan"),
+    _reads(P.CANCELLATION_READ, "Read the cancellations"),
+    _buys(P.CANCELLATION_UNDO, "Undo a cancellation"),
+    _reads(P.RENEWAL_READ, "Read what is renewed next"),
+    _buys(P.TRIAL_CREATE, "Begin the trial"),
+    _reads(P.TRIAL_READ, "Read the trial"),
+    _buys(P.TRIAL_CONVERT, "Buy what was tried"),
+    _buys(P.TRIAL_CANCEL, "End the trial"),
+    _reads(P.ENTITLEMENT_READ, "Read what the plan includes", _EVERYBODY),
+    _operates(P.GRANT_MANAGE, "Give entitlements as goodwill", SENSITIVE),
+    Granted(P.USAGE_RECORD, "Report usage", _REPORTERS, _OPERATORS, MONEY),
+    _reads(P.USAGE_READ, "Read meters and usage"),
+    _reads(P.INVOICE_READ, "Read invoices and credit notes"),
+    _operates(P.INVOICE_WRITE_OFF, "Write an invoice off", SENSITIVE),
+    _operates(P.CREDIT_NOTE_ISSUE, "Issue a credit note", SENSITIVE),
+    _buys(P.PAYMENT_CREATE, "Pay"),
+    _reads(P.PAYMENT_READ, "Read payments and refunds"),
+    _operates(P.PAYMENT_REFUND, "Pay money back", SENSITIVE),
+    _operates(P.PAYMENT_CONFIRM, "Confirm money on the bank account", SENSITIVE),
+    _reads(P.PAYMENT_FAILURE_READ, "Read failed payments"),
+    _buys(P.PAYMENT_FAILURE_RETRY, "Try a failed payment again"),
+    Granted(P.CALLBACK_READ, "Read what providers said", _STAFF, _AUDITORS),
+    _operates(P.CALLBACK_REPLAY, "Work a callback again", MONEY),
+    _reads(P.LEDGER_READ, "Read the journal"),
+    Granted(P.LEDGER_AUDIT, "Read the checks of all books", _STAFF, _AUDITORS),
+)

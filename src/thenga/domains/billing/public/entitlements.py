@@ -1,0 +1,70 @@
+"""The question that Identity asks: is this paid for, and if not, what would help?"""
+
+from abc import abstractmethod
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from pydantic import BaseModel, ConfigDict
+
+from thenga.kernel.money import Money
+from thenga.kernel.ports.port import Port
+
+
+class Remedy(BaseModel):
+    """What would turn a «no» into a «yes», with its price today (BIL-46)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    kind: Literal["upgrade", "pay_invoice", "update_method", "resume", "wait", "contact"]
+    plan_code: str | None = None
+    amount_today: Money | None = None
+    invoice_id: UUID | None = None
+    at: datetime | None = None
+
+
+class EntitlementSignal(BaseModel):
+    """What an organization's plan and standing say of one feature now (BIL-4)."""
+
+    model_config = ConfigDict(frozen=True)
+
+    feature: str
+    entitled: bool
+    reason: Literal[
+        "included",
+        "grace",
+        "unknown_feature",
+        "no_subscription",
+        "not_in_plan",
+        "limit_reached",
+        "spend_cap_reached",
+        "payment_overdue",
+        "suspended",
+        "paused",
+        "trial_ended",
+    ]
+    state: Literal["granted", "limited", "exhausted", "missing"]
+    access: Literal["full", "grace", "read_only", "none"]
+    type: Literal["boolean", "limit", "metered"] | None = None
+    limit: int | None = None
+    used: int | None = None
+    remaining: int | None = None
+    hard: bool = True
+    resets_at: datetime | None = None
+    remedy: Remedy | None = None
+    as_of: datetime
+    sequence: int
+
+
+class Entitlements(Port, name="billing.entitlements", timeout=0.5):
+    """Answers what an organization has paid for; what silence means the asker decides."""
+
+    @abstractmethod
+    async def signal(
+        self, *, organization_id: UUID, feature: str, quantity: int = 1
+    ) -> EntitlementSignal: ...
+
+    @abstractmethod
+    async def signal_many(
+        self, *, organization_id: UUID, features: list[str]
+    ) -> list[EntitlementSignal]: ...

@@ -1,0 +1,1 @@
+"""What Billing decides: a module a resource, and the rules as pure functions of values."""

@@ -1,0 +1,194 @@
+"""Accounts: who is billed, and how they stand."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import AccountLifecycle
+from thenga.domains.billing.services import journal
+from thenga.domains.billing.tables import (
+    Account,
+    AccountStatus,
+    Book,
+    Standing,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import (
+    DependencyUnavailable,
+    Duplicate,
+    Forbidden,
+    NotFound,
+    RuleViolated,
+)
+from thenga.kernel.gate import HeldAs
+from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.money import Money
+
+S = SubscriptionStatus
+LIVE = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
+_BEHIND = (S.PAST_DUE, S.SUSPENDED)
+
+# Facts of the profile that are printed on documents, by the field that they are printed in.
+_PRINTED = {
+    "legalName": "legalName",
+    "tradingName": "tradingName",
+    "vatNumber": "vatNumber",
+    "registrationNumber": "registrationNumber",
+    "registeredAddress": "address",
+    "physicalAddress": "address",
+    "postalAddress": "address",
+}
+
+
+_OF_ADDRESS = {"line1": "line1", "city": "city", "postal_code": "postalCode"}
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An account with what is derived of it."""
+
+    account: Account
+    credit: Money
+    subscriptions: list[Subscription]
+
+    @property
+    def standing(self) -> Standing:
+        behind = any(one.status in _BEHIND for one in self.subscriptions)
+        return Standing.DELINQUENT if behind else Standing.GOOD
+
+
+async def open_provisionally(work: Work, *, sandbox: bool) -> None:
+    """The founding of an organization opens its account, once; somebody fills it in later."""
+    if await work.find(Account) is not None:
+        return
+    book = Book.SANDBOX if sandbox else Book.LIVE
+    account = await work.add(Account(organization_id=work.organization_id, book=book))
+    work.publish(
+        public.BillingAccountOpened(
+            organization_id=account.organization_id, account_id=account.id, book=book
+        )
+    )
+
+
+async def complete(work: Work, *, fields: dict[str, Any]) -> Account:
+    """Say who is billed; from then on plans can be bought."""
+    account = await held(work)
+    if account.status is not AccountStatus.PROVISIONAL:
+        raise Duplicate(
+            "This organization has its billing account already.",
+            existing={"domain": "billing", "type": "account", "id": str(account.id)},
+        )
+    _state(work, account, fields)
+    return await work.save(account)
+
+
+async def change(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Account:
+    """Change the fields named; who is billed completes a provisional account."""
+    account = await work.lock(Account, account_id)
+    if account.status is AccountStatus.CLOSED:
+        raise not_possible(
+            "This account is closed.", status=account.status, operation="change", allowed=[]
+        )
+    if "collection_method" in fields and work.held_as != HeldAs.PLATFORM:
+        raise Forbidden(
+            "An operator of the platform sets this; ask support.", reasonCode="operator_only"
+        )
+    _state(work, account, fields)
+    return await work.save(account)
+
+
+def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
+    told = dict(fields)
+    if "bill_to" in told:
+        merged = merge_patch(account.bill_to or {}, told.pop("bill_to"))
+        _check_whole(merged)
+        if merged != account.bill_to:
+            account.bill_to = merged
+            account.bill_to_provenance = {
+                "kind": "customer_supplied",
+                "source": None,
+                "confidence": None,
+                "recordedAt": work.now.isoformat(),
+            }
+        account.bill_to_review = None  # whoever states it has looked at it
+    for name, value in told.items():
+        setattr(account, name, value)
+    if account.bill_to is not None and account.status is AccountStatus.PROVISIONAL:
+        AccountLifecycle.complete(account, at=work.now)
+
+
+def merge_patch(known: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """RFC 7396: what is left out stays, null takes away, objects are merged in turn."""
+    merged = dict(known)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, dict):
+            inner = merged.get(name)
+            merged[name] = merge_patch(inner if isinstance(inner, dict) else {}, value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def _check_whole(bill_to: dict[str, Any]) -> None:
+    missing = [] if "legal_name" in bill_to else ["/billTo/legalName"]
+    lacking = _OF_ADDRESS.keys() - bill_to.get("address", _OF_ADDRESS).keys()
+    missing += [f"/billTo/address/{_OF_ADDRESS[name]}" for name in sorted(lacking)]
+    if missing:
+        raise RuleViolated(
+            "Documents are printed with a name, and with a whole address or none.",
+            rule="bill-to-whole",
+            missing=missing,
+        )
+
+
+async def review(work: Work, fact_keys: Iterable[str]) -> None:
+    """A fact of the profile moved: somebody should look whether documents still say the same."""
+    fields = sorted({_PRINTED[key] for key in fact_keys if key in _PRINTED})
+    known = await work.find(Account)
+    if not fields or known is None or known.bill_to is None:
+        return
+    account = await work.lock(Account, known.id)
+    before = account.bill_to_review or {"fields": [], "since": work.now.isoformat()}
+    account.bill_to_review = before | {"fields": sorted({*before["fields"], *fields})}
+    await work.save(account)
+
+
+async def held(work: Work) -> Account:
+    """The organization's account, locked."""
+    try:
+        return await work.lock_by(Account)
+    except NotFound:
+        # It is opened by the founding of the organization, of which we hear a moment later.
+        raise DependencyUnavailable(
+            "The billing account of this organization is just being opened; try again.",
+            headers={"Retry-After": "2"},
+            dependency="organization",
+        ) from None
+
+
+async def list_all(read: Reader, paged: Paged) -> Slice[Account]:
+    """The account of the organization, as a list of one."""
+    return await read.page(select(Account), paged)
+
+
+async def picture(read: Reader, account: Account) -> Picture:
+    """The account with its balance and its live subscriptions."""
+    live = select(Subscription).where(
+        among(Subscription.__table__.c.status, [one.value for one in LIVE])
+    )
+    return Picture(
+        account,
+        await journal.credit_balance(read, currency=account.currency),
+        await read.all(live.order_by(Subscription.id), limit=100),
+    )

@@ -1,0 +1,15 @@
+"""Meters: the catalogue of what usage is counted of."""
+
+from sqlalchemy import select
+
+from thenga.domains.billing.tables import Meter, MeterKind
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+
+
+async def list_all(read: Reader, paged: Paged, *, kind: MeterKind | None) -> Slice[Meter]:
+    """Every meter, or those of one kind."""
+    statement = select(Meter)
+    if kind is not None:
+        statement = statement.where(Meter.kind == kind)
+    return await read.page(statement, paged)

@@ -1,0 +1,126 @@
+"""Plans as customers see them: what is sold on a day, and how two plans differ."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from sqlalchemy import ColumnElement, Select, or_, select
+
+from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement
+from thenga.domains.billing.services.entitlement_types import read as read_entitlements
+from thenga.domains.billing.tables import Interval, OfferedPlan, PlanKind, PlanStatus, PlanVersion
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.gate import HeldAs
+from thenga.kernel.money import Money
+
+AnyPlan = PlanVersion | OfferedPlan
+
+
+class PlanNotAvailable(Problem):
+    """This plan is not sold, not in this interval, or not to be tried. `GET /billing/plans` lists
+    what is."""
+
+    code, status, title = "billing-plan-not-available", 422, "This plan cannot be had"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One entitlement in two plans; None where a plan does not name it."""
+
+    key: str
+    here: Entitlement | None
+    there: Entitlement | None
+
+    @property
+    def change(self) -> Literal["same", "gained", "lost"]:
+        """Seen from the other plan: what one wins or loses by coming here."""
+        here, there = _worth(self.here), _worth(self.there)
+        return "same" if self.here == self.there else "gained" if here > there else "lost"
+
+
+def difference(here: AnyPlan, there: AnyPlan) -> list[Difference]:
+    """Both plans key by key, in the order of the first."""
+    ours = {one.key: one for one in read_entitlements(here.entitlements)}
+    theirs = {one.key: one for one in read_entitlements(there.entitlements)}
+    return [Difference(key, ours.get(key), theirs.get(key)) for key in {**ours, **theirs}]
+
+
+def _worth(one: Entitlement | None) -> tuple[float, bool]:
+    """For comparing: how much, and whether more can be had."""
+    if one is None:
+        return 0, False
+    if isinstance(one, Boolean):
+        return int(one.value), False
+    return (float("inf") if one.limit is None else one.limit), one.mode == "soft"
+
+
+def status_on(plan: AnyPlan, day: date) -> PlanStatus:
+    """What time has made of a version by that day, before any sweep has written it."""
+    if isinstance(plan, PlanVersion) and plan.status is not PlanStatus.ACTIVE:
+        return plan.status
+    if plan.retired_at is not None:
+        return PlanStatus.RETIRED
+    over = plan.effective_to is not None and plan.effective_to <= day
+    return PlanStatus.GRANDFATHERED if over else PlanStatus.ACTIVE
+
+
+def price_of(plan: AnyPlan, interval: Interval) -> Money | None:
+    """The gross price of an interval, if it is sold by it."""
+    for price in plan.prices:
+        if price["interval"] == interval:
+            return Money(price["grossMinor"], price["currency"])
+    return None
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    kind: PlanKind | None,
+    interval: Interval | None,
+    on: date | None,
+    today: date,
+) -> Slice[Any]:
+    """What is sold on the day; operators see every version, drafts too, unless they name a day."""
+    by_staff = read.held_as == HeldAs.PLATFORM
+    row = PlanVersion if by_staff else OfferedPlan
+    statement: Select[Any] = select(row)
+    if not by_staff:
+        statement = statement.where(OfferedPlan.public.is_(True), OfferedPlan.retired_at.is_(None))
+    if not by_staff or on is not None:
+        statement = statement.where(*_in_force(row, on or today))
+    if kind is not None:
+        statement = statement.where(row.kind == kind)
+    if interval is not None:
+        statement = statement.where(row.prices.contains([{"interval": interval.value}]))
+    return await read.page(statement, paged)
+
+
+async def get(read: Reader, plan_code: str, *, number: int | None, today: date) -> AnyPlan:
+    """The version named, or the one that is sold today; operators find drafts too."""
+    if number is not None:
+        row = PlanVersion if read.held_as == HeldAs.PLATFORM else OfferedPlan
+        named = await read.find(row, plan_code=plan_code, plan_version=number)
+        if named is None:
+            raise NotFound()
+        return named  # type: ignore[return-value]  # one of the two
+    found = await in_force(read, plan_code, today)
+    if found is None:
+        raise NotFound()
+    return found
+
+
+async def in_force(read: Reader, plan_code: str, on: date) -> OfferedPlan | None:
+    """The version of a plan that is sold on a day."""
+    statement = select(OfferedPlan).where(
+        OfferedPlan.plan_code == plan_code, *_in_force(OfferedPlan, on)
+    )
+    found = await read.all(statement, limit=1)
+    return found[0] if found else None
+
+
+def _in_force(row: type[AnyPlan], on: date) -> list[ColumnElement[bool]]:
+    ends = row.effective_to
+    return [row.effective_from <= on, or_(ends.is_(None), ends > on)]

@@ -1,0 +1,109 @@
+"""What follows a failed payment, day by day: retries, grace, reduction, the end (BIL-39, BIL-41).
+
+Schedule and policy are frozen at the first failure. Everything is a function of that instant, so
+what is shown before a sweep has run equals what the sweep writes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from thenga.domains.billing.services import periods
+from thenga.domains.billing.tables import Access
+from thenga.kernel.calendar import local_day, local_midnight
+
+_RETRY_HOUR = timedelta(hours=8)
+_DAY, _MONTH = timedelta(hours=24), timedelta(days=30)
+_MOST_IN_A_DAY, _MOST_IN_A_MONTH = 10, 15
+
+# Answers of the card networks that mean «never again with this card» (BIL-42).
+_HARD = frozenset({"04", "07", "12", "14", "15", "41", "43", "46", "57", "R0", "R1", "R3"})
+
+
+class Category(StrEnum):
+    """Why a charge did not go through, and so what helps; the adapters say the last two."""
+
+    SOFT = "soft"
+    HARD = "hard"
+    AUTHENTICATION = "authentication"
+    TECHNICAL = "technical"
+
+
+class AfterGrace(StrEnum):
+    """What the policy does once grace is over; `keep` only tells."""
+
+    READ_ONLY = "read_only"
+    NONE = "none"
+    KEEP = "keep"
+
+
+@dataclass(frozen=True, slots=True)
+class DunningPolicy:
+    """The policy `billing.dunning`; it alone reduces access (BIL-41)."""
+
+    retry_days: tuple[int, ...] = (1, 3, 7, 14, 21)
+    grace_days: int = 14
+    first_charge_grace_days: int = 3
+    first_charge_retry_days: tuple[int, ...] = (1, 3)
+    after_grace: AfterGrace = AfterGrace.READ_ONLY
+    after_exhausted: AfterGrace = AfterGrace.NONE
+    end_after_days: int = 30
+    grace_notice_days: int = 3
+
+
+def category_of(network_code: str) -> Category:
+    """What a network's answer means; whatever is not listed may be tried again."""
+    return Category.HARD if network_code.upper() in _HARD else Category.SOFT
+
+
+def retries(failed_at: datetime, policy: DunningPolicy) -> list[datetime]:
+    """At 08:00 local on so many days after the first failure."""
+    first = local_day(failed_at)
+    return [local_midnight(first + timedelta(days=n)) + _RETRY_HOUR for n in policy.retry_days]
+
+
+def grace_ends_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
+    """After whole local days, so that the retry of the last day comes before the end."""
+    return periods.after_whole_days(failed_at, policy.grace_days)
+
+
+def grace_notice_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
+    """When the end of grace is told to be near (BIL-40)."""
+    return grace_ends_at(failed_at, policy) - timedelta(days=policy.grace_notice_days)
+
+
+def ends_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
+    """When a subscription without money ends (BIL-43)."""
+    return local_midnight(local_day(failed_at) + timedelta(days=policy.end_after_days))
+
+
+def access_at(
+    failed_at: datetime,
+    now: datetime,
+    policy: DunningPolicy,
+    *,
+    exhausted_at: datetime | None = None,
+    shielded_until: datetime | None = None,
+) -> Access:
+    """What the standing of a subscription with an open failure allows."""
+    until = max(filter(None, (grace_ends_at(failed_at, policy), shielded_until)))
+    if now < until:
+        return Access.GRACE
+    if exhausted_at is not None and now >= exhausted_at:
+        return _reduced(policy.after_exhausted)
+    return _reduced(policy.after_grace)
+
+
+def _reduced(after: AfterGrace) -> Access:
+    return Access.GRACE if after is AfterGrace.KEEP else Access(after.value)
+
+
+def next_attempt_at(attempts: Sequence[datetime], now: datetime) -> datetime:
+    """The earliest instant at which this method may be charged this amount again (BIL-42)."""
+    earliest = now
+    for window, most in ((_DAY, _MOST_IN_A_DAY), (_MONTH, _MOST_IN_A_MONTH)):
+        recent = sorted(at for at in attempts if now - at < window)
+        if len(recent) >= most:
+            earliest = max(earliest, recent[-most] + window)
+    return earliest

@@ -1,0 +1,168 @@
+"""Trials: a whole plan for fourteen days, once, without a card (BIL-16, BIL-17)."""
+
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle, TrialLifecycle
+from thenga.domains.billing.services import accounts, configuration, plans, trial_calendar
+from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.tables import (
+    Access,
+    Account,
+    Book,
+    OfferedPlan,
+    PlanKind,
+    Subscription,
+    SubscriptionStatus,
+    Trial,
+    TrialStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, Problem
+from thenga.kernel.ids import new_id
+
+
+class TrialUsed(Problem):
+    """There is one trial for a company, for ever, and it has begun already. Buy a plan instead:
+    it can be cancelled at any time, and within the first days the whole is refunded."""
+
+    code, status, title = "billing-trial-used", 409, "The trial was used already"
+
+
+async def start(work: Work, *, plan_code: str) -> Trial:
+    """Try a plan; two starts at once wait for each other at the account."""
+    today = local_day(work.now)
+    plan = await _to_be_tried(work, plan_code)
+    policy = await configuration.trial(work, today)
+    account = await accounts.held(work)
+    await _check_first(work, account)
+    dates = trial_calendar.dates(work.now, policy)
+    trial_id = new_id()
+    subscription = await work.add(
+        Subscription(
+            organization_id=account.organization_id,
+            account_id=account.id,
+            plan_code=plan.plan_code,
+            plan_version=plan.plan_version,
+            kind=PlanKind.BASE,
+            status=SubscriptionStatus.TRIALING,
+            period_start=today,
+            period_end=local_day(dates.ends_at),
+            trial_id=trial_id,
+        )
+    )
+    trial = await work.add(
+        Trial(
+            id=trial_id,
+            organization_id=account.organization_id,
+            book=account.book,
+            plan_code=plan.plan_code,
+            plan_version=plan.plan_version,
+            subscription_id=subscription.id,
+            started_at=work.now,
+            notice_at=dates.notice_at,
+            ends_at=dates.ends_at,
+            next_check_at=dates.notice_at,
+        )
+    )
+    work.publish(public.TrialStarted(**_told(trial)))
+    return trial
+
+
+async def _to_be_tried(read: Reader, plan_code: str) -> OfferedPlan:
+    plan = await plans.in_force(read, plan_code, local_day(read.now))
+    if plan is None or not (plan.public and plan.trial_eligible) or plan.kind is not PlanKind.BASE:
+        raise PlanNotAvailable(f"{plan_code} cannot be tried.", planCode=plan_code)
+    return plan
+
+
+async def _check_first(read: Reader, account: Account) -> None:
+    """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17)."""
+    for trial in await read.all(select(Trial), limit=1000):
+        if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
+            raise TrialUsed()
+    live = select(Subscription).where(
+        Subscription.kind == PlanKind.BASE,
+        among(Subscription.__table__.c.status, [one.value for one in accounts.LIVE]),
+    )
+    for subscription in await read.all(live, limit=1):
+        raise Duplicate(
+            "This organization has a plan already.",
+            existing={"domain": "billing", "type": "subscription", "id": str(subscription.id)},
+        )
+
+
+async def cancel(work: Work, trial_id: UUID) -> Trial:
+    """End it now; the fallback plan counts from this moment."""
+    trial = await work.lock(Trial, trial_id)
+    if TrialLifecycle.cancel(trial, at=work.now):
+        await _end(work, trial, "cancelled")
+    return trial
+
+
+async def pass_time(work: Work, trial_id: UUID) -> None:
+    """Do the step that is due, and plan the next one."""
+    trial = await work.lock(Trial, trial_id)
+    due = trial.next_check_at
+    if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
+        return
+    if due < trial.ends_at:
+        trial.noticed_at, trial.next_check_at = work.now, trial.ends_at
+        await work.save(trial)
+        work.publish(public.TrialEnding(**_told(trial)))
+        return
+    TrialLifecycle.lapse(trial, at=work.now)
+    await _end(work, trial, "expired")
+
+
+async def _end(work: Work, trial: Trial, outcome: Literal["cancelled", "expired"]) -> None:
+    trial.ended_at, trial.next_check_at = work.now, None
+    await work.save(trial)
+    subscription = await work.lock(Subscription, trial.subscription_id)
+    SubscriptionLifecycle.end(subscription, at=work.now)
+    subscription.ended_at = work.now
+    await work.save(subscription)
+    work.publish(public.TrialEnded(**_told(trial), outcome=outcome))
+    work.publish(
+        public.SubscriptionChanged(
+            organization_id=subscription.organization_id,
+            subscription_id=subscription.id,
+            change="ended",
+            status=subscription.status,
+            plan_code=subscription.plan_code,
+            plan_version=subscription.plan_version,
+            interval=subscription.interval,
+            period=None,
+            access=Access.NONE,
+        )
+    )
+
+
+def _told(trial: Trial) -> dict[str, Any]:
+    return {
+        "organization_id": trial.organization_id,
+        "trial_id": trial.id,
+        "subscription_id": trial.subscription_id,
+        "plan_code": trial.plan_code,
+        "ends_at": trial.ends_at,
+    }
+
+
+async def list_all(read: Reader, paged: Paged) -> Slice[Trial]:
+    """The trial of the organization, as a list of one."""
+    return await read.page(select(Trial), paged)
+
+
+async def plan_of(read: Reader, trial: Trial) -> OfferedPlan:
+    """The version that is tried; it stays in the catalogue for ever."""
+    found = await read.find(OfferedPlan, plan_code=trial.plan_code, plan_version=trial.plan_version)
+    if found is None:
+        raise LookupError(f"{trial.plan_code} {trial.plan_version} is not in the catalogue")
+    return found

@@ -1,0 +1,54 @@
+"""Who is billed."""
+
+from enum import StrEnum
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import Col, TenantRow, col, status
+
+
+class AccountStatus(StrEnum):
+    PROVISIONAL = "provisional"
+    ACTIVE = "active"
+    CLOSED = "closed"
+
+
+class Standing(StrEnum):
+    """Derived: whether anything is owed for longer than it should be."""
+
+    GOOD = "good"
+    DELINQUENT = "delinquent"
+
+
+class CollectionMethod(StrEnum):
+    AUTOMATIC = "automatic"
+    SEND_INVOICE = "send_invoice"
+
+
+class Book(StrEnum):
+    """Sandbox organizations have books, series and providers of their own (BIL-29)."""
+
+    LIVE = "live"
+    SANDBOX = "sandbox"
+
+
+class Account(TenantRow, table="billing.account", kind=Kind.PRIVATE):
+    """The one billing account of an organization; its standing and balance are derived."""
+
+    book: Col[Book] = status(Book)
+    bill_to: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    bill_to_provenance: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    bill_to_review: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    # Addresses of people: never in an audit row.
+    invoice_emails: Col[list[str]] = col(pg.ARRAY(sa.Text), default=[], secret=True)
+    order_number: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    currency: Col[str] = col(sa.CHAR(3), default="ZAR")
+    spend_cap_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    collection_method: Col[CollectionMethod] = status(
+        CollectionMethod, default=CollectionMethod.AUTOMATIC
+    )
+    status: Col[AccountStatus] = status(AccountStatus, default=AccountStatus.PROVISIONAL)
+    parked: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)

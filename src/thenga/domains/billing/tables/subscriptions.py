@@ -1,0 +1,89 @@
+"""What an organization has bought, and its one trial."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from thenga.domains.billing.tables.accounts import Book
+from thenga.domains.billing.tables.catalogue import PlanKind
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
+
+
+class SubscriptionStatus(StrEnum):
+    INCOMPLETE = "incomplete"
+    INCOMPLETE_EXPIRED = "incomplete_expired"
+    TRIALING = "trialing"
+    ACTIVE = "active"
+    PAST_DUE = "past_due"
+    PAUSED = "paused"
+    SUSPENDED = "suspended"
+    ENDED = "ended"
+
+
+class Access(StrEnum):
+    """What the standing of a subscription allows; derived at read."""
+
+    FULL = "full"
+    GRACE = "grace"
+    READ_ONLY = "read_only"
+    NONE = "none"
+
+
+class TrialStatus(StrEnum):
+    ACTIVE = "active"
+    CONVERTED = "converted"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+class Subscription(TenantRow, table="billing.subscription", kind=Kind.PRIVATE):
+    """A plan version that an organization holds; cancelling, pausing and dispute are own axes."""
+
+    account_id: Col[UUID] = col(pg.UUID)
+    plan_code: Col[str] = col(sa.Text)
+    plan_version: Col[int] = col(sa.Integer)
+    kind: Col[PlanKind] = status(PlanKind)
+    interval: Col[str | None] = col(sa.Text, nullable=True, default=None)  # an `Interval`
+    status: Col[SubscriptionStatus] = status(SubscriptionStatus)
+    anchor_date: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    period_start: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    period_end: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    pending_change: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    cancel_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    cancellation_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    paused_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    resume_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    banked_days: Col[int | None] = col(sa.Integer, nullable=True, default=None)
+    disputed: Col[bool] = col(sa.Boolean, default=False)
+    trial_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    payment_method_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    ended_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class Trial(TenantRow, table="billing.trial", kind=Kind.PRIVATE):
+    """The one trial of an organization, for ever; a sandbox may have several (BIL-17)."""
+
+    book: Col[Book] = status(Book)
+    plan_code: Col[str] = col(sa.Text)
+    plan_version: Col[int] = col(sa.Integer)
+    subscription_id: Col[UUID] = col(pg.UUID)
+    started_at: Col[datetime] = col(Instant)
+    notice_at: Col[datetime] = col(Instant)
+    ends_at: Col[datetime] = col(Instant)
+    noticed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    status: Col[TrialStatus] = status(TrialStatus, default=TrialStatus.ACTIVE)
+    converted_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    ended_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class TrialCompany(Row, table="billing.trial_company", kind=Kind.BEARER):
+    """That a registered company has had its trial: a keyed hash of its number, nothing else."""
+
+    hash: Col[bytes] = col(sa.LargeBinary, secret=True)

@@ -1,0 +1,1 @@
+"""Compliance: documents, evidence and readiness. Only what it will tell stands here yet."""

@@ -1,0 +1,160 @@
+"""One-time links: sent to an address, good once and for a while, the newest only (IDN-10)."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from thenga.domains.identity.tables import LinkSlot, OneTimeLink, UserAccount
+from thenga.kernel import sealing, tokens
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.jobs.declare import Form, errand
+
+REGISTER, KNOWN_ALREADY = "register", "known_already"
+RESET, CHANGE_ADDRESS = "reset_password", "change_address"
+NOBODY = "nobody"  # asked for an address without account: the same work, and no letter
+
+LIVES = {
+    REGISTER: timedelta(hours=24),
+    KNOWN_ALREADY: timedelta(hours=24),
+    RESET: timedelta(minutes=30),
+    CHANGE_ADDRESS: timedelta(hours=24),
+    NOBODY: timedelta(minutes=30),
+}
+
+
+class LinkSpent(Problem):
+    """A link works once and for a short time; a newer one kills the older. Ask for a new one."""
+
+    code, status, title = "identity-link-spent", 409, "This link no longer works"
+
+
+@dataclass(frozen=True)
+class LinkToDeliver:
+    """What the message needs; the text is sealed again nowhere after it was handed over."""
+
+    purpose: str
+    user_id: UUID
+    email: str
+    display_name: str
+    text: str
+
+
+deliver_link = errand("identity.deliver_link", form=Form.OUTSIDE, key="{link_hash}")
+
+_TAKE_SLOT = """
+    INSERT INTO identity.link_slot (id, created_at, updated_at, version, hash, link_hash)
+    VALUES (gen_random_uuid(), $3, $3, 1, $1, $2)
+    ON CONFLICT (hash) DO UPDATE SET link_hash = excluded.link_hash,
+        updated_at = excluded.updated_at, version = identity.link_slot.version + 1
+"""
+
+
+async def send(
+    work: Work,
+    key: bytes,
+    *,
+    purpose: str,
+    user_id: UUID,
+    session_id: UUID | None = None,
+    address: str | None = None,
+) -> None:
+    """A new link to the address of an account key, or to the new `address` of a person."""
+    text = tokens.mint(tokens.Prefix.LINK)
+    digest = tokens.digest(text)
+    sealer = work.host.key("link")
+    await work.present(digest)
+    await work.add(
+        OneTimeLink(
+            hash=digest,
+            purpose=purpose,
+            account_key=key,
+            user_id=user_id,
+            sealed=sealing.seal(sealer, text.encode(), aad=digest),
+            expires_at=work.now + LIVES[purpose],
+            session_id=session_id,
+            address_sealed=_sealed(sealer, address, digest),
+        )
+    )
+    slot = _slot(key, purpose)
+    await work.present(slot)
+    await work.run(_TAKE_SLOT, slot, digest, work.now)
+    work.enqueue(deliver_link, link_hash=digest.hex())
+
+
+def _sealed(sealer: bytes, address: str | None, digest: bytes) -> bytes | None:
+    return None if address is None else sealing.seal(sealer, address.encode(), aad=digest)
+
+
+async def link_to_deliver(read: Reader, link_hash: bytes) -> LinkToDeliver | None:
+    """The message of a link that was not handed over yet."""
+    await read.present(link_hash)
+    link = await read.find(OneTimeLink, hash=link_hash)
+    if link is None or link.sealed is None or link.purpose == NOBODY:
+        return None
+    await read.become(link.user_id)
+    account = await read.get(UserAccount, link.user_id)
+    sealer = read.host.key("link")
+    text = sealing.unseal(sealer, link.sealed, aad=link_hash).decode()
+    to = account.email if link.address_sealed is None else new_address(read, link)
+    return LinkToDeliver(link.purpose, account.id, to, account.display_name, text)
+
+
+def new_address(read: Reader, link: OneTimeLink) -> str:
+    """The address that this link proves."""
+    if link.address_sealed is None:
+        raise LookupError("this link proves no new address")
+    return sealing.unseal(read.host.key("link"), link.address_sealed, aad=link.hash).decode()
+
+
+async def mark_delivered(work: Work, link_hash: bytes) -> None:
+    """The message is out: the text is forgotten, only its hash stays."""
+    await work.present(link_hash)
+    link = await work.lock_by(OneTimeLink, hash=link_hash)
+    link.sealed = None
+    await work.save(link)
+
+
+async def account_of(work: Work, token: str, *, purpose: str) -> UserAccount:
+    """Who the link belongs to, read aside: hashing a password must not hold a transaction."""
+    digest = _digest(token)
+    async with work.aside() as read:
+        await read.present(digest)
+        link = await read.find(OneTimeLink, hash=digest)
+        if link is None or link.purpose != purpose:
+            raise LinkSpent()
+        await read.become(link.user_id)
+        return await read.get(UserAccount, link.user_id)
+
+
+async def spend(work: Work, token: str, *, purpose: str) -> OneTimeLink:
+    """Use the link up; afterwards this is the work of the person it was sent to."""
+    digest = _digest(token)
+    await work.present(digest)
+    try:
+        link = await work.lock_by(OneTimeLink, hash=digest)
+    except NotFound:
+        raise LinkSpent() from None
+    over = link.used_at is not None or link.expires_at <= work.now
+    if over or link.purpose != purpose:
+        raise LinkSpent()
+    link.used_at = work.now
+    await work.save(link)
+    slot = _slot(link.account_key, purpose)
+    await work.present(slot)
+    newest = await work.find(LinkSlot, hash=slot)
+    if newest is None or newest.link_hash != digest:
+        raise LinkSpent()
+    await work.become(link.user_id)
+    return link
+
+
+def _slot(key: bytes, purpose: str) -> bytes:
+    return sealing.mac(key, purpose.encode())
+
+
+def _digest(token: str) -> bytes:
+    if tokens.parse(token) is not tokens.Prefix.LINK:
+        raise LinkSpent()
+    return tokens.digest(token)

@@ -1,0 +1,86 @@
+"""Entitlements: what Billing last said of an organization's features, and asking it anew."""
+
+from datetime import datetime
+from uuid import UUID
+
+import structlog
+
+from thenga.domains.billing import public as billing
+from thenga.domains.identity.tables import EntitlementSignal
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem
+from thenga.kernel.host import Host
+from thenga.kernel.ids import new_id
+from thenga.kernel.ports.binding import within
+
+log = structlog.get_logger()
+
+# A signal that is not newer than the one that is there changes nothing but when it was looked at.
+_TAKE = """
+    INSERT INTO identity.entitlement_signal (id, created_at, updated_at, version, organization_id,
+        feature, state, access, limit_count, used_count, resets_at, source_sequence, checked_at)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $2)
+    ON CONFLICT (organization_id, feature) DO UPDATE SET
+        checked_at = greatest(entitlement_signal.checked_at, excluded.checked_at),
+        updated_at = excluded.updated_at, version = entitlement_signal.version + 1,
+        state = excluded.state, access = excluded.access, limit_count = excluded.limit_count,
+        used_count = excluded.used_count, resets_at = excluded.resets_at,
+        source_sequence = excluded.source_sequence
+    WHERE excluded.source_sequence >= entitlement_signal.source_sequence
+"""
+
+
+async def take(work: Work, signal: billing.EntitlementSignal, *, now: datetime) -> None:
+    """Keep what Billing said, by its event or by its answer; the newer sequence wins (IDN-32)."""
+    await work.run(
+        _TAKE,
+        new_id(),
+        now,
+        work.organization_id,
+        signal.feature,
+        signal.state,
+        signal.access,
+        signal.limit,
+        signal.used,
+        signal.resets_at,
+        signal.sequence,
+    )
+
+
+async def last_known(work: Work, feature: str) -> EntitlementSignal | None:
+    """What was last said of a feature, however old."""
+    return await work.find(EntitlementSignal, feature=feature)
+
+
+def is_absent(host: Host) -> bool:
+    """Whether this deployment says that there is no Billing; then everything is entitled."""
+    return host.settings.without_billing
+
+
+async def ask(host: Host, organization_id: UUID, feature: str) -> billing.EntitlementSignal | None:
+    """Ask Billing once and keep its answer; None is silence, also where nobody is bound."""
+    try:
+        port = host.bindings.of(billing.Entitlements)
+    except LookupError:
+        log.warning("identity.entitlement.nobody_answers", feature=feature)
+        return None
+    asked = port.signal(organization_id=organization_id, feature=feature)
+    try:
+        said = await within(port.port_timeout, port.port_name, asked)
+    except Problem:
+        return None
+    await _keep(host, organization_id, said)
+    return said
+
+
+async def _keep(host: Host, organization_id: UUID, said: billing.EntitlementSignal) -> None:
+    origin = Origin(action="identity entitlement", request_id="gate", correlation_id="gate")
+    scope = Scope(actor=SYSTEM, organization_id=organization_id)
+    work = Work(host, "identity", scope, origin)
+    try:
+        await take(work, said, now=host.now())
+        await work.finish()
+    finally:
+        await work.close()

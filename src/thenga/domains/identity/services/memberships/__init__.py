@@ -1,0 +1,44 @@
+"""Memberships: who belongs where; people and organizations are many-to-many (IDN-18)."""
+
+from thenga.domains.identity.services.memberships._joining import ask, found, join, tell
+from thenga.domains.identity.services.memberships._listing import (
+    HOLDERS_MOST,
+    Shown,
+    effective,
+    get,
+    holding,
+    list_members,
+    list_own,
+    shown,
+)
+from thenga.domains.identity.services.memberships._moving import (
+    accept,
+    deactivate,
+    decline,
+    leave,
+    move_clock,
+    reactivate,
+    remove,
+)
+
+__all__ = [
+    "HOLDERS_MOST",
+    "Shown",
+    "accept",
+    "ask",
+    "deactivate",
+    "decline",
+    "effective",
+    "found",
+    "get",
+    "holding",
+    "join",
+    "leave",
+    "list_members",
+    "list_own",
+    "move_clock",
+    "reactivate",
+    "remove",
+    "shown",
+    "tell",
+]

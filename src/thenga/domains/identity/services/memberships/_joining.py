@@ -1,0 +1,142 @@
+"""How a membership begins: with the organization, by invitation, or by asking a known person."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.identity import public
+from thenga.domains.identity.services import cards, rights, role_assignments, seats, tenants
+from thenga.domains.identity.services.cards import Standing
+from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, NotFound
+from thenga.kernel.ids import new_id
+
+
+async def found(
+    work: Work, organization_id: UUID, *, founder: UUID, status: str, sandbox: bool, sequence: int
+) -> Membership:
+    """A new organization gets its mirror, and its founder becomes the active owner."""
+    one = await cards.standing(work, founder)
+    await work.add(
+        TenantMirror(
+            organization_id=organization_id,
+            status=status,
+            sandbox=sandbox,
+            source_sequence=sequence,
+        )
+    )
+    return await join(
+        work, organization_id, user_id=founder, role_codes=["owner"], origin="founder", card=one
+    )
+
+
+async def join(
+    work: Work,
+    organization_id: UUID,
+    *,
+    user_id: UUID,
+    role_codes: Sequence[str],
+    origin: str,
+    card: Standing | None = None,
+    scope: public.ScopeRef | None = None,
+    assigned_by: UUID | None = None,
+) -> Membership:
+    """An active membership with its roles."""
+    tenant = await tenants.look(work)
+    membership = _new(organization_id, user_id, origin, tenant.now, by=user_id)
+    membership.status, membership.joined_at = MembershipStatus.ACTIVE, tenant.now
+    if card is not None:
+        cards.show(membership, card)
+    await work.add(membership)
+    for role_code in role_codes:
+        await role_assignments.give(
+            work,
+            membership,
+            role_code=role_code,
+            at=tenant.now,
+            scope=scope,
+            assigned_by=assigned_by,
+        )
+    await tell(work, tenant, membership, previous=None)
+    return membership
+
+
+async def ask(
+    work: Work, *, user_id: UUID, role_codes: Sequence[str], title: str | None, reason: str
+) -> Membership:
+    """Ask a person who has an account to join; it takes a seat while the answer is open."""
+    one = await cards.standing(work, user_id)
+    if one is None or not one.is_active:
+        raise NotFound()
+    cards.may_belong(one)
+    tenant = await tenants.hold(work)
+    giver = await rights.giver(work, work.user_id, tenant.now)
+    granted = await rights.granting(work, role_codes)
+    giver.must_hold(granted.permissions, owner=granted.includes_owner)
+    await _must_be_new(work, user_id)
+    before = await seats.used(work, tenant)
+    membership = _new(tenant.id, user_id, "direct", tenant.now, by=work.actor.id)
+    membership.title, membership.email_key = title, one.email_key
+    await work.add(membership)
+    await seats.must_fit(work, tenant, before=before)
+    for role_code in dict.fromkeys(role_codes):
+        await role_assignments.give(
+            work,
+            membership,
+            role_code=role_code,
+            at=tenant.now,
+            reason=reason,
+            assigned_by=work.actor.id,
+        )
+    await tell(work, tenant, membership, previous=None)
+    return membership
+
+
+async def tell(
+    work: Work, tenant: Tenant, membership: Membership, *, previous: MembershipStatus | None
+) -> None:
+    """Tell what became of a membership, and how many seats are used since."""
+    codes = await role_assignments.codes_of(work, [membership.id], tenant.now)
+    work.publish(
+        public.MembershipChanged(
+            organization_id=membership.organization_id,
+            membership_id=membership.id,
+            user_id=membership.user_id,
+            status=membership.status,
+            previous_status=previous,
+            role_codes=codes.get(membership.id, []),
+            seats_used=await seats.used(work, tenant),
+        )
+    )
+
+
+def _new(
+    organization_id: UUID, user_id: UUID, origin: str, at: datetime, *, by: UUID | None
+) -> Membership:
+    return Membership(
+        id=new_id(),
+        organization_id=organization_id,
+        user_id=user_id,
+        status=MembershipStatus.PENDING,
+        origin=origin,
+        status_code=origin,
+        status_changed_at=at,
+        status_changed_by=by,
+    )
+
+
+async def _must_be_new(work: Work, user_id: UUID) -> None:
+    known = await work.all(
+        select(Membership).where(
+            Membership.organization_id == work.organization_id,
+            Membership.user_id == user_id,
+            Membership.status != MembershipStatus.REMOVED.value,
+        )
+    )
+    for one in known:
+        reference = {"domain": "identity", "type": "membership", "id": str(one.id)}
+        raise Duplicate(f"This person is a member already: {one.status}.", existing=reference)

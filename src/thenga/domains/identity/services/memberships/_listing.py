@@ -1,0 +1,145 @@
+"""Who belongs where, as the person and as the organization may see it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, select
+
+from thenga.domains.identity.permissions import Permission
+from thenga.domains.identity.services import (
+    cards,
+    rights,
+    role_assignments,
+    session_uses,
+    tenants,
+)
+from thenga.domains.identity.services.rights import Right
+from thenga.domains.identity.tables import Membership, MembershipStatus
+from thenga.kernel.actors import ActorKind
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import Forbidden
+
+HOLDERS_MOST = 200
+# Who has not joined yet comes last when sorted by the day.
+_NEVER = sa.literal_column("TIMESTAMPTZ '2999-12-31 00:00:00Z'", sa.DateTime(timezone=True))
+SORTS: dict[str, ColumnElement[Any] | None] = {
+    "createdAt": None,
+    "displayName": Membership.display_name,
+    "joinedAt": sa.func.coalesce(Membership.joined_at, _NEVER),
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A membership with the codes of the roles that are in force."""
+
+    membership: Membership
+    role_codes: list[str] = field(default_factory=list)
+    last_active_at: datetime | None = None  # told to whoever sees the list of members
+
+
+async def get(read: Reader, membership_id: UUID) -> Shown:
+    """One membership: of the organization, or the caller's own."""
+    return await shown(read, await read.get(Membership, membership_id))
+
+
+async def shown(read: Reader, membership: Membership) -> Shown:
+    """A membership with its roles, read in the organization that it is in."""
+    await read.settle_in(membership.organization_id)
+    tenant = await tenants.look(read)
+    codes = await role_assignments.codes_of(read, [membership.id], tenant.now)
+    return Shown(membership, codes.get(membership.id, []))
+
+
+async def list_own(
+    read: Reader, paged: Paged, *, status: MembershipStatus | None
+) -> tuple[Sequence[Shown], str | None]:
+    """Where the caller belongs; each is read in its own organization. A key belongs nowhere."""
+    if read.actor.kind is ActorKind.API_KEY:
+        return [], None
+    statement = select(Membership).where(Membership.user_id == read.user_id)
+    if status is not None:
+        statement = statement.where(Membership.status == status.value)
+    page = await read.page(statement, paged)
+    items = []
+    for membership in page.items:
+        async with cards.opened_for(read, read.user_id) as inside:
+            items.append(await shown(inside, membership))
+    return items, page.next_cursor
+
+
+async def list_members(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: MembershipStatus | None,
+    role_code: str | None,
+    q: str | None,
+    holding: str | None,
+    aal2_ready: bool | None,
+) -> tuple[Sequence[Shown], str | None]:
+    """The members of the organization; without a status, all who were not removed."""
+    if not read.has_organization:
+        # Whoever belongs here and has no role for it holds the permission over their own only.
+        raise Forbidden(
+            "To see the other members you need a role here; an owner can give you one.",
+            action=Permission.MEMBERSHIP_READ,
+            reasonCode="permission_missing",
+            remedy={"kind": "ask_role", "roles": ["owner", "administrator", "viewer"]},
+        )
+    statement = select(Membership).where(Membership.organization_id == read.organization_id)
+    if status is not None:
+        statement = statement.where(Membership.status == status.value)
+    else:
+        statement = statement.where(Membership.status != MembershipStatus.REMOVED.value)
+    if role_code is not None:
+        statement = statement.where(rights.has_role_clause(role_code, read.now))
+    if q is not None:
+        statement = statement.where(
+            sa.func.starts_with(sa.func.lower(Membership.display_name), q.lower())
+        )
+    if holding is not None:
+        statement = statement.where(
+            Membership.status == MembershipStatus.ACTIVE.value,
+            await rights.holders(read, holding, read.now),
+        )
+    if aal2_ready is not None:
+        statement = statement.where(Membership.aal2_ready.is_(aal2_ready))
+    return await _with_cards(read, await read.page(statement, paged, SORTS[paged.sort]))
+
+
+async def _with_cards(read: Reader, page: Slice[Membership]) -> tuple[Sequence[Shown], str | None]:
+    codes = await role_assignments.codes_of(read, [one.id for one in page.items], read.now)
+    active = await session_uses.last_active(read, [one.user_id for one in page.items])
+    items = [Shown(one, codes.get(one.id, []), active.get(one.user_id)) for one in page.items]
+    return items, page.next_cursor
+
+
+async def holding(
+    read: Reader, *, permission: str | None, role_code: str | None, limit: int
+) -> list[UUID]:
+    """The people of the organization who hold a permission or a role, at most so many."""
+    statement = select(Membership.user_id).where(
+        Membership.organization_id == read.organization_id,
+        Membership.status == MembershipStatus.ACTIVE.value,
+    )
+    if permission is not None:
+        statement = statement.where(await rights.holders(read, permission, read.now))
+    if role_code is not None:
+        statement = statement.where(rights.has_role_clause(role_code, read.now))
+    return await read.values(statement.order_by(Membership.id), limit=min(limit, HOLDERS_MOST))
+
+
+async def effective(read: Reader, membership_id: UUID) -> list[Right]:
+    """What a member may do here and now; who is not active may do nothing."""
+    membership = await read.get(Membership, membership_id)
+    if membership.status is not MembershipStatus.ACTIVE:
+        return []
+    await read.settle_in(membership.organization_id)
+    tenant = await tenants.look(read)
+    return await rights.of_member(read, membership_id, tenant.now)

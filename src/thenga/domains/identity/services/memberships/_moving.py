@@ -1,0 +1,156 @@
+"""The moves of a membership: the person's own answers, and what a manager does."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from thenga.domains.identity.lifecycles import MembershipLifecycle
+from thenga.domains.identity.services import (
+    cards,
+    owners,
+    permission_assignments,
+    rights,
+    role_assignments,
+    seats,
+    tenants,
+)
+from thenga.domains.identity.services.memberships._joining import tell
+from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound
+from thenga.kernel.lifecycle import Move, explain
+
+M = MembershipStatus
+
+
+async def accept(work: Work, membership_id: UUID) -> Membership:
+    """Join, as one was asked; from now on the others see one's card."""
+    await work.get(Membership, membership_id)  # what is another's is not there, for anybody
+    one = await cards.standing(work, work.user_id)
+    if one is None:
+        raise NotFound()
+    cards.may_belong(one)
+    tenant = await _own(work, membership_id)
+    membership = await work.lock(Membership, membership_id)
+    previous = membership.status
+    if not MembershipLifecycle.accept(membership, at=tenant.now):
+        return membership
+    cards.show(membership, one)
+    membership.joined_at = tenant.now
+    return await _saved(work, tenant, membership, previous, code="accepted")
+
+
+async def decline(work: Work, membership_id: UUID) -> Membership:
+    """Do not join."""
+    tenant = await _own(work, membership_id)
+    return await _out(work, tenant, membership_id, MembershipLifecycle.decline, code="declined")
+
+
+async def leave(work: Work, membership_id: UUID) -> Membership:
+    """Belong no longer; the last owner stays (IDN-19)."""
+    tenant = await _own(work, membership_id)
+    return await _out(work, tenant, membership_id, MembershipLifecycle.leave, code="left")
+
+
+async def deactivate(work: Work, membership_id: UUID, *, reason: str) -> Membership:
+    """Shut a member out for a while; their seat is free meanwhile."""
+    tenant = await tenants.hold(work)
+    membership = await work.lock(Membership, membership_id)
+    previous = membership.status
+    if not MembershipLifecycle.deactivate(membership, at=tenant.now):
+        return membership
+    await _guard_owner(work, tenant, membership)
+    return await _saved(work, tenant, membership, previous, code="deactivated", text=reason)
+
+
+async def reactivate(work: Work, membership_id: UUID, *, reason: str) -> Membership:
+    """Let a member in again, if there is a seat (IDN-22)."""
+    tenant = await tenants.hold(work)
+    membership = await work.lock(Membership, membership_id)
+    previous = membership.status
+    if not MembershipLifecycle.reactivate(membership, at=tenant.now):
+        return membership
+    await _guard_giver(work, tenant, membership)
+    before = await seats.used(work, tenant)
+    return await _saved(
+        work, tenant, membership, previous, code="reactivated", text=reason, before=before
+    )
+
+
+async def remove(work: Work, membership_id: UUID, *, reason: str) -> Membership:
+    """End a membership for good; who comes back gets a new one (IDN-18)."""
+    tenant = await tenants.hold(work)
+    return await _out(
+        work, tenant, membership_id, MembershipLifecycle.remove, code="removed", text=reason
+    )
+
+
+async def move_clock(work: Work, organization_id: UUID, *, ahead: timedelta, sequence: int) -> None:
+    """The gate follows a sandbox's clock; a move that is not newer is ignored."""
+    mirror = await work.lock_by(TenantMirror, organization_id=organization_id)
+    if sequence <= mirror.source_sequence:
+        return
+    mirror.ahead = ahead
+    mirror.source_sequence = sequence
+    await work.save(mirror)
+
+
+async def _own(work: Work, membership_id: UUID) -> Tenant:
+    """Go from one's own membership to the organization that it is in, and hold that."""
+    membership = await work.get(Membership, membership_id)
+    await work.settle_in(membership.organization_id)
+    return await tenants.hold(work)
+
+
+async def _out(
+    work: Work,
+    tenant: Tenant,
+    membership_id: UUID,
+    move: Move,
+    *,
+    code: str,
+    text: str | None = None,
+) -> Membership:
+    membership = await work.lock(Membership, membership_id)
+    previous = membership.status
+    if not move(membership, at=tenant.now):
+        return membership
+    if previous is M.ACTIVE:
+        await _guard_owner(work, tenant, membership)
+    membership.ended_at = tenant.now
+    await role_assignments.end_all(work, membership, tenant.now)
+    await permission_assignments.end_all(work, membership, tenant.now)
+    return await _saved(work, tenant, membership, previous, code=code, text=text)
+
+
+async def _guard_owner(work: Work, tenant: Tenant, membership: Membership) -> None:
+    """An owner is changed by owners only, and never the last one (IDN-19, IDN-20)."""
+    if not await rights.has_role(work, membership.id, rights.OWNER, tenant.now):
+        return
+    await owners.must_remain(work, tenant, without=membership.id)
+    if membership.user_id != work.actor.id:
+        await _guard_giver(work, tenant, membership)
+
+
+async def _guard_giver(work: Work, tenant: Tenant, membership: Membership) -> None:
+    if await rights.has_role(work, membership.id, rights.OWNER, tenant.now):
+        giver = await rights.giver(work, work.user_id, tenant.now)
+        giver.must_hold((), owner=True)
+
+
+async def _saved(
+    work: Work,
+    tenant: Tenant,
+    membership: Membership,
+    previous: MembershipStatus,
+    *,
+    code: str,
+    text: str | None = None,
+    before: int | None = None,
+) -> Membership:
+    explain(membership, at=tenant.now, by=work.actor.id, code=code, text=text)
+    await work.save(membership)
+    if before is not None:
+        await seats.must_fit(work, tenant, before=before)
+    await tell(work, tenant, membership, previous=previous)
+    return membership

@@ -1,0 +1,203 @@
+"""Single permissions, given or denied to a member or to all who have a custom role."""
+
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import select
+
+from thenga.domains.identity import public
+from thenga.domains.identity.lifecycles import AssignmentLifecycle
+from thenga.domains.identity.services import rights, tenants, validity
+from thenga.domains.identity.services.rights import Giver
+from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.tables import (
+    AssignmentStatus,
+    CustomRole,
+    Membership,
+    MembershipStatus,
+    PermissionAssignment,
+    Role,
+)
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, Problem, RuleViolated
+from thenga.kernel.ids import new_id
+
+A = AssignmentStatus
+
+
+class RoleBuiltIn(Problem):
+    """Built-in roles are the same everywhere. Make a role of your own and change that one."""
+
+    code, status, title = "identity-role-built-in", 409, "A built-in role cannot be changed"
+
+
+async def assign(
+    work: Work,
+    *,
+    target_type: str,
+    target_id: UUID,
+    permission: str,
+    effect: str,
+    scope: public.ScopeRef | None,
+    valid_from: datetime | None,
+    valid_to: datetime | None,
+    reason: str,
+) -> PermissionAssignment:
+    """Give or deny one permission; what is given is held by the giver too (IDN-20)."""
+    tenant = await tenants.hold(work)
+    giver = await rights.giver(work, work.user_id, tenant.now)
+    await rights.must_be_grantable(work, [permission])
+    await _check_target(work, tenant, giver, target_type, target_id)
+    if effect == "allow":
+        giver.must_hold([permission])
+    starts = validity.check_times(valid_from, valid_to, tenant.now)
+    await _must_be_new(work, target_type, target_id, permission, effect, scope, tenant.now)
+    made = PermissionAssignment(
+        id=new_id(),
+        organization_id=tenant.id,
+        target_type=target_type,
+        target_id=target_id,
+        permission=permission,
+        effect=effect,
+        status=A.SCHEDULED if starts > tenant.now else A.ACTIVE,
+        valid_from=starts,
+        valid_to=valid_to,
+        reason=reason,
+    )
+    validity.limit_to(made, scope)
+    return await _add(work, tenant, made)
+
+
+async def _add(work: Work, tenant: Tenant, made: PermissionAssignment) -> PermissionAssignment:
+    made.next_check_at = made.valid_to if made.status is A.ACTIVE else made.valid_from
+    made.assigned_by = made.status_changed_by = work.actor.id
+    made.decision_id = work.origin.decision_id
+    made.status_changed_at = tenant.now
+    await work.add(made)
+    work.publish(_changed(made))
+    return made
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    target_id: UUID | None,
+    permission: str | None,
+    status: AssignmentStatus | None,
+) -> Slice[PermissionAssignment]:
+    """The single permissions of the organization, ended ones too."""
+    statement = select(PermissionAssignment)
+    if target_id is not None:
+        statement = statement.where(PermissionAssignment.target_id == target_id)
+    if permission is not None:
+        statement = statement.where(PermissionAssignment.permission == permission)
+    if status is not None:
+        statement = statement.where(validity.is_shown_as(PermissionAssignment, status, read.now))
+    return await read.page(statement, paged)
+
+
+async def revoke(work: Work, assignment_id: UUID, *, reason: str) -> PermissionAssignment:
+    """End a single permission; to end a deny is to give, so it asks for the same (IDN-20)."""
+    tenant = await tenants.hold(work)
+    assignment = await work.lock(PermissionAssignment, assignment_id)
+    assignment.status = validity.shown_status(assignment, tenant.now)
+    if not AssignmentLifecycle.revoke(assignment, at=tenant.now):
+        return assignment
+    if assignment.effect == "deny":
+        giver = await rights.giver(work, work.user_id, tenant.now)
+        giver.must_be_another(assignment.target_id)
+        giver.must_hold([assignment.permission])
+    validity.end(assignment, at=tenant.now, by=work.actor.id, code="revoked", text=reason)
+    await work.save(assignment)
+    work.publish(_changed(assignment))
+    return assignment
+
+
+async def end_all(work: Work, membership: Membership, at: datetime) -> None:
+    """Who was removed has no single permissions either."""
+    found = await work.all(
+        select(PermissionAssignment).where(
+            PermissionAssignment.target_type == "membership",
+            PermissionAssignment.target_id == membership.id,
+            validity.is_open(PermissionAssignment),
+        )
+    )
+    for one in found:
+        held = await work.lock(PermissionAssignment, one.id)
+        AssignmentLifecycle.revoke(held, at=at)
+        validity.end(held, at=at, by=work.actor.id, code="membership_ended", text=None)
+        await work.save(held)
+        work.publish(_changed(held))
+
+
+async def follow_time(work: Work, assignment_id: UUID) -> None:
+    """Write down what time made of it; the gate has honoured it since."""
+    assignment = await work.lock(PermissionAssignment, assignment_id)
+    moved = validity.move_on(assignment, work.now)
+    await work.save(assignment)
+    if moved:
+        work.publish(_changed(assignment))
+
+
+async def _check_target(
+    work: Work, tenant: Tenant, giver: Giver, target_type: str, target_id: UUID
+) -> None:
+    """A member who is another, and an owner only by an owner; or a role of one's own making."""
+    if target_type == "role":
+        if await work.find(Role, id=target_id) is not None:
+            raise RoleBuiltIn()
+        await work.get(CustomRole, target_id)
+        return
+    membership = await work.get(Membership, target_id)
+    if membership.status is MembershipStatus.REMOVED:
+        raise RuleViolated("Who was removed gets no rights; invite them again.", rule="IDN-18")
+    giver.must_be_another(target_id)
+    if await rights.has_role(work, target_id, rights.OWNER, tenant.now):
+        giver.must_hold((), owner=True)
+
+
+async def _must_be_new(
+    work: Work,
+    target_type: str,
+    target_id: UUID,
+    permission: str,
+    effect: str,
+    scope: public.ScopeRef | None,
+    now: datetime,
+) -> None:
+    known = await work.all(
+        select(PermissionAssignment).where(
+            sa.and_(
+                PermissionAssignment.target_type == target_type,
+                PermissionAssignment.target_id == target_id,
+                PermissionAssignment.permission == permission,
+                PermissionAssignment.effect == effect,
+            ),
+            validity.same_scope(PermissionAssignment, scope),
+            validity.is_open(PermissionAssignment),
+        )
+    )
+    for one in known:
+        if validity.shown_status(one, now) is not A.EXPIRED:
+            reference = {"domain": "identity", "type": "permissionAssignment", "id": str(one.id)}
+            raise Duplicate("This is assigned already.", existing=reference)
+        await follow_time(work, one.id)  # over, and not yet written down
+
+
+def _changed(one: PermissionAssignment) -> public.PermissionAssignmentChanged:
+    to_member = one.target_type == "membership"
+    return public.PermissionAssignmentChanged(
+        organization_id=one.organization_id,
+        permission_assignment_id=one.id,
+        membership_id=one.target_id if to_member else None,
+        role_id=None if to_member else one.target_id,
+        permission=one.permission,
+        effect=one.effect,
+        scope=rights.scope_of(one),
+        status=one.status,
+        valid_to=one.valid_to,
+    )

@@ -1,0 +1,114 @@
+"""What time makes of an assignment, and the scope that it is limited to.
+
+The same for roles and for single permissions; a state made by time is right when it is read, also
+before the sweep has written it down.
+"""
+
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement
+
+from thenga.domains.identity import public
+from thenga.domains.identity.lifecycles import AssignmentLifecycle
+from thenga.domains.identity.tables import (
+    AssignmentStatus,
+    PermissionAssignment,
+    PlatformRoleAssignment,
+    RoleAssignment,
+)
+from thenga.kernel.db.statements import among
+from thenga.kernel.errors import RuleViolated
+from thenga.kernel.lifecycle import explain
+
+A = AssignmentStatus
+Assignment = RoleAssignment | PermissionAssignment | PlatformRoleAssignment
+
+
+def check_times(valid_from: datetime | None, valid_to: datetime | None, now: datetime) -> datetime:
+    """When it begins; something that is over before it begins is a mistake."""
+    starts = max(valid_from or now, now)
+    if valid_to is not None and valid_to <= starts:
+        raise RuleViolated("`validTo` lies after `validFrom` and after now.", rule="validity")
+    return starts
+
+
+def limit_to(one: RoleAssignment | PermissionAssignment, scope: public.ScopeRef | None) -> None:
+    """Without a scope it counts in the whole organization."""
+    if scope is not None:
+        one.scope_domain, one.scope_type, one.scope_id = scope.domain, scope.type, scope.id
+
+
+def is_open(row: type[RoleAssignment] | type[PermissionAssignment]) -> ColumnElement[bool]:
+    """The condition that nothing has ended it yet, as far as it is written down."""
+    return among(row.__table__.c.status, (A.SCHEDULED.value, A.ACTIVE.value))
+
+
+def same_scope(
+    row: type[RoleAssignment] | type[PermissionAssignment], scope: public.ScopeRef | None
+) -> ColumnElement[bool]:
+    if scope is None:
+        return row.scope_type.is_(None)
+    return sa.and_(
+        row.scope_domain == scope.domain,
+        row.scope_type == scope.type,
+        row.scope_id == scope.id,
+    )
+
+
+def shown_status(one: Assignment, now: datetime) -> AssignmentStatus:
+    """What time has made of it, also before the sweep has written it down."""
+    if one.status not in (A.SCHEDULED, A.ACTIVE):
+        return one.status
+    if one.valid_to is not None and now >= one.valid_to:
+        return A.EXPIRED
+    return A.SCHEDULED if now < one.valid_from else A.ACTIVE
+
+
+def is_shown_as(
+    row: type[RoleAssignment] | type[PermissionAssignment] | type[PlatformRoleAssignment],
+    status: AssignmentStatus,
+    now: datetime,
+) -> ColumnElement[bool]:
+    """The condition that a row is shown in this status now."""
+    column = row.__table__.c.status
+    still_open = among(column, (A.SCHEDULED.value, A.ACTIVE.value))
+    over = sa.and_(row.valid_to.is_not(None), row.valid_to <= now)
+    if status is A.EXPIRED:
+        return sa.or_(column == status.value, sa.and_(still_open, over))
+    if status is A.REVOKED:
+        return column == status.value
+    begun = row.valid_from > now if status is A.SCHEDULED else row.valid_from <= now
+    return sa.and_(still_open, sa.not_(over), begun)
+
+
+def move_on(one: RoleAssignment | PermissionAssignment, now: datetime) -> bool:
+    """Make the move that time asks for and plan the next; whether there was one."""
+    shown = shown_status(one, now)
+    if one.status not in (A.SCHEDULED, A.ACTIVE):
+        one.next_check_at = None
+        return False
+    if shown is A.EXPIRED:
+        AssignmentLifecycle.expire(one, at=now)
+        end(one, at=now, by=None, code="time", text=None)
+        return True
+    one.next_check_at = one.valid_from if shown is A.SCHEDULED else one.valid_to
+    if shown is one.status:
+        return False
+    AssignmentLifecycle.begin(one, at=now)
+    one.status_changed_at, one.status_changed_by = now, None
+    return True
+
+
+def end(
+    one: RoleAssignment | PermissionAssignment,
+    *,
+    at: datetime,
+    by: UUID | None,
+    code: str,
+    text: str | None,
+) -> None:
+    """Write down why and by whom something ended; time has nothing more to do with it."""
+    one.next_check_at = None
+    explain(one, at=at, by=by, code=code, text=text)

@@ -1,0 +1,1 @@
+"""Learning: courses and certificates. Only what it will tell stands here yet."""

@@ -1,0 +1,1 @@
+"""Messages to people. Only the port that others ask stands yet; Identity delivers behind it."""

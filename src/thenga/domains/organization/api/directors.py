@@ -1,0 +1,232 @@
+"""Directors, members, trustees, partners and owners of a company."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Path, Query, Response
+
+from thenga.domains.organization.api.checked import VerificationBody
+from thenga.domains.organization.api.director_bodies import (
+    AddDirector,
+    ChangeDirector,
+    Flag,
+    ReappointDirector,
+    ResignDirector,
+    Role,
+)
+from thenga.domains.organization.api.director_views import DirectorView
+from thenga.domains.organization.api.records import (
+    ErasureView,
+    OrganizationId,
+    VersionNumber,
+    VersionView,
+    given,
+    stored,
+)
+from thenga.domains.organization.permissions import Permission
+from thenga.domains.organization.services import directors, records
+from thenga.domains.organization.services.directors import KeptByLaw
+from thenga.domains.organization.services.facts import SelfVerification
+from thenga.domains.organization.services.field_rights import FieldForbidden
+from thenga.domains.organization.services.identifiers import IdentifierInvalid
+from thenga.domains.organization.services.member_refs import UnknownMembership
+from thenga.domains.organization.tables import Director, DirectorStatus, DirectorVerification
+from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, Erased, InvalidTransition, RuleViolated
+from thenga.kernel.http.bodies import PageOf
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import reads, writes
+from thenga.kernel.http.lists import paged
+from thenga.kernel.http.reference import problems
+
+router = make_router("Organization / Directors")
+
+DirectorId = Annotated[UUID, Path(alias="directorId")]
+
+
+@router.post(
+    "/organizations/{organizationId}/directors",
+    status_code=201,
+    responses=problems(Duplicate, IdentifierInvalid, UnknownMembership, RuleViolated),
+)
+async def add_director(
+    organization_id: OrganizationId,
+    body: AddDirector,
+    work: Annotated[Work, writes(Permission.DIRECTOR_CREATE)],
+) -> DirectorView:
+    """Record a director. The identity number is checked, sealed and never shown again in full."""
+    fields = given(body)
+    made = await directors.add(work, id_number=fields.pop("id_number"), fields=fields)
+    return DirectorView.of(await directors.portrait(work, made), work.now)
+
+
+@router.get("/organizations/{organizationId}/directors")
+async def list_directors(
+    organization_id: OrganizationId,
+    read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
+    page: Annotated[Paged, paged("createdAt")],
+    status: Annotated[DirectorStatus | None, Query()] = None,
+    role: Annotated[Role | None, Query()] = None,
+    verification_status: Annotated[
+        DirectorVerification | None, Query(alias="verificationStatus")
+    ] = None,
+    flag: Annotated[
+        Flag | None, Query(description="Of whom it is declared or found, or possibly so.")
+    ] = None,
+    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+) -> PageOf[DirectorView]:
+    """The directors of the organization, page by page."""
+    found = await directors.list_all(
+        read,
+        page,
+        status=status,
+        role=role,
+        verification_status=verification_status,
+        flag=flag,
+        archived=archived,
+    )
+    shown, now = await directors.portraits(read, found.items), read.now
+    return PageOf[DirectorView].of(found, lambda one: DirectorView.of(shown[one.id], now))
+
+
+@router.get("/organizations/{organizationId}/directors/{directorId}", responses=problems(Erased))
+async def get_director(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
+) -> DirectorView:
+    """One director, archived ones too."""
+    return DirectorView.of(await directors.get(read, director_id), read.now)
+
+
+@router.get("/organizations/{organizationId}/directors/{directorId}/versions")
+async def list_director_versions(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
+    page: Annotated[Paged, paged("version")],
+) -> PageOf[VersionView]:
+    """What the record said after each change; of an erased one only that it was."""
+    found = await records.versions(read, Director, director_id, page)
+    return PageOf[VersionView].of(found, VersionView.of)
+
+
+@router.get("/organizations/{organizationId}/directors/{directorId}/versions/{version}")
+async def get_director_version(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    version: VersionNumber,
+    read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
+) -> VersionView:
+    """One version, word for word; it never changes, so it can be cited."""
+    return VersionView.of(await records.version(read, Director, director_id, version))
+
+
+@router.patch(
+    "/organizations/{organizationId}/directors/{directorId}",
+    responses=problems(
+        *(Duplicate, Erased, InvalidTransition, FieldForbidden, SelfVerification),
+        *(IdentifierInvalid, UnknownMembership, RuleViolated),
+    ),
+)
+async def change_director(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    body: ChangeDirector,
+    work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
+) -> DirectorView:
+    """Change the fields you name, declare a flag, or, as a verifier, bring a check.
+
+    A change of a name, a number or the role ends an earlier check. The block `verification` is for
+    verifiers who do not belong to the company.
+    """
+    fields = stored(body.changes())
+    fields.pop("verification", None)
+    fields.pop("flag_statement", None)
+    changed = await directors.change(
+        work,
+        director_id,
+        fields=fields,
+        verification=None if body.verification is None else body.verification.check(),
+        flag=None if body.flag_statement is None else body.flag_statement.said(),
+    )
+    return DirectorView.of(await directors.portrait(work, changed), work.now)
+
+
+@router.delete(
+    "/organizations/{organizationId}/directors/{directorId}",
+    status_code=204,
+    responses=problems(Erased),
+)
+async def archive_director(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    work: Annotated[Work, writes(Permission.DIRECTOR_ARCHIVE)],
+) -> Response:
+    """Take a director out of the lists. The record stays readable under its identifier."""
+    await directors.archive(work, director_id)
+    return Response(status_code=204)
+
+
+@router.post(
+    "/organizations/{organizationId}/directors/{directorId}/resign",
+    responses=problems(InvalidTransition, Erased, RuleViolated),
+)
+async def resign_director(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    body: ResignDirector,
+    work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
+) -> DirectorView:
+    """Write down that a director left, today or on the day you name."""
+    left = await directors.resign(work, director_id, resigned_on=body.resigned_on)
+    return DirectorView.of(await directors.portrait(work, left), work.now)
+
+
+@router.post(
+    "/organizations/{organizationId}/directors/{directorId}/reappoint",
+    responses=problems(InvalidTransition, Duplicate, Erased, RuleViolated),
+)
+async def reappoint_director(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    body: ReappointDirector,
+    work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
+) -> DirectorView:
+    """Write down that a former director is one again, from today or the day you name."""
+    back = await directors.reappoint(work, director_id, appointed_on=body.appointed_on)
+    return DirectorView.of(await directors.portrait(work, back), work.now)
+
+
+@router.post(
+    "/organizations/{organizationId}/directors/{directorId}/verify",
+    responses=problems(InvalidTransition, SelfVerification, Erased),
+)
+async def verify_director(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    body: VerificationBody,
+    work: Annotated[Work, writes(Permission.DIRECTOR_VERIFY)],
+) -> DirectorView:
+    """Bring a check of a director, as a verifier who does not belong to the company."""
+    checked = await directors.verify(work, director_id, body.check())
+    return DirectorView.of(await directors.portrait(work, checked), work.now)
+
+
+@router.post(
+    "/organizations/{organizationId}/directors/{directorId}/erase",
+    responses=problems(KeptByLaw),
+)
+async def erase_director(
+    organization_id: OrganizationId,
+    director_id: DirectorId,
+    work: Annotated[Work, writes(Permission.DIRECTOR_ERASE)],
+) -> ErasureView:
+    """Destroy what is known of a former director in every version. Nothing brings it back.
+
+    The law keeps the record of an active director, so that one is refused.
+    """
+    director = await directors.erase(work, director_id)
+    return ErasureView.of(director, director.erased_at)

@@ -1,0 +1,209 @@
+"""Organization's ports, answered in this process."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import date, datetime
+from typing import Literal
+from uuid import UUID, uuid5
+
+from pydantic import JsonValue
+
+from thenga.domains.organization import public
+from thenga.domains.organization.services import (
+    cards,
+    facts,
+    procurement_preferences,
+    profiles,
+    suggestions,
+)
+from thenga.domains.organization.services.catalogues import FACTS
+from thenga.domains.organization.services.facts import Check
+from thenga.domains.organization.services.suggestions import Proposal
+from thenga.domains.organization.tables import Outcome
+from thenga.kernel.actors import Actor, ActorKind, Scope
+from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.sandbox import clock_offset
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound, ValidationFailed
+from thenga.kernel.host import Host
+from thenga.kernel.ports.remote import calling
+
+_SERVICES = UUID("019a0000-0000-7000-8000-00000005e121")
+_MOST_REFS, _MOST_CARDS = 200, 100
+
+
+class _Opening:
+    """Opens units of work for a domain that asks; it acts as a service, never as a person."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    @asynccontextmanager
+    async def reading(self, organization_id: UUID | None) -> AsyncIterator[Reader]:
+        reader = Reader(self._host, "organization", await self._scope(organization_id), _origin())
+        try:
+            yield reader
+        finally:
+            await reader.close()
+
+    @asynccontextmanager
+    async def working(self, organization_id: UUID) -> AsyncIterator[Work]:
+        work = Work(self._host, "organization", await self._scope(organization_id), _origin())
+        try:
+            yield work
+            await work.finish()
+        finally:
+            await work.close()
+
+    async def _scope(self, organization_id: UUID | None) -> Scope:
+        actor = Actor(kind=ActorKind.SERVICE, id=uuid5(_SERVICES, calling.get().actor))
+        offset = await clock_offset(self._host, "organization", organization_id)
+        return Scope(actor=actor, organization_id=organization_id, clock_offset=offset)
+
+
+def _origin() -> Origin:
+    request_id = calling.get().request_id or "port"
+    return Origin(action="port", request_id=request_id, correlation_id=request_id)
+
+
+class LocalProfiles(public.Profiles):
+    """Facts, citations and cards."""
+
+    def __init__(self, host: Host) -> None:
+        self._opening = _Opening(host)
+
+    async def describe(
+        self,
+        *,
+        organization_id: UUID,
+        purpose: public.Purpose,
+        fact_keys: list[str] | None = None,
+        record_types: list[str] | None = None,
+        on: date | None = None,
+    ) -> public.ProfileView:
+        async with self._opening.reading(organization_id) as read:
+            return await profiles.describe(read, purpose=purpose, fact_keys=fact_keys, on=on)
+
+    async def resolve(self, *, refs: list[public.Ref]) -> list[public.Resolved]:
+        _bounded("/refs", len(refs), _MOST_REFS)
+        found: dict[int, public.Resolved] = {}
+        by_company: dict[str, list[int]] = {}
+        for place, ref in enumerate(refs):
+            named = profiles.fact_of(ref)
+            if named is None:
+                found[place] = public.Resolved(ref=ref, state="forbidden")
+            else:
+                by_company.setdefault(named[0], []).append(place)
+        for company, places in by_company.items():
+            async with self._opening.reading(UUID(company)) as read:
+                answers = await profiles.resolve(read, [refs[place] for place in places])
+            found |= dict(zip(places, answers, strict=True))
+        return [found[place] for place in range(len(refs))]
+
+    async def cards(self, *, organization_ids: list[UUID]) -> list[public.Card]:
+        _bounded("/organization_ids", len(organization_ids), _MOST_CARDS)
+        async with self._opening.reading(None) as read:
+            rows = await cards.cards_of(read, organization_ids)
+            return [cards.shown(row, read.now) for row in rows]
+
+
+class LocalPreferences(public.Preferences):
+    """What the company wants to bid on."""
+
+    def __init__(self, host: Host) -> None:
+        self._opening = _Opening(host)
+
+    async def current(self, *, organization_id: UUID) -> public.CurrentPreferences:
+        async with self._opening.reading(organization_id) as read:
+            held = await procurement_preferences.current(read)
+        document = public.PreferenceSet.model_validate(held.document)
+        return public.CurrentPreferences(preferences_version=held.version, document=document)
+
+
+class LocalSuggestions(public.Suggestions):
+    """Suggestions of machines."""
+
+    def __init__(self, host: Host) -> None:
+        self._opening = _Opening(host)
+
+    async def propose(
+        self,
+        *,
+        organization_id: UUID,
+        key: str,
+        fact_key: str,
+        value: JsonValue,
+        confidence: float,
+        sources: list[public.SuggestionSource],
+        produced_by: public.Producer,
+        base_version: int | None = None,
+        guardrail_outcome: str | None = None,
+    ) -> public.Suggested:
+        _known(fact_key)
+        _bounded("/sources", len(sources), 10, least=1)
+        proposal = Proposal(
+            fact_key=fact_key,
+            value=value,
+            confidence=confidence,
+            sources=[one.model_dump(mode="json") for one in sources],
+            produced_by=produced_by.model_dump(mode="json", by_alias=True),
+            base_version=base_version,
+            guardrail_outcome=guardrail_outcome,
+            key=key,
+        )
+        async with self._opening.working(organization_id) as work:
+            made, created = await suggestions.propose(work, proposal)
+        return public.Suggested(suggestion_id=made.id, status=made.status, created=created)
+
+
+class LocalVerifications(public.Verifications):
+    """Checks that other domains made."""
+
+    def __init__(self, host: Host) -> None:
+        self._opening = _Opening(host)
+
+    async def record(
+        self,
+        *,
+        organization_id: UUID,
+        key: str,
+        fact_key: str,
+        outcome: Literal["verified", "failed", "inconclusive"],
+        method: Literal["registry", "document", "manual", "client_confirmation", "contract"],
+        source: dict[str, JsonValue],
+        value: JsonValue = None,
+        valid_until: datetime | None = None,
+        note: str | None = None,
+    ) -> public.Recorded:
+        _known(fact_key)
+        check = Check(
+            outcome=Outcome(outcome),
+            method=method,
+            source=source,
+            value=value,
+            valid_until=valid_until,
+            note=note,
+            key=key,
+        )
+        async with self._opening.working(organization_id) as work:
+            picture, made = await facts.verify(work, fact_key, check)
+            status = picture.verification(work.now)
+        assert picture.fact is not None  # noqa: S101  # without a value it would be refused
+        return public.Recorded(
+            verification_id=None if made is None else made.id,
+            outcome=outcome if made is None else made.outcome,
+            fact_version=picture.fact.version,
+            verification_status=status,
+            held_elsewhere=made is not None and made.held_elsewhere,
+        )
+
+
+def _known(fact_key: str) -> None:
+    if fact_key not in FACTS:
+        raise NotFound()
+
+
+def _bounded(pointer: str, count: int, most: int, *, least: int = 0) -> None:
+    if not least <= count <= most:
+        detail = f"Between {least} and {most} of them."
+        raise ValidationFailed(errors=[{"pointer": pointer, "code": "too_many", "detail": detail}])

@@ -1,0 +1,40 @@
+"""Rights to single fields of a body, asked of Identity beyond the right to the operation."""
+
+from uuid import UUID
+
+from thenga.domains.identity import public as identity
+from thenga.kernel.actors import ActorKind
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem
+
+
+class FieldForbidden(Problem):
+    """You may use this operation, but not set this field. `errors` points at it; leave it out, or
+    ask somebody who may set it."""
+
+    code, status, title = "organization-field-forbidden", 403, "You may not set this field"
+
+
+async def demand(work: Work, permission: str, *, pointer: str, type: str, id: UUID) -> None:  # noqa: A002
+    """Refuse a field unless Identity allows the permission that it needs; before any write."""
+    actor, decisions = work.actor, work.port(identity.Decisions)
+    assert actor.id is not None  # noqa: S101  # the entrance has let somebody in
+    decided = await decisions.check(
+        actor=identity.ActorRef(
+            type="user" if actor.kind is ActorKind.USER else "api_key",
+            id=actor.id,
+            session_id=actor.session_id,
+        ),
+        organization_id=work.organization_id,
+        action=permission,
+        resource=identity.ResourceRef(type=type, id=str(id)),
+        channel="http",
+        request_id=work.origin.request_id,
+    )
+    if decided.decision != "allow":
+        raise forbidden(pointer, f"This field needs the permission {permission}.")
+
+
+def forbidden(pointer: str, detail: str) -> FieldForbidden:
+    told = {"pointer": pointer, "code": "field_forbidden", "detail": detail}
+    return FieldForbidden(detail, errors=[told])

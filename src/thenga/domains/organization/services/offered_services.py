@@ -1,0 +1,75 @@
+"""Services: work that the company does for others."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement
+
+from thenga.domains.organization import public
+from thenga.domains.organization.services import amounts, offerings, records
+from thenga.domains.organization.tables import Service, ServiceStatus
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.lifecycle import Move
+
+SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "name": Service.name}
+_ONCE = "A service of this name is offered already."
+
+
+async def add(work: Work, *, fields: dict[str, Any]) -> Service:
+    """Record a service; it is a draft until it is activated."""
+    item = Service(organization_id=work.organization_id, **amounts.split(fields, "price_from"))
+    await offerings.check(work, item)
+    with records.once(_ONCE, field="name"):
+        given = await records.add(work, item)
+    work.publish(public.OfferingChanged(**offerings.told(item, "added", given)))
+    return item
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: ServiceStatus | None,
+    scheme: str | None,
+    code: str | None,
+    province: str | None,
+    archived: bool,
+) -> Slice[Service]:
+    """The services of the organization."""
+    statement = records.kept(Service, archived=archived)
+    if status is not None:
+        statement = statement.where(Service.status == status)
+    found = offerings.narrowed(statement, Service, scheme=scheme, code=code, province=province)
+    return await read.page(found, paged, SORTS[paged.sort])
+
+
+async def change(work: Work, service_id: UUID, *, fields: dict[str, Any]) -> Service:
+    """Change the fields named; the rest stays."""
+    item = await work.lock(Service, service_id)
+    records.not_archived(item)
+    records.put(item, amounts.split(fields, "price_from"))
+    await offerings.check(work, item)
+    with records.once(_ONCE, field="name"):
+        changed = await records.save(work, item)
+    if changed:
+        work.publish(public.OfferingChanged(**offerings.told(item, "updated", changed)))
+    return item
+
+
+async def move(work: Work, service_id: UUID, move: Move) -> Service:
+    """Make one of the declared moves; a service that is there already stays untold."""
+    item = await work.lock(Service, service_id)
+    if move(item, at=work.now):
+        changed = await records.save(work, item)
+        work.publish(public.OfferingChanged(**offerings.told(item, move.verb, changed)))
+    return item
+
+
+async def archive(work: Work, service_id: UUID) -> None:
+    """Take it out of the lists; the record stays readable."""
+    item = await work.lock(Service, service_id)
+    changed = await records.archive(work, item)
+    if changed:
+        work.publish(public.OfferingChanged(**offerings.told(item, "archived", changed)))

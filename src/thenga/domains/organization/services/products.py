@@ -1,0 +1,94 @@
+"""Products: goods that the company delivers."""
+
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement
+from stdnum import ean
+from stdnum.exceptions import ValidationError
+
+from thenga.domains.organization import public
+from thenga.domains.organization.services import amounts, offerings, records
+from thenga.domains.organization.services.identifiers import IdentifierInvalid
+from thenga.domains.organization.tables import Product, ProductStatus
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.lifecycle import Move
+
+SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "name": Product.name}
+_ONCE = "A product of this name is offered already."
+
+
+async def add(work: Work, *, fields: dict[str, Any]) -> Product:
+    """Record a product; it is a draft until it is activated."""
+    item = Product(organization_id=work.organization_id, **_normal(fields))
+    await offerings.check(work, item)
+    with records.once(_ONCE, field="name"):
+        given = await records.add(work, item)
+    work.publish(public.OfferingChanged(**offerings.told(item, "added", given)))
+    return item
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: ProductStatus | None,
+    brand: str | None,
+    scheme: str | None,
+    code: str | None,
+    province: str | None,
+    archived: bool,
+) -> Slice[Product]:
+    """The products of the organization."""
+    statement = records.kept(Product, archived=archived)
+    if status is not None:
+        statement = statement.where(Product.status == status)
+    if brand is not None:
+        statement = statement.where(Product.brand == brand)
+    found = offerings.narrowed(statement, Product, scheme=scheme, code=code, province=province)
+    return await read.page(found, paged, SORTS[paged.sort])
+
+
+async def change(work: Work, product_id: UUID, *, fields: dict[str, Any]) -> Product:
+    """Change the fields named; the rest stays."""
+    item = await work.lock(Product, product_id)
+    records.not_archived(item)
+    records.put(item, _normal(fields))
+    await offerings.check(work, item)
+    with records.once(_ONCE, field="name"):
+        changed = await records.save(work, item)
+    if changed:
+        work.publish(public.OfferingChanged(**offerings.told(item, "updated", changed)))
+    return item
+
+
+async def move(work: Work, product_id: UUID, move: Move) -> Product:
+    """Make one of the declared moves; a product that is there already stays untold."""
+    item = await work.lock(Product, product_id)
+    if move(item, at=work.now):
+        changed = await records.save(work, item)
+        work.publish(public.OfferingChanged(**offerings.told(item, move.verb, changed)))
+    return item
+
+
+async def archive(work: Work, product_id: UUID) -> None:
+    """Take it out of the lists; the record stays readable."""
+    item = await work.lock(Product, product_id)
+    changed = await records.archive(work, item)
+    if changed:
+        work.publish(public.OfferingChanged(**offerings.told(item, "archived", changed)))
+
+
+def _normal(fields: dict[str, Any]) -> dict[str, Any]:
+    """Columns of a body, with the article number without its separators and its digit checked."""
+    made = amounts.split(fields, "price_from")
+    if made.get("gtin") is not None:
+        try:
+            made["gtin"] = ean.validate(made["gtin"])
+        except ValidationError:
+            detail = "A GTIN has 8, 12, 13 or 14 digits, of which the last is a check digit."
+            error = {"pointer": "/gtin", "code": "check_digit", "detail": detail}
+            raise IdentifierInvalid(detail, reason="check_digit", errors=[error]) from None
+    return made

@@ -1,0 +1,62 @@
+"""Machines and vehicles whose papers time will end: planned, told step by step, found by state."""
+
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime
+
+from thenga.domains.organization import public
+from thenga.domains.organization.services import expiries
+from thenga.domains.organization.services.expiries import Expiry
+from thenga.domains.organization.tables import Address, Asset
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import RuleViolated
+
+
+def plan(row: Asset, papers: Sequence[Expiry], now: datetime) -> None:
+    """Note which paper ends next and when something is to be told of it."""
+    row.next_expiry = expiries.next_expiry(papers, local_day(now))
+    row.next_check_at = expiries.next_step(papers, now)
+
+
+async def tell_due(work: Work, row: Asset, papers: Sequence[Expiry]) -> None:
+    """Tell the step that is due, the earliest first, and plan the next one (ORG-22)."""
+    due = row.next_check_at
+    if due is None or due > work.now:
+        return
+    row.next_check_at = expiries.next_step(papers, due)
+    await work.save(row)
+    for paper, days_left in _at(papers, due):
+        work.publish(
+            public.ExpiryApproaching(
+                organization_id=row.organization_id,
+                record_type=str(row.__table__.name),
+                record_id=row.id,
+                kind=paper.kind,
+                on=paper.on,
+                days_left=days_left,
+                due_at=due,
+                time_zone=expiries.ZONE.key,
+            )
+        )
+
+
+async def check(work: Work, row: Asset) -> None:
+    """What must hold of every machine and vehicle."""
+    if row.year is not None and row.year > local_day(work.now).year + 1:
+        # Next year's models are sold this year; later ones are a typing mistake.
+        raise RuleViolated("The year of make is at most next year.", rule="asset-year")
+    if row.location_address_id is not None:
+        await work.get(Address, row.location_address_id)  # another company's is not there either
+
+
+def _at(papers: Iterable[Expiry], due: datetime) -> list[tuple[Expiry, int]]:
+    return [(one, left) for one in papers for at, left in expiries.steps(one) if at == due]
+
+
+def soonest(today: date, papers: Iterable[Expiry]) -> dict[str, expiries.ExpiryState]:
+    """The state of each kind of paper; of several the one that ends first."""
+    found: dict[str, Expiry] = {}
+    for one in papers:
+        if one.kind not in found or one.on < found[one.kind].on:
+            found[one.kind] = one
+    return {kind: expiries.state_on(one, today) for kind, one in found.items()}

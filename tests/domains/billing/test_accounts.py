@@ -1,0 +1,288 @@
+"""Accounts: opened by the founding, completed by who says whom to bill."""
+
+import asyncio
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from tests.factories import billing
+from tests.factories import identity as people
+from tests.settling import Settle
+from thenga.domains.billing.services import accounts, journal
+from thenga.domains.billing.services.accounts import merge_patch
+from thenga.domains.billing.tables import Account, AccountStatus, Book
+from thenga.kernel.host import Host
+from thenga.kernel.money import Money
+
+BILL_TO = {
+    "legalName": "Mokoena Plant Hire (Pty) Ltd",
+    "vatNumber": "ZA4123456789",
+    "registrationNumber": "2019123456/07",
+    "address": {
+        "line1": "12 Main Road",
+        "city": "Polokwane",
+        "province": "Limpopo",
+        "postalCode": "0699",
+    },
+}
+
+
+@pytest.fixture
+async def owner(host: Host, seeded: None) -> people.Member:
+    return await people.member(host, uuid4(), role="owner")
+
+
+def within(who: people.Member, **more: str) -> dict[str, str]:
+    return who.headers | {"X-Organization-Id": str(who.organization_id)} | more
+
+
+async def provisional(host: Host, owner: people.Member) -> Account:
+    return await billing.account(host, owner.organization_id, status=AccountStatus.PROVISIONAL)
+
+
+async def told(host: Host, organization_id: UUID) -> list[str]:
+    async with host.engines.connection("billing", "billing_system") as connection:
+        found = await connection.fetch(
+            "SELECT envelope::jsonb ->> 'type' AS type FROM billing.outbox "
+            "WHERE organization_id = $1 ORDER BY position",
+            organization_id,
+        )
+    return [row["type"] for row in found]
+
+
+@pytest.mark.parametrize("mode", ["live", "sandbox"])
+async def test_the_founding_of_an_organization_opens_its_account_once(
+    api: httpx2.AsyncClient, host: Host, seeded: None, mode: str
+):
+    who = await people.person(host)
+    async with Settle(host) as settle:
+        profile = {"legalName": "Mokoena Plant Hire", "legalForm": "private_company"}
+        body = {"organizationType": "enterprise", "mode": mode, "profile": profile}
+        founded = await api.post("/organizations", json=body, headers=who.headers)
+        company_id = UUID(founded.json()["id"])
+        headers = who.headers | {"X-Organization-Id": str(company_id)}
+
+        async def listed() -> list[dict[str, Any]] | None:
+            answer = await api.get("/billing/accounts", headers=headers)
+            return answer.json()["items"] if answer.is_success and answer.json()["items"] else None
+
+        (account,) = await settle(listed)
+    again = billing.working(host, company_id)
+    await accounts.open_provisionally(again, sandbox=False)
+    await again.finish()
+
+    assert (account["status"], account["book"], account["billTo"]) == ("provisional", mode, None)
+    assert (account["standing"], account["creditBalance"]["amount"]) == ("good", "0.00")
+    assert await told(host, company_id) == ["billing.BillingAccountOpened.v1"]
+
+
+async def test_who_is_billed_completes_the_account_once(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    await provisional(host, owner)
+    body = {
+        "billTo": BILL_TO,
+        "invoiceEmails": ["accounts@mokoena.example"],
+        "orderNumber": "PO-17",
+        "spendCap": {"amount": "500.00", "currency": "ZAR"},
+    }
+
+    made = await api.post("/billing/accounts", json=body, headers=within(owner))
+    again = await api.post("/billing/accounts", json=body, headers=within(owner))
+    read = await api.get(f"/billing/accounts/{made.json()['id']}", headers=within(owner))
+
+    account = made.json()
+    assert (made.status_code, account["status"]) == (201, "active")
+    assert account["billTo"]["vatNumber"] == "4123456789"
+    assert account["billTo"]["registrationNumber"] == "2019/123456/07"
+    assert account["billTo"]["address"]["country"] == "ZA"
+    assert account["billToProvenance"]["kind"] == "customer_supplied"
+    assert account["spendCap"] == {"amount": "500.00", "currency": "ZAR"}
+    assert read.json() == account
+    assert (again.status_code, again.json()["code"]) == (409, "duplicate")
+    assert again.json()["existing"]["id"] == account["id"]
+
+
+async def test_two_who_complete_at_once_are_one(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    await provisional(host, owner)
+
+    answers = await asyncio.gather(
+        *(
+            api.post("/billing/accounts", json={"billTo": BILL_TO}, headers=within(owner))
+            for _ in range(4)
+        )
+    )
+
+    assert sorted(one.status_code for one in answers) == [201, 409, 409, 409]
+
+
+async def test_an_account_that_is_not_open_yet_is_waited_for(
+    api: httpx2.AsyncClient, owner: people.Member
+):
+    answer = await api.post("/billing/accounts", json={"billTo": BILL_TO}, headers=within(owner))
+
+    assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+
+
+async def test_a_patch_merges_and_asks_which_version_was_read(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    await provisional(host, owner)
+    made = await api.post("/billing/accounts", json={"billTo": BILL_TO}, headers=within(owner))
+    path = f"/billing/accounts/{made.json()['id']}"
+    patch = {
+        "billTo": {"tradingName": "MPH", "vatNumber": None, "address": {"line2": "Unit 4"}},
+        "orderNumber": "PO-18",
+    }
+
+    blind = await api.patch(path, json=patch, headers=within(owner))
+    changed = await api.patch(path, json=patch, headers=within(owner, **{"If-Match": '"2"'}))
+    stale = await api.patch(path, json=patch, headers=within(owner, **{"If-Match": '"2"'}))
+
+    assert (blind.status_code, stale.status_code) == (428, 412)
+    bill_to = changed.json()["billTo"]
+    assert (bill_to["legalName"], bill_to["tradingName"]) == (BILL_TO["legalName"], "MPH")
+    assert (bill_to["vatNumber"], bill_to["address"]["line2"]) == (None, "Unit 4")
+    assert (bill_to["address"]["city"], changed.json()["orderNumber"]) == ("Polokwane", "PO-18")
+    assert changed.json()["version"] == 3
+
+
+async def test_a_patch_that_says_who_is_billed_completes_a_provisional_account(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    account = await provisional(host, owner)
+    path = f"/billing/accounts/{account.id}"
+    headers = within(owner, **{"If-Match": '"1"'})
+
+    nameless = await api.patch(path, json={"billTo": {"tradingName": "MPH"}}, headers=headers)
+    homeless = await api.patch(
+        path,
+        json={"billTo": {"legalName": "M", "address": {"line1": "1 Main Road"}}},
+        headers=headers,
+    )
+    named = await api.patch(path, json={"billTo": {"legalName": "Mokoena"}}, headers=headers)
+
+    assert (nameless.status_code, nameless.json()["missing"]) == (422, ["/billTo/legalName"])
+    assert homeless.json()["missing"] == [
+        "/billTo/address/city",
+        "/billTo/address/postalCode",
+    ]
+    assert (named.status_code, named.json()["status"]) == (200, "active")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"vatNumber": "5123456789"},
+        {"vatNumber": "412345678"},
+        {"registrationNumber": "19/123456/07"},
+        {"registrationNumber": "2099/123456/07"},
+        {"address": {"line1": "1 Main Road", "city": "Pretoria", "postalCode": "2"}},
+        {"legalName": ""},
+    ],
+)
+async def test_numbers_that_cannot_be_are_refused(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member, wrong: dict[str, Any]
+):
+    await provisional(host, owner)
+
+    answer = await api.post(
+        "/billing/accounts", json={"billTo": BILL_TO | wrong}, headers=within(owner)
+    )
+
+    assert answer.status_code == 422
+
+
+async def test_a_cap_below_zero_or_in_dollars_is_refused(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    await provisional(host, owner)
+    for cap in ({"amount": "-1.00"}, {"amount": "1.00", "currency": "USD"}):
+        answer = await api.post(
+            "/billing/accounts", json={"billTo": BILL_TO, "spendCap": cap}, headers=within(owner)
+        )
+        assert answer.status_code == 422
+
+
+async def test_only_operators_let_somebody_pay_by_invoice(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    operator = await people.staff(host, "platform_operator")
+    account = await billing.account(host, owner.organization_id)
+    path, patch = f"/billing/accounts/{account.id}", {"collectionMethod": "send_invoice"}
+    there = {"X-Organization-Id": str(owner.organization_id), "If-Match": '"1"'}
+
+    refused = await api.patch(path, json=patch, headers=within(owner, **{"If-Match": '"1"'}))
+    done = await api.patch(path, json=patch, headers=operator.headers | there)
+
+    assert (refused.status_code, refused.json()["reasonCode"]) == (403, "operator_only")
+    assert (done.status_code, done.json()["collectionMethod"]) == (200, "send_invoice")
+
+
+async def test_operators_name_whose_account_they_read(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    operator = await people.staff(host, "platform_operator")
+    account = await billing.account(host, owner.organization_id)
+    query = f"/billing/accounts?organizationId={owner.organization_id}"
+
+    named = await api.get(query, headers=operator.headers)
+    unnamed = await api.get(f"/billing/accounts/{account.id}", headers=operator.headers)
+    other = await api.get(f"/billing/accounts?organizationId={uuid4()}", headers=within(owner))
+    own = await api.get(query, headers=within(owner))
+
+    assert [one["id"] for one in named.json()["items"]] == [str(account.id)]
+    assert (unnamed.status_code, other.status_code, own.status_code) == (404, 404, 200)
+
+
+async def test_a_fact_that_moved_later_asks_for_a_look_and_rewrites_nothing(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    account = await billing.account(host, owner.organization_id)
+    path = f"/billing/accounts/{account.id}"
+    for keys in (["website"], ["legalName", "tradingName"], ["vatNumber"]):
+        work = billing.working(host, owner.organization_id)
+        await accounts.review(work, keys)
+        await work.finish()
+
+    asked = await api.get(path, headers=within(owner))
+    looked = await api.patch(
+        path,
+        json={"billTo": {"legalName": "Mokoena Holdings"}},
+        headers=within(owner, **{"If-Match": '"3"'}),
+    )
+
+    review = asked.json()["billToReview"]
+    assert review["fields"] == ["legalName", "tradingName", "vatNumber"]
+    assert asked.json()["billTo"]["legalName"] == billing.BILL_TO["legal_name"]
+    assert looked.json()["billToReview"] is None
+
+
+@pytest.mark.rule("BIL-29")
+async def test_credit_comes_from_the_journal(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    account = await billing.account(host, owner.organization_id, book=Book.SANDBOX)
+    for booking in (
+        journal.payment("sandbox", Money.of("499.00")),
+        journal.invoice(net=Money.of("86.96"), vat=Money.of("13.04")),
+        journal.allocation(Money.of("100.00")),
+    ):
+        await billing.entry(host, owner.organization_id, booking, book=Book.SANDBOX)
+
+    read = await api.get(f"/billing/accounts/{account.id}", headers=within(owner))
+
+    assert read.json()["creditBalance"] == {"amount": "399.00", "currency": "ZAR"}
+
+
+def test_a_merge_patch_follows_its_standard():
+    known = {"a": 1, "b": {"c": 2, "d": 3}}
+
+    assert merge_patch(known, {"a": None, "b": {"c": 4}, "e": {"f": None, "g": 5}}) == {
+        "b": {"c": 4, "d": 3},
+        "e": {"g": 5},
+    }

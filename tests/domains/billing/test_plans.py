@@ -1,0 +1,132 @@
+"""Plans: what is sold, and how it is loaded."""
+
+from copy import deepcopy
+from uuid import uuid4
+
+import asyncpg
+import httpx2
+import pytest
+
+from tests.factories import billing
+from tests.factories import identity as people
+from thenga.domains.billing.services import catalogue
+from thenga.domains.billing.services.catalogue import CatalogueChanged
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+from thenga.kernel.settings import Settings
+
+ORGANIZATION = "X-Organization-Id"
+
+
+@pytest.fixture
+async def owner(host: Host, seeded: None) -> people.Member:
+    return await people.member(host, uuid4(), role="owner")
+
+
+def system(host: Host) -> Work:
+    scope = billing.working(host)._scope
+    return Work(host, "billing", scope, Origin("test", "test", "test"), login="billing_system")
+
+
+async def counts(settings: Settings) -> dict[str, tuple[int, int]]:
+    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
+    tables = ("plan_version", "offered_plan", "feature", "meter", "seller", "configuration_value")
+    found = {
+        name: tuple(await admin.fetchrow(f"SELECT count(*), sum(version) FROM billing.{name}"))
+        for name in tables
+    }
+    await admin.close()
+    return found
+
+
+@pytest.mark.rule("BIL-2")
+async def test_loading_the_catalogue_twice_changes_nothing(
+    api: httpx2.AsyncClient, host: Host, settings: Settings, owner: people.Member
+):
+    before = await counts(settings)
+    await catalogue.seed(host, [])
+    after = await counts(settings)
+
+    shown = await api.get("/billing/plans/starter", headers=owner.headers)
+    listed = await api.get("/billing/plans?at=2026-11-20", headers=owner.headers)
+
+    (month,) = (one for one in shown.json()["prices"] if one["interval"] == "month")
+    amounts = [month[name]["amount"] for name in ("gross", "vat", "net")]
+    print(f"plans={len(listed.json()['items'])} starter={amounts[0]} ", end="")
+    print(f"vat={amounts[1]} net={amounts[2]} changed_by_second_load={int(before != after)}")
+    assert before == after
+    assert amounts == ["499.00", "65.09", "433.91"]
+    codes = ["explorer", "starter", "professional", "enterprise", "ai-boost"]
+    assert [one["planCode"] for one in listed.json()["items"]] == codes
+
+
+@pytest.mark.rule("BIL-1")
+async def test_a_planted_price_in_the_file_of_a_sold_version_stops_the_deployment(
+    host: Host, seeded: None
+):
+    planted = deepcopy(catalogue.deployed())
+    planted["plans"][1]["prices"][0]["grossMinor"] = 39900
+    work = system(host)
+
+    with pytest.raises(CatalogueChanged, match="starter 1 differs in prices"):
+        await catalogue.load(work, planted)
+    await work.close()
+
+
+def test_every_key_of_a_plan_is_a_feature_and_every_counted_one_has_a_meter():
+    lines = catalogue.deployed()
+    features = {one["key"]: one for one in lines["features"]}
+    held = [one for plan in lines["plans"] for one in plan["entitlements"]]
+
+    assert [one for one in held if features[one["key"]]["type"] != one["type"]] == []
+    for feature in features.values():
+        assert (feature["meter"] is None) == (feature["type"] == "boolean")
+
+
+async def test_a_plan_is_shown_beside_another(api: httpx2.AsyncClient, owner: people.Member):
+    answer = await api.get("/billing/plans/professional?comparedTo=starter", headers=owner.headers)
+
+    beside = answer.json()["comparedTo"]
+    by_key = {one["key"]: one for one in beside["entitlements"]}
+    assert beside["planCode"] == "starter"
+    assert beside["prices"][0]["difference"] == {"amount": "1000.00", "currency": "ZAR"}
+    assert by_key["identity.seats"]["change"] == "gained"
+    assert (
+        by_key["identity.seats"]["here"]["limit"],
+        by_key["identity.seats"]["there"]["limit"],
+    ) == (10, 3)
+    assert by_key["identity.api_access"]["change"] == "same"
+    worse = await api.get("/billing/plans/starter?comparedTo=professional", headers=owner.headers)
+    changes = {one["key"]: one["change"] for one in worse.json()["comparedTo"]["entitlements"]}
+    assert changes["analytics.briefings"] == "lost"
+
+
+async def test_lists_are_filtered_by_kind_interval_and_day(
+    api: httpx2.AsyncClient, owner: people.Member
+):
+    async def codes(query: str) -> list[str]:
+        answer = await api.get(f"/billing/plans?{query}", headers=owner.headers)
+        return [one["planCode"] for one in answer.json()["items"]]
+
+    assert await codes("kind=addon&at=2026-11-20") == ["ai-boost"]
+    assert "ai-boost" not in await codes("interval=year&at=2026-11-20")
+    assert await codes("at=2026-10-31") == []
+    assert await codes("at=1900-01-01") == []
+
+
+async def test_what_is_not_there_is_not_found(api: httpx2.AsyncClient, owner: people.Member):
+    for path in ("nothing-such", "starter?version=7", "starter?comparedTo=nothing-such"):
+        answer = await api.get(f"/billing/plans/{path}", headers=owner.headers)
+        assert answer.status_code == 404
+
+
+async def test_meters_are_listed(api: httpx2.AsyncClient, owner: people.Member):
+    headers = owner.headers | {ORGANIZATION: str(owner.organization_id)}
+
+    listed = await api.get("/billing/meters", headers=headers)
+    told = await api.get("/billing/meters?kind=told", headers=headers)
+
+    assert len(listed.json()["items"]) == 12
+    keys = [one["key"] for one in told.json()["items"]]
+    assert keys == ["identity.seats", "compliance.storage_mb"]

@@ -1,0 +1,242 @@
+"""Money by days: VAT, proration, earning, overage; to the cent, as the sheet prints it."""
+
+from datetime import date, timedelta
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thenga.domains.billing.services import earning, overage, proration, tax
+from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.proration import RunningLine
+from thenga.kernel.money import Money
+
+VAT = Decimal(15)
+STARTER, PROFESSIONAL, ENTERPRISE = Money.of("499.00"), Money.of("1499.00"), Money.of("4999.00")
+NOVEMBER = Period(date(2026, 11, 14), date(2026, 12, 14))
+AMOUNTS = st.integers(0, 10**12).map(lambda minor: Money(minor, "ZAR"))
+RATES = st.decimals(0, 30, places=1)
+
+
+# --- VAT ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("BIL-5")
+@pytest.mark.parametrize(
+    ("gross", "rate", "vat", "net"),
+    [
+        ("499.00", "15", "65.09", "433.91"),
+        ("1499.00", "15", "195.52", "1303.48"),
+        ("4999.00", "15", "652.04", "4346.96"),
+        ("14990.00", "15", "1955.22", "13034.78"),
+        ("115000.00", "15", "15000.00", "100000.00"),
+        ("499.00", "15.5", "66.97", "432.03"),
+    ],
+)
+def test_vat_is_inside_the_gross_price(gross: str, rate: str, vat: str, net: str):
+    taxed = tax.inside(Money.of(gross), Decimal(rate))
+
+    print(f"gross={gross} rate={rate} vat={taxed.vat.amount} net={taxed.net.amount}")
+    assert (taxed.vat.amount, taxed.net.amount) == (vat, net)
+
+
+def test_a_seller_without_a_vat_number_charges_none():
+    assert tax.inside(STARTER, None) == tax.Taxed(STARTER, STARTER, Money.of("0"))
+
+
+def test_a_planted_vat_line_by_line_would_be_found():
+    lines = [Money.of("0.10")] * 3
+
+    by_line = sum((tax.inside(line, VAT).vat.minor for line in lines), 0)
+
+    assert (by_line, tax.inside(Money.of("0.30"), VAT).vat.minor) == (3, 4)
+
+
+@pytest.mark.rule("BIL-27")
+def test_credit_notes_give_back_exactly_the_vat_that_was_charged():
+    parts, before, given_back = ["499.67", "499.67", "499.66"], Money.of("0"), []
+    for part in parts:
+        note = tax.of_credit(Money.of(part), before=before, rate_pct=VAT)
+        before += note.gross
+        given_back.append(note.vat.amount)
+
+    print(f"credited=1499.00 in={','.join(parts)} vat={','.join(given_back)}")
+    assert given_back == ["65.17", "65.18", "65.17"]
+
+
+@given(parts=st.lists(AMOUNTS, min_size=1, max_size=12), rate=RATES)
+def test_the_vat_of_all_parts_is_the_vat_of_the_whole(parts, rate):
+    before = total = Money(0, "ZAR")
+    for part in parts:
+        total += tax.of_credit(part, before=before, rate_pct=rate).vat
+        before += part
+
+    assert total == tax.inside(before, rate).vat
+
+
+@given(gross=AMOUNTS, rate=RATES)
+def test_net_and_vat_are_the_gross(gross, rate):
+    taxed = tax.inside(gross, rate)
+
+    assert taxed.net + taxed.vat == gross
+    assert 0 <= taxed.vat.minor <= gross.minor
+
+
+# --- changes in the middle of a period ------------------------------------------------------------
+
+
+def line(gross: Money, span: Period = NOVEMBER) -> RunningLine:
+    return RunningLine(gross, span)
+
+
+def shown(quote: proration.Quote) -> tuple[str, str, str]:
+    return quote.credit.amount, quote.charge.amount, (quote.charge - quote.credit).amount
+
+
+A_DAY = date(2026, 11, 24)
+FEBRUARY = Period(date(2027, 1, 31), date(2027, 2, 28))
+A_YEAR = Period(date(2027, 3, 1), date(2028, 3, 1))
+CHANGES = {
+    "a": (line(STARTER), PROFESSIONAL, NOVEMBER, A_DAY, ("332.67", "999.33", "666.66")),
+    "b": (
+        *(line(Money.of("999.33"), Period(A_DAY, NOVEMBER.end)), ENTERPRISE, NOVEMBER),
+        *(date(2026, 12, 4), ("499.67", "1666.33", "1166.66")),
+    ),
+    "c": (
+        *(line(PROFESSIONAL, FEBRUARY), STARTER, FEBRUARY, date(2027, 2, 15)),
+        ("695.96", "231.68", "-464.28"),
+    ),
+    "d": (
+        *(line(Money.of("4990.00"), A_YEAR), Money.of("14990.00"), A_YEAR, date(2027, 9, 10)),
+        ("2358.66", "7085.44", "4726.78"),
+    ),
+}
+
+
+@pytest.mark.rule("BIL-10")
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_is_prorated_by_local_day(case: str):
+    running, price, period, day, expected = CHANGES[case]
+
+    quote = proration.change(running, new_price=price, period=period, day=day)
+
+    left = period.days_from(day)
+    credit, charge, due = shown(quote)
+    print(f"{case}) D={period.days} R={left} credit={credit} charge={charge} due={due}")
+    assert shown(quote) == expected
+
+
+def test_what_the_credit_does_not_need_stays_as_credit():
+    quote = proration.change(
+        line(PROFESSIONAL, FEBRUARY), new_price=STARTER, period=FEBRUARY, day=date(2027, 2, 15)
+    )
+
+    assert (quote.due.amount, quote.kept_as_credit.amount) == ("0.00", "464.28")
+
+
+@pytest.mark.rule("BIL-10")
+def test_the_vat_of_a_change_is_that_of_its_two_documents():
+    quote = proration.change(line(STARTER), new_price=PROFESSIONAL, period=NOVEMBER, day=A_DAY)
+
+    vats = tax.inside(quote.credit, VAT).vat.amount, tax.inside(quote.charge, VAT).vat.amount
+    assert vats == ("43.39", "130.35")
+
+
+@pytest.mark.rule("BIL-12")
+def test_a_change_of_interval_begins_a_full_period_today():
+    quote = proration.change_of_interval(line(STARTER), new_price=Money.of("4990.00"), day=A_DAY)
+
+    assert shown(quote) == ("332.67", "4990.00", "4657.33")
+
+
+@pytest.mark.rule("BIL-8")
+def test_leaving_at_once_gives_back_the_days_after_today():
+    back = proration.unused_after(line(STARTER), A_DAY)
+
+    vat = tax.inside(back, VAT).vat
+    print(f"cancelled=2026-11-24 days=19/30 credit={back.amount} vat={vat.amount}")
+    assert (back.amount, vat.amount) == ("316.03", "41.22")
+
+
+SPANS = st.builds(
+    lambda start, days: Period(start, start + timedelta(days=days)),
+    st.dates(date(2026, 1, 1), date(2040, 1, 1)),
+    st.integers(1, 366),
+)
+
+
+@pytest.mark.rule("BIL-10")
+@given(a=AMOUNTS, b=AMOUNTS, period=SPANS, data=st.data())
+def test_there_and_back_on_one_day_nets_nothing(a, b, period, data):
+    day = period.start + timedelta(days=data.draw(st.integers(0, period.days - 1)))
+
+    there = proration.change(line(a, period), new_price=b, period=period, day=day)
+    running = RunningLine(there.charge, Period(day, period.end))
+    back = proration.change(running, new_price=a, period=period, day=day)
+
+    assert there.charge - there.credit + back.charge - back.credit == Money(0, "ZAR")
+
+
+def test_a_planted_credit_on_the_full_period_would_be_found():
+    """Credited by the days of the period, not of the line now running, case b is wrong."""
+    wrong = proration.part(Money.of("999.33"), 10, NOVEMBER.days)
+
+    assert wrong.amount != "499.67"
+
+
+# --- earning --------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("BIL-47")
+def test_revenue_is_earned_by_days():
+    net = tax.inside(PROFESSIONAL, VAT).net
+
+    november = earning.earned_by(net, NOVEMBER, date(2026, 12, 1))
+    december = earning.to_earn(net, NOVEMBER, date(2027, 1, 1), earned=november)
+
+    print(f"net={net.amount} days=17+13 earned={november.amount}+{december.amount}")
+    assert (net.amount, november.amount, december.amount) == ("1303.48", "738.64", "564.84")
+
+
+@given(net=AMOUNTS, service=SPANS, steps=st.lists(st.integers(-40, 500), max_size=20))
+def test_what_is_earned_in_parts_is_the_whole(net, service, steps):
+    days = sorted(service.start + timedelta(days=n) for n in [*steps, 500])
+    earned = Money(0, "ZAR")
+    for day in days:
+        earned += earning.to_earn(net, service, day, earned=earned)
+
+    assert earned == net
+
+
+# --- overage --------------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("BIL-23")
+@pytest.mark.parametrize(
+    ("used", "included", "billed", "price", "amount"),
+    [
+        (537, 500, 0, "1.50", "55.50"),
+        (1_012_345, 1_000_000, 0, "0.004", "49.38"),
+        (540, 500, 37, "1.50", "4.50"),
+        (499, 500, 0, "1.50", "0.00"),
+        (9_999, None, 0, "1.50", "0.00"),
+    ],
+)
+def test_overage_is_priced_once(
+    used: int, included: int | None, billed: int, price: str, amount: str
+):
+    count = overage.units(used=used, included=included, billed=billed)
+
+    assert overage.priced(count, Decimal(price)).amount == amount
+
+
+def test_a_little_overage_waits_and_a_cap_is_a_ceiling():
+    least = Money.of("20.00")
+
+    assert overage.waits(Money.of("19.99"), least=least, renews=False)
+    assert not overage.waits(Money.of("19.99"), least=least, renews=True)
+    assert not overage.waits(least, least=least, renews=False)
+    assert not overage.is_capped(Money.of("99.99"), Money.of("100.00"))
+    assert overage.is_capped(Money.of("100.00"), Money.of("100.00"))
+    assert not overage.is_capped(Money.of("1000000.00"), None)

@@ -1,0 +1,121 @@
+"""What follows a failed payment: pure functions of the first failure."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from thenga.domains.billing.services import recovery_calendar as calendar
+from thenga.domains.billing.services.recovery_calendar import AfterGrace, Category, DunningPolicy
+from thenga.domains.billing.tables import Access
+
+POLICY = DunningPolicy()
+FAILED = datetime(2026, 11, 13, 22, 0, 7, tzinfo=UTC)  # the renewal of 14 November, local
+GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
+SECOND = timedelta(seconds=1)
+INSTANTS = st.timedeltas(timedelta(0), timedelta(days=5_000)).map(lambda after: FAILED + after)
+
+
+@pytest.mark.rule("BIL-39")
+def test_a_charge_is_tried_again_on_five_mornings():
+    found = calendar.retries(FAILED, POLICY)
+
+    print(f"failed=2026-11-14 retries={','.join(f'{at:%d %b %H:%MZ}' for at in found)}")
+    assert [f"{at:%Y-%m-%dT%H:%MZ}" for at in found] == [
+        "2026-11-15T06:00Z",
+        "2026-11-17T06:00Z",
+        "2026-11-21T06:00Z",
+        "2026-11-28T06:00Z",
+        "2026-12-05T06:00Z",
+    ]
+
+
+@pytest.mark.rule("BIL-41")
+def test_grace_is_fourteen_whole_days_and_the_last_retry_in_it_comes_first():
+    ends = calendar.grace_ends_at(FAILED, POLICY)
+
+    print(f"graceEndsAt={ends:%FT%TZ}")
+    assert ends == GRACE_ENDS
+    assert calendar.retries(FAILED, POLICY)[3] < ends
+    assert calendar.grace_notice_at(FAILED, POLICY) == ends - timedelta(days=3)
+    assert calendar.ends_at(FAILED, POLICY) == datetime(2026, 12, 13, 22, tzinfo=UTC)
+
+
+@pytest.mark.rule("BIL-41")
+@pytest.mark.parametrize(
+    ("now", "access"),
+    [
+        (FAILED, Access.GRACE),
+        (GRACE_ENDS - SECOND, Access.GRACE),
+        (GRACE_ENDS, Access.READ_ONLY),
+        (datetime(2026, 12, 5, 6, tzinfo=UTC), Access.NONE),
+    ],
+)
+def test_access_is_reduced_step_by_step(now: datetime, access: Access):
+    exhausted_at = datetime(2026, 12, 5, 6, tzinfo=UTC)
+
+    assert calendar.access_at(FAILED, now, POLICY, exhausted_at=exhausted_at) is access
+
+
+def test_a_policy_that_keeps_access_only_tells():
+    keeping = DunningPolicy(after_grace=AfterGrace.KEEP, after_exhausted=AfterGrace.KEEP)
+
+    later = GRACE_ENDS + timedelta(days=9)
+    assert calendar.access_at(FAILED, later, keeping, exhausted_at=GRACE_ENDS) is Access.GRACE
+
+
+def test_a_shield_holds_the_reduction_back_until_its_instant():
+    until = datetime(2026, 12, 2, 9, tzinfo=UTC)
+
+    held = [
+        calendar.access_at(FAILED, now, POLICY, shielded_until=until)
+        for now in (until - SECOND, until)
+    ]
+    assert held == [Access.GRACE, Access.READ_ONLY]
+
+
+@given(failed=INSTANTS, later=st.timedeltas(timedelta(0), timedelta(days=60)))
+def test_access_never_rises_while_nothing_is_paid(failed, later):
+    rank = [Access.GRACE, Access.READ_ONLY, Access.NONE]
+    exhausted_at = calendar.retries(failed, POLICY)[-1]
+
+    def level(at: datetime) -> int:
+        return rank.index(calendar.access_at(failed, at, POLICY, exhausted_at=exhausted_at))
+
+    assert level(failed + later) <= level(failed + later + timedelta(hours=7))
+
+
+@pytest.mark.rule("BIL-42")
+def test_a_stolen_card_is_never_tried_again_and_an_empty_one_is():
+    hard = ["04", "07", "12", "14", "15", "41", "43", "46", "57", "R0", "R1", "r3"]
+
+    assert {calendar.category_of(code) for code in hard} == {Category.HARD}
+    assert calendar.category_of("51") is Category.SOFT
+
+
+@pytest.mark.rule("BIL-42")
+def test_attempts_with_one_method_are_bounded_a_day_and_a_month():
+    now = datetime(2026, 11, 14, 8, tzinfo=UTC)
+    in_a_day = [now - timedelta(hours=h) for h in range(10)]
+    in_a_month = [now - timedelta(days=2 * n) for n in range(15)]
+
+    assert calendar.next_attempt_at(in_a_day[:9], now) == now
+    assert calendar.next_attempt_at(in_a_day, now) == now + timedelta(hours=15)
+    assert calendar.next_attempt_at(in_a_month[:14], now) == now
+    assert calendar.next_attempt_at(in_a_month, now) == now + timedelta(days=2)
+
+
+@given(times=st.lists(st.integers(0, 45 * 24), max_size=40))
+def test_whoever_waits_as_told_is_never_over_the_bounds(times):
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+    made: list[datetime] = []
+    for hours in sorted(times):
+        at = calendar.next_attempt_at(made, max([start + timedelta(hours=hours), *made[-1:]]))
+        made.append(at)
+
+    for at in made:
+        day = [one for one in made if timedelta(0) <= at - one < timedelta(hours=24)]
+        month = [one for one in made if timedelta(0) <= at - one < timedelta(days=30)]
+        assert len(day) <= 10
+        assert len(month) <= 15

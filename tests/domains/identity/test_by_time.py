@@ -1,0 +1,161 @@
+"""What time does to sessions, tokens and accounts, and how it is known when one was last seen."""
+
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from tests.conftest import Time
+from tests.domains.identity.test_sessions import there
+from tests.factories import accounts
+from tests.factories import identity as people
+from tests.settling import Settle
+from thenga.domains.identity import jobs as declared
+from thenga.domains.identity.provider import LocalDecisions
+from thenga.domains.identity.services import sessions, uses
+from thenga.domains.identity.tables import UserStatus
+from thenga.kernel import networks
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+
+
+async def by_system(host: Host, job: Any) -> None:
+    """Run a periodic job once, as the worker does."""
+    origin = Origin(action="test", request_id="test", correlation_id="test")
+    work = Work(host, "identity", Scope(actor=SYSTEM), origin, login="identity_system")
+    try:
+        await job.body(work)
+        await work.finish()
+    finally:
+        await work.close()
+
+
+async def value(host: Host, text: str, *arguments: object) -> Any:
+    async with host.engines.connection("identity", "identity_system") as connection:
+        return await connection.fetchval(text, *arguments)
+
+
+async def test_a_session_that_is_over_is_written_down_and_was_refused_before(
+    api: httpx2.AsyncClient, host: Host, settle: Settle, clock: Time
+):
+    one = await people.person(host)
+    other = await people.person(host)
+    status = "SELECT status FROM identity.session WHERE id = $1"
+
+    clock.move(sessions.CUSTOMER.idle + timedelta(seconds=1))
+    seen = await api.get("/identity/sessions", headers=one.headers)
+    written_before = await value(host, status, one.session_id)
+    await by_system(host, declared.expire_sessions)
+
+    async def written() -> bool:
+        return await value(host, status, one.session_id) == "expired"
+
+    await settle(written)
+    clock.restore()
+    assert (seen.status_code, seen.json()["code"]) == (401, "session-expired")
+    assert written_before == "active"
+    assert other
+
+
+@pytest.mark.rule("IDN-3")
+async def test_the_seal_of_a_successor_is_wiped_after_the_grace(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    one = await people.person(host)
+    await api.post("/identity/auth/refresh", json={"refreshToken": one.refresh_token})
+    sealed = "SELECT count(successor_sealed) FROM identity.refresh_token WHERE session_id = $1"
+
+    kept = await value(host, sealed, one.session_id)
+    clock.move(timedelta(seconds=31))
+    await by_system(host, declared.expire_sessions)
+
+    assert (kept, await value(host, sealed, one.session_id)) == (1, 0)
+
+
+async def test_an_address_that_nobody_proved_is_free_after_fourteen_days(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    waiting = await accounts.account(host, status=UserStatus.PENDING_VERIFICATION)
+    proved = await accounts.account(host)
+    there_is = "SELECT count(*) FROM identity.user_account WHERE id = $1"
+
+    await by_system(host, declared.remove_unverified)
+    early = await value(host, there_is, waiting.user_id)
+    clock.move(timedelta(days=14, seconds=1))
+    await by_system(host, declared.remove_unverified)
+
+    left = [await value(host, there_is, who.user_id) for who in (waiting, proved)]
+    cards = await value(
+        host, "SELECT count(*) FROM identity.account_card WHERE user_id = $1", waiting.user_id
+    )
+    assert (early, left, cards) == (1, [0, 1], 0)
+
+
+async def test_tokens_and_counters_that_are_long_over_are_taken_away(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    one = await accounts.account(host)
+    await api.post("/identity/auth/sign-in", json=one.signing_in | {"password": "wrong"})
+    who = await people.person(host)
+    counters = "SELECT count(*) FROM identity.sign_in_counter WHERE updated_at < $1"
+    tokens = "SELECT count(*) FROM identity.access_token WHERE session_id = $1"
+
+    clock.move(timedelta(days=1, minutes=16))
+    before = await value(host, tokens, who.session_id)
+    await by_system(host, declared.purge_tokens)
+
+    old = host.now() - timedelta(days=1)
+    assert (before, await value(host, tokens, who.session_id)) == (1, 0)
+    assert await value(host, counters, old) == 0
+
+
+@pytest.mark.rule("IDN-42")
+async def test_when_a_session_was_seen_is_gathered_and_folded_in(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    owner = await people.member(host, uuid4(), role="owner")
+    at = host.now() + timedelta(minutes=3)
+
+    before = (await api.get("/identity/sessions", headers=owner.headers)).json()["items"][0]
+    await uses.write(
+        host,
+        {
+            (owner.session_id, owner.organization_id): (owner.user_id, "41.0.1.77", at),
+            (owner.session_id, None): (owner.user_id, "41.0.1.77", at - timedelta(minutes=2)),
+        },
+    )
+    await by_system(host, declared.fold_uses)
+    query = {"organizationId": str(owner.organization_id)}
+    listed = await api.get("/identity/sessions", params=query, headers=there(owner))
+    own = await api.get("/identity/sessions", headers=owner.headers)
+
+    # The factory signed in through nobody's gate, so this is the one place it was used in.
+    (use,) = listed.json()["items"]
+    assert (use["id"], use["network"]) == (str(owner.session_id), "41.0.1.0/24")
+    assert datetime.fromisoformat(own.json()["items"][0]["lastSeenAt"]) == at
+    assert own.json()["items"][0]["version"] == before["version"]
+
+
+@pytest.mark.rule("IDN-42")
+async def test_the_gate_notes_every_use_it_lets_in(
+    api: httpx2.AsyncClient, host: Host, app: Any, seeded: None
+):
+    one = await people.person(host)
+    gate = app.state.shared.gate
+    assert isinstance(gate, LocalDecisions)
+
+    await api.get("/identity/sessions", headers=one.headers)
+
+    assert gate._host.gathered["sessions"].get((one.session_id, None)) is not None
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [("41.0.1.77", "41.0.1.0/24"), ("2001:db8:1:2::9", "2001:db8:1::/48"), (None, None)],
+)
+def test_a_network_is_shown_without_its_last_part(address: str | None, shown: str | None):
+    assert networks.cut(address) == shown

@@ -1,0 +1,184 @@
+"""Ways back in by a letter: a forgotten password, another address; and what is told by letter."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from tests.conftest import Time
+from tests.domains.identity.test_users import bearer
+from tests.factories import accounts
+from tests.factories.accounts import PASSWORD
+from tests.letters import Letters
+from tests.settling import Settle
+from thenga.domains.identity.adapters import mail
+from thenga.domains.identity.tables import UserStatus
+from thenga.kernel.host import Host
+
+NEW = "violin harbour cactus ember"
+RESETS = "/identity/auth/password-resets"
+
+
+async def confirm(api: httpx2.AsyncClient, token: str) -> httpx2.Response:
+    return await api.post(f"{RESETS}/confirm", json={"token": token, "newPassword": NEW})
+
+
+@pytest.mark.rule("IDN-4")
+async def test_a_reset_sets_the_password_ends_every_session_and_works_once(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
+):
+    one = await accounts.account(host)
+    session = bearer(await api.post("/identity/auth/sign-in", json=one.signing_in))
+    await letters.to(one.email)  # of the new device
+
+    asked = await api.post(RESETS, json={"email": one.email})
+    token = await letters.link_to(one.email, number=2)
+    done, again = await confirm(api, token), await confirm(api, token)
+    thief = await api.get("/identity/me", headers=session)
+    new = await api.post("/identity/auth/sign-in", json=one.signing_in | {"password": NEW})
+
+    assert (asked.status_code, done.json()) == (202, {"outcome": "password_set"})
+    assert (again.status_code, again.json()["code"]) == (409, "identity-link-spent")
+    assert (thief.json()["code"], new.status_code) == ("session-revoked", 200)
+
+
+@pytest.mark.rule("IDN-52")
+async def test_asking_for_a_reset_tells_nothing(api: httpx2.AsyncClient, host: Host, seeded: None):
+    known = await accounts.account(host)
+    disabled = await accounts.account(host, status=UserStatus.DISABLED)
+    waiting = await accounts.account(host, status=UserStatus.PENDING_VERIFICATION)
+    addresses = [known.email, disabled.email, waiting.email, f"{uuid4().hex}@example.test"]
+
+    answers = [await api.post(RESETS, json={"email": one}) for one in addresses]
+
+    told = {(a.status_code, a.content, tuple(sorted(a.headers))) for a in answers}
+    assert len(told) == 1
+
+
+@pytest.mark.rule("IDN-10")
+async def test_a_reset_link_dies_after_half_an_hour(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle, clock: Time
+):
+    one = await accounts.account(host)
+    await api.post(RESETS, json={"email": one.email})
+    token = await letters.link_to(one.email)
+
+    clock.move(timedelta(minutes=30, seconds=1))
+    late = await confirm(api, token)
+
+    assert (late.status_code, late.json()["code"]) == (409, "identity-link-spent")
+
+
+@pytest.mark.rule("IDN-4")
+async def test_a_new_address_is_proved_by_a_link_and_told_to_the_old_one(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
+):
+    one = await accounts.account(host)
+    here = bearer(await api.post("/identity/auth/sign-in", json=one.signing_in))
+    there = bearer(await api.post("/identity/auth/sign-in", json=one.signing_in))
+    new = f"new.{uuid4().hex}@example.test"
+
+    asked = await api.post(
+        f"/identity/users/{one.user_id}/address-changes", json={"email": new}, headers=here
+    )
+    told = [await letters.to(one.email, number=n) for n in (1, 2, 3)]
+    done = await api.post(
+        "/identity/auth/address-changes/confirm", json={"token": await letters.link_to(new)}
+    )
+    by_old = await api.post("/identity/auth/sign-in", json=one.signing_in)
+    by_new = await api.post("/identity/auth/sign-in", json=one.signing_in | {"email": new})
+    still = await api.get("/identity/me", headers=here)
+    ended = await api.get("/identity/me", headers=there)
+
+    assert (asked.status_code, done.json()) == (202, {"outcome": "address_changed"})
+    assert any("another address" in letter for letter in told)
+    assert (by_old.status_code, by_new.status_code) == (401, 200)
+    assert (still.status_code, ended.json()["code"]) == (200, "session-revoked")
+    assert still.json()["account"]["email"] == new
+
+
+async def test_an_address_that_was_given_up_is_free_again(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
+):
+    one = await accounts.account(host)
+    token = await accounts.link(host, one, purpose="change_address")
+    await api.post("/identity/auth/address-changes/confirm", json={"token": token})
+
+    await api.post("/identity/auth/register", json={"email": one.email, "displayName": "Zola"})
+    joined = await api.post(
+        "/identity/auth/verify-address",
+        json={"token": await letters.link_to(one.email), "password": NEW},
+    )
+
+    assert joined.status_code == 200
+    assert joined.json()["session"]["userId"] != str(one.user_id)
+
+
+async def test_an_address_of_another_account_cannot_be_taken(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
+):
+    one, other = await accounts.account(host), await accounts.account(host)
+    here = bearer(await api.post("/identity/auth/sign-in", json=one.signing_in))
+
+    asked = await api.post(
+        f"/identity/users/{one.user_id}/address-changes",
+        json={"email": other.email},
+        headers=here,
+    )
+    done = await api.post(
+        "/identity/auth/address-changes/confirm",
+        json={"token": await letters.link_to(other.email)},
+    )
+
+    assert asked.status_code == 202
+    assert (done.status_code, done.json()["code"]) == (409, "identity-link-spent")
+
+
+@pytest.mark.rule("IDN-17")
+async def test_a_sign_in_from_an_unknown_device_is_told(
+    api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
+):
+    one = await accounts.account(host)
+    agent = "Mozilla/5.0 (X11; Linux x86_64; rv:120.0) Gecko/20100101 Firefox/120.0"
+
+    first = await api.post(
+        "/identity/auth/sign-in", json=one.signing_in, headers={"User-Agent": agent}
+    )
+    letter = await letters.to(one.email)
+    token = first.json()["deviceToken"]
+    await api.post("/identity/auth/sign-in", json=one.signing_in | {"deviceToken": token})
+
+    assert "Firefox on Linux, network 127.0.0.0/24" in letter
+    assert letters.count(one.email) == 1
+
+
+@pytest.mark.parametrize("topic", sorted(path.stem for path in mail._LETTERS.glob("*.txt")))
+def test_every_letter_names_only_facts_that_it_is_given(topic: str):
+    known = ("name", "link", "until", "left", "device", "network", "at", "message")
+    facts = {n: n.upper() for n in known}
+
+    subject, text = mail.letter(f"identity.{topic}", facts)
+
+    assert "{{" not in text and ("NAME" in text or "MESSAGE" in text)
+    assert "\n" not in subject and "{{" not in subject
+
+
+def test_a_planted_fact_in_a_name_is_not_read_as_a_template():
+    _, text = mail.letter("identity.already_registered", {"name": "{{link}} {{name}}"})
+
+    assert "Good day {{link}} {{name}}," in text
+
+
+@pytest.mark.rule("IDN-8")
+async def test_a_password_of_another_form_is_the_same_password(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    one = await accounts.account(host)
+    wide = PASSWORD.replace(
+        "wheel", "\uff57\uff48\uff45\uff45\uff4c"
+    )  # NFKC makes it the same (IDN-8)
+
+    answer = await api.post("/identity/auth/sign-in", json=one.signing_in | {"password": wide})
+
+    assert answer.status_code == 200

@@ -1,0 +1,73 @@
+"""Facts of a company, made by its own services: stated, imported, suggested."""
+
+from typing import Any
+from uuid import UUID
+
+from tests.factories.organization import working
+from thenga.domains.organization.services import facts, suggestions
+from thenga.domains.organization.services.facts import Given, Picture
+from thenga.domains.organization.services.suggestions import Proposal
+from thenga.domains.organization.tables import FactSuggestion, ImportedStatement
+from thenga.kernel.host import Host
+from thenga.kernel.ids import new_id
+
+
+async def stated(host: Host, organization_id: UUID, user_id: UUID, **values: Any) -> None:
+    """What the company says of itself."""
+    work = working(host, user_id, organization_id)
+    await facts.change_profile(work, {key: Given(value) for key, value in values.items()})
+    await work.finish()
+
+
+async def imported(
+    host: Host, organization_id: UUID, user_id: UUID, key: str, value: Any, *, register: str
+) -> ImportedStatement:
+    """What a register or a file says."""
+    work = working(host, user_id, organization_id)
+    source = {"register": register, "reference": "extract 1"}
+    picture = await facts.state_imported(work, key, value, register=register, source=source)
+    await work.finish()
+    return next(one for one in picture.imported if one.register == register)
+
+
+async def suggestion(
+    host: Host, organization_id: UUID, user_id: UUID, key: str, value: Any
+) -> FactSuggestion:
+    """What a machine suggests."""
+    work = working(host, user_id, organization_id)
+    proposal = Proposal(
+        fact_key=key,
+        value=value,
+        confidence=0.8,
+        sources=[{"reference": "document 7"}],
+        produced_by={"name": "profile-reader", "version": "3.1"},
+    )
+    made, _ = await suggestions.propose(work, proposal)
+    await work.finish()
+    return made
+
+
+async def picture(host: Host, organization_id: UUID, user_id: UUID, key: str) -> Picture:
+    """All that is said of one fact."""
+    work = working(host, user_id, organization_id)
+    found = await facts.load_one(work, key)
+    await work.close()
+    return found
+
+
+async def turn(host: Host, key: str, value: Any) -> None:
+    """Turn a number or switch of the deployment, as an operator would."""
+    async with host.engines.connection("organization", "organization_system") as connection:
+        await connection.execute(
+            "INSERT INTO organization.policy_value "
+            "(id, created_at, updated_at, version, key, value) "
+            "VALUES ($1, now(), now(), 1, $2, $3) ON CONFLICT (key) DO UPDATE SET value = $3",
+            new_id(),
+            key,
+            value,
+        )
+
+
+async def without_bounds(host: Host) -> None:
+    """Suites found companies by the hundred for one person; the bound has tests of its own."""
+    await turn(host, "perUser.max", 10_000_000)

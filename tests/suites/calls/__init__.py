@@ -1,0 +1,69 @@
+"""How each operation is called so that it succeeds: one maker an operation.
+
+Suites that walk all operations take their requests from here; `uncovered` names the operations
+that nobody has written a maker for, and a suite fails while there is one.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from tests.suites.calls import (
+    billing,
+    facts,
+    keys,
+    offers,
+    organizations,
+    people,
+    readmodels,
+    records,
+    rights,
+)
+from tests.suites.calls.sending import PASSWORD, Body, Ids, Maker, Sent, spare_session
+from thenga.kernel.http.operations import Operation
+
+MAKERS: dict[str, Maker] = (
+    people.MAKERS
+    | keys.MAKERS
+    | rights.MAKERS
+    | organizations.MAKERS
+    | facts.MAKERS
+    | records.MAKERS
+    | offers.MAKERS
+    | readmodels.MAKERS
+    | billing.MAKERS
+)
+
+__all__ = [
+    "MAKERS",
+    "PASSWORD",
+    "Body",
+    "Ids",
+    "Maker",
+    "Sent",
+    "parameters",
+    "path_of",
+    "spare_session",
+    "uncovered",
+]
+
+# Parts of paths that are no identifiers: the same for everybody.
+NUMBERS = {"version": "1"}
+# What must be asked with, besides the path.
+QUERIES = {"list_classifications": "?scheme=cidb"}
+
+
+def path_of(operation: Operation, ids: Ids, parts: Mapping[str, str] | None = None) -> str:
+    """The path with its identifiers put in; ids that the body holds are left over."""
+    path = operation.path.format(**parameters(operation.name, ids, parts))
+    return path + QUERIES.get(operation.name, "")
+
+
+def parameters(name: str, ids: Ids, parts: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Everything that the path of an operation may name."""
+    key = facts.KEYS.get(name, facts.ANY_KEY)
+    named = {one: str(value) for one, value in ids.items()}
+    return NUMBERS | {"factKey": key} | named | dict(parts or {})
+
+
+def uncovered(operations: Sequence[Operation]) -> set[str]:
+    """Operations without a maker, and makers without an operation."""
+    return {one.name for one in operations} ^ MAKERS.keys()
