@@ -12,6 +12,7 @@ import httpx2
 import pytest
 from fastapi import FastAPI
 
+from tests import providers
 from tests.documented import Documented
 from tests.factories import facts
 from tests.letters import Letters
@@ -38,7 +39,7 @@ def home() -> Iterator[Path]:
     folder.chmod(0o755)
     settings = servers.up(folder)
     # Kept from the outside: a process that a test starts finds the same servers.
-    os.environ.update(settings | {"THENGA_TEST_BUILD": "true"})
+    os.environ.update(settings | {"THENGA_TEST_BUILD": "true"} | providers.SETTINGS)
     yield folder
     servers.remove(folder)
     shutil.rmtree(folder, ignore_errors=True)
@@ -111,6 +112,7 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
             "actor_per_minute": 10_000_000,
             "auth_address_per_minute": 10_000_000,
             "hashes_per_second": 10_000_000,
+            "callbacks_per_second": 10_000_000,
             "redis": settings.redis.replace("/0", "/1"),
         }
     )

@@ -53,6 +53,8 @@ def _add_running(commands: Commands) -> None:
     api.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     api.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
     _add(commands, "worker", _worker, "carry events, react to them, seal the audit and do jobs")
+    sandbox = _add(commands, "sandbox", _sandbox, "serve the provider that sandboxes pay with")
+    sandbox.add_argument("--port", type=int, default=8017, help="on loopback (%(default)s)")
     _add(commands, "doctor", _doctor, "examine this installation; exit 1 if something is not right")
 
 
@@ -132,6 +134,25 @@ def _worker(_: argparse.Namespace) -> int:
     from thenga import worker
 
     worker.main()
+    return 0
+
+
+def _sandbox(asked: argparse.Namespace) -> int:
+    import uvicorn
+
+    from thenga.domains.billing.adapters.providers import sandbox_secret
+    from thenga.domains.billing.adapters.sandbox_server import SandboxServer
+    from thenga.kernel.host import make_host
+    from thenga.kernel.settings import load
+
+    host = make_host(load())
+    server = SandboxServer(
+        secret=sandbox_secret(host),
+        base_url=f"http://127.0.0.1:{asked.port}",
+        notify_base=host.settings.base_url,
+        now=host.now,
+    )
+    uvicorn.run(server.app, host="127.0.0.1", port=asked.port, log_level="warning")
     return 0
 
 

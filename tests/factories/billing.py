@@ -6,7 +6,7 @@ from uuid import UUID, uuid4
 
 import asyncpg
 
-from thenga.domains.billing.services import journal
+from thenga.domains.billing.services import entitlements, journal
 from thenga.domains.billing.services.journal import Booking, SourceOf
 from thenga.domains.billing.tables import (
     Account,
@@ -28,6 +28,12 @@ from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
 
 BILL_TO = {"legal_name": "Mokoena Plant Hire (Pty) Ltd"}
+
+
+_END_BASES = """
+    UPDATE billing.subscription SET status = 'ended', next_check_at = NULL
+    WHERE kind = 'base' AND status NOT IN ('ended', 'incomplete_expired')
+"""
 
 
 def working(
@@ -55,6 +61,11 @@ async def account(
             bill_to = None if status is AccountStatus.PROVISIONAL else BILL_TO
             values = {"status": status, "book": book, "bill_to": bill_to} | fields
             known = await work.add(Account(organization_id=organization_id, **values))
+            await work.finish()
+        elif known.bill_to is None and status is AccountStatus.ACTIVE:  # a sweep has emptied it
+            await work.hold(known)
+            known.bill_to, known.status = fields.get("bill_to", BILL_TO), status
+            await work.save(known)
             await work.finish()
         return known
     except asyncpg.UniqueViolationError:
@@ -121,6 +132,7 @@ async def _add_trial(
 ) -> Trial:
     organization_id = owner.organization_id
     await work.lock_by(Account)  # as the service does: one after the other
+    await work.run(_END_BASES)
     trial_id, ends = new_id(), ends_at or work.now + timedelta(days=14)
     live = status is TrialStatus.ACTIVE
     subscription = await work.add(
@@ -156,9 +168,18 @@ async def running_trial(host: Host, organization_id: UUID) -> Trial:
     known = await work.find(Trial, status=TrialStatus.ACTIVE)
     await work.close()
     try:
-        return known or await trial(host, organization_id)
+        made = known or await trial(host, organization_id)
+        await followed(host, organization_id)
+        return made
     except asyncpg.UniqueViolationError:
         return await running_trial(host, organization_id)
+
+
+async def followed(host: Host, organization_id: UUID) -> None:
+    """What is held as its sources say, so that a call changes no more than it does itself."""
+    work = working(host, organization_id)
+    await entitlements.follow(work, reason="test")
+    await work.finish()
 
 
 async def without_trial(host: Host, organization_id: UUID) -> None:
@@ -166,7 +187,8 @@ async def without_trial(host: Host, organization_id: UUID) -> None:
     work = working(host, organization_id)
     await work.lock_by(Account)
     await work.run("UPDATE billing.trial SET status = 'expired' WHERE status = 'active'")
-    await work.run("UPDATE billing.subscription SET status = 'ended' WHERE status = 'trialing'")
+    await work.run(_END_BASES)
+    await entitlements.follow(work, reason="test")
     await work.finish()
 
 

@@ -26,6 +26,12 @@ COMPARED = {
     "actor_kind", "shape",
     "value_currency", "price_from_currency",
     "book", "plan_code", "interval", "collection_method",
+    "collection_status", "reason_code", "edition", "seller_code", "number",
+    "provider", "reference", "provider_reference", "item_reference", "bank_reference", "currency",
+    "dispute_status", "disputes", "failure", "next_action", "initiated_by", "source",
+    "settlement",
+    "billing.payment_failure.category",
+    "entitlement", "meter", "operation", "because",
 }  # fmt: skip
 # What the key may do: everything of an organization that only looks.
 READS = [
@@ -113,7 +119,7 @@ async def plant(admin: asyncpg.Connection, tenant: Tenant) -> int:
     # Tables that nothing is changed in refuse the administrator too.
     await admin.execute("SET session_replication_role = replica")
     for name, column, kind, holder in await admin.fetch(_COLUMNS):
-        if column in COMPARED:
+        if {column, f"{name}.{column}"} & COMPARED:
             continue
         marked = f"'{tenant.marker} {column} ' || id"
         value = marked if kind != "jsonb" else f"to_jsonb({marked})"

@@ -25,7 +25,7 @@ from schemathesis.openapi.checks import RejectedPositiveData
 
 # A well-formed request may still be refused for what is stored, spent, limited or not one's own.
 # That a bank account needs the version that was read (428) no schema can say either.
-_REFUSED_FOR_OTHER_REASONS = ["2xx", "304", "401", "403", "404", "409", "412", "428", "429"]
+_REFUSED_FOR_OTHER_REASONS = ["2xx", "304", "401", "402", "403", "404", "409", "412", "428", "429"]
 
 
 @dataclass(frozen=True)

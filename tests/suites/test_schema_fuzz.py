@@ -29,6 +29,8 @@ from thenga.kernel.http.operations import operations
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
 EXAMPLES = size(check=20, prove=200)
+# It takes bytes that a provider has signed; tests/suites/test_callbacks.py sends those.
+UNREACHABLE = {"receive_callback"}
 GENEROUS = {
     "THENGA_ACTOR_PER_MINUTE": "10000000",
     "THENGA_AUTH_ADDRESS_PER_MINUTE": "10000000",
@@ -133,7 +135,7 @@ async def test_every_answer_is_one_that_the_document_describes(
     assert list(fuzzed.failures) == []
     # A refusal proves nothing where nobody is let in.
     print(f"unreached={len(fuzzed.unreached)} {sorted(fuzzed.unreached)}")
-    assert fuzzed.unreached == set()
+    assert fuzzed.unreached == UNREACHABLE
 
 
 async def test_a_planted_lie_is_found(home: Path, folder: Path, known: fuzzing.Known) -> None:

@@ -263,8 +263,8 @@ def test_where_no_plan_helps_one_waits_or_asks():
 
 @pytest.mark.rule("BIL-46")
 def test_what_is_owed_is_paid_first_and_a_pause_is_resumed():
-    owing = Situation(NOW.date(), OFFERS, PAID, Owed(INVOICE, Money.of("1499.00")))
-    dead = Situation(NOW.date(), OFFERS, PAID, Owed(INVOICE, Money.of("1499.00"), False))
+    owing = Situation(NOW.date(), OFFERS, PAID, owed=Owed(INVOICE, Money.of("1499.00")))
+    dead = Situation(NOW.date(), OFFERS, PAID, owed=Owed(INVOICE, Money.of("1499.00"), False))
     resting = Situation(NOW.date(), OFFERS, PAID, resumes_at=RESETS)
     pay = {"invoice_id": INVOICE, "amount_today": Money.of("1499.00")}
 

@@ -201,7 +201,7 @@ async def test_the_newer_signal_wins(host: Host, owner: Member, plan: Plan):
 async def test_a_limit_that_is_used_up_is_told_with_its_numbers(
     api: httpx2.AsyncClient, owner: Member, plan: Plan
 ):
-    plan.more = {"limit": 5, "used": 5}
+    plan.more = {"limit": 5, "used": 5, "state": "exhausted"}
 
     answer = await api.post(
         "/identity/api-keys",
@@ -216,8 +216,10 @@ async def test_a_limit_that_is_used_up_is_told_with_its_numbers(
 async def test_without_billing_bound_a_feature_is_unknown_unless_the_setting_says_so(
     api: httpx2.AsyncClient, app: FastAPI, owner: Member, monkeypatch: pytest.MonkeyPatch
 ):
+    host = app.state.shared.host
+    monkeypatch.delitem(host.bindings._bound, billing.Entitlements)
     entitled = await told(api, owner, action=MAKE_KEY)
-    monkeypatch.setattr(app.state.shared.host.settings, "without_billing", False)
+    monkeypatch.setattr(host.settings, "without_billing", False)
     unknown = await told(api, owner, action=MAKE_KEY)
     without_feature = await told(api, owner, action=CREATE)
 

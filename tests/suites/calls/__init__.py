@@ -8,6 +8,11 @@ from collections.abc import Mapping, Sequence
 
 from tests.suites.calls import (
     billing,
+    billing_documents,
+    billing_entitlements,
+    billing_payments,
+    billing_recovery,
+    billing_subscriptions,
     facts,
     keys,
     offers,
@@ -30,6 +35,11 @@ MAKERS: dict[str, Maker] = (
     | offers.MAKERS
     | readmodels.MAKERS
     | billing.MAKERS
+    | billing_payments.MAKERS
+    | billing_entitlements.MAKERS
+    | billing_documents.MAKERS
+    | billing_recovery.MAKERS
+    | billing_subscriptions.MAKERS
 )
 
 __all__ = [
@@ -48,7 +58,10 @@ __all__ = [
 # Parts of paths that are no identifiers: the same for everybody.
 NUMBERS = {"version": "1"}
 # What must be asked with, besides the path.
-QUERIES = {"list_classifications": "?scheme=cidb"}
+QUERIES = {
+    "list_classifications": "?scheme=cidb",
+    "get_signal": "?feature=identity.seats",
+}
 
 
 def path_of(operation: Operation, ids: Ids, parts: Mapping[str, str] | None = None) -> str:

@@ -1,13 +1,55 @@
 """What Billing does later and what time does in it."""
 
+import asyncio
 from datetime import timedelta
+from typing import Any
 from uuid import UUID
 
-from thenga.domains.billing.services import plan_versions, trials, verifications
-from thenga.domains.billing.tables import Trial
+from thenga.domains.billing.adapters.providers import Providers, heard
+from thenga.domains.billing.services import (
+    callbacks,
+    charging,
+    collecting,
+    conversions,
+    earnings,
+    entitlements,
+    giving_back,
+    grants,
+    numbering,
+    parking,
+    payment_methods,
+    payments,
+    plan_versions,
+    prints,
+    recovering,
+    refunds,
+    renewals,
+    reservations,
+    subscription_clock,
+    telling,
+    test_clocks,
+    typesetting,
+    verifications,
+)
+from thenga.domains.billing.tables import (
+    Cancellation,
+    EntitlementSet,
+    Grant,
+    Invoice,
+    Payment,
+    PaymentFailure,
+    PaymentMethod,
+    Renewal,
+    Reservation,
+    Subscription,
+    Trial,
+)
+from thenga.domains.notification.public import Recipient, Requests
+from thenga.domains.organization.public import Clocks
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Jobs
-from thenga.kernel.jobs.due import due
+from thenga.kernel.jobs.due import when_due
+from thenga.kernel.jobs.run import Run
 
 jobs = Jobs("billing")
 
@@ -24,19 +66,241 @@ async def look_after_plans(work: Work) -> None:
     await plan_versions.look_after(work)
 
 
-@jobs.every(timedelta(seconds=10))
-async def find_due_trials(work: Work) -> None:
-    """Each trial is moved in its own job, so one failure stops nothing."""
-    for organization_id, trial_id in await due(work, Trial, limit=500):
-        work.enqueue(move_trial, organization_id=organization_id, trial_id=trial_id)
-
-
-@jobs.queued(key="{trial_id}")
+@when_due(jobs, Trial, every=timedelta(seconds=10))
 async def move_trial(work: Work, *, trial_id: UUID) -> None:
-    await trials.pass_time(work, trial_id)
+    """A trial nears its end, is bought, or is over."""
+    await conversions.pass_time(work, trial_id)
 
 
 @jobs.every(timedelta(minutes=10))
 async def verify_ledger(work: Work) -> None:
     """All books are checked once a day, after two in the morning."""
     await verifications.verify(work)
+
+
+# What is held and used.
+
+
+@when_due(jobs, EntitlementSet, every=timedelta(seconds=10))
+async def follow_entitlements(work: Work, *, entitlement_set_id: UUID) -> None:
+    """A set is right at every read; this writes down and tells what time has made of it."""
+    await entitlements.follow(work, reason="time_passed")
+
+
+@when_due(jobs, Grant, every=timedelta(seconds=10))
+async def lapse_grant(work: Work, *, grant_id: UUID) -> None:
+    """Goodwill ends by itself."""
+    await grants.lapse(work, grant_id)
+
+
+@when_due(jobs, Reservation, every=timedelta(seconds=10))
+async def release_reservation(work: Work, *, reservation_id: UUID) -> None:
+    """What nobody settled in time is free again."""
+    await reservations.lapse(work, reservation_id)
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+@jobs.carries_out(numbering.issue_documents)
+async def issue_documents(work: Work, *, seller: str, book: str) -> None:
+    """Series belong to the platform, so the system login gives the numbers (BIL-25)."""
+    await numbering.issue_next(work, seller=seller, book=book)
+
+
+# --- recovery -------------------------------------------------------------------------------------
+
+
+@when_due(jobs, PaymentFailure, every=timedelta(seconds=10))
+async def move_failure(work: Work, *, failure_id: UUID) -> None:
+    """The next step of a recovery: a retry, a notice, the end."""
+    await recovering.pass_time(work, failure_id)
+
+
+@when_due(jobs, Renewal, every=timedelta(seconds=10))
+async def look_after_sent(work: Work, *, renewal_id: UUID) -> None:
+    """An invoice that was sent may be late by now."""
+    await renewals.look_after_due(work, renewal_id)
+
+
+@jobs.carries_out(telling.tell_payer)
+async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
+    """Hand a letter over; its facts are read now, so no address waited in the queue."""
+    async with run.reading() as read:
+        letter = await telling.letter(read, topic, about)
+    if letter is None:
+        return
+    await run.adapter(Requests).accept(
+        topic_code=letter.topic,
+        recipients=[Recipient(address=address) for address in letter.addresses],
+        facts=letter.facts,
+        sealed_facts={},
+        key=run.key,
+    )
+    async with run.working() as work:
+        told = {"topic": topic, "number": number}
+        work.note("billing.payer.told", (topic.removeprefix("billing."), about), told)
+
+
+# --- payments -------------------------------------------------------------------------------------
+
+
+@jobs.carries_out(payments.start_payment)
+async def start_payment(run: Run, *, payment_id: UUID) -> None:
+    """Ask the provider where the customer shall pay."""
+    async with run.reading() as read:
+        order = await charging.to_start(read, payment_id)
+    if order is None:
+        return
+    answer = await heard(run.adapter(Providers).of(order.provider).start(order))
+    async with run.working() as work:
+        await collecting.record(work, payment_id, answer, source="answer")
+
+
+@jobs.carries_out(payments.charge_payment)
+async def charge_payment(run: Run, *, payment_id: UUID) -> None:
+    """Charge a method on file, under the payment's own key; a provider that knows no keys is only
+    asked when the first attempt was cut off."""
+    async with run.reading() as read:
+        order = await charging.to_charge(read, payment_id)
+    if order is None:
+        return
+    provider = run.adapter(Providers).of(order.provider)
+    only_ask = run.lease.attempt > 0 and not provider.repeats
+    answer = await heard(provider.fetch(order) if only_ask else provider.charge(order))
+    async with run.working() as work:
+        await collecting.record(work, payment_id, answer, source="answer")
+
+
+@when_due(jobs, Payment, every=timedelta(seconds=10), outside=True)
+async def poll_payment(run: Run, *, payment_id: UUID) -> None:
+    """Ask the provider what became of a payment; silence is no failure (BIL-32)."""
+    async with run.reading() as read:
+        found = await charging.due(read, payment_id)
+    if found.step is charging.Step.EXPIRE:
+        async with run.working() as work:
+            await charging.expire(work, payment_id)
+    if found.order is None:
+        return
+    provider = run.adapter(Providers).of(found.order.provider)
+    ask = {
+        charging.Step.START: provider.start,
+        charging.Step.CHARGE: provider.charge,
+        charging.Step.ASK: provider.fetch,
+    }[found.step]
+    answer = await heard(ask(found.order))
+    async with run.working() as work:
+        await collecting.record(work, payment_id, answer, source="poll")
+
+
+@jobs.carries_out(refunds.send_refund)
+async def send_refund(run: Run, *, refund_id: UUID) -> None:
+    """Ask the provider to pay back, under the refund's own key."""
+    async with run.reading() as read:
+        order = await refunds.order_of(read, refund_id)
+    if order is None:
+        return
+    answer = await heard(run.adapter(Providers).of(order.provider).refund(order))
+    async with run.working() as work:
+        await refunds.record(work, refund_id, answer)
+
+
+@jobs.carries_out(callbacks.apply_callback)
+async def apply_callback(run: Run, *, callback_id: UUID) -> None:
+    """Let a callback have its effect; whose it is only the system login can find out."""
+    async with run.reading() as read:
+        waits = await callbacks.waiting(read, callback_id)
+    if waits is None:
+        return
+    provider = run.adapter(Providers).of(waits[0])
+    stated = provider.statements(waits[1])
+    confirmed = not stated or await provider.confirm(waits[1])
+    async with run.working() as work:
+        statement = stated[0] if stated else None
+        await callbacks.work_on(work, callback_id, statement, confirmed=confirmed)
+
+
+@when_due(jobs, PaymentMethod, every=timedelta(minutes=1))
+async def move_payment_method(work: Work, *, method_id: UUID) -> None:
+    """A card runs out: told thirty days before, over after its last day."""
+    await payment_methods.pass_time(work, method_id)
+
+
+@jobs.every(timedelta(hours=6))
+async def forget_callback_contents(work: Work) -> None:
+    """The bytes of callbacks are kept for ninety days."""
+    await callbacks.forget_contents(work)
+
+
+@jobs.carries_out(numbering.render_pdf)
+async def render_pdf(run: Run, *, document_id: UUID) -> None:
+    """Typesetting takes its time, so no transaction waits for it."""
+    async with run.reading() as read:
+        order = await prints.order(read, document_id)
+    if order is None:
+        return
+    made = {
+        one: await asyncio.to_thread(typesetting.typeset, sheet, made_at=order.made_at)
+        for one, sheet in order.sheets.items()
+    }
+    async with run.working() as work:
+        await prints.keep(work, document_id, made)
+
+
+@jobs.carries_out(parking.park_account)
+async def park_account(work: Work, *, reason: str) -> None:
+    """Found by the check of the night (BIL-51)."""
+    await parking.park(work, reason=reason)
+
+
+@jobs.carries_out(parking.free_account)
+async def free_account(work: Work, *, reason: str) -> None:
+    """The check of a later night found nothing any more."""
+    await parking.free(work, reason=reason)
+
+
+@jobs.every(timedelta(minutes=1))
+async def look_after_documents(work: Work) -> None:
+    """A document that a failed job left behind gets its number and its print."""
+    await prints.look_after(work)
+
+
+@when_due(jobs, Invoice, every=timedelta(seconds=30))
+async def earn_revenue(work: Work, *, invoice_id: UUID) -> None:
+    """A month is over: what was delivered in it is earned; missed months one by one."""
+    await earnings.earn(work, invoice_id)
+
+
+# --- subscriptions --------------------------------------------------------------------------------
+
+
+@when_due(jobs, Subscription, every=timedelta(seconds=10))
+async def move_subscription(work: Work, *, subscription_id: UUID) -> None:
+    """First what ends, then what changes, last what renews (BIL-14)."""
+    await subscription_clock.pass_time(work, subscription_id)
+
+
+@when_due(jobs, Cancellation, every=timedelta(seconds=10))
+async def pay_back_cancellation(work: Work, *, cancellation_id: UUID) -> None:
+    """Money goes back once the credit note has its number."""
+    await giving_back.pay_back(work, cancellation_id)
+
+
+# --- the clock of a sandbox -----------------------------------------------------------------------
+
+
+@jobs.carries_out(test_clocks.advance_clock)
+async def advance_clock(run: Run, *, clock_id: UUID, turn: int) -> None:
+    """One stop of a jump: do what is due, or move the clock to where something will be."""
+    async with run.reading() as read:
+        found = await test_clocks.look(read, clock_id)
+        clocks, organization_id = read.port(Clocks), read.organization_id
+    if found.move_to is not None:
+        ahead = test_clocks.ahead_seconds(found.move_to, run.host.now())
+        await clocks.move(organization_id=organization_id, ahead_seconds=ahead)
+    async with run.working() as work:
+        for row, row_id in found.due:
+            job, name = jobs.moved[row]
+            named: dict[str, Any] = {name: row_id}
+            work.enqueue(job, **named)
+        await test_clocks.go_on(work, clock_id, found)

@@ -4,8 +4,23 @@ from datetime import datetime
 
 from thenga.domains.billing.tables import (
     AccountStatus,
+    CallbackStatus,
+    Cancellation,
+    CancellationStatus,
+    ClockStatus,
+    CreditNoteStatus,
+    FailureStatus,
+    Grant,
+    GrantStatus,
+    Invoice,
+    InvoiceStatus,
+    MethodStatus,
+    PaymentStatus,
     PlanStatus,
     PlanVersion,
+    RefundStatus,
+    ReservationStatus,
+    Subscription,
     SubscriptionStatus,
     Trial,
     TrialStatus,
@@ -14,6 +29,9 @@ from thenga.kernel.errors import Forbidden
 from thenga.kernel.lifecycle import Lifecycle, Move, not_possible
 
 A, P, S, T = AccountStatus, PlanStatus, SubscriptionStatus, TrialStatus
+F, X, Q = FailureStatus, CancellationStatus, ClockStatus
+G, H = GrantStatus, ReservationStatus
+C, I = CreditNoteStatus, InvoiceStatus  # noqa: E741  # as the others: a capital
 
 
 def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:
@@ -45,6 +63,28 @@ def is_not_over(row: Trial, at: datetime) -> None:
         raise not_possible("This trial is over.", status=T.EXPIRED, operation="cancel", allowed=[])
 
 
+def is_not_leaving(row: Subscription, at: datetime) -> None:
+    """Nobody pauses what they have cancelled."""
+    if row.cancel_at is not None:
+        raise not_possible(
+            "This subscription is cancelled; undo the cancellation first.",
+            status=row.status,
+            operation="pause",
+            allowed=[],
+        )
+
+
+def has_no_effect_yet(row: Cancellation, at: datetime) -> None:
+    """The subscription has not ended by it (BIL-9)."""
+    if at >= row.effective_at:
+        raise not_possible(
+            "This cancellation has taken effect; buy a plan again.",
+            status=X.EFFECTIVE,
+            operation="undo",
+            allowed=[],
+        )
+
+
 class AccountLifecycle(Lifecycle, initial=(A.PROVISIONAL, A.ACTIVE)):
     """Opened by the founding of its organization, complete once somebody can be billed."""
 
@@ -60,14 +100,152 @@ class PlanVersionLifecycle(Lifecycle, initial=P.DRAFT):
 
 
 class SubscriptionLifecycle(Lifecycle, initial=(S.INCOMPLETE, S.TRIALING)):
-    """Of its moves those stand here that a trial needs."""
+    """What is bought begins when it is paid; cancelling, changing and dispute are own axes."""
 
-    end = Move(S.TRIALING, to=S.ENDED)
+    activate = Move(S.INCOMPLETE, S.TRIALING, to=S.ACTIVE)
+    expire = Move(S.INCOMPLETE, to=S.INCOMPLETE_EXPIRED)
+    fall_behind = Move(S.ACTIVE, S.TRIALING, to=S.PAST_DUE)
+    recover = Move(S.PAST_DUE, S.SUSPENDED, to=S.ACTIVE)
+    suspend = Move(S.PAST_DUE, to=S.SUSPENDED)
+    pause = Move(S.ACTIVE, to=S.PAUSED, guard=is_not_leaving)
+    resume = Move(S.PAUSED, to=S.ACTIVE)
+    end = Move(S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED, to=S.ENDED)
+
+
+class CancellationLifecycle(Lifecycle, initial=X.SCHEDULED):
+    """Until it takes effect it can be undone, or replaced by an immediate one."""
+
+    take_effect = Move(X.SCHEDULED, to=X.EFFECTIVE)
+    undo = Move(X.SCHEDULED, to=X.UNDONE, guard=has_no_effect_yet)
+    replace = Move(X.SCHEDULED, to=X.REPLACED)
+
+
+class PaymentFailureLifecycle(Lifecycle, initial=F.OPEN):
+    """A charge runs only while it is retrying; money always recovers it, whatever the day."""
+
+    attempt = Move(F.OPEN, F.EXHAUSTED, to=F.RETRYING)
+    fail = Move(F.RETRYING, to=F.OPEN)
+    exhaust = Move(F.OPEN, F.RETRYING, to=F.EXHAUSTED)
+    recover = Move(F.OPEN, F.RETRYING, F.EXHAUSTED, to=F.RECOVERED)
+    write_off = Move(F.EXHAUSTED, to=F.WRITTEN_OFF)
+
+
+class TestClockLifecycle(Lifecycle, initial=Q.ADVANCING):
+    """The clock of a sandbox, on its way or there."""
+
+    arrive = Move(Q.ADVANCING, to=Q.READY)
+    stop = Move(Q.ADVANCING, to=Q.STOPPED)
+    go_on = Move(Q.READY, Q.STOPPED, to=Q.ADVANCING)
 
 
 class TrialLifecycle(Lifecycle, initial=T.ACTIVE):
+    convert = Move(T.ACTIVE, to=T.CONVERTED)
     cancel = Move(T.ACTIVE, to=T.CANCELLED, guard=is_not_over)
     lapse = Move(T.ACTIVE, to=T.EXPIRED)
 
 
-LIFECYCLES = (AccountLifecycle, PlanVersionLifecycle, SubscriptionLifecycle, TrialLifecycle)
+def has_not_expired(row: Grant, at: datetime) -> None:
+    """The grant has not ended by itself."""
+    if at >= row.expires_at:
+        raise not_possible("This grant is over.", status=G.EXPIRED, operation="revoke", allowed=[])
+
+
+class GrantLifecycle(Lifecycle, initial=G.ACTIVE):
+    """Goodwill ends by itself, or is taken back."""
+
+    revoke = Move(G.ACTIVE, to=G.REVOKED, guard=has_not_expired)
+    lapse = Move(G.ACTIVE, to=G.EXPIRED)
+
+
+class ReservationLifecycle(Lifecycle, initial=H.HELD):
+    """Settled by whoever reserved, or free again after a while."""
+
+    settle = Move(H.HELD, to=H.SETTLED)
+    lapse = Move(H.HELD, to=H.RELEASED)
+
+
+# --- documents ------------------------------------------------------------------------------------
+
+
+def is_not_released(row: Invoice, at: datetime) -> None:
+    """Nobody has decided yet that this document exists."""
+    if row.released_at is not None:
+        raise not_possible(
+            "This document is about to get its number; a credit note takes it back.",
+            status=row.status,
+            operation="discard",
+            allowed=["issue"],
+        )
+
+
+class InvoiceLifecycle(Lifecycle, initial=I.DRAFT):
+    """A draft has no number; what has one is settled, credited or given up, never taken away."""
+
+    issue = Move(I.DRAFT, to=I.OPEN)
+    discard = Move(I.DRAFT, to=I.DISCARDED, guard=is_not_released)
+    settle = Move(I.OPEN, to=I.PAID)
+    credit = Move(I.OPEN, to=I.CREDITED)
+    write_off = Move(I.OPEN, to=I.UNCOLLECTIBLE)
+    reopen = Move(I.UNCOLLECTIBLE, to=I.PAID)
+
+
+class CreditNoteLifecycle(Lifecycle, initial=C.DRAFT):
+    issue = Move(C.DRAFT, to=C.ISSUED)
+    discard = Move(C.DRAFT, to=C.DISCARDED)
+
+
+_DOCUMENTS = (InvoiceLifecycle, CreditNoteLifecycle)
+
+# --- payments -------------------------------------------------------------------------------------
+
+
+Y, M, R, K = PaymentStatus, MethodStatus, RefundStatus, CallbackStatus
+
+
+class PaymentLifecycle(Lifecycle, initial=(Y.CREATED, Y.PROCESSING)):
+    """Upwards only, whatever order things are heard in; money that came is never unsaid (BIL-31).
+
+    Failed, canceled and expired are of one rank; between them the one that says most stays.
+    """
+
+    start = Move(Y.CREATED, to=Y.REQUIRES_ACTION)
+    process = Move(Y.CREATED, Y.REQUIRES_ACTION, to=Y.PROCESSING)
+    expire = Move(Y.CREATED, Y.REQUIRES_ACTION, to=Y.EXPIRED)
+    cancel = Move(Y.CREATED, Y.REQUIRES_ACTION, Y.PROCESSING, Y.EXPIRED, to=Y.CANCELED)
+    fail = Move(*(Y.CREATED, Y.REQUIRES_ACTION, Y.PROCESSING, Y.EXPIRED, Y.CANCELED), to=Y.FAILED)
+    succeed = Move(
+        *(Y.CREATED, Y.REQUIRES_ACTION, Y.PROCESSING, Y.EXPIRED, Y.CANCELED, Y.FAILED),
+        to=Y.SUCCEEDED,
+    )
+
+
+class PaymentMethodLifecycle(Lifecycle, initial=M.ACTIVE):
+    expire = Move(M.ACTIVE, to=M.EXPIRED)
+    renew = Move(M.EXPIRED, to=M.ACTIVE)
+    revoke = Move(M.ACTIVE, M.EXPIRED, to=M.REVOKED)
+
+
+class RefundLifecycle(Lifecycle, initial=R.REQUESTED):
+    """Upwards only, as payments."""
+
+    process = Move(R.REQUESTED, to=R.PROCESSING)
+    fail = Move(R.REQUESTED, R.PROCESSING, to=R.FAILED)
+    succeed = Move(R.REQUESTED, R.PROCESSING, R.FAILED, to=R.SUCCEEDED)
+
+
+class ProviderCallbackLifecycle(Lifecycle, initial=K.RECEIVED):
+    """What was set aside may be worked on again; what has done its work may not."""
+
+    apply = Move(K.RECEIVED, K.QUARANTINED, to=K.APPLIED)
+    outdate = Move(K.RECEIVED, K.QUARANTINED, to=K.STALE)
+    ignore = Move(K.RECEIVED, K.QUARANTINED, to=K.IGNORED)
+    quarantine = Move(K.RECEIVED, to=K.QUARANTINED)
+
+
+LIFECYCLES = (
+    *(AccountLifecycle, PlanVersionLifecycle, SubscriptionLifecycle, TrialLifecycle),
+    *(PaymentFailureLifecycle, CancellationLifecycle, TestClockLifecycle),
+    *(GrantLifecycle, ReservationLifecycle),
+    *_DOCUMENTS,
+    *(PaymentLifecycle, PaymentMethodLifecycle, RefundLifecycle, ProviderCallbackLifecycle),
+)

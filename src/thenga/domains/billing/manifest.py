@@ -3,12 +3,43 @@
 from pathlib import Path
 
 from thenga.domains.billing import public
-from thenga.domains.billing.api import accounts, ledger, meters, plan_versions, plans, trials
+from thenga.domains.billing.adapters.mail import MailRequests
+from thenga.domains.billing.adapters.providers import Providers
+from thenga.domains.billing.api import (
+    accounts,
+    callbacks,
+    cancellations,
+    credit_notes,
+    entitlements,
+    grants,
+    invoices,
+    ledger,
+    meters,
+    payment_failures,
+    payment_methods,
+    payments,
+    plan_changes,
+    plan_versions,
+    plans,
+    refunds,
+    renewals,
+    statements,
+    subscriptions,
+    test_clocks,
+    trials,
+    usage,
+)
 from thenga.domains.billing.jobs import jobs
 from thenga.domains.billing.lifecycles import LIFECYCLES
 from thenga.domains.billing.permissions import GRANTED
+from thenga.domains.billing.provider import (
+    LocalEntitlements,
+    LocalUsage,
+)
 from thenga.domains.billing.reactions import reactions
 from thenga.domains.billing.services import catalogue
+from thenga.domains.notification.public import Requests
+from thenga.domains.organization.public import Clocks, Profiles
 from thenga.kernel.manifest import Domain
 
 DOMAIN = Domain(
@@ -17,11 +48,19 @@ DOMAIN = Domain(
     routers=(
         *(accounts.router, plans.router, plan_versions.router, trials.router),
         *(meters.router, ledger.router),
+        *(payment_failures.router, renewals.router, test_clocks.router),
+        *(invoices.router, credit_notes.router, statements.router),
+        *(subscriptions.router, plan_changes.router, cancellations.router),
+        *(payments.router, payment_methods.router, refunds.router, callbacks.router),
+        *(entitlements.router, grants.router, usage.router),
     ),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
+    provides={public.Entitlements: LocalEntitlements, public.Usage: LocalUsage},
+    may_need=(Profiles, Clocks),
     reactions=reactions,
     jobs=jobs,
+    adapters={Requests: MailRequests, Providers: Providers},
     at_deployment=catalogue.seed,
 )

@@ -62,6 +62,7 @@ class Permission(StrEnum):
     PAYMENT_FAILURE_RETRY = "billing:payment_failure:retry"
     CALLBACK_READ = "billing:callback:read"
     CALLBACK_REPLAY = "billing:callback:replay"
+    TEST_CLOCK_ADVANCE = "billing:test_clock:advance"
     LEDGER_READ = "billing:ledger:read"
     LEDGER_AUDIT = "billing:ledger:audit"
 
@@ -119,6 +120,7 @@ GRANTED = (
     _buys(P.PAYMENT_FAILURE_RETRY, "Try a failed payment again"),
     Granted(P.CALLBACK_READ, "Read what providers said", _STAFF, _AUDITORS),
     _operates(P.CALLBACK_REPLAY, "Work a callback again", MONEY),
+    Granted(P.TEST_CLOCK_ADVANCE, "Move the clock of a sandbox", _OURS, while_suspended=True),
     _reads(P.LEDGER_READ, "Read the journal"),
     Granted(P.LEDGER_AUDIT, "Read the checks of all books", _STAFF, _AUDITORS),
 )

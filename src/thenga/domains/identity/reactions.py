@@ -2,7 +2,8 @@
 
 from datetime import timedelta
 
-from thenga.domains.identity.services import memberships
+from thenga.domains.billing import public as billing
+from thenga.domains.identity.services import entitlements, memberships
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.reactions import Reactions
@@ -32,3 +33,9 @@ async def let_gate_follow_clock(work: Work, event: organization.SandboxClockMove
         ahead=timedelta(seconds=event.ahead_seconds),
         sequence=event.move_number,
     )
+
+
+@reactions.on(billing.EntitlementChanged)
+async def follow_entitlements(work: Work, event: billing.EntitlementChanged) -> None:
+    """What the gate remembers of a plan is moved at once (IDN-32)."""
+    await entitlements.follow(work, event)

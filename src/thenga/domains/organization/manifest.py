@@ -29,6 +29,7 @@ from thenga.domains.organization.jobs import jobs
 from thenga.domains.organization.lifecycles import LIFECYCLES
 from thenga.domains.organization.permissions import GRANTED
 from thenga.domains.organization.provider import (
+    LocalClocks,
     LocalPreferences,
     LocalProfiles,
     LocalSuggestions,
@@ -65,6 +66,7 @@ DOMAIN = Domain(
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
     provides={
+        public.Clocks: LocalClocks,
         public.Preferences: LocalPreferences,
         public.Profiles: LocalProfiles,
         public.Suggestions: LocalSuggestions,

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Literal
 from uuid import UUID, uuid5
 
@@ -12,6 +12,7 @@ from thenga.domains.organization import public
 from thenga.domains.organization.services import (
     cards,
     facts,
+    organizations,
     procurement_preferences,
     profiles,
     suggestions,
@@ -207,3 +208,15 @@ def _bounded(pointer: str, count: int, most: int, *, least: int = 0) -> None:
     if not least <= count <= most:
         detail = f"Between {least} and {most} of them."
         raise ValidationFailed(errors=[{"pointer": pointer, "code": "too_many", "detail": detail}])
+
+
+class LocalClocks(public.Clocks):
+    """The clocks of sandboxes."""
+
+    def __init__(self, host: Host) -> None:
+        self._opening = _Opening(host)
+
+    async def move(self, *, organization_id: UUID, ahead_seconds: int) -> int:
+        async with self._opening.working(organization_id) as work:
+            moved = await organizations.move_clock_to(work, ahead=timedelta(seconds=ahead_seconds))
+            return int(moved.clock_ahead.total_seconds())

@@ -52,6 +52,8 @@ class Kind(Enum):
         ("organization_id", "id"),
         ("organization_id",),
     )
+    # What strangers send us: any unit of work adds, staff read, only the system login works on it.
+    INTAKE = Guard(PLATFORM, "true", ("id",), appends=True)
     PLATFORM = Guard(PLATFORM, PLATFORM, ("id",))
     # The kernel's own journals (outbox, inbox, audit): the application adds, only the system
     # login reads. `organization_id` may be null; if it is not, it is the caller's.

@@ -12,6 +12,9 @@ from alembic.config import Config
 from thenga.kernel.settings import Settings
 
 _ALEMBIC = Path(__file__).parent / "alembic"
+# Trusted ones that come with PostgreSQL: whoever may create in the database may have them, and
+# the logins of domains, which may not, use what they bring without a right of their own.
+EXTENSIONS = ("btree_gist",)
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ def _make_roles(connection: sa.Connection, settings: Settings, target: Migrated)
         connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {domain} TO {login}")
         connection.exec_driver_sql(f"ALTER ROLE {login} SET search_path = {domain}")
     connection.exec_driver_sql("REVOKE ALL ON SCHEMA public FROM PUBLIC")
+    for extension in EXTENSIONS:
+        connection.exec_driver_sql(f"CREATE EXTENSION IF NOT EXISTS {extension} SCHEMA public")
 
 
 def _make_role(connection: sa.Connection, name: str, password: str | None) -> None:

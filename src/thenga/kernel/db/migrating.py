@@ -28,72 +28,110 @@ def make_table(
     references: Iterable[tuple[Columns, str, Columns]] = (),
     deletes: bool = False,
     appends: bool = False,  # never changed again by the application's login
+    partitions: int = 0,  # by hash of the key's first column, where a table grows very large
 ) -> None:
     """A table of `domain.name` with the columns every row has, its kind's keys and policies."""
     domain, name = table.split(".")
-    known = {column.name for column in columns}
-    holders = [
-        sa.Column(h, sa.LargeBinary if h == "hash" else pg.UUID, nullable=False)
-        for h in kind.value.holder
-        if h not in known
-    ]
     op.create_table(
         name,
         sa.Column("id", pg.UUID, nullable=False),
         sa.Column("created_at", Instant, nullable=False),
         sa.Column("updated_at", Instant, nullable=False),
         sa.Column("version", sa.BigInteger, nullable=False),
-        *holders,
+        *_holders(kind, {column.name for column in columns}),
         *columns,
         sa.PrimaryKeyConstraint(*(key or kind.key), name=f"{name}_key"),
         *(sa.UniqueConstraint(*u, name=f"{name}_{'_'.join(u[-2:])}_once") for u in unique),
-        *(
-            sa.ForeignKeyConstraint(
-                here, [f"{target}.{c}" for c in there], name=f"{name}_{here[-1]}_refers"
-            )
-            for here, target, there in references
-        ),
+        *(_refers(name, *reference) for reference in references),
         schema=domain,
+        **_parted((key or kind.key)[0] if partitions else None),
     )
     for index in indexes:
         op.create_index(f"{name}_{'_'.join(index[-2:])}_by", name, list(index), schema=domain)
     secure(table, kind, deletes=deletes, appends=appends)
+    for number in range(partitions):
+        _part(table, kind, number, partitions)
+
+
+def _refers(name: str, here: Columns, target: str, there: Columns) -> sa.ForeignKeyConstraint:
+    named = f"{name}_{here[-1]}_refers"
+    return sa.ForeignKeyConstraint(here, [f"{target}.{column}" for column in there], name=named)
+
+
+def _holders(kind: Kind, known: set[str]) -> list[sa.Column[Any]]:
+    """The columns that say whose a row is, where the table does not name them itself."""
+    return [
+        sa.Column(h, sa.LargeBinary if h == "hash" else pg.UUID, nullable=False)
+        for h in kind.value.holder
+        if h not in known
+    ]
+
+
+def _parted(column: str | None) -> dict[str, Any]:
+    return {} if column is None else {"postgresql_partition_by": f"HASH ({column})"}
+
+
+def _part(table: str, kind: Kind, number: int, of: int) -> None:
+    """One partition: reached through its table only, so no login of ours has a right to it."""
+    op.execute(
+        f"CREATE TABLE {table}_{number} PARTITION OF {table} "
+        f"FOR VALUES WITH (MODULUS {of}, REMAINDER {number})"
+    )
+    _force(f"{table}_{number}", kind)
+    for policy in _policies(table, kind):
+        op.execute(policy.replace(f" ON {table} ", f" ON {table}_{number} "))
 
 
 def secure(table: str, kind: Kind, *, deletes: bool = False, appends: bool = False) -> None:
     """Force row security on a table and give the two logins of its domain what its kind allows."""
     domain, _ = table.split(".")
     guard = kind.value
-    op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
-    op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
-    op.execute(f"COMMENT ON TABLE {table} IS 'kind: {kind.name.lower()}'")
+    _force(table, kind)
+    for policy in _policies(table, kind):
+        op.execute(policy)
     if guard.reads == guard.writes:
-        op.execute(
-            f"CREATE POLICY holder ON {table} TO {domain} "
-            f"USING ({guard.reads}) WITH CHECK ({guard.writes})"
-        )
         _grant(table, domain, "SELECT, INSERT" if appends else "SELECT, INSERT, UPDATE")
     else:
         if guard.reads is not None:
-            op.execute(
-                f"CREATE POLICY reader ON {table} FOR SELECT TO {domain} USING ({guard.reads})"
-            )
             _grant(table, domain, "SELECT")
         if guard.writes is not None:
-            op.execute(
-                f"CREATE POLICY adder ON {table} FOR INSERT TO {domain} WITH CHECK ({guard.writes})"
-            )
             _grant(table, domain, "INSERT")
         if guard.writes is not None and guard.reads is not None and not guard.appends:
-            op.execute(
-                f"CREATE POLICY changer ON {table} FOR UPDATE TO {domain} "
-                f"USING ({guard.writes}) WITH CHECK ({guard.writes})"
-            )
             _grant(table, domain, "UPDATE")
     if deletes:
         _grant(table, domain, "DELETE")
-    op.execute(f"CREATE POLICY system ON {table} TO {domain}_system USING (true) WITH CHECK (true)")
     _grant(table, f"{domain}_system", "SELECT, INSERT, UPDATE, DELETE")
+
+
+def _force(table: str, kind: Kind) -> None:
+    op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
+    op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
+    op.execute(f"COMMENT ON TABLE {table} IS 'kind: {kind.name.lower()}'")
+
+
+def _policies(table: str, kind: Kind) -> list[str]:
+    """What a kind means for the two logins of its domain."""
+    domain, _ = table.split(".")
+    guard = kind.value
+    made = [f"CREATE POLICY system ON {table} TO {domain}_system USING (true) WITH CHECK (true)"]
+    if guard.reads == guard.writes:
+        made.append(
+            f"CREATE POLICY holder ON {table} TO {domain} "
+            f"USING ({guard.reads}) WITH CHECK ({guard.writes})"
+        )
+        return made
+    if guard.reads is not None:
+        made.append(f"CREATE POLICY reader ON {table} FOR SELECT TO {domain} USING ({guard.reads})")
+    if guard.writes is not None:
+        made.append(
+            f"CREATE POLICY adder ON {table} FOR INSERT TO {domain} WITH CHECK ({guard.writes})"
+        )
+    if guard.writes is not None and guard.reads is not None and not guard.appends:
+        made.append(
+            f"CREATE POLICY changer ON {table} FOR UPDATE TO {domain} "
+            f"USING ({guard.writes}) WITH CHECK ({guard.writes})"
+        )
+    return made
 
 
 def _grant(table: str, login: str, rights: str) -> None:
@@ -116,17 +154,58 @@ def let_gate_read_more(table: str, columns: Sequence[str]) -> None:
 def append_only(*tables: str) -> None:
     """What is written stays: nobody changes or removes a row, the owner of the table neither."""
     domain, _ = tables[0].split(".")
-    op.execute(
-        f"CREATE FUNCTION {domain}.refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$ "
-        f"BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
-    )
+    refuse = _refusing(domain)
     for table in tables:
-        refuse = f"EXECUTE FUNCTION {domain}.refuse_change()"
         op.execute(
             f"CREATE TRIGGER refuse_change BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW {refuse}"
         )
         op.execute(f"CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON {table} {refuse}")
         op.execute(f"REVOKE UPDATE, DELETE ON {table} FROM {domain}, {domain}_system")
+
+
+def _refusing(domain: str) -> str:
+    op.execute(
+        f"CREATE OR REPLACE FUNCTION {domain}.refuse_change() RETURNS trigger LANGUAGE plpgsql "
+        f"AS $$ BEGIN RAISE EXCEPTION '% is append-only', TG_TABLE_NAME; END $$"
+    )
+    return f"EXECUTE FUNCTION {domain}.refuse_change()"
+
+
+def frozen(table: str, *, once: str, besides: Sequence[str]) -> None:
+    """What was issued stays: as soon as the column `once` holds something, nobody changes any
+    other column than `besides`, and nobody removes the row."""
+    domain, _ = table.split(".")
+    refuse = _refusing(domain)
+    held = "string_to_array(TG_ARGV[1], ',')"
+    op.execute(
+        f"CREATE OR REPLACE FUNCTION {domain}.refuse_thaw() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"BEGIN IF (to_jsonb(OLD) ->> TG_ARGV[0]) IS NOT NULL AND (TG_OP = 'DELETE' "
+        f"OR (to_jsonb(OLD) - {held}) <> (to_jsonb(NEW) - {held})) THEN "
+        f"RAISE EXCEPTION '% was issued and stays as it is', TG_TABLE_NAME; END IF; "
+        f"IF TG_OP = 'DELETE' THEN RETURN OLD; END IF; RETURN NEW; END $$"
+    )
+    moving = ",".join(("updated_at", "version", *besides))
+    op.execute(
+        f"CREATE TRIGGER refuse_thaw BEFORE UPDATE OR DELETE ON {table} FOR EACH ROW "
+        f"EXECUTE FUNCTION {domain}.refuse_thaw('{once}', '{moving}')"
+    )
+    op.execute(f"CREATE TRIGGER refuse_truncate BEFORE TRUNCATE ON {table} {refuse}")
+
+
+def joins_only_while(lines: str, column: str, parent: str, *, unset: str) -> None:
+    """A row of `lines` joins its parent only while the parent's column `unset` holds nothing."""
+    domain, _ = lines.split(".")
+    name = f"{domain}.refuse_joining_{parent.split('.')[1]}"
+    op.execute(
+        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"BEGIN IF NOT EXISTS (SELECT 1 FROM {parent} WHERE organization_id = NEW.organization_id "
+        f"AND id = NEW.{column} AND {unset} IS NULL) THEN "
+        f"RAISE EXCEPTION 'a line joins only what was not issued yet'; END IF; RETURN NEW; END $$"
+    )
+    op.execute(
+        f"CREATE TRIGGER refuse_joining BEFORE INSERT ON {lines} FOR EACH ROW "
+        f"EXECUTE FUNCTION {name}()"
+    )
 
 
 def balanced(entries: str, lines: str) -> None:

@@ -207,11 +207,17 @@ class Reader:
         scope.clock_offset = timedelta(0)
         await self._rescope()
 
-    async def settle_in(self, organization_id: UUID) -> None:
-        """Go on for an organization that this unit of work founds or was let into."""
+    async def settle_in(self, organization_id: UUID, *, ahead: timedelta = timedelta(0)) -> None:
+        """Go on for an organization that this unit of work founds or was let into.
+
+        A job of the system login, which finds out on the way whose row it works on, says how far
+        that organization's clock is `ahead`.
+        """
         if self._scope.organization_id not in (None, organization_id):
             raise LookupError("this unit of work is another organization's already")
         self._scope.organization_id = organization_id
+        if ahead:
+            self._scope.clock_offset, self.now = ahead, self.now_in(ahead)
         await self._rescope()
 
     @asynccontextmanager

@@ -47,6 +47,7 @@ class Work(Reader):
         super().__init__(host, domain, scope, origin, login=login)
         self.if_match: int | None = None
         self.upload: AsyncIterator[bytes] | None = None  # the body, where the entrance streams it
+        self.called: Any = None  # what a provider's callback says, where the entrance is signed
         self.idempotency: Key | None = None
         self.first: Callable[[Connection], Any] | None = None  # a job's fence, a reaction's inbox
         self._written = False
@@ -56,13 +57,30 @@ class Work(Reader):
         self._audit: list[audit.Entry] = []
         self._jobs: list[Enqueued] = []
 
-    async def lock(self, row: type[R], id: UUID) -> R:  # noqa: A002
-        """The row, held until the end; the first one locked must have the `If-Match` version."""
-        return await self._hold(row, self._key_of(row, id))
+    async def lock(self, row: type[R], id: UUID, *, beside: bool = False) -> R:  # noqa: A002
+        """The row, held until the end; the first one locked must have the `If-Match` version.
 
-    async def lock_by(self, row: type[R], **columns: Any) -> R:
+        What must be locked before it, and is not what the caller speaks of, is locked `beside`.
+        """
+        return await self._hold(row, self._key_of(row, id), beside=beside)
+
+    async def lock_by(self, row: type[R], *, beside: bool = False, **columns: Any) -> R:
         """As `lock`, found by another unique key."""
-        return await self._hold(row, self._bound(row, columns))
+        return await self._hold(row, self._bound(row, columns), beside=beside)
+
+    async def hold(self, row: R) -> R:
+        """The same object, locked and as it stands now; for one that this work added or read.
+
+        One that is held already is left as it is, with what was set on it.
+        """
+        if id(row) in self._locked:
+            return row
+        found = await self._one(type(row), self._key_of(type(row), row.id), locking=True)
+        if found is None:
+            raise NotFound()
+        row.__dict__.update(found.__dict__)
+        self._locked[id(row)] = (row, dict(found.__dict__))
+        return row
 
     async def add(self, row: R) -> R:
         """A new row, with identifier, instants and version 1."""
@@ -204,13 +222,14 @@ class Work(Reader):
             await once(self._connection, self.domain, self._jobs)
         await self._end("COMMIT")
 
-    async def _hold(self, row: type[R], key: dict[str, Any]) -> R:
+    async def _hold(self, row: type[R], key: dict[str, Any], *, beside: bool) -> R:
         found = await self._one(row, key, locking=True)
         if found is None:
             raise NotFound()
-        if self.if_match is not None and self.if_match != found.version:
-            raise StaleVersion(currentVersion=found.version)
-        self.if_match = None
+        if not beside:
+            if self.if_match is not None and self.if_match != found.version:
+                raise StaleVersion(currentVersion=found.version)
+            self.if_match = None
         self._locked[id(found)] = (found, dict(found.__dict__))
         return found
 

@@ -14,11 +14,11 @@ import psycopg
 import redis
 
 from thenga.kernel.clock import SystemClock
+from thenga.kernel.db.migrate import EXTENSIONS
 from thenga.kernel.dev.servers import NATS_VERSION, POSTGRES_VERSION
 from thenga.kernel.settings import Settings
 
 PYTHON_VERSION = (3, 11)
-REQUIRED_EXTENSIONS: tuple[str, ...] = ()  # plain PostgreSQL is enough so far
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 _SECONDS = 3
 
@@ -118,7 +118,7 @@ def _logins(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Fi
 
 def _extensions(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Finding]:
     known = connection.execute("SELECT name FROM pg_available_extensions").fetchall()
-    for name in REQUIRED_EXTENSIONS:
+    for name in EXTENSIONS:
         there = (name,) in known
         yield Finding(name, there, "there" if there else "absent", "install the extension")
 

@@ -73,7 +73,8 @@ class Door(APIRoute):
         if tenant is not None:
             shared.bounds.enter_tenant(tenant)
         try:
-            _guard(request)
+            if not self.entrance.raw:
+                _guard(request)
             values = await self._reading.values(request)
             values[self._name] = unit
             answer = await self.endpoint(**values)
@@ -111,7 +112,7 @@ async def _read(request: Request, door: Door, shared: Shared) -> None:
     """Take the body in, bounded; what it holds is looked at only after the caller was let in."""
     if door.entrance.streams or request.method in ("GET", "HEAD"):
         return
-    limit = shared.host.settings.body_bytes
+    limit = door.entrance.most_bytes or shared.host.settings.body_bytes
     check_length(request.headers.get("content-length"), limit)
     request._body = await read_body(request.receive, limit)
 
@@ -138,9 +139,9 @@ def _label(request: Request, answer: object, status: int) -> tuple[int, dict[str
             headers["Cache-Control"] = "no-store"  # shown once, so kept nowhere (rule 33)
     else:
         headers = {"Cache-Control": "no-store"}
-    if status == 201 and not isinstance(answer, Response):
-        # What is known by a code of its own, not by its identifier, says where it stands.
-        own = getattr(answer, "own_path", None)
+    # What is known by a code of its own, or stands elsewhere, says where.
+    own = getattr(answer, "own_path", None)
+    if (status == 201 or (status == 202 and own)) and not isinstance(answer, Response):
         made = own or f"{request.scope['path']}/{getattr(answer, 'id', '')}"
         headers["Location"] = made
     if isinstance(answer, PageOf) and answer.next_cursor is not None:

@@ -46,6 +46,8 @@ class Entrance(ABC):
     streams = False
     requires_version = False
     known_by: str | None = None  # asked of the gate only where a credential is sent
+    raw = False  # the body is bytes of a stranger's own form, which nobody reads as JSON
+    most_bytes: int | None = None  # where less of a body is taken than elsewhere
 
     async def __call__(self) -> Any:
         """FastAPI reads this signature; the door opens the entrance itself, before all else."""
@@ -159,10 +161,15 @@ class _Perhaps(Entrance):
 
 @dataclass(frozen=True)
 class SignedCall:
-    """What a verified callback says of itself: its own identifier and whose it is."""
+    """What a verified callback says of itself: its own identifier and whose it is.
 
-    event_id: str
+    Without `event_id` the domain's own table knows what came before. `content` is what the scheme
+    hands to the route, also the reason why the route must refuse and leave a note of it.
+    """
+
+    event_id: str | None
     organization_id: UUID | None = None
+    content: Any = None
 
 
 class Scheme(Protocol):
@@ -175,22 +182,27 @@ class Scheme(Protocol):
 
 class _Signed(Entrance):
     writing = True
+    raw = True
+    most_bytes = 256 * 1024
 
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
 
     async def open(self, request: Request, domain: str) -> Work:
         shared, facts = shared_of(request), _facts(request)
-        await shared.limits.hit(shared.rules.callback, facts.network)
+        path = request.url.path
+        # One provider sends from many addresses, and none of them may crowd out another provider.
+        await shared.limits.hit(shared.rules.callback, path)
         body = await request.body()
         call = await self.scheme.verify(shared.host, request.path_params, request.headers, body)
-        path = request.url.path
         actor = Actor(kind=ActorKind.SERVICE, id=uuid5(_CALLBACKS, path))
         scope = Scope(actor=actor, organization_id=call.organization_id)
         work = Work(shared.host, domain, scope, _origin(facts, f"callback {path}", None))
-        # The provider's own event id is taken once, in the transaction of its effect (rule 40).
-        event_id = uuid5(_CALLBACKS, f"{path}#{call.event_id}")
-        work.first = take(domain, f"callback {path}", event_id, shared.host.now())
+        work.called = call.content
+        if call.event_id is not None:
+            # The provider's own event id is taken once, in the transaction of its effect (rule 40).
+            event_id = uuid5(_CALLBACKS, f"{path}#{call.event_id}")
+            work.first = take(domain, f"callback {path}", event_id, shared.host.now())
         return work
 
 

@@ -121,6 +121,7 @@ class Jobs:
     def __init__(self, domain: str) -> None:
         self.domain = domain
         self.declared: dict[str, Job] = {}
+        self.moved: dict[type, tuple[Job, str]] = {}  # by the row that time moves, and its name
 
     def queued(
         self, *, key: str = "", retries: int = 5, priority: int = 0
@@ -133,8 +134,12 @@ class Jobs:
         return self._declaring(Form.OUTSIDE, key=key, retries=retries)
 
     def every(self, rhythm: timedelta) -> Callable[[Body], Job]:
-        """Finds what is due, over all organizations, and enqueues keyed jobs."""
-        return self._declaring(Form.EVERY, rhythm=rhythm, retries=0, as_system=True)
+        """Finds what is due, over all organizations, and enqueues keyed jobs.
+
+        A few retries, soon: a database that restarts must not cost a daily sweep its day, and a
+        sweep that waits long for its retry would keep the next one away.
+        """
+        return self._declaring(Form.EVERY, rhythm=rhythm, retries=3, as_system=True)
 
     def carries_out(self, job: Job) -> Callable[[Body], Job]:
         """The body of an errand that a service hands out (calls go down, so it names it there)."""

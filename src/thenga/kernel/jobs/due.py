@@ -18,7 +18,7 @@ from thenga.kernel.jobs.declare import Body, Job, Jobs
 
 
 def when_due(
-    jobs: Jobs, row: type[Row], *, every: timedelta, limit: int = 500
+    jobs: Jobs, row: type[Row], *, every: timedelta, limit: int = 500, outside: bool = False
 ) -> Callable[[Body], Job]:
     """What is done with each row whose time has come: `every` so often they are found, and each
     is done in a job of its own, so one failure stops nothing. The body names the row's id."""
@@ -26,7 +26,9 @@ def when_due(
     def declare(body: Body) -> Job:
         named = inspect.signature(body).parameters.values()
         (name,) = [one.name for one in named if one.kind is one.KEYWORD_ONLY]
-        do = jobs.queued(key=f"{{{name}}}")(body)
+        key = f"{{{name}}}"
+        do = (jobs.outside(key=key) if outside else jobs.queued(key=key))(body)
+        jobs.moved[row] = (do, name)
 
         async def find(work: Work) -> None:
             for organization_id, row_id in await due(work, row, limit=limit):

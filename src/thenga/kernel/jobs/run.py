@@ -61,7 +61,8 @@ class Run:
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Reader]:
         """Read before the call; nothing is held while the outside is waited for."""
-        reader = Reader(self.host, self.job.domain, await self._scope(), self._origin())
+        scope, origin = await self._scope(), self._origin()
+        reader = Reader(self.host, self.job.domain, scope, origin, login=self._login)
         try:
             yield reader
         finally:
@@ -70,9 +71,8 @@ class Run:
     @asynccontextmanager
     async def working(self) -> AsyncIterator[Work]:
         """Record. The first of these marks the job as done: a later attempt does nothing more."""
-        system = f"{self.job.domain}_system" if self.job.as_system else None
         scope, origin = await self._scope(), self._origin()
-        work = Work(self.host, self.job.domain, scope, origin, login=system)
+        work = Work(self.host, self.job.domain, scope, origin, login=self._login)
         work.first = self._first
         try:
             yield work
@@ -87,6 +87,10 @@ class Run:
         async with self.host.engines.connection(domain, f"{domain}_system") as connection:
             found = await connection.fetchval(_taken_text(domain), self._consumer, self.carried.id)
             return found is not None
+
+    @property
+    def _login(self) -> str | None:
+        return f"{self.job.domain}_system" if self.job.as_system else None
 
     @property
     def _consumer(self) -> str:

@@ -24,6 +24,7 @@ _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TOKEN = re.compile(r"\b(th[a-z]_)[A-Za-z0-9_\-.]{8,}")
 _HEX = re.compile(r"\b[0-9a-f]{32,}\b")
+_REFERENCE = re.compile(r"\b(?=[A-Z0-9]*[0-9])[A-Z0-9]{16}\b")  # of a payment, as providers show it
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
 _FIRST_INSTANT = datetime(2026, 11, 14, 8, 30, tzinfo=UTC)
@@ -122,11 +123,16 @@ class _Samples:
             return self.of("date", text, lambda n: f"2026-11-{14 + n % 14:02}")
         text = _TOKEN.sub(r"\1sample", text)
         text = _HEX.sub(_sample_hex, text)
+        text = _REFERENCE.sub(lambda m: self.of("reference", m[0], _sample_reference), text)
         return _EMAIL.sub(lambda m: self.of("email", m[0].lower(), _sample_email), text)
 
 
 def _sample_id(number: int) -> str:
     return f"019a0000-0000-7000-8000-{number:012x}"
+
+
+def _sample_reference(number: int) -> str:
+    return f"REFERENCE{number:07d}"
 
 
 def _sample_hex(found: re.Match[str]) -> str:

@@ -141,12 +141,18 @@ def entitlement(w: World) -> str | None:
     if holding(w)[0] == "service" and not w["tenant"]:
         return "entitlement_unknown"
     asks_live = w["sensitivity"] in ("money", "administration")
-    said = w["signal"]
-    if asks_live or w["signal_age"] is None or w["signal_age"] > 60:
-        if w["billing"] == "answers":
-            said = w["live"]
-        elif asks_live or w["signal_age"] is None or w["signal_age"] > 300:
-            return "entitlement_unknown"
+    fresh = not asks_live and w["signal_age"] is not None and w["signal_age"] <= 60
+    if fresh and by_signal(w, w["signal"]) is None:
+        return None
+    # What is not fresh, and every no, is asked for.
+    if w["billing"] == "answers":
+        return by_signal(w, w["live"])
+    if asks_live or w["signal_age"] is None or w["signal_age"] > 300:
+        return "entitlement_unknown"
+    return by_signal(w, w["signal"])
+
+
+def by_signal(w: World, said: tuple[str, bool]) -> str | None:
     access, used_up = said
     if w["while_suspended"]:
         return None

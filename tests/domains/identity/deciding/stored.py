@@ -114,7 +114,7 @@ class Stored:
                 "entitlement_signal",
                 organization_id=self.organization,
                 feature="bid.workspaces",
-                state="active",
+                state="exhausted" if used_up else "granted",
                 access=access,
                 limit_count=5 if used_up else None,
                 used_count=5 if used_up else None,

@@ -111,7 +111,7 @@ def place(name: str) -> str:
 def signal_of(said: tuple[str, bool]) -> dict[str, Any]:
     access, used_up = said
     return {
-        "signal_state": "active",
+        "signal_state": "exhausted" if used_up else "granted",
         "signal_access": access,
         "signal_limit": 5 if used_up else None,
         "signal_used": 5 if used_up else None,

@@ -10,7 +10,7 @@ from pydantic import Field
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import AccountLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import accounts, registrations
+from thenga.domains.billing.services import accounts, companies, registrations
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import (
     Account,
@@ -106,7 +106,12 @@ class ChangeBillTo(Body):
 
 
 class OpenAccount(Body):
-    bill_to: BillTo
+    """Who is billed: said here, taken from the profile, or both; what is said here counts."""
+
+    bill_to: BillTo | None = None
+    prefill_from_organization: Annotated[
+        bool, Field(description="Take names and numbers from the organization's profile.")
+    ] = False
     invoice_emails: Emails = []
     order_number: Annotated[OrderNumber | None, _ORDER] = None
     spend_cap: Annotated[Rand | None, _CAP] = None
@@ -210,8 +215,11 @@ async def open_billing_account(
     body: OpenAccount, work: Annotated[Work, writes(Permission.ACCOUNT_CREATE)]
 ) -> AccountView:
     """Say who is billed. An organization has one account; from then on plans can be bought."""
-    account = await accounts.complete(work, fields=_fields(body, local_day(work.now)))
-    return await _view(work, account)
+    fields = _fields(body, local_day(work.now))
+    prefilled = fields.pop("prefill_from_organization", False)
+    described = await companies.described(work) if prefilled else {}
+    prefill = companies.bill_to(work, described)
+    return await _view(work, await accounts.complete(work, fields=fields, prefill=prefill))
 
 
 @router.get("/billing/accounts")
@@ -254,8 +262,8 @@ async def _view(read: Reader, account: Account) -> AccountView:
 def _fields(body: OpenAccount | ChangeAccount, today: date) -> dict[str, Any]:
     """Only what was sent, by the names of columns."""
     fields = body.changes()
-    if "bill_to" in fields:
-        fields["bill_to"] = _bill_to(body.bill_to, today)
+    if fields.get("bill_to") is not None:
+        fields["bill_to"] = _bill_to(fields["bill_to"], today)
     if "spend_cap" in fields:
         cap: Rand | None = fields.pop("spend_cap")
         fields["spend_cap_minor"] = None if cap is None else cap.money.minor

@@ -1,7 +1,7 @@
 """Ledger: the journal behind every amount, and the checks that it balances."""
 
 from datetime import date, datetime
-from typing import Annotated
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Query
@@ -85,6 +85,13 @@ class CheckedBalance(View):
     balance: Money
 
 
+class CheckView(View):
+    """The journal against the documents: what is due, credit, VAT, numbers."""
+
+    check: Literal["receivable", "credit", "vat", "series"]
+    wrong: Annotated[int, Field(description="How many organizations, documents or series.")]
+
+
 class VerificationView(Stored):
     """What a nightly check of all books found."""
 
@@ -95,6 +102,7 @@ class VerificationView(Stored):
     unbalanced: Annotated[int, Field(description="Entries that do not sum to 0.")]
     passed: bool
     balances: list[CheckedBalance]
+    checks: list[CheckView]
 
 
 @router.get("/billing/ledger/entries")
@@ -148,6 +156,7 @@ async def list_ledger_verifications(
             one.__dict__
             | {
                 "journal_sum": one.journal_sum_minor,
+                "checks": [CheckView.model_validate(check) for check in one.checks],
                 "balances": [
                     CheckedBalance(
                         book=Book(line["book"]),

@@ -13,14 +13,15 @@ from thenga.domains.billing.api.terms import (
     stored_entitlement,
 )
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import configuration, plan_versions
+from thenga.domains.billing.services import configuration, plan_migrations, plan_versions
+from thenga.domains.billing.services.plan_migrations import Planned
 from thenga.domains.billing.services.plan_versions import EffectiveTooEarly
 from thenga.domains.billing.tables import PlanKind, PlanVersion
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.fields import Day, Name, Note, lines, whole
-from thenga.kernel.http.bodies import Body
+from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import writes
 from thenga.kernel.http.reference import problems
@@ -71,6 +72,34 @@ class ChangeDraft(Body):
 
 class GiveReason(Body):
     reason: Annotated[Reason, Field(description="Why; kept in the audit trail.")]
+
+
+class MigrateCustomers(Body):
+    from_version: Annotated[int, whole(1, 10_000), Field(description="Sold no more.")]
+    apply_after: Annotated[Day, Field(description="From the first renewal on or after this day.")]
+    reason: Annotated[Reason, Field(description="Why; kept in the audit trail.")]
+
+
+class MigrationView(View):
+    """A move of customers that was planned; nothing changes before their own renewal."""
+
+    plan_code: str
+    from_version: int
+    to_version: int
+    apply_after: date
+    subscriptions: Annotated[
+        int | None, Field(description="Live ones of that version when they were last counted.")
+    ]
+
+    @classmethod
+    def of(cls, planned: Planned) -> "MigrationView":
+        return cls(
+            plan_code=planned.left.plan_code,
+            from_version=planned.left.plan_version,
+            to_version=planned.to_version,
+            apply_after=planned.apply_after,
+            subscriptions=planned.left.live_subscriptions,
+        )
 
 
 @router.post("/billing/plans", status_code=201, responses=problems(Duplicate, RuleViolated))
@@ -142,6 +171,32 @@ async def retire_plan_version(
     """Close a version that is not sold any more and that no live subscription holds."""
     retired = await plan_versions.retire(work, plan_code, plan_version, reason=body.reason)
     return await _view(work, retired)
+
+
+@router.post(
+    "/billing/plans/{planCode}/versions/{planVersion}/migrate",
+    status_code=202,
+    responses=problems(InvalidTransition, EffectiveTooEarly, RuleViolated),
+)
+async def migrate_plan_version(
+    plan_code: PlanCode,
+    plan_version: PlanNumber,
+    body: MigrateCustomers,
+    work: Annotated[Work, writes(Permission.PLAN_PUBLISH)],
+) -> MigrationView:
+    """Bring who has an earlier version to this one, at their first renewal after a day.
+
+    The day is at least 30 days away, so that everybody sees the new price before it is charged.
+    """
+    planned = await plan_migrations.plan(
+        work,
+        plan_code,
+        plan_version,
+        from_version=body.from_version,
+        apply_after=body.apply_after,
+        reason=body.reason,
+    )
+    return MigrationView.of(planned)
 
 
 def _fields(body: CreatePlan | DraftVersion | ChangeDraft) -> dict[str, Any]:

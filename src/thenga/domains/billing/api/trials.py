@@ -1,5 +1,6 @@
 """Trials: a plan can be tried once, whole and without a card."""
 
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
@@ -9,14 +10,36 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.billing.api.plans import Code
+from thenga.domains.billing.api.subscriptions import PaymentToMake, Provider, ReturnUrl
 from thenga.domains.billing.api.terms import PriceView
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import configuration, trial_calendar, trials
+from thenga.domains.billing.services import (
+    configuration,
+    conversions,
+    trial_calendar,
+    trials,
+    upcoming,
+)
+from thenga.domains.billing.services.accounts import AccountParked
 from thenga.domains.billing.services.acting import act_for
+from thenga.domains.billing.services.conversions import When
+from thenga.domains.billing.services.invoices import TaxDataMissing
+from thenga.domains.billing.services.payments import (
+    How,
+    PaymentInProgress,
+    PaymentMethodRequired,
+)
 from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.providers import ProviderNotAllowed
 from thenga.domains.billing.services.trials import TrialUsed
-from thenga.domains.billing.tables import OfferedPlan, Trial, TrialStatus
+from thenga.domains.billing.tables import (
+    Interval,
+    OfferedPlan,
+    Subscription,
+    Trial,
+    TrialStatus,
+)
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -42,8 +65,32 @@ class StartTrial(Body):
     plan_code: Annotated[Code, Field(description="The plan to try.")] = "professional"
 
 
+class ConvertTrial(Body):
+    interval: Annotated[Interval, Field(description="Paid by month or by year.")]
+    when: Annotated[
+        When,
+        Field(description="`trial_end` keeps the days that are left; it needs a method on file."),
+    ] = When.NOW
+    payment_method_id: Annotated[UUID | None, Field(description="A method on file.")] = None
+    provider: Annotated[
+        Provider | None, Field(description="Or pay at this provider's page; then `returnUrl`.")
+    ] = None
+    return_url: Annotated[
+        ReturnUrl | None, Field(description="Where the provider sends the customer back to.")
+    ] = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What becomes of a trial at its end, and the VAT of its prices."""
+
+    interval: Interval | None
+    on_file: bool
+    rate_pct: Decimal
+
+
 class TrialView(Stored):
-    """A trial as time has made it by now; nothing is charged when it ends."""
+    """A trial as time has made it by now; nothing is charged when it ends, unless it was chosen."""
 
     organization_id: UUID
     plan_code: str
@@ -60,20 +107,27 @@ class TrialView(Stored):
     conversion: Annotated[
         list[PriceView], Field(description="What the plan costs, if it is bought.")
     ]
+    chosen_interval: Annotated[
+        Interval | None, Field(description="Bought so when it ends, with the method on file.")
+    ]
+    payment: Annotated[
+        PaymentToMake | None, Field(description="In the answer to a conversion: its payment.")
+    ] = None
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def of(
-        cls, trial: Trial, plan: OfferedPlan, *, now: datetime, rate_pct: Decimal
-    ) -> "TrialView":
-        over = trial.status is TrialStatus.ACTIVE and now >= trial.ends_at
+    def of(cls, trial: Trial, plan: OfferedPlan, chosen: Chosen, *, now: datetime) -> "TrialView":
+        converts = chosen.interval is not None and chosen.on_file
+        over = trial.status is TrialStatus.ACTIVE and now >= trial.ends_at and not converts
         running = trial.status is TrialStatus.ACTIVE and not over
         values = trial.__dict__ | {
             "status": TrialStatus.EXPIRED if over else trial.status,
             "ending": running and trial_calendar.is_ending(trial.notice_at, trial.ends_at, now),
             "days_left": trial_calendar.days_left(trial.ends_at, now) if running else 0,
             "ended_at": trial.ends_at if over else trial.ended_at,
-            "conversion": [PriceView.of(one, rate_pct) for one in plan.prices],
+            "conversion": [PriceView.of(one, chosen.rate_pct) for one in plan.prices],
+            "chosen_interval": chosen.interval,
+            "payment": None,
             "allowed_moves": [] if over else TrialLifecycle.allowed(trial, now),
         }
         return cls.shown(values)
@@ -113,6 +167,33 @@ async def get_trial(
     return await _view(read, await read.get(Trial, trial_id))
 
 
+@router.post(
+    "/billing/trials/{trialId}/convert",
+    responses=problems(
+        *(InvalidTransition, PlanNotAvailable, TaxDataMissing, PaymentMethodRequired),
+        *(PaymentInProgress, ProviderNotAllowed, AccountParked),
+    ),
+)
+async def convert_trial(
+    trial_id: TrialId,
+    body: ConvertTrial,
+    work: Annotated[Work, writes(Permission.TRIAL_CONVERT)],
+) -> TrialView:
+    """Buy what is tried: now, or when the trial ends.
+
+    Bought now, the plan is paid from today on, and the trial is over when the money is there. A
+    charge that is declined changes nothing: the trial goes on. Chosen for its end, nothing is
+    charged before.
+    """
+    how = How(body.payment_method_id, body.provider, body.return_url)
+    trial, payment = await conversions.convert(
+        work, trial_id, interval=body.interval, how=how, when=body.when
+    )
+    shown = await _view(work, trial)
+    shown.payment = PaymentToMake.of(payment) if payment else None
+    return shown
+
+
 @router.post("/billing/trials/{trialId}/cancel", responses=problems(InvalidTransition))
 async def cancel_trial(
     trial_id: TrialId, work: Annotated[Work, writes(Permission.TRIAL_CANCEL)]
@@ -123,5 +204,10 @@ async def cancel_trial(
 
 async def _view(read: Reader, trial: Trial) -> TrialView:
     plan = await trials.plan_of(read, trial)
-    rate = await configuration.vat_rate(read, local_day(read.now))
-    return TrialView.of(trial, plan, now=read.now, rate_pct=rate)
+    subscription = await read.get(Subscription, trial.subscription_id)
+    chosen = Chosen(
+        interval=Interval(subscription.interval) if subscription.interval else None,
+        on_file=await upcoming.method_of(read, subscription) is not None,
+        rate_pct=await configuration.vat_rate(read, local_day(read.now)),
+    )
+    return TrialView.of(trial, plan, chosen, now=read.now)

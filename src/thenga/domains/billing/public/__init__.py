@@ -1,26 +1,103 @@
 """What other domains may know of Billing: its events and its ports."""
 
-from thenga.domains.billing.public import accounts, subscriptions
-from thenga.domains.billing.public.accounts import BillingAccountOpened, LedgerCheckFailed
-from thenga.domains.billing.public.entitlements import Entitlements, EntitlementSignal, Remedy
+from thenga.domains.billing.public import (
+    accounts,
+    documents,
+    payments,
+    recovery,
+    subscriptions,
+    usage,
+)
+from thenga.domains.billing.public.accounts import (
+    BillingAccountOpened,
+    LedgerCheckFailed,
+)
+from thenga.domains.billing.public.documents import (
+    CreditNoteIssued,
+    InvoiceIssued,
+)
+from thenga.domains.billing.public.entitlements import (
+    Entitlements,
+    EntitlementSignal,
+    Remedy,
+)
+from thenga.domains.billing.public.payments import (
+    PaymentDisputed,
+    PaymentMethodExpiring,
+    PaymentMismatchFound,
+    PaymentSucceeded,
+    RefundSucceeded,
+)
+from thenga.domains.billing.public.recovery import (
+    GraceEnding,
+    PaymentFailed,
+    PaymentRecovered,
+    RemedyTold,
+    RenewalDue,
+)
 from thenga.domains.billing.public.subscriptions import (
+    PauseEnding,
+    PeriodTold,
+    SubscriptionCancelled,
     SubscriptionChanged,
     TrialEnded,
     TrialEnding,
     TrialStarted,
 )
+from thenga.domains.billing.public.usage import (
+    EntitlementChanged,
+    EntitlementTold,
+    EntryOutcome,
+    FeatureChanged,
+    Reserved,
+    Usage,
+    UsageEntry,
+    UsageLimitReached,
+    UsageReceipt,
+)
 
-EVENTS = (*accounts.EVENTS, *subscriptions.EVENTS)
+EVENTS = (
+    *accounts.EVENTS,
+    *documents.EVENTS,
+    *payments.EVENTS,
+    *recovery.EVENTS,
+    *subscriptions.EVENTS,
+    *usage.EVENTS,
+)
 
 __all__ = [
     "EVENTS",
     "BillingAccountOpened",
+    "CreditNoteIssued",
+    "EntitlementChanged",
     "EntitlementSignal",
+    "EntitlementTold",
     "Entitlements",
+    "EntryOutcome",
+    "FeatureChanged",
+    "GraceEnding",
+    "InvoiceIssued",
     "LedgerCheckFailed",
+    "PauseEnding",
+    "PaymentDisputed",
+    "PaymentFailed",
+    "PaymentMethodExpiring",
+    "PaymentMismatchFound",
+    "PaymentRecovered",
+    "PaymentSucceeded",
+    "PeriodTold",
+    "RefundSucceeded",
     "Remedy",
+    "RemedyTold",
+    "RenewalDue",
+    "Reserved",
+    "SubscriptionCancelled",
     "SubscriptionChanged",
     "TrialEnded",
     "TrialEnding",
     "TrialStarted",
+    "Usage",
+    "UsageEntry",
+    "UsageLimitReached",
+    "UsageReceipt",
 ]

@@ -56,7 +56,7 @@ class EntitlementSignal(BaseModel):
     sequence: int
 
 
-class Entitlements(Port, name="billing.entitlements", timeout=0.5):
+class Entitlements(Port, name="billing.entitlements", timeout=0.3):
     """Answers what an organization has paid for; what silence means the asker decides."""
 
     @abstractmethod

@@ -48,6 +48,28 @@ class SubscriptionChanged(Event, type="billing.SubscriptionChanged.v1", subject=
     access: str
 
 
+class SubscriptionCancelled(
+    Event, type="billing.SubscriptionCancelled.v1", subject="subscription_id"
+):
+    """The customer leaves; what was paid for lasts until `effective_at`."""
+
+    organization_id: UUID
+    subscription_id: UUID
+    cancellation_id: UUID
+    mode: Literal["period_end", "immediate"]
+    reason_code: str
+    effective_at: datetime
+
+
+class PauseEnding(Event, type="billing.PauseEnding.v1", subject="pause_id"):
+    """A pause ends by itself at `at`, and the days that waited go on; told once, before it."""
+
+    organization_id: UUID
+    pause_id: UUID
+    subscription_id: UUID
+    at: datetime
+
+
 class TrialStarted(Event, type="billing.TrialStarted.v1", subject="trial_id"):
     """An organization tries a plan, once; it ends at `ends_at` unless it is bought."""
 
@@ -79,4 +101,7 @@ class TrialEnded(Event, type="billing.TrialEnded.v1", subject="trial_id"):
     outcome: Literal["converted", "cancelled", "expired"]
 
 
-EVENTS = (SubscriptionChanged, TrialStarted, TrialEnding, TrialEnded)
+EVENTS = (
+    *(SubscriptionChanged, SubscriptionCancelled, PauseEnding),
+    *(TrialStarted, TrialEnding, TrialEnded),
+)

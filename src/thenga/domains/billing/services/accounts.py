@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import AccountLifecycle
-from thenga.domains.billing.services import journal
+from thenga.domains.billing.services import entitlements, journal
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -27,6 +27,7 @@ from thenga.kernel.errors import (
     Duplicate,
     Forbidden,
     NotFound,
+    Problem,
     RuleViolated,
 )
 from thenga.kernel.gate import HeldAs
@@ -49,7 +50,15 @@ _PRINTED = {
 }
 
 
+_PROFILE = {"domain": "organization", "type": "profile"}
 _OF_ADDRESS = {"line1": "line1", "city": "city", "postal_code": "postalCode"}
+
+
+class AccountParked(Problem):
+    """Something about this account did not add up, so it is not billed until an operator has
+    looked. Access is untouched; support can tell you more."""
+
+    code, status, title = "billing-account-parked", 409, "Billing of this account has stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,17 +86,21 @@ async def open_provisionally(work: Work, *, sandbox: bool) -> None:
             organization_id=account.organization_id, account_id=account.id, book=book
         )
     )
+    await entitlements.follow(work, reason="account_opened")
 
 
-async def complete(work: Work, *, fields: dict[str, Any]) -> Account:
-    """Say who is billed; from then on plans can be bought."""
+async def complete(work: Work, *, fields: dict[str, Any], prefill: dict[str, Any]) -> Account:
+    """Say who is billed; from then on plans can be bought. What is said counts over the profile."""
     account = await held(work)
     if account.status is not AccountStatus.PROVISIONAL:
         raise Duplicate(
             "This organization has its billing account already.",
             existing={"domain": "billing", "type": "account", "id": str(account.id)},
         )
-    _state(work, account, fields)
+    told = fields | {"bill_to": prefill | (fields.get("bill_to") or {})}
+    _state(work, account, told)
+    if prefill and account.bill_to_provenance is not None:
+        account.bill_to_provenance |= {"kind": "imported", "source": _PROFILE}
     return await work.save(account)
 
 
@@ -103,7 +116,10 @@ async def change(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Acc
             "An operator of the platform sets this; ask support.", reasonCode="operator_only"
         )
     _state(work, account, fields)
-    return await work.save(account)
+    await work.save(account)
+    if "spend_cap_minor" in fields:
+        await entitlements.follow(work, reason="spend_cap_changed")
+    return account
 
 
 def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
@@ -165,9 +181,10 @@ async def review(work: Work, fact_keys: Iterable[str]) -> None:
 
 
 async def held(work: Work) -> Account:
-    """The organization's account, locked."""
+    """The organization's account, locked: before all else, by whoever moves money or a plan."""
+    organization_id = work.organization_id
     try:
-        return await work.lock_by(Account)
+        return await work.lock_by(Account, beside=True, organization_id=organization_id)
     except NotFound:
         # It is opened by the founding of the organization, of which we hear a moment later.
         raise DependencyUnavailable(
@@ -177,15 +194,23 @@ async def held(work: Work) -> Account:
         ) from None
 
 
+def check_not_parked(account: Account) -> None:
+    """Nothing moves money while somebody has to look (BIL-51)."""
+    if account.parked is not None:
+        raise AccountParked(reason=account.parked["reason"])
+
+
 async def list_all(read: Reader, paged: Paged) -> Slice[Account]:
     """The account of the organization, as a list of one."""
     return await read.page(select(Account), paged)
 
 
 async def picture(read: Reader, account: Account) -> Picture:
-    """The account with its balance and its live subscriptions."""
+    """The account with its balance and its live subscriptions; what has left is not shown."""
+    left = Subscription.cancel_at
     live = select(Subscription).where(
-        among(Subscription.__table__.c.status, [one.value for one in LIVE])
+        among(Subscription.__table__.c.status, [one.value for one in LIVE]),
+        or_(left.is_(None), left > read.now),
     )
     return Picture(
         account,

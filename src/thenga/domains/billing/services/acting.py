@@ -13,4 +13,6 @@ async def act_for(read: Reader, organization_id: UUID | None) -> None:
         if organization_id not in (None, read.organization_id):
             raise NotFound()
     elif organization_id is not None:
+        if read.has_organization and read.organization_id != organization_id:
+            raise NotFound("The header names another organization; leave one of them out.")
         await read.settle_in(organization_id)

@@ -35,6 +35,10 @@ class CatalogueChanged(Exception):
     """A dated row of the file differs from the one that is in force: give it a new date."""
 
 
+class FeatureUnknown(Exception):
+    """A permission names a feature that no plan can have: it would be refused for ever."""
+
+
 def deployed() -> dict[str, list[Line]]:
     """The file as it is deployed."""
     read: dict[str, list[Line]] = json.loads(_FILE.read_text(encoding="utf-8"))
@@ -43,6 +47,7 @@ def deployed() -> dict[str, list[Line]]:
 
 async def seed(host: Host, domains: Sequence[Domain]) -> None:
     """At deployment, as the system login: catalogues are written by nobody else."""
+    check_features(domains)
     origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
     work = Work(host, "billing", Scope(actor=SYSTEM), origin, login="billing_system")
     try:
@@ -50,6 +55,19 @@ async def seed(host: Host, domains: Sequence[Domain]) -> None:
         await work.finish()
     finally:
         await work.close()
+
+
+def check_features(domains: Sequence[Domain]) -> None:
+    """Every feature that a permission names is in the catalogue (BIL-4)."""
+    known = {line["key"] for line in deployed()["features"]}
+    unknown = [
+        f"{granted.code} needs {granted.feature}"
+        for domain in domains
+        for granted in domain.permissions
+        if granted.feature is not None and granted.feature not in known
+    ]
+    if unknown:
+        raise FeatureUnknown(", ".join(unknown))
 
 
 async def load(work: Work, lines: dict[str, list[Line]]) -> None:

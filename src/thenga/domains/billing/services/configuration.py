@@ -4,19 +4,27 @@ What is deployed stands in content/catalogue.json; policies that Administration 
 further rows (later). A value is read in the unit of work that needs it.
 """
 
+from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from typing import Any
 
 from sqlalchemy import select
 
+from thenga.domains.billing.services.pauses import PausePolicy
 from thenga.domains.billing.services.trial_calendar import TrialPolicy
-from thenga.domains.billing.tables import ConfigurationValue
+from thenga.domains.billing.tables import ConfigurationValue, Interval
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.money import Money
 
 
 async def in_force(read: Reader, key: str, on: date) -> Any:
     """The value of a key on a day; a key that is not deployed is a defect."""
+    return (await row_in_force(read, key, on)).value
+
+
+async def row_in_force(read: Reader, key: str, on: date) -> ConfigurationValue:
+    """As `in_force`, with the day from which it counts."""
     statement = (
         select(ConfigurationValue)
         .where(ConfigurationValue.key == key, ConfigurationValue.effective_from <= on)
@@ -25,7 +33,7 @@ async def in_force(read: Reader, key: str, on: date) -> Any:
     found = await read.all(statement, limit=1)
     if not found:
         raise LookupError(f"{key} is not configured for {on}")
-    return found[0].value
+    return found[0]
 
 
 async def vat_rate(read: Reader, on: date) -> Decimal:
@@ -36,3 +44,35 @@ async def vat_rate(read: Reader, on: date) -> Decimal:
 async def trial(read: Reader, on: date) -> TrialPolicy:
     value = await in_force(read, "billing.trial", on)
     return TrialPolicy(days=value["days"], notice_days=value["noticeDays"])
+
+
+@dataclass(frozen=True, slots=True)
+class UsagePolicy:
+    """The numbers of `billing.usage`."""
+
+    thresholds: tuple[int, ...]
+    min_invoice: Money
+
+
+async def usage(read: Reader, on: date) -> UsagePolicy:
+    value = await in_force(read, "billing.usage", on)
+    return UsagePolicy(tuple(value["thresholds"]), Money.of(value["minInvoice"]))
+
+
+async def renewal_notice_days(read: Reader, interval: Interval, on: date) -> int:
+    """How many days before a renewal it is told (BIL-14)."""
+    return int((await in_force(read, "billing.renewal.notice_days", on))[interval.value])
+
+
+async def pause(read: Reader, on: date) -> PausePolicy:
+    value = await in_force(read, "billing.pause", on)
+    return PausePolicy(
+        max_days=value["maxDays"],
+        max_in_a_year=value["maxInAYear"],
+        notice_days=value["noticeDays"],
+    )
+
+
+async def full_refund_days(read: Reader, on: date) -> int:
+    """Within how many days of the first payment a cancellation gives all of it back (BIL-8)."""
+    return int((await in_force(read, "billing.cancellation", on))["fullRefundDays"])

@@ -13,3 +13,9 @@ async def list_all(read: Reader, paged: Paged, *, kind: MeterKind | None) -> Sli
     if kind is not None:
         statement = statement.where(Meter.kind == kind)
     return await read.page(statement, paged)
+
+
+async def kind_of(read: Reader, key: str) -> MeterKind | None:
+    """How a meter counts; None where there is none of this key."""
+    found = await read.find(Meter, key=key)
+    return None if found is None else found.kind

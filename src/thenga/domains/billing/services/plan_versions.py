@@ -129,6 +129,7 @@ async def _bring(work: Work, version: PlanVersion) -> None:
         return
     held = await work.lock(OfferedPlan, version.id)
     held.effective_to, held.retired_at = version.effective_to, version.retired_at
+    held.migrates_to, held.migrates_after = version.migrates_to, version.migrates_after
     await work.save(held)
 
 

@@ -90,7 +90,7 @@ async def list_all(
     if not by_staff:
         statement = statement.where(OfferedPlan.public.is_(True), OfferedPlan.retired_at.is_(None))
     if not by_staff or on is not None:
-        statement = statement.where(*_in_force(row, on or today))
+        statement = statement.where(*sold_on(row, on or today))
     if kind is not None:
         statement = statement.where(row.kind == kind)
     if interval is not None:
@@ -115,12 +115,13 @@ async def get(read: Reader, plan_code: str, *, number: int | None, today: date) 
 async def in_force(read: Reader, plan_code: str, on: date) -> OfferedPlan | None:
     """The version of a plan that is sold on a day."""
     statement = select(OfferedPlan).where(
-        OfferedPlan.plan_code == plan_code, *_in_force(OfferedPlan, on)
+        OfferedPlan.plan_code == plan_code, *sold_on(OfferedPlan, on)
     )
     found = await read.all(statement, limit=1)
     return found[0] if found else None
 
 
-def _in_force(row: type[AnyPlan], on: date) -> list[ColumnElement[bool]]:
+def sold_on(row: type[AnyPlan], on: date) -> list[ColumnElement[bool]]:
+    """Where a version is the one of its plan on that day."""
     ends = row.effective_to
     return [row.effective_from <= on, or_(ends.is_(None), ends > on)]

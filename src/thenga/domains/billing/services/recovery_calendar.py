@@ -5,12 +5,12 @@ what is shown before a sweep has run equals what the sweep writes.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from thenga.domains.billing.services import periods
-from thenga.domains.billing.tables import Access
+from thenga.domains.billing.tables import Access, FailureCategory
 from thenga.kernel.calendar import local_day, local_midnight
 
 _RETRY_HOUR = timedelta(hours=8)
@@ -21,13 +21,7 @@ _MOST_IN_A_DAY, _MOST_IN_A_MONTH = 10, 15
 _HARD = frozenset({"04", "07", "12", "14", "15", "41", "43", "46", "57", "R0", "R1", "R3"})
 
 
-class Category(StrEnum):
-    """Why a charge did not go through, and so what helps; the adapters say the last two."""
-
-    SOFT = "soft"
-    HARD = "hard"
-    AUTHENTICATION = "authentication"
-    TECHNICAL = "technical"
+Category = FailureCategory
 
 
 class AfterGrace(StrEnum):
@@ -50,6 +44,39 @@ class DunningPolicy:
     after_exhausted: AfterGrace = AfterGrace.NONE
     end_after_days: int = 30
     grace_notice_days: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """All dates of a recovery, fixed at the first failure."""
+
+    retries: tuple[datetime, ...]
+    grace_notice_at: datetime
+    grace_ends_at: datetime
+    ends_at: datetime
+
+
+def schedule(failed_at: datetime, policy: DunningPolicy, *, first_charge: bool) -> Schedule:
+    """The dates of a failed renewal, or the shorter ones of a trial's first charge (BIL-18)."""
+    if not first_charge:
+        return Schedule(
+            retries=tuple(retries(failed_at, policy)),
+            grace_notice_at=grace_notice_at(failed_at, policy),
+            grace_ends_at=grace_ends_at(failed_at, policy),
+            ends_at=ends_at(failed_at, policy),
+        )
+    short = replace(
+        policy,
+        retry_days=policy.first_charge_retry_days,
+        grace_days=policy.first_charge_grace_days,
+    )
+    over = grace_ends_at(failed_at, short)
+    return Schedule(
+        retries=tuple(retries(failed_at, short)),
+        grace_notice_at=over,  # three days are told by the first notice
+        grace_ends_at=over,
+        ends_at=over,
+    )
 
 
 def category_of(network_code: str) -> Category:

@@ -3,7 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
+from typing import Any
 from uuid import UUID
+
+from pydantic.alias_generators import to_camel
 
 from thenga.domains.billing.public import EntitlementSignal, Remedy
 from thenga.domains.billing.services import proration, signals
@@ -49,6 +52,7 @@ class Situation:
     today: date
     offers: Sequence[Offer] = ()
     paid: Paid | None = None
+    credit: Money | None = None  # what the account has to its credit pays first
     owed: Owed | None = None
     resumes_at: datetime | None = None
 
@@ -75,7 +79,9 @@ def remedy(
     if said.reason in _BY_PLAN:
         offer = cheapest(situation.offers, used, asked)
         if offer is not None:
-            today = price_today(offer.price, situation.paid, situation.today)
+            price = price_today(offer.price, situation.paid, situation.today)
+            nothing = Money(0, price.currency)
+            today = max(nothing, price - (situation.credit or nothing))
             return Remedy(kind="upgrade", plan_code=offer.plan_code, amount_today=today)
         if said.resets_at is not None:
             return Remedy(kind="wait", at=said.resets_at)
@@ -101,6 +107,12 @@ def with_remedy(
     said: EntitlementSignal, used: Used, asked: Question, situation: Situation
 ) -> EntitlementSignal:
     return said.model_copy(update={"remedy": remedy(said, used, asked, situation)})
+
+
+def shown(helps: Remedy) -> dict[str, Any]:
+    """A remedy as a problem carries it: the names of the wire."""
+    told = helps.model_dump(mode="json")
+    return {to_camel(name): value for name, value in told.items()}
 
 
 _ANY_TIME = datetime.min.replace(tzinfo=UTC)  # a yes or no of an offer does not hang on the instant

@@ -55,7 +55,7 @@ def signal(
         feature=asked.feature,
         entitled=reason is None,
         reason=reason or ("grace" if access is Access.GRACE else "included"),
-        state=_state(entitlement, used, capped=capped),
+        state=state_of(entitlement, used, capped=capped),
         access=access.value,
         type=entitlement.type.value if entitlement else None,
         limit=limit,
@@ -118,7 +118,8 @@ def _is_hard(entitlement: Limit | Metered, *, capped: bool) -> bool:
     return entitlement.mode == "hard" or capped
 
 
-def _state(entitlement: Entitlement | None, used: Used, *, capped: bool) -> State:
+def state_of(entitlement: Entitlement | None, used: Used, *, capped: bool) -> State:
+    """How far a feature is used up; `exhausted` only where more would be refused."""
     if entitlement is None or not _gives(entitlement):
         return "missing"
     if isinstance(entitlement, Boolean) or entitlement.limit is None:

@@ -3,14 +3,23 @@
 from typing import Any, Literal
 from uuid import UUID
 
+import asyncpg
 from sqlalchemy import select
 
 from thenga.domains.billing import public
-from thenga.domains.billing.lifecycles import SubscriptionLifecycle, TrialLifecycle
-from thenga.domains.billing.services import accounts, configuration, plans, trial_calendar
+from thenga.domains.billing.lifecycles import TrialLifecycle
+from thenga.domains.billing.services import (
+    accounts,
+    companies,
+    configuration,
+    entitlements,
+    plans,
+    subscription_moves,
+    trial_calendar,
+)
 from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.trial_calendar import TrialDates
 from thenga.domains.billing.tables import (
-    Access,
     Account,
     Book,
     OfferedPlan,
@@ -38,12 +47,20 @@ class TrialUsed(Problem):
 
 async def start(work: Work, *, plan_code: str) -> Trial:
     """Try a plan; two starts at once wait for each other at the account."""
-    today = local_day(work.now)
-    plan = await _to_be_tried(work, plan_code)
-    policy = await configuration.trial(work, today)
+    described = await companies.described(work)
+    plan = await to_be_tried(work, plan_code)
+    policy = await configuration.trial(work, local_day(work.now))
     account = await accounts.held(work)
     await _check_first(work, account)
-    dates = trial_calendar.dates(work.now, policy)
+    await _check_company(work, account, described)
+    trial = await _add(work, account, plan, trial_calendar.dates(work.now, policy))
+    work.publish(public.TrialStarted(**_told(trial)))
+    await entitlements.follow(work, reason="trial_started")
+    return trial
+
+
+async def _add(work: Work, account: Account, plan: OfferedPlan, dates: TrialDates) -> Trial:
+    """The trial and the subscription that it tries."""
     trial_id = new_id()
     subscription = await work.add(
         Subscription(
@@ -53,12 +70,12 @@ async def start(work: Work, *, plan_code: str) -> Trial:
             plan_version=plan.plan_version,
             kind=PlanKind.BASE,
             status=SubscriptionStatus.TRIALING,
-            period_start=today,
+            period_start=local_day(work.now),
             period_end=local_day(dates.ends_at),
             trial_id=trial_id,
         )
     )
-    trial = await work.add(
+    return await work.add(
         Trial(
             id=trial_id,
             organization_id=account.organization_id,
@@ -72,35 +89,51 @@ async def start(work: Work, *, plan_code: str) -> Trial:
             next_check_at=dates.notice_at,
         )
     )
-    work.publish(public.TrialStarted(**_told(trial)))
-    return trial
 
 
-async def _to_be_tried(read: Reader, plan_code: str) -> OfferedPlan:
+async def to_be_tried(read: Reader, plan_code: str) -> OfferedPlan:
+    """The version that is sold today, if it is one to be tried."""
     plan = await plans.in_force(read, plan_code, local_day(read.now))
     if plan is None or not (plan.public and plan.trial_eligible) or plan.kind is not PlanKind.BASE:
         raise PlanNotAvailable(f"{plan_code} cannot be tried.", planCode=plan_code)
     return plan
 
 
-async def _check_first(read: Reader, account: Account) -> None:
+async def _check_first(work: Work, account: Account) -> None:
     """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17)."""
-    for trial in await read.all(select(Trial), limit=1000):
+    for trial in await work.all(select(Trial), limit=1000):
         if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
             raise TrialUsed()
     live = select(Subscription).where(
         Subscription.kind == PlanKind.BASE,
         among(Subscription.__table__.c.status, [one.value for one in accounts.LIVE]),
     )
-    for subscription in await read.all(live, limit=1):
+    for found in await work.all(live, limit=1):
+        subscription = await work.lock(Subscription, found.id)
+        if subscription.cancel_at is not None and subscription.cancel_at <= work.now:
+            await subscription_moves.end(work, subscription, reason="cancelled")
+            continue
         raise Duplicate(
             "This organization has a plan already.",
             existing={"domain": "billing", "type": "subscription", "id": str(subscription.id)},
         )
 
 
+async def _check_company(work: Work, account: Account, described: dict[str, str]) -> None:
+    """One for a registered company, whatever organizations it has; a sandbox uses none up."""
+    if account.book is not Book.LIVE:
+        return
+    try:
+        tried = await companies.has_tried(work, described)
+    except asyncpg.UniqueViolationError:  # another organization began in the same instant
+        tried = True
+    if tried:
+        raise TrialUsed()
+
+
 async def cancel(work: Work, trial_id: UUID) -> Trial:
     """End it now; the fallback plan counts from this moment."""
+    await accounts.held(work)
     trial = await work.lock(Trial, trial_id)
     if TrialLifecycle.cancel(trial, at=work.now):
         await _end(work, trial, "cancelled")
@@ -109,6 +142,7 @@ async def cancel(work: Work, trial_id: UUID) -> Trial:
 
 async def pass_time(work: Work, trial_id: UUID) -> None:
     """Do the step that is due, and plan the next one."""
+    await accounts.held(work)
     trial = await work.lock(Trial, trial_id)
     due = trial.next_check_at
     if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
@@ -125,24 +159,10 @@ async def pass_time(work: Work, trial_id: UUID) -> None:
 async def _end(work: Work, trial: Trial, outcome: Literal["cancelled", "expired"]) -> None:
     trial.ended_at, trial.next_check_at = work.now, None
     await work.save(trial)
-    subscription = await work.lock(Subscription, trial.subscription_id)
-    SubscriptionLifecycle.end(subscription, at=work.now)
-    subscription.ended_at = work.now
-    await work.save(subscription)
     work.publish(public.TrialEnded(**_told(trial), outcome=outcome))
-    work.publish(
-        public.SubscriptionChanged(
-            organization_id=subscription.organization_id,
-            subscription_id=subscription.id,
-            change="ended",
-            status=subscription.status,
-            plan_code=subscription.plan_code,
-            plan_version=subscription.plan_version,
-            interval=subscription.interval,
-            period=None,
-            access=Access.NONE,
-        )
-    )
+    subscription = await work.lock(Subscription, trial.subscription_id)
+    await subscription_moves.end(work, subscription, reason=f"trial_{outcome}")
+    await entitlements.follow(work, reason="trial_ended")
 
 
 def _told(trial: Trial) -> dict[str, Any]:

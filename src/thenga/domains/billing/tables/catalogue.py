@@ -66,6 +66,8 @@ class PlanVersion(Row, table="billing.plan_version", kind=Kind.PLATFORM):
     published_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     retired_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     live_subscriptions: Col[int | None] = col(sa.Integer, nullable=True, default=None)
+    migrates_to: Col[int | None] = col(sa.Integer, nullable=True, default=None)  # a later version
+    migrates_after: Col[date | None] = col(sa.Date, nullable=True, default=None)
 
 
 class OfferedPlan(Row, table="billing.offered_plan", kind=Kind.CATALOGUE):
@@ -84,6 +86,8 @@ class OfferedPlan(Row, table="billing.offered_plan", kind=Kind.CATALOGUE):
     effective_from: Col[date] = col(sa.Date)
     effective_to: Col[date | None] = col(sa.Date, nullable=True, default=None)
     retired_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    migrates_to: Col[int | None] = col(sa.Integer, nullable=True, default=None)  # a later version
+    migrates_after: Col[date | None] = col(sa.Date, nullable=True, default=None)
 
 
 class Feature(Row, table="billing.feature", kind=Kind.CATALOGUE):

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.billing.tables.accounts import Book
+from thenga.kernel.actors import OPERATOR
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
 
@@ -57,12 +58,18 @@ class JournalLine(Row, table="billing.journal_line", kind=Kind.PRIVATE):
 
 
 class DocumentSeries(Row, table="billing.document_series", kind=Kind.PLATFORM):
-    """The next number of a kind of document; locked by whoever gives one (BIL-25)."""
+    """The next number of a kind of document; locked by whoever gives one (BIL-25).
+
+    Live books have one holder, the operator. Every sandbox holds its own, because its clock runs
+    by itself and dates never fall as numbers rise.
+    """
 
     seller_code: Col[str] = col(sa.Text)
     document_kind: Col[str] = col(sa.Text)
     book: Col[Book] = status(Book)
     next_number: Col[int] = col(sa.BigInteger, default=1)
+    holder_id: Col[UUID] = col(pg.UUID, default=OPERATOR)
+    last_date: Col[date | None] = col(sa.Date, nullable=True, default=None)
 
 
 class LedgerVerification(Row, table="billing.ledger_verification", kind=Kind.PLATFORM):
@@ -74,4 +81,5 @@ class LedgerVerification(Row, table="billing.ledger_verification", kind=Kind.PLA
     journal_sum_minor: Col[int] = col(sa.BigInteger)
     unbalanced: Col[int] = col(sa.BigInteger)
     balances: Col[list[dict[str, Any]]] = col(pg.JSONB)
+    checks: Col[list[dict[str, Any]]] = col(pg.JSONB, default=[])
     passed: Col[bool] = col(sa.Boolean)

@@ -59,11 +59,67 @@ class Subscription(TenantRow, table="billing.subscription", kind=Kind.PRIVATE):
     paused_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     resume_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     banked_days: Col[int | None] = col(sa.Integer, nullable=True, default=None)
+    changed_on: Col[date | None] = col(sa.Date, nullable=True, default=None)  # another plan since
     disputed: Col[bool] = col(sa.Boolean, default=False)
     trial_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     payment_method_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     ended_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class CancellationStatus(StrEnum):
+    SCHEDULED = "scheduled"
+    EFFECTIVE = "effective"
+    UNDONE = "undone"
+    REPLACED = "replaced"
+
+
+class CancellationMode(StrEnum):
+    PERIOD_END = "period_end"
+    IMMEDIATE = "immediate"
+
+
+class Settlement(StrEnum):
+    """What becomes of days that were paid for and not used."""
+
+    CREDIT = "credit"
+    REFUND = "refund"
+    NONE = "none"
+
+
+class Cancellation(TenantRow, table="billing.cancellation", kind=Kind.PRIVATE):
+    """That a customer leaves, when, and what was given back."""
+
+    subscription_id: Col[UUID] = col(pg.UUID)
+    mode: Col[CancellationMode] = status(CancellationMode)
+    reason_code: Col[str] = col(sa.Text)
+    # What a person wrote: never in an audit row, and taken away with the person (BIL-52).
+    comment: Col[str | None] = col(sa.Text, nullable=True, default=None, secret=True)
+    requested_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    settlement: Col[Settlement] = status(Settlement)
+    effective_at: Col[datetime] = col(Instant)
+    status: Col[CancellationStatus] = status(
+        CancellationStatus, default=CancellationStatus.SCHEDULED
+    )
+    credited_minor: Col[int] = col(sa.BigInteger, default=0)
+    currency: Col[str] = col(sa.CHAR(3), default="ZAR")
+    credit_note_ids: Col[list[UUID]] = col(pg.ARRAY(pg.UUID), default=[])
+    refund_ids: Col[list[UUID]] = col(pg.ARRAY(pg.UUID), default=[])
+    undone_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class Pause(TenantRow, table="billing.pause", kind=Kind.PRIVATE):
+    """One pause: the days that waited, and where they went on (BIL-13)."""
+
+    subscription_id: Col[UUID] = col(pg.UUID)
+    paused_on: Col[date] = col(sa.Date)
+    resume_by: Col[date] = col(sa.Date)
+    banked_days: Col[int] = col(sa.Integer)
+    period_days: Col[int] = col(sa.Integer)  # of the full period that was interrupted
+    noticed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    resumed_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    continued_to: Col[date | None] = col(sa.Date, nullable=True, default=None)
 
 
 class Trial(TenantRow, table="billing.trial", kind=Kind.PRIVATE):

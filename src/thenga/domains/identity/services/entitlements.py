@@ -1,9 +1,11 @@
 """Entitlements: what Billing last said of an organization's features, and asking it anew."""
 
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 import structlog
+from pydantic.alias_generators import to_camel
 
 from thenga.domains.billing import public as billing
 from thenga.domains.identity.tables import EntitlementSignal
@@ -47,6 +49,42 @@ async def take(work: Work, signal: billing.EntitlementSignal, *, now: datetime) 
         signal.resets_at,
         signal.sequence,
     )
+
+
+# What all features share: an older change of it changes nothing.
+_TURN = """
+    UPDATE identity.entitlement_signal SET access = $2,
+        updated_at = $3, version = version + 1, source_sequence = $4
+    WHERE organization_id = $1 AND source_sequence <= $4
+"""
+
+
+async def follow(work: Work, event: billing.EntitlementChanged) -> None:
+    """Billing tells what is another: whatever is kept is moved at once (IDN-32, BIL-21)."""
+    for change in event.changes:
+        after = change.after
+        signal = billing.EntitlementSignal(
+            feature=change.feature,
+            entitled=after is not None and after.state in ("granted", "limited"),
+            reason="included",
+            state="missing" if after is None else after.state,
+            access=event.access,
+            limit=None if after is None else after.limit,
+            used=None if after is None else after.used,
+            resets_at=None if after is None else after.resets_at,
+            as_of=work.now,
+            sequence=event.set_version,
+        )
+        await take(work, signal, now=work.host.now())
+    await work.run(_TURN, work.organization_id, event.access, work.host.now(), event.set_version)
+
+
+def remedy_of(said: billing.EntitlementSignal) -> dict[str, Any] | None:
+    """What Billing says would help, as a refusal carries it."""
+    if said.remedy is None:
+        return None
+    told = said.remedy.model_dump(mode="json", exclude_none=True)
+    return {to_camel(name): value for name, value in told.items()}
 
 
 async def last_known(work: Work, feature: str) -> EntitlementSignal | None:

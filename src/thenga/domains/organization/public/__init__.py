@@ -45,6 +45,7 @@ from thenga.domains.organization.public.offers import (
 )
 from thenga.domains.organization.public.ports import (
     Card,
+    Clocks,
     FactView,
     Profiles,
     ProfileView,
@@ -102,6 +103,7 @@ __all__ = [
     "CheckedSubject",
     "Classified",
     "ClientReferenceChanged",
+    "Clocks",
     "ContactChanged",
     "CurrentPreferences",
     "DirectorChanged",

@@ -211,4 +211,12 @@ class Verifications(Port, name="organization.verifications", timeout=1.0):
     ) -> Recorded: ...
 
 
-PORTS = (Profiles, Suggestions, Verifications)
+class Clocks(Port, name="organization.clocks", timeout=1.0):
+    """Moves the clock of a sandbox forward; how far it is ahead afterwards. Silence: ask again."""
+
+    @abstractmethod
+    @idempotent
+    async def move(self, *, organization_id: UUID, ahead_seconds: int) -> int: ...
+
+
+PORTS = (Profiles, Suggestions, Verifications, Clocks)

@@ -197,6 +197,7 @@ async def _asked(host: Host, facts: Facts) -> Facts:
         signal_used=said.used,
         signal_resets_at=said.resets_at,
         signal_checked_at=host.now(),
+        signal_remedy=entitlements.remedy_of(said),
     )
 
 

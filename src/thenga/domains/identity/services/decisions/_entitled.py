@@ -24,15 +24,18 @@ def entitled(facts: Facts, now: datetime) -> Outcome | None:
         return ASK
     if facts.billing == "silent" and (live or age is None or age > LAST_KNOWN):
         return _UNKNOWN
-    return _by_access(facts)
+    failed = _by_signal(facts)
+    # Nobody is refused by memory alone: the plan may have been bought a moment ago, and only
+    # Billing knows what it would cost today.
+    return ASK if failed is not None and facts.billing == "not_asked" else failed
 
 
 def _age(facts: Facts, now: datetime) -> timedelta | None:
     return None if facts.signal_checked_at is None else now - facts.signal_checked_at
 
 
-def _by_access(facts: Facts) -> Outcome | None:
-    helps = {"kind": "plan", "feature": facts.feature}
+def _by_signal(facts: Facts) -> Outcome | None:
+    helps = {"kind": "plan"} | (facts.signal_remedy or {}) | {"feature": facts.feature}
     told: dict[str, Any] = {
         "entitlement": facts.feature,
         "limit": facts.signal_limit,
@@ -43,10 +46,9 @@ def _by_access(facts: Facts) -> Outcome | None:
         return None  # reading invoices, paying, exporting and one's own account stay open
     if facts.signal_access == "read_only":
         return None if reads else Outcome("read_only", helps, facts=told)
-    if facts.signal_access not in ("full", "grace"):
+    if facts.signal_access not in ("full", "grace") or facts.signal_state == "missing":
         return Outcome("entitlement_missing", helps, facts=told)
-    counted = facts.signal_limit is not None and facts.signal_used is not None
-    if counted and not reads and facts.signal_used >= facts.signal_limit:  # type: ignore[operator]  # counted says so
+    if facts.signal_state == "exhausted" and not reads:
         return Outcome("limit_reached", helps, facts=told)
     return None
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 
@@ -70,6 +71,7 @@ class Facts:
     factor_kinds: list[str] | None = None
     # Filled in only where Billing was asked for this very decision (IDN-32).
     billing: str = "not_asked"  # not_asked, answered, silent or absent
+    signal_remedy: dict[str, Any] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Payment providers, each behind the same few questions."""

@@ -1,0 +1,236 @@
+"""PayFast: MD5 over the string as sent, empty fields and all; amounts in rand (za-facts 6.2).
+
+It has no idempotency: after silence it is only asked, never charged again.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from urllib.parse import quote_plus, unquote_plus
+
+from thenga.domains.billing.adapters.outbound import Outbound
+from thenga.domains.billing.adapters.provider import (
+    Call,
+    Refused,
+    Verified,
+    part,
+    text,
+    which_secret,
+    whole,
+)
+from thenga.domains.billing.tables import (
+    Answer,
+    MethodToken,
+    NextAction,
+    Order,
+    RefundOrder,
+    StatedStatus,
+    Statement,
+    StatementKind,
+)
+
+S, K = StatedStatus, StatementKind
+_STATES = {
+    "COMPLETE": S.SUCCEEDED,
+    "FAILED": S.FAILED,
+    "PENDING": S.PROCESSING,
+    "CANCELLED": S.CANCELED,
+}
+_SIGNATURE = b"&signature="
+_MOST_FIELDS = 60
+
+
+def encoded(value: str) -> str:
+    """As PHP's urlencode: a blank is a plus sign, the code has capitals, `~` is encoded."""
+    return quote_plus(value, safe="").replace("~", "%7E")
+
+
+def signature(string: bytes, passphrase: str) -> str:
+    """MD5, because that is the provider's scheme; the validate call is what makes it strong."""
+    if passphrase:
+        string += b"&passphrase=" + encoded(passphrase).encode()
+    return hashlib.md5(string).hexdigest()  # noqa: S324
+
+
+def fields_of(raw: bytes) -> dict[str, str] | None:
+    """The fields in the order in which they came; none where one is there twice."""
+    try:
+        pairs = [piece.split("=", 1) for piece in raw.decode("ascii").split("&")]
+        found = {unquote_plus(p[0]): unquote_plus(p[1], errors="strict") for p in pairs}
+    except (UnicodeDecodeError, IndexError):
+        return None
+    return found if len(found) == len(pairs) <= _MOST_FIELDS else None
+
+
+class PayFast:
+    """A form on its page, then a token that may be charged ad hoc."""
+
+    name = "payfast"
+    repeats = False
+
+    def __init__(
+        self,
+        www: Outbound,
+        api: Outbound,
+        *,
+        page: str,
+        merchant_id: str,
+        merchant_key: str,
+        passphrase: str,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._now = now
+        self._www, self._api, self._page = www, api, page
+        self._merchant_id, self._merchant_key = merchant_id, merchant_key
+        self._passphrase = passphrase
+
+    async def start(self, order: Order) -> Answer:
+        """A signed form: fixed order, no empty fields; nothing is sent before the customer does."""
+        given = {
+            "merchant_id": self._merchant_id,
+            "merchant_key": self._merchant_key,
+            "return_url": order.return_url or "",
+            "cancel_url": order.return_url or "",
+            "notify_url": order.notify_url,
+            "email_address": order.email,
+            "m_payment_id": order.reference,
+            "amount": _rand(order.amount_minor),
+            "item_name": order.description,
+            "subscription_type": "2" if order.keep_method else "",
+        }
+        form = {name: value.strip() for name, value in given.items() if value.strip()}
+        string = "&".join(f"{name}={encoded(value)}" for name, value in form.items())
+        form["signature"] = signature(string.encode(), self._passphrase)
+        return Answer(action=NextAction("form_post", f"{self._page}/eng/process", form))
+
+    async def charge(self, order: Order) -> Answer:
+        body = {
+            "amount": str(order.amount_minor),
+            "item_name": order.description,
+            "m_payment_id": order.reference,
+        }
+        path = f"/subscriptions/{quote_plus(order.token or '')}/adhoc"
+        reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
+        data = part(reply.json, "data")
+        if reply.status != 200:
+            return Answer(fault=str(reply.json.get("status"))[:200])
+        taken = data.get("response") is True
+        return Answer(
+            Statement(
+                reference=order.reference,
+                kind=K.PAYMENT,
+                status=S.SUCCEEDED if taken else S.FAILED,
+                provider_reference=text(data, "pf_payment_id"),
+                amount_minor=order.amount_minor,
+                currency=order.currency,
+                code=None if taken else text(data, "message"),
+            )
+        )
+
+    async def fetch(self, order: Order) -> Answer:
+        path = f"/process/query/{quote_plus(order.provider_reference or order.reference)}"
+        reply = await self._api.send("GET", path, headers=self._signed({}))
+        data = part(reply.json, "data", "response")
+        state = _STATES.get(str(data.get("status")))
+        if reply.status != 200 or state is None:
+            return Answer()  # it may know only the numbers it gave itself, so this proves nothing
+        return Answer(
+            Statement(
+                reference=order.reference,
+                kind=K.PAYMENT,
+                status=state,
+                provider_reference=text(data, "pf_payment_id"),
+                amount_minor=whole(data, "amount"),
+                currency="ZAR",
+                tolerance_minor=1,
+            )
+        )
+
+    async def refund(self, order: RefundOrder) -> Answer:
+        body = {"amount": str(order.amount_minor), "reason": order.reason[:100]}
+        path = f"/refunds/{quote_plus(order.provider_reference or '')}"
+        reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
+        if reply.status != 200:
+            return Answer(fault=str(reply.json.get("status"))[:200])
+        return Answer(
+            Statement(
+                reference=order.reference,
+                kind=K.REFUND,
+                status=S.SUCCEEDED,
+                amount_minor=order.amount_minor,
+                currency=order.currency,
+                item_reference=order.key,
+            )
+        )
+
+    def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
+        """The string as received up to `signature`; re-made from its fields it could be forged."""
+        string, marked, given = call.raw.partition(_SIGNATURE)
+        found = fields_of(string)
+        if not marked or found is None or not given.isascii():
+            return Refused("malformed")
+        expected = {one: signature(string, one).encode() for one in secrets}
+        used = which_secret(secrets, expected, given)
+        if used is None:
+            return Refused("signature")
+        if found.get("merchant_id") != self._merchant_id:
+            return Refused("merchant")
+        number, state = found.get("pf_payment_id"), found.get("payment_status")
+        if not number or not state:
+            return Refused("malformed")
+        return Verified(f"{number}:{state}"[:200], state[:60], used, call.raw)
+
+    def statements(self, content: bytes) -> list[Statement]:
+        found = fields_of(content.partition(_SIGNATURE)[0]) or {}
+        state = _STATES.get(found.get("payment_status", ""))
+        reference = found.get("m_payment_id")
+        if state is None or not reference:
+            return []
+        token = found.get("token")
+        fee = _cents(found.get("amount_fee"))
+        return [
+            Statement(
+                reference=reference,
+                kind=K.PAYMENT,
+                status=state,
+                provider_reference=found["pf_payment_id"],
+                amount_minor=_cents(found.get("amount_gross")),
+                currency="ZAR",
+                fee_minor=None if fee is None else abs(fee),
+                tolerance_minor=1,
+                token=MethodToken(token) if token else None,
+            )
+        ]
+
+    async def confirm(self, content: bytes) -> bool:
+        """The same string goes back to PayFast, which must answer exactly `VALID` (BIL-38)."""
+        string = content.partition(_SIGNATURE)[0]
+        headers = {"Content-Type": "application/x-www-form-urlencoded"}
+        path = "/eng/query/validate"
+        reply = await self._www.send("POST", path, headers=headers, content=string)
+        return reply.status == 200 and reply.body == b"VALID"
+
+    def _signed(self, body: Mapping[str, str]) -> dict[str, str]:
+        """Headers and body together, sorted, with the passphrase among them."""
+        headers = {
+            "merchant-id": self._merchant_id,
+            "version": "v1",
+            "timestamp": self._now().isoformat(timespec="seconds"),
+        }
+        signed = {**headers, **body, "passphrase": self._passphrase}
+        string = "&".join(f"{name}={encoded(signed[name])}" for name in sorted(signed))
+        return headers | {"signature": signature(string.encode(), "")}
+
+
+def _rand(minor: int) -> str:
+    return f"{minor // 100}.{minor % 100:02d}"
+
+
+def _cents(value: str | None) -> int | None:
+    try:
+        cents = Decimal(value or "") * 100
+    except InvalidOperation:
+        return None
+    exact = cents.is_finite() and cents == cents.to_integral_value() and abs(cents) < 10**15
+    return int(cents) if exact else None

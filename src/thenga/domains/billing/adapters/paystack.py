@@ -1,0 +1,251 @@
+"""Paystack: HMAC-SHA512 of the raw body under the API key; amounts in cents (za-facts 6.1)."""
+
+import calendar
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+from urllib.parse import quote
+
+from thenga.domains.billing.adapters.outbound import Outbound, Reply
+from thenga.domains.billing.adapters.provider import (
+    Call,
+    Refused,
+    Verified,
+    instant,
+    part,
+    read_object,
+    text,
+    which_secret,
+    whole,
+)
+from thenga.domains.billing.tables import (
+    Answer,
+    MethodToken,
+    NextAction,
+    Order,
+    RefundOrder,
+    StatedStatus,
+    Statement,
+    StatementKind,
+)
+
+S, K = StatedStatus, StatementKind
+_CHARGED = {
+    "success": S.SUCCEEDED,
+    "failed": S.FAILED,
+    "pending": S.PROCESSING,
+    "processing": S.PROCESSING,
+    "queued": S.PROCESSING,
+}
+_REFUNDED = {
+    "refund.processed": S.SUCCEEDED,
+    "refund.failed": S.FAILED,
+    "refund.pending": S.PROCESSING,
+    "refund.processing": S.PROCESSING,
+}
+_REFUND_STATES = {
+    "processed": S.SUCCEEDED,
+    "failed": S.FAILED,
+    "pending": S.PROCESSING,
+    "processing": S.PROCESSING,
+}
+_RESOLVED = {"merchant-accepted": S.LOST, "declined": S.WON}
+# Paystack tells in words why a bank said no; these mean «never again with this card» (BIL-42).
+_HARD_WORDS = ("stolen", "lost", "pick up", "pickup", "closed", "restricted", "revoked")
+
+
+class Paystack:
+    """Charged in cents; no event is documented for a declined later charge, so answers count."""
+
+    name = "paystack"
+    repeats = True
+
+    def __init__(self, outbound: Outbound, secret: str) -> None:
+        self._outbound = outbound
+        self._headers = {"Authorization": f"Bearer {secret}"}
+
+    async def start(self, order: Order) -> Answer:
+        body = self._ordered(order)
+        if order.return_url is not None:
+            body["callback_url"] = order.return_url
+        reply = await self._post("/transaction/initialize", body)
+        url = text(part(reply.json, "data"), "authorization_url")
+        if reply.status != 200 or url is None:
+            return Answer(fault=_said(reply))
+        return Answer(action=NextAction("redirect", url))
+
+    async def charge(self, order: Order) -> Answer:
+        body = self._ordered(order) | {"authorization_code": order.token}
+        reply = await self._post("/transaction/charge_authorization", body)
+        if reply.status == 200:
+            return _charged(part(reply.json, "data"))
+        if "duplicate" in _said(reply).lower():
+            return await self.fetch(order)
+        return Answer(fault=_said(reply))
+
+    async def fetch(self, order: Order) -> Answer:
+        path = f"/transaction/verify/{quote(order.reference)}"
+        reply = await self._outbound.send("GET", path, headers=self._headers)
+        if reply.status == 200:
+            return _charged(part(reply.json, "data"))
+        unheard = reply.status == 404 or "not found" in _said(reply).lower()
+        return Answer(unheard=unheard)
+
+    async def refund(self, order: RefundOrder) -> Answer:
+        body = {
+            "transaction": order.reference,
+            "amount": order.amount_minor,
+            "currency": order.currency,
+            "merchant_note": order.key,
+        }
+        reply = await self._post("/refund", body)
+        data = part(reply.json, "data")
+        state = _REFUND_STATES.get(str(data.get("status")))
+        if reply.status != 200 or state is None:
+            return Answer(fault=_said(reply))
+        return Answer(
+            Statement(
+                reference=order.reference,
+                kind=K.REFUND,
+                status=state,
+                amount_minor=order.amount_minor,
+                currency=order.currency,
+                item_reference=text(data, "id"),
+            )
+        )
+
+    def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
+        given = call.header("x-paystack-signature")
+        if given is None:
+            return Refused("no single signature")
+        expected = {
+            one: hmac.new(one.encode(), call.raw, hashlib.sha512).hexdigest().encode()
+            for one in secrets
+        }
+        used = which_secret(secrets, expected, given.encode())
+        if used is None:
+            return Refused("signature")
+        found = read_object(call.raw) or {}
+        event, number = text(found, "event"), text(part(found, "data"), "id")
+        if event is None or number is None:
+            return Refused("malformed")
+        return Verified(f"{event}:{number}", event, used, call.raw)
+
+    def statements(self, content: bytes) -> list[Statement]:
+        found = read_object(content) or {}
+        event, data = str(found.get("event")), part(found, "data")
+        if event == "charge.success":
+            made = _stated(data)
+        elif event in _REFUNDED:
+            made = _refunded(data, _REFUNDED[event])
+        elif event.startswith("charge.dispute."):
+            made = _disputed(event, data)
+        else:
+            made = None
+        return [] if made is None else [made]
+
+    async def confirm(self, content: bytes) -> bool:
+        return True
+
+    def _ordered(self, order: Order) -> dict[str, Any]:
+        return {
+            "email": order.email,
+            "amount": order.amount_minor,
+            "currency": order.currency,
+            "reference": order.reference,
+        }
+
+    async def _post(self, path: str, body: dict[str, Any]) -> Reply:
+        return await self._outbound.send("POST", path, headers=self._headers, json=body)
+
+
+def _said(reply: Reply) -> str:
+    return str(reply.json.get("message"))[:200]
+
+
+def _charged(data: dict[str, Any]) -> Answer:
+    """A state that we do not know, or that the customer has not come to, says nothing yet."""
+    return Answer(_stated(data))
+
+
+def _stated(data: dict[str, Any]) -> Statement | None:
+    state, reference = _CHARGED.get(str(data.get("status"))), text(data, "reference")
+    if state is None or reference is None:
+        return None
+    failed = state is S.FAILED
+    words = text(data, "gateway_response")
+    return Statement(
+        reference=reference,
+        kind=K.PAYMENT,
+        status=state,
+        provider_reference=text(data, "id"),
+        amount_minor=whole(data, "amount"),
+        currency=text(data, "currency"),
+        fee_minor=whole(data, "fees"),
+        provider_at=instant(data, "paid_at") or instant(data, "created_at"),
+        code=words if failed else None,
+        category=_category(words) if failed else None,
+        token=_token(part(data, "authorization")),
+    )
+
+
+def _category(words: str | None) -> str:
+    said = (words or "").lower()
+    if any(word in said for word in _HARD_WORDS):
+        return "hard"
+    return "authentication" if "authenticat" in said else "soft"
+
+
+def _token(authorization: dict[str, Any]) -> MethodToken | None:
+    code = text(authorization, "authorization_code")
+    if code is None or authorization.get("reusable") is not True:
+        return None
+    return MethodToken(
+        token=code,
+        kind="bank" if authorization.get("channel") == "bank" else "card",
+        brand=text(authorization, "brand") or text(authorization, "card_type"),
+        last4=text(authorization, "last4"),
+        expires_on=_last_day(authorization),
+    )
+
+
+def _last_day(authorization: dict[str, Any]) -> date | None:
+    try:
+        year, month = int(authorization["exp_year"]), int(authorization["exp_month"])
+        return date(year, month, calendar.monthrange(year, month)[1])
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:
+    inner = part(data, "transaction")
+    reference = text(data, "transaction_reference") or text(inner, "reference")
+    if reference is None:
+        return None
+    return Statement(
+        reference=reference,
+        kind=K.REFUND,
+        status=state,
+        amount_minor=whole(data, "amount"),
+        currency=text(data, "currency"),
+        item_reference=text(data, "id"),
+    )
+
+
+def _disputed(event: str, data: dict[str, Any]) -> Statement | None:
+    reference = text(part(data, "transaction"), "reference")
+    state = S.OPEN if event == "charge.dispute.create" else None
+    if event == "charge.dispute.resolve":
+        state = _RESOLVED.get(str(data.get("resolution")))
+    if state is None or reference is None:
+        return None
+    return Statement(
+        reference=reference,
+        kind=K.DISPUTE,
+        status=state,
+        amount_minor=whole(data, "refund_amount"),
+        currency=text(data, "currency"),
+        item_reference=text(data, "id"),
+    )

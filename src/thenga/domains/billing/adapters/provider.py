@@ -1,0 +1,127 @@
+"""What every payment provider can be asked, and how it is known that a call is really its own."""
+
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Protocol
+
+from thenga.domains.billing.tables import Answer, Order, RefundOrder, Statement
+from thenga.kernel.errors import Problem
+from thenga.kernel.guard import read_json
+
+TOLERANCE_SECONDS = 300  # where the scheme signs a time
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """A call that is the provider's own; its key is the same however often it is sent."""
+
+    event_key: str
+    event_type: str
+    secret_used: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A call that is not, and why; told to nobody but our own operators."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call as it came in: raw bytes, every header, the address that was called."""
+
+    raw: bytes
+    headers: Sequence[tuple[str, str]]
+    url: str
+    now: datetime
+
+    def header(self, name: str) -> str | None:
+        """The one header of a name; none where it is missing, there twice, or not plain text."""
+        found = [value for key, value in self.headers if key.lower() == name]
+        return found[0] if len(found) == 1 and found[0].isascii() else None
+
+
+class PaymentProvider(Protocol):
+    """One provider. `start`, `charge`, `refund` and `fetch` talk to it and may be silent; `verify`
+    and `statements` only read what it sent.
+
+    `repeats` says whether a charge may be sent again under the same reference.
+    """
+
+    name: str
+    repeats: bool
+
+    async def start(self, order: Order) -> Answer: ...
+
+    async def charge(self, order: Order) -> Answer: ...
+
+    async def refund(self, order: RefundOrder) -> Answer: ...
+
+    async def fetch(self, order: Order) -> Answer: ...
+
+    def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused: ...
+
+    def statements(self, content: bytes) -> list[Statement]: ...
+
+    async def confirm(self, content: bytes) -> bool: ...
+
+
+class NotOffered:
+    """For a provider that has no such call: nothing was done, and it says so."""
+
+    def __init__(self, text: str) -> None:
+        self.answer = Answer(fault=text)
+
+
+def which_secret(secrets: Sequence[str], expected: Mapping[str, bytes], given: bytes) -> str | None:
+    """Which of the two secrets made a signature; all are tried, in constant time (BIL-35)."""
+    used = None
+    for name, secret in zip(("current", "former"), secrets, strict=False):
+        if hmac.compare_digest(expected[secret], given):
+            used = used or name
+    return used
+
+
+def read_object(raw: bytes) -> dict[str, Any] | None:
+    """The JSON object of verified bytes; none where they hold something else."""
+    try:
+        found = read_json(raw)
+    except Problem:
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def part(found: dict[str, Any], *path: str) -> dict[str, Any]:
+    """An object inside an object, empty where it is not there."""
+    inner: Any = found
+    for name in path:
+        inner = inner.get(name) if isinstance(inner, dict) else None
+    return inner if isinstance(inner, dict) else {}
+
+
+def text(found: dict[str, Any], name: str) -> str | None:
+    """A text or number as text; none where it is neither."""
+    value = found.get(name)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        return None
+    return str(value)[:200] or None
+
+
+def whole(found: dict[str, Any], name: str) -> int | None:
+    """A whole number of minor units that can be stored; none where it is something else."""
+    value = found.get(name)
+    good = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**15
+    return value if good else None
+
+
+def instant(found: dict[str, Any], name: str) -> datetime | None:
+    """An instant in ISO 8601 with its zone; none where it is something else."""
+    try:
+        at = datetime.fromisoformat(str(found.get(name)))
+    except ValueError:
+        return None
+    return at if at.tzinfo is not None and 2000 <= at.year < 2200 else None

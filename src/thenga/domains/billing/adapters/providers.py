@@ -1,0 +1,102 @@
+"""The providers of this deployment, made from its settings; secrets are two while they rotate."""
+
+import base64
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from thenga.domains.billing.adapters.outbound import Outbound, Silence
+from thenga.domains.billing.adapters.payfast import PayFast
+from thenga.domains.billing.adapters.paystack import Paystack
+from thenga.domains.billing.adapters.provider import PaymentProvider
+from thenga.domains.billing.adapters.sandbox import Sandbox
+from thenga.domains.billing.adapters.stripe import Stripe
+from thenga.domains.billing.tables import Answer
+from thenga.kernel.host import Host
+
+_DOMAIN = "billing"
+SANDBOX_URL = "http://127.0.0.1:8017"
+
+
+@dataclass(frozen=True, slots=True)
+class Configured:
+    """A provider with the secrets that its callbacks may be signed with, the present one first."""
+
+    provider: PaymentProvider
+    secrets: tuple[str, ...]
+
+
+def sandbox_secret(host: Host) -> str:
+    """Both sides of the sandbox are ours, so nobody has to configure what they share."""
+    return "whsec_" + base64.b64encode(host.key("sandbox-provider")).decode()
+
+
+class Providers:
+    """Finds a provider by its name; one without a secret is not there."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def of(self, name: str) -> PaymentProvider:
+        """The provider of a payment; one that was taken out of the settings is a defect."""
+        found = self.known(name)
+        if found is None:
+            raise LookupError(
+                f"{name} is not configured; set THENGA_{name.upper()}_SECRETS_BILLING"
+            )
+        return found.provider
+
+    def known(self, name: str) -> Configured | None:
+        """A provider of this deployment, or none."""
+        make = _MAKERS.get(name)
+        given = self._setting(f"{name}_secrets")
+        if name == "sandbox":
+            given = sandbox_secret(self._host)
+        if make is None or not given:
+            return None
+        # An empty one among them is PayFast without a passphrase.
+        secrets = tuple(given.split(","))[:2]
+        return Configured(make(self, secrets[0]), secrets)
+
+    def paystack(self, secret: str) -> PaymentProvider:
+        return Paystack(self._to("paystack_url", "https://api.paystack.co"), secret)
+
+    def payfast(self, passphrase: str) -> PaymentProvider:
+        page = self._setting("payfast_url") or "https://www.payfast.co.za"
+        return PayFast(
+            Outbound(page),
+            self._to("payfast_api_url", "https://api.payfast.co.za"),
+            page=page,
+            merchant_id=self._setting("payfast_merchant"),
+            merchant_key=self._setting("payfast_merchant_key"),
+            passphrase=passphrase,
+            now=self._host.now,
+        )
+
+    def stripe(self, secret: str) -> PaymentProvider:
+        key = self._setting("stripe_key")
+        return Stripe(self._to("stripe_url", "https://api.stripe.com"), key)
+
+    def sandbox(self, secret: str) -> PaymentProvider:
+        return Sandbox(self._to("sandbox_url", SANDBOX_URL))
+
+    def _setting(self, name: str) -> str:
+        return self._host.settings.of_domain(name, _DOMAIN)
+
+    def _to(self, name: str, usual: str) -> Outbound:
+        return Outbound(self._setting(name) or usual)
+
+
+_MAKERS: dict[str, Callable[[Providers, str], PaymentProvider]] = {
+    "paystack": Providers.paystack,
+    "payfast": Providers.payfast,
+    "stripe": Providers.stripe,
+    "sandbox": Providers.sandbox,
+}
+
+
+async def heard(asking: Awaitable[Answer]) -> Answer:
+    """What a provider answers; silence is an answer that says nothing (BIL-32)."""
+    try:
+        return await asking
+    except Silence:
+        return Answer()

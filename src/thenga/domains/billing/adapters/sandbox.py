@@ -1,0 +1,176 @@
+"""The sandbox: our own provider for sandbox organizations, on a loopback server of its own.
+
+Its callbacks follow Standard Webhooks: base64 HMAC-SHA256 over `id.timestamp.body`.
+"""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+from urllib.parse import quote
+
+from thenga.domains.billing.adapters.outbound import Outbound, Reply
+from thenga.domains.billing.adapters.provider import (
+    TOLERANCE_SECONDS,
+    Call,
+    Refused,
+    Verified,
+    instant,
+    part,
+    read_object,
+    text,
+    which_secret,
+    whole,
+)
+from thenga.domains.billing.tables import (
+    Answer,
+    MethodToken,
+    NextAction,
+    Order,
+    RefundOrder,
+    StatedStatus,
+    Statement,
+    StatementKind,
+)
+
+S, K = StatedStatus, StatementKind
+_TYPES: dict[str, tuple[StatementKind, StatedStatus]] = {
+    "payment.processing": (K.PAYMENT, S.PROCESSING),
+    "payment.failed": (K.PAYMENT, S.FAILED),
+    "payment.canceled": (K.PAYMENT, S.CANCELED),
+    "payment.succeeded": (K.PAYMENT, S.SUCCEEDED),
+    "refund.processing": (K.REFUND, S.PROCESSING),
+    "refund.failed": (K.REFUND, S.FAILED),
+    "refund.succeeded": (K.REFUND, S.SUCCEEDED),
+    "dispute.opened": (K.DISPUTE, S.OPEN),
+    "dispute.won": (K.DISPUTE, S.WON),
+    "dispute.lost": (K.DISPUTE, S.LOST),
+}
+
+
+def signed(secret: str, event_id: str, timestamp: str, body: bytes) -> str:
+    """The signature of Standard Webhooks; the secret is base64 behind `whsec_`."""
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    message = f"{event_id}.{timestamp}.".encode() + body
+    return "v1," + base64.b64encode(hmac.digest(key, message, hashlib.sha256)).decode()
+
+
+class Sandbox:
+    """Tokens decide what happens; the key of an order is honoured."""
+
+    name = "sandbox"
+    repeats = True
+
+    def __init__(self, outbound: Outbound) -> None:
+        self._outbound = outbound
+
+    async def start(self, order: Order) -> Answer:
+        reply = await self._post("/checkouts", order)
+        url = text(reply.json, "url")
+        if reply.status != 200 or url is None:
+            return Answer(fault=_said(reply))
+        return Answer(action=NextAction("redirect", url))
+
+    async def charge(self, order: Order) -> Answer:
+        reply = await self._post("/charges", order)
+        return _answered(reply)
+
+    async def fetch(self, order: Order) -> Answer:
+        reply = await self._outbound.send("GET", f"/payments/{quote(order.reference)}")
+        return Answer(unheard=True) if reply.status == 404 else _answered(reply)
+
+    async def refund(self, order: RefundOrder) -> Answer:
+        body = {
+            "key": order.key,
+            "reference": order.reference,
+            "amount": order.amount_minor,
+            "currency": order.currency,
+        }
+        return _answered(await self._outbound.send("POST", "/refunds", json=body))
+
+    def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
+        event_id, at = call.header("webhook-id"), call.header("webhook-timestamp")
+        header = call.header("webhook-signature")
+        if event_id is None or at is None or header is None:
+            return Refused("no single signature")
+        if not (at.isdigit() and len(at) <= 12 and 0 < len(event_id) <= 200):
+            return Refused("malformed")
+        if abs(call.now.timestamp() - int(at)) > TOLERANCE_SECONDS:
+            return Refused("too old")
+        try:
+            expected = {one: signed(one, event_id, at, call.raw).encode() for one in secrets}
+        except binascii.Error:
+            return Refused("secret")
+        given = [one.encode() for one in header.split(" ")]
+        fits = [used for one in given if (used := which_secret(secrets, expected, one))]
+        if not fits:
+            return Refused("signature")
+        kind = text(read_object(call.raw) or {}, "type")
+        return Verified(event_id, kind or "unknown", fits[0], call.raw)
+
+    def statements(self, content: bytes) -> list[Statement]:
+        made = _stated(read_object(content) or {})
+        return [] if made is None else [made]
+
+    async def confirm(self, content: bytes) -> bool:
+        return True
+
+    async def _post(self, path: str, order: Order) -> Reply:
+        body = {
+            "key": order.key,
+            "reference": order.reference,
+            "amount": order.amount_minor,
+            "currency": order.currency,
+            "token": order.token,
+            "notifyUrl": order.notify_url,
+            "returnUrl": order.return_url,
+        }
+        return await self._outbound.send("POST", path, json=body)
+
+
+def _said(reply: Reply) -> str:
+    return str(reply.json.get("message"))[:200]
+
+
+def _answered(reply: Reply) -> Answer:
+    if reply.status != 200:
+        return Answer(fault=_said(reply))
+    return Answer(_stated(reply.json))
+
+
+def _stated(found: dict[str, Any]) -> Statement | None:
+    """An event, or an answer in the form of one."""
+    meant, data = _TYPES.get(str(found.get("type"))), part(found, "data")
+    reference = text(data, "reference")
+    if meant is None or reference is None:
+        return None
+    kind, state = meant
+    return Statement(
+        reference=reference,
+        kind=kind,
+        status=state,
+        provider_reference=text(data, "paymentId"),
+        amount_minor=whole(data, "amount"),
+        currency=text(data, "currency"),
+        fee_minor=whole(data, "fee"),
+        provider_at=instant(found, "at"),
+        item_reference=text(data, "itemId"),
+        code=text(data, "code"),
+        category=text(data, "category"),
+        token=_token(part(data, "method")),
+    )
+
+
+def _token(method: dict[str, Any]) -> MethodToken | None:
+    token = text(method, "token")
+    if token is None:
+        return None
+    return MethodToken(
+        token=token,
+        brand=text(method, "brand"),
+        last4=text(method, "last4"),
+        expires_on=date.fromisoformat(str(method["expiresOn"])),
+    )

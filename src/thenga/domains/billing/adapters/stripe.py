@@ -1,0 +1,257 @@
+"""Stripe: `t=,v1=` HMAC-SHA256 under the whole `whsec_` text, 300 seconds (za-facts 6.5).
+
+Off by default: accounts for South African merchants are not offered directly.
+"""
+
+import calendar
+import hashlib
+import hmac
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+from urllib.parse import quote
+
+from thenga.domains.billing.adapters.outbound import Outbound, Reply
+from thenga.domains.billing.adapters.provider import (
+    TOLERANCE_SECONDS,
+    Call,
+    Refused,
+    Verified,
+    part,
+    read_object,
+    text,
+    which_secret,
+    whole,
+)
+from thenga.domains.billing.tables import (
+    Answer,
+    MethodToken,
+    NextAction,
+    Order,
+    RefundOrder,
+    StatedStatus,
+    Statement,
+    StatementKind,
+)
+
+S, K = StatedStatus, StatementKind
+_INTENTS = {
+    "succeeded": S.SUCCEEDED,
+    "processing": S.PROCESSING,
+    "canceled": S.CANCELED,
+}
+_EVENTS = {
+    "payment_intent.succeeded": S.SUCCEEDED,
+    "payment_intent.processing": S.PROCESSING,
+    "payment_intent.canceled": S.CANCELED,
+    "payment_intent.payment_failed": S.FAILED,
+}
+_REFUNDS = {"succeeded": S.SUCCEEDED, "failed": S.FAILED, "pending": S.PROCESSING}
+_DISPUTES = {"won": S.WON, "lost": S.LOST}
+_HARD = ("lost_card", "stolen_card", "pickup_card", "restricted_card", "revocation_of")
+
+
+class Stripe:
+    """Intents in cents; a charge under the same key is the same charge."""
+
+    name = "stripe"
+    repeats = True
+
+    def __init__(self, outbound: Outbound, secret: str) -> None:
+        self._outbound = outbound
+        self._headers = {"Authorization": f"Bearer {secret}"}
+
+    async def start(self, order: Order) -> Answer:
+        form = {
+            "mode": "payment",
+            "client_reference_id": order.reference,
+            "success_url": order.return_url or order.notify_url,
+            "line_items[0][quantity]": "1",
+            "line_items[0][price_data][currency]": order.currency.lower(),
+            "line_items[0][price_data][unit_amount]": str(order.amount_minor),
+            "line_items[0][price_data][product_data][name]": order.description,
+            "payment_intent_data[metadata][reference]": order.reference,
+            "payment_intent_data[setup_future_usage]": "off_session",
+            "customer_creation": "always",
+        }
+        reply = await self._post("/v1/checkout/sessions", form, f"start-{order.key}")
+        url = text(reply.json, "url")
+        if reply.status != 200 or url is None:
+            return Answer(fault=_said(reply))
+        return Answer(action=NextAction("redirect", url))
+
+    async def charge(self, order: Order) -> Answer:
+        customer, _, method = (order.token or "").partition(":")
+        form = {
+            "amount": str(order.amount_minor),
+            "currency": order.currency.lower(),
+            "customer": customer,
+            "payment_method": method,
+            "off_session": "true",
+            "confirm": "true",
+            "metadata[reference]": order.reference,
+        }
+        reply = await self._post("/v1/payment_intents", form, order.key)
+        error = part(reply.json, "error")
+        if reply.status == 402:
+            return Answer(_of_intent(part(error, "payment_intent"), S.FAILED, error))
+        if reply.status != 200:
+            return Answer(fault=_said(reply))
+        return Answer(_of_intent(reply.json, None, {}))
+
+    async def fetch(self, order: Order) -> Answer:
+        if order.provider_reference is not None:
+            path = f"/v1/payment_intents/{quote(order.provider_reference)}"
+            reply = await self._outbound.send("GET", path, headers=self._headers)
+            return Answer(_of_intent(reply.json, None, {})) if reply.status == 200 else Answer()
+        asked = quote(f"metadata['reference']:'{order.reference}'")
+        path = f"/v1/payment_intents/search?query={asked}"
+        reply = await self._outbound.send("GET", path, headers=self._headers)
+        found = reply.json.get("data")
+        if reply.status != 200 or not isinstance(found, list):
+            return Answer()
+        stated = [one for item in found if (one := _of_intent(item, None, {})) is not None]
+        return Answer(stated[0]) if stated else Answer(unheard=not found)
+
+    async def refund(self, order: RefundOrder) -> Answer:
+        form = {
+            "payment_intent": order.provider_reference or "",
+            "amount": str(order.amount_minor),
+            "metadata[reference]": order.reference,
+        }
+        reply = await self._post("/v1/refunds", form, order.key)
+        stated = _of_refund(reply.json, order.reference)
+        if reply.status != 200 or stated is None:
+            return Answer(fault=_said(reply))
+        return Answer(stated)
+
+    def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
+        header = call.header("stripe-signature")
+        if header is None:
+            return Refused("no single signature")
+        parts = [piece.strip().partition("=") for piece in header.split(",")]
+        times = [value for name, _, value in parts if name == "t"]
+        given = [value.encode() for name, _, value in parts if name == "v1"]
+        if len(times) != 1 or not times[0].isdigit() or len(times[0]) > 12:
+            return Refused("malformed")
+        if abs(call.now.timestamp() - int(times[0])) > TOLERANCE_SECONDS:
+            return Refused("too old")
+        signed = times[0].encode() + b"." + call.raw
+        expected = {
+            one: hmac.new(one.encode(), signed, hashlib.sha256).hexdigest().encode()
+            for one in secrets
+        }
+        # All of them, whichever fits: a secret that is being rotated signs twice.
+        fits = [used for one in given if (used := which_secret(secrets, expected, one))]
+        if not fits:
+            return Refused("signature")
+        found = read_object(call.raw) or {}
+        key, kind = text(found, "id"), text(found, "type")
+        if key is None or kind is None:
+            return Refused("malformed")
+        return Verified(key, kind, fits[0], call.raw)
+
+    def statements(self, content: bytes) -> list[Statement]:
+        found = read_object(content) or {}
+        kind, data = str(found.get("type")), part(found, "data", "object")
+        made = None
+        if kind in _EVENTS:
+            made = _of_intent(data, _EVENTS[kind], part(data, "last_payment_error"))
+        elif kind in ("refund.created", "refund.updated", "refund.failed"):
+            made = _of_refund(data, None)
+        elif kind in ("charge.dispute.created", "charge.dispute.closed"):
+            made = _of_dispute(data)
+        return [] if made is None else [made]
+
+    async def confirm(self, content: bytes) -> bool:
+        return True
+
+    async def _post(self, path: str, form: dict[str, str], key: str) -> Reply:
+        headers = self._headers | {"Idempotency-Key": key}
+        return await self._outbound.send("POST", path, headers=headers, form=form)
+
+
+def _said(reply: Reply) -> str:
+    return str(part(reply.json, "error").get("message"))[:200]
+
+
+def _of_intent(intent: Any, told: StatedStatus | None, error: dict[str, Any]) -> Statement | None:
+    if not isinstance(intent, dict):
+        return None
+    state = told or _INTENTS.get(str(intent.get("status")))
+    reference = text(part(intent, "metadata"), "reference")
+    if state is None or reference is None:
+        return None
+    made = whole(intent, "created")
+    amount = "amount_received" if state is S.SUCCEEDED else "amount"
+    return Statement(
+        reference=reference,
+        kind=K.PAYMENT,
+        status=state,
+        provider_reference=text(intent, "id"),
+        amount_minor=whole(intent, amount),
+        currency=(text(intent, "currency") or "").upper() or None,
+        provider_at=None if made is None else datetime.fromtimestamp(made, UTC),
+        code=text(error, "decline_code") or text(error, "code"),
+        category=_category(error) if state is S.FAILED else None,
+        token=_token(intent),
+    )
+
+
+def _category(error: dict[str, Any]) -> str:
+    code = f"{error.get('decline_code')} {error.get('code')}"
+    if any(word in code for word in _HARD):
+        return "hard"
+    return "authentication" if "authentication_required" in code else "soft"
+
+
+def _token(intent: dict[str, Any]) -> MethodToken | None:
+    customer, method = text(intent, "customer"), text(intent, "payment_method")
+    expanded = part(intent, "payment_method")
+    method = method or text(expanded, "id")
+    if customer is None or method is None:
+        return None
+    card = part(expanded, "card")
+    return MethodToken(
+        token=f"{customer}:{method}",
+        brand=text(card, "brand"),
+        last4=text(card, "last4"),
+        expires_on=_last_day(card),
+    )
+
+
+def _last_day(card: dict[str, Any]) -> date | None:
+    year, month = whole(card, "exp_year"), whole(card, "exp_month")
+    if year is None or month is None or not (2000 <= year < 2200 and 1 <= month <= 12):
+        return None
+    return date(year, month, calendar.monthrange(year, month)[1])
+
+
+def _of_refund(data: dict[str, Any], known: str | None) -> Statement | None:
+    state = _REFUNDS.get(str(data.get("status")))
+    reference = known or text(part(data, "metadata"), "reference")
+    if state is None or reference is None:
+        return None
+    return Statement(
+        reference=reference,
+        kind=K.REFUND,
+        status=state,
+        amount_minor=whole(data, "amount"),
+        currency=(text(data, "currency") or "").upper() or None,
+        item_reference=text(data, "id"),
+    )
+
+
+def _of_dispute(data: dict[str, Any]) -> Statement | None:
+    reference = text(part(data, "metadata"), "reference")
+    state = _DISPUTES.get(str(data.get("status")), S.OPEN)
+    if reference is None:
+        return None
+    return Statement(
+        reference=reference,
+        kind=K.DISPUTE,
+        status=state,
+        amount_minor=whole(data, "amount"),
+        currency=(text(data, "currency") or "").upper() or None,
+        item_reference=text(data, "id"),
+    )

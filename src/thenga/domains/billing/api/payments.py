@@ -1,0 +1,261 @@
+"""Payments: the money of an invoice, collected once, whatever is heard of it and how often."""
+
+from datetime import datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import Path, Query, Response
+from pydantic import Field
+
+from thenga.domains.billing.api.terms import Rand
+from thenga.domains.billing.lifecycles import PaymentLifecycle
+from thenga.domains.billing.permissions import Permission
+from thenga.domains.billing.services import charging, confirming, payments
+from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.acting import act_for
+from thenga.domains.billing.services.payments import (
+    How,
+    PaymentInProgress,
+    PaymentMethodRequired,
+)
+from thenga.domains.billing.services.providers import ProviderNotAllowed
+from thenga.domains.billing.tables import (
+    DisputeStatus,
+    Payment,
+    PaymentStatus,
+    ProviderStatement,
+    StatedStatus,
+    StatementKind,
+    StatementOutcome,
+)
+from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import InvalidTransition, RuleViolated
+from thenga.kernel.fields import Day, matching, text
+from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import reads, writes
+from thenga.kernel.http.lists import paged
+from thenga.kernel.http.reference import problems
+from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.money import Money
+from thenga.kernel.wire import to_json
+
+router = make_router("Billing / Payment")
+
+PaymentId = Annotated[UUID, Path(alias="paymentId")]
+OfOrganization = Annotated[
+    UUID | None,
+    Query(alias="organizationId", description="For operators: whose; for others their own."),
+]
+Provider = Annotated[str, matching("^[a-z]{2,20}$", 20)]
+ReturnUrl = Annotated[str, matching("^https?://[!-~]{1,500}$", 510)]
+_RETURN = Field(description="Where the customer comes back to; one of our own pages.")
+_METHOD = Field(description="A way to pay that is on file.")
+_PROVIDER = Field(description="`paystack`, `payfast`, `eft`; in a sandbox `sandbox`.")
+FROM = Query(alias="from", description="The first local day.")
+TO = Query(alias="to", description="The last local day, counted.")
+
+
+class Pay(Body):
+    """Name a method on file, or a provider on whose page the customer pays."""
+
+    invoice_id: UUID
+    payment_method_id: Annotated[UUID | None, _METHOD] = None
+    provider: Annotated[Provider | None, _PROVIDER] = None
+    return_url: Annotated[ReturnUrl | None, _RETURN] = None
+
+
+class ConfirmPayment(Body):
+    """What the bank statement says."""
+
+    bank_reference: Annotated[
+        str, text(1, 100), Field(description="The bank's own; it can confirm one payment.")
+    ]
+    received_on: Day
+    amount: Rand
+
+
+class ActionField(View):
+    name: str
+    value: str
+
+
+class NextActionView(View):
+    """What the customer does next: open an address, post a form, or transfer the money."""
+
+    kind: Literal["redirect", "form_post", "bank_transfer"]
+    url: str | None
+    fields: Annotated[list[ActionField] | None, Field(description="To be posted in this order.")]
+    expires_at: datetime | None
+
+
+class FailureView(View):
+    """Why it failed: `hard` is never tried again with this method, `authentication` needs the
+    customer, `soft` and `technical` may pass."""
+
+    category: Literal["soft", "hard", "authentication", "technical"]
+    code: str | None
+
+
+class StatementView(View):
+    """One thing that the provider said; `stale` is what was known already or is older."""
+
+    kind: StatementKind
+    status: StatedStatus
+    outcome: StatementOutcome
+    source: Annotated[str, Field(description="`callback`, `answer`, `poll` or `operator`.")]
+    amount: Money | None
+    provider_reference: str | None
+    provider_at: datetime | None
+    heard_at: datetime
+    callback_id: UUID | None
+    note: str | None
+
+    @classmethod
+    def of(cls, row: ProviderStatement) -> "StatementView":
+        told = row.currency is not None and len(row.currency) == 3 and row.currency.isupper()
+        amount = None
+        if row.amount_minor is not None and row.currency is not None and told:
+            amount = Money(row.amount_minor, row.currency)
+        return cls.model_validate(row.__dict__ | {"amount": amount, "heard_at": row.created_at})
+
+
+class PaymentView(Stored):
+    """A payment as far as it is known by now."""
+
+    organization_id: UUID
+    account_id: UUID
+    invoice_id: UUID
+    subscription_id: UUID | None
+    payment_method_id: UUID | None
+    provider: str
+    amount: Annotated[Money, Field(description="What was due when it was begun.")]
+    status: PaymentStatus
+    reference: Annotated[str, Field(description="Ours, as the provider shows it.")]
+    provider_reference: str | None
+    next_action: NextActionView | None
+    attempt: int
+    initiated_by: Literal["customer", "system"]
+    failure: FailureView | None
+    fee_amount: Money
+    refunded_amount: Money
+    dispute_status: DisputeStatus
+    provider_updated_at: datetime | None
+    allowed_moves: list[AllowedMove]
+
+    @property
+    def own_path(self) -> str:
+        return f"/v1/billing/payments/{self.id}"
+
+
+class PaymentWhole(PaymentView):
+    """A payment with everything that was said of it."""
+
+    statements: list[StatementView]
+
+
+def values_of(payment: Payment, now: datetime) -> dict[str, Any]:
+    """The fields of a payment as time has made it, before any sweep."""
+    over = charging.is_over(payment, now)
+    return payment.__dict__ | {
+        "amount": payment.amount,
+        "status": PaymentStatus.EXPIRED if over else payment.status,
+        "next_action": None if over else payment.next_action,
+        "fee_amount": Money(payment.fee_minor, payment.currency),
+        "refunded_amount": Money(payment.refunded_minor, payment.currency),
+        "allowed_moves": [] if over else PaymentLifecycle.allowed(payment, now),
+    }
+
+
+def view_of(payment: Payment, now: datetime) -> PaymentView:
+    return PaymentView.model_validate(values_of(payment, now))
+
+
+_RUNNING: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "The payment of this invoice that runs already, by the same way.",
+        "model": PaymentView,
+        "content": {"application/json": {"examples": {"running": {"value": "as at 201"}}}},
+    }
+}
+
+
+@router.post(
+    "/billing/payments",
+    status_code=201,
+    response_model=PaymentView,
+    responses=_RUNNING
+    | problems(
+        PaymentInProgress,
+        InvalidTransition,
+        AccountParked,
+        ProviderNotAllowed,
+        PaymentMethodRequired,
+        RuleViolated,
+    ),
+)
+async def pay_invoice(
+    body: Pay, work: Annotated[Work, writes(Permission.PAYMENT_CREATE)]
+) -> PaymentView | Response:
+    """Pay what is due on an invoice. The amount is the invoice's; nobody states it."""
+    how = How(body.payment_method_id, body.provider, body.return_url)
+    payment, new = await payments.pay(work, invoice_id=body.invoice_id, how=how)
+    view = view_of(payment, work.now)
+    return view if new else Response(to_json(view), media_type="application/json")
+
+
+@router.get("/billing/payments")
+async def list_payments(
+    read: Annotated[Reader, reads(Permission.PAYMENT_READ)],
+    page: Annotated[Paged, paged("createdAt")],
+    organization_id: OfOrganization = None,
+    status: PaymentStatus | None = None,
+    invoice_id: Annotated[UUID | None, Query(alias="invoiceId")] = None,
+    provider: Provider | None = None,
+    since: Annotated[Day | None, FROM] = None,
+    until: Annotated[Day | None, TO] = None,
+) -> PageOf[PaymentView]:
+    """Every attempt to collect money, with how it ended."""
+    await act_for(read, organization_id)
+    found = await payments.list_all(
+        read,
+        page,
+        status=status,
+        invoice_id=invoice_id,
+        provider=provider,
+        since=since,
+        until=until,
+    )
+    return PageOf[PaymentView].of(found, lambda payment: view_of(payment, read.now))
+
+
+@router.get("/billing/payments/{paymentId}")
+async def get_payment(
+    payment_id: PaymentId, read: Annotated[Reader, reads(Permission.PAYMENT_READ)]
+) -> PaymentWhole:
+    """A payment: what the customer does next, and what the provider said of it."""
+    payment = await read.get(Payment, payment_id)
+    said = await payments.statements_of(read, payment.id)
+    values = values_of(payment, read.now) | {"statements": [StatementView.of(one) for one in said]}
+    return PaymentWhole.model_validate(values)
+
+
+@router.post(
+    "/billing/payments/{paymentId}/confirm", responses=problems(InvalidTransition, RuleViolated)
+)
+async def confirm_payment(
+    payment_id: PaymentId,
+    body: ConfirmPayment,
+    work: Annotated[Work, writes(Permission.PAYMENT_CONFIRM)],
+) -> PaymentView:
+    """Say that a bank transfer is on the account. Operators of the platform do this."""
+    payment = await confirming.confirm(
+        work,
+        payment_id,
+        bank_reference=body.bank_reference,
+        received_on=body.received_on,
+        amount=body.amount.money,
+    )
+    return view_of(payment, work.now)

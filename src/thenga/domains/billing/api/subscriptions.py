@@ -1,0 +1,187 @@
+"""Subscriptions: buying a plan, reading what one has, pausing it for a while."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Path, Query
+from pydantic import Field
+
+from thenga.domains.billing.api.accounts import OfOrganization
+from thenga.domains.billing.api.plans import Code
+from thenga.domains.billing.api.subscription_views import SubscriptionView, view
+from thenga.domains.billing.permissions import Permission
+from thenga.domains.billing.services import pausing, subscription_clock, subscriptions
+from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.acting import act_for
+from thenga.domains.billing.services.invoices import TaxDataMissing
+from thenga.domains.billing.services.pauses import PauseLimit
+from thenga.domains.billing.services.payments import (
+    How,
+    PaymentInProgress,
+    PaymentMethodRequired,
+)
+from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.providers import ProviderNotAllowed
+from thenga.domains.billing.services.subscriptions import Bought
+from thenga.domains.billing.tables import (
+    Interval,
+    Payment,
+    PaymentStatus,
+    PlanKind,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
+from thenga.kernel.fields import Day, matching
+from thenga.kernel.http.bodies import Body, PageOf, View
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import reads, writes
+from thenga.kernel.http.lists import paged
+from thenga.kernel.http.reference import problems
+from thenga.kernel.money import Money
+
+router = make_router("Billing / Subscription")
+
+SubscriptionId = Annotated[UUID, Path(alias="subscriptionId")]
+Provider = Annotated[str, matching("^[a-z]{2,20}$", 20)]
+ReturnUrl = Annotated[str, matching("^https?://[A-Za-z0-9._~:/?#@!$&'*+,;=%-]{1,490}$", 500)]
+
+
+class BuyPlan(Body):
+    """A plan and how it is paid: with a method on file, or at a provider's own page."""
+
+    plan_code: Annotated[Code, Field(description="The plan to buy, in its version of today.")]
+    interval: Interval
+    payment_method_id: Annotated[UUID | None, Field(description="A method on file.")] = None
+    provider: Annotated[
+        Provider | None, Field(description="Or a provider, whose page is in `nextAction`.")
+    ] = None
+    return_url: Annotated[
+        ReturnUrl | None, Field(description="Where the provider sends the payer back to.")
+    ] = None
+
+
+class PauseSubscription(Body):
+    resume_on: Annotated[
+        Day | None, Field(description="The day to resume by itself; the longest if left out.")
+    ] = None
+
+
+class PaymentToMake(View):
+    """The payment that starts the plan; `GET /billing/payments/{paymentId}` follows it."""
+
+    id: UUID
+    status: PaymentStatus
+    amount: Money
+    next_action: Annotated[
+        dict[str, Any] | None, Field(description="What the payer does next, and until when.")
+    ]
+
+    @classmethod
+    def of(cls, payment: Payment) -> "PaymentToMake":
+        return cls(
+            id=payment.id,
+            status=payment.status,
+            amount=payment.amount,
+            next_action=payment.next_action,
+        )
+
+
+class BoughtView(SubscriptionView):
+    """What was bought, and what must be paid for it to begin."""
+
+    invoice_id: Annotated[UUID | None, Field(description="None where nothing is charged.")]
+    payment: Annotated[PaymentToMake | None, Field(description="None where nothing is due.")]
+
+    @classmethod
+    async def of(cls, work: Work, bought: Bought) -> "BoughtView":
+        seen = await subscriptions.seen(work, bought.subscription)
+        paid = {
+            "invoice_id": bought.invoice and bought.invoice.id,
+            "payment": bought.payment and PaymentToMake.of(bought.payment),
+        }
+        return cls.shown(cls.values(seen, work.now) | paid)
+
+
+@router.post(
+    "/billing/subscriptions",
+    status_code=201,
+    responses=problems(
+        *(Duplicate, AccountParked, PlanNotAvailable, TaxDataMissing, ProviderNotAllowed),
+        *(PaymentMethodRequired, RuleViolated),
+    ),
+)
+async def buy_subscription(
+    body: BuyPlan, work: Annotated[Work, writes(Permission.SUBSCRIPTION_CREATE)]
+) -> BoughtView:
+    """Buy a plan. It begins when its first payment is made, or at once where nothing is due.
+
+    Not paid within 23 hours it falls away and leaves no document; a new purchase takes its place.
+    """
+    if body.payment_method_id is not None and body.provider is not None:
+        raise RuleViolated("Pay with a method on file or with a provider.", rule="one-way")
+    how = How(body.payment_method_id, body.provider, body.return_url)
+    bought = await subscriptions.buy(
+        work, plan_code=body.plan_code, interval=body.interval, how=how
+    )
+    return await BoughtView.of(work, bought)
+
+
+@router.get("/billing/subscriptions")
+async def list_subscriptions(
+    read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)],
+    page: Annotated[Paged, paged("createdAt")],
+    status: Annotated[
+        SubscriptionStatus | None, Query(description="As it was last written down.")
+    ] = None,
+    plan_code: Annotated[Code | None, Query(alias="planCode")] = None,
+    kind: Annotated[PlanKind | None, Query()] = None,
+    organization_id: OfOrganization = None,
+) -> PageOf[SubscriptionView]:
+    """The subscriptions of the organization, those that are over as well."""
+    await act_for(read, organization_id)
+    found = await subscriptions.list_all(read, page, status=status, plan_code=plan_code, kind=kind)
+    shown = {one.id: await view(read, one) for one in found.items}
+    return PageOf[SubscriptionView].of(found, lambda one: shown[one.id])
+
+
+@router.get("/billing/subscriptions/{subscriptionId}")
+async def get_subscription(
+    subscription_id: SubscriptionId,
+    read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)],
+) -> SubscriptionView:
+    """One subscription: what is paid until when, what it allows now, and what comes next."""
+    return await view(read, await read.get(Subscription, subscription_id))
+
+
+@router.post(
+    "/billing/subscriptions/{subscriptionId}/pause",
+    responses=problems(InvalidTransition, PauseLimit, PaymentInProgress),
+)
+async def pause_subscription(
+    subscription_id: SubscriptionId,
+    body: PauseSubscription,
+    work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
+) -> SubscriptionView:
+    """Pause when this day is over. No money moves: the days that are left wait for the resume.
+
+    While it is paused everything can be read. It resumes by itself, and you are told before.
+    """
+    held = await subscription_clock.held(work, subscription_id)
+    return await view(work, await pausing.pause(work, held, resume_on=body.resume_on))
+
+
+@router.post(
+    "/billing/subscriptions/{subscriptionId}/resume", responses=problems(InvalidTransition)
+)
+async def resume_subscription(
+    subscription_id: SubscriptionId,
+    work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
+) -> SubscriptionView:
+    """Go on today; the paid period ends as many days later as were left."""
+    held = await subscription_clock.held(work, subscription_id)
+    return await view(work, await pausing.resume(work, held, on=local_day(work.now)))

@@ -1,0 +1,145 @@
+"""Credit pays invoices: all money becomes credit first, and an invoice takes what is there.
+
+The account is locked for it, so that the same credit never pays two invoices.
+"""
+
+from sqlalchemy import case, func, select
+
+from thenga.domains.billing.lifecycles import InvoiceLifecycle
+from thenga.domains.billing.services import accounts, journal
+from thenga.domains.billing.services.journal import Booking, SourceOf
+from thenga.domains.billing.tables import (
+    CollectionStatus,
+    CreditNote,
+    CreditNoteStatus,
+    Invoice,
+    InvoiceStatus,
+    Purpose,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+_OWED = (InvoiceStatus.OPEN, InvoiceStatus.UNCOLLECTIBLE)
+
+
+async def settle(work: Work, invoice: Invoice, *, paid: Money | None = None) -> Money:
+    """Pay an issued invoice out of the account's credit; what is still due.
+
+    `paid` is money that just came for this invoice, so that it is told from other credit.
+    """
+    await work.hold(invoice)
+    if paid is not None:
+        invoice.received_minor += paid.minor
+    due = Money(invoice.amount_due_minor, invoice.currency)
+    if invoice.status not in _OWED:
+        await work.save(invoice)
+        return due
+    await accounts.held(work)
+    credit = await journal.credit_balance(work, currency=invoice.currency)
+    spent = min(max(credit, Money(0, invoice.currency)), due)
+    if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
+        if spent < due:
+            await work.save(invoice)
+            return due  # a part does not bring it back; it stays as credit
+        await _book(work, invoice, journal.write_off(-due), "recovered")
+    await _take(work, invoice, spent)
+    return due - spent
+
+
+async def free_credit(read: Reader, *, currency: str) -> Money:
+    """The account's credit less what documents that wait for their number count on.
+
+    Two renewals of one moment must not both count on the same credit. What was released takes
+    its whole sum, and a credit note that was released brings its own: money that has just come
+    for an invoice is nobody's credit. A change that is not paid counts on a note of its own.
+    """
+    balance = await journal.credit_balance(read, currency=currency)
+    counted_on = case(
+        (Invoice.released_at.is_not(None), Invoice.gross_minor),
+        (Invoice.purpose == Purpose.CHANGE, 0),
+        else_=Invoice.planned_credit_minor,
+    )
+    taken = await read.value(
+        select(func.coalesce(func.sum(counted_on), 0)).where(
+            Invoice.organization_id == read.organization_id,
+            Invoice.status == InvoiceStatus.DRAFT,
+            Invoice.currency == currency,
+        )
+    )
+    brought = await read.value(
+        select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
+            CreditNote.organization_id == read.organization_id,
+            CreditNote.status == CreditNoteStatus.DRAFT,
+            CreditNote.released_at.is_not(None),
+            CreditNote.currency == currency,
+        )
+    )
+    free = balance.minor + int(brought or 0) - int(taken or 0)
+    return Money(max(free, 0), currency)
+
+
+async def foreseen(read: Reader, invoice: Invoice) -> dict[str, int]:
+    """What the credit of this moment pays of an invoice, in cents: what its print says for ever."""
+    credit = await journal.credit_balance(read, currency=invoice.currency)
+    spent = min(max(credit.minor, 0), invoice.amount_due_minor)
+    paid = _money_in(invoice, spent)
+    due = invoice.amount_due_minor - spent
+    return {"credit_applied": spent - paid, "amount_paid": paid, "amount_due": due}
+
+
+def _money_in(invoice: Invoice, spent: int) -> int:
+    """How much of what is spent is money that came for this invoice."""
+    return min(spent, max(invoice.received_minor - invoice.amount_paid_minor, 0))
+
+
+async def _take(work: Work, invoice: Invoice, spent: Money) -> None:
+    if spent:
+        await _book(work, invoice, journal.allocation(spent), "allocation")
+    money = _money_in(invoice, spent.minor)
+    invoice.amount_paid_minor += money
+    invoice.credit_applied_minor += spent.minor - money
+    invoice.amount_due_minor -= spent.minor
+    if invoice.amount_due_minor == 0:
+        move = InvoiceLifecycle.settle
+        if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
+            move = InvoiceLifecycle.reopen
+        move(invoice, at=work.now)
+        invoice.collection_status = CollectionStatus.SETTLED
+    await work.save(invoice)
+
+
+async def credit(work: Work, invoice: Invoice, note: Money) -> None:
+    """A credit note of this invoice was booked: what is still due of it is not owed any more."""
+    await work.hold(invoice)
+    invoice.amount_credited_minor += note.minor
+    spent = Money(min(note.minor, invoice.amount_due_minor), invoice.currency)
+    if invoice.status is not InvoiceStatus.OPEN or not spent:
+        await work.save(invoice)
+        return
+    await _book(work, invoice, journal.allocation(spent), "allocation")
+    invoice.amount_due_minor -= spent.minor
+    if invoice.amount_due_minor == 0:
+        by_money = invoice.amount_paid_minor + invoice.credit_applied_minor
+        move = InvoiceLifecycle.settle if by_money else InvoiceLifecycle.credit
+        move(invoice, at=work.now)
+        invoice.collection_status = CollectionStatus.SETTLED
+    await work.save(invoice)
+
+
+async def write_off(work: Work, invoice: Invoice) -> bool:
+    """Nobody expects the rest any more; whether this was said for the first time."""
+    await work.hold(invoice)
+    if not InvoiceLifecycle.write_off(invoice, at=work.now):
+        return False
+    due = Money(invoice.amount_due_minor, invoice.currency)
+    await _book(work, invoice, journal.write_off(due), "write_off")
+    await work.save(invoice)
+    return True
+
+
+async def _book(work: Work, invoice: Invoice, booking: Booking, what: str) -> None:
+    # Each step is saved, so the version tells one booking of an invoice from the next.
+    key = f"{what}:{invoice.id}:{invoice.version}"
+    source = SourceOf("invoice", invoice.id, key)
+    await journal.post(work, booking, book=invoice.book, source=source, occurred_at=work.now)

@@ -1,0 +1,204 @@
+"""Callbacks: received fast and kept, worked on later, each once (BIL-34 to BIL-38)."""
+
+import hashlib
+from dataclasses import asdict, dataclass
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
+from thenga.domains.billing.services import collecting
+from thenga.domains.billing.services.taken import Heard
+from thenga.domains.billing.tables import (
+    CallbackStatus,
+    Payment,
+    ProviderCallback,
+    Statement,
+    StatementOutcome,
+)
+from thenga.kernel import sealing
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.sandbox import clock_offset
+from thenga.kernel.db.work import Work
+from thenga.kernel.ids import new_id
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.lifecycle import Move, not_possible
+
+C = CallbackStatus
+_PURPOSE = "provider-callback"
+_PLACES = 1000  # notes of refused calls, a day and provider
+_SEALED_DAYS = timedelta(days=90)
+
+# No conflict target: the application's login may add and cannot even ask what is there.
+_RECEIVE = """
+    INSERT INTO billing.provider_callback (id, created_at, updated_at, version, provider,
+        event_key, event_type, received_at, sha256, secret_used, status, sealed_content)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, $2, $6, $7, 'received', $8)
+    ON CONFLICT DO NOTHING
+"""
+_REJECT = """
+    INSERT INTO billing.callback_rejection (id, created_at, updated_at, version, provider, day,
+        place, sha256, cause)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, $6, $7)
+    ON CONFLICT DO NOTHING
+"""
+_FORGET = """
+    UPDATE billing.provider_callback SET sealed_content = NULL
+    WHERE sealed_content IS NOT NULL AND received_at < $1
+"""
+_MOVES: dict[StatementOutcome, Move] = {
+    StatementOutcome.APPLIED: ProviderCallbackLifecycle.apply,
+    StatementOutcome.STALE: ProviderCallbackLifecycle.outdate,
+    StatementOutcome.QUARANTINED: ProviderCallbackLifecycle.quarantine,
+}
+
+apply_callback = errand(
+    "billing.apply_callback", form=Form.OUTSIDE, key="{callback_id}", as_system=True
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A verified call, before it is kept."""
+
+    provider: str
+    event_key: str
+    event_type: str
+    secret_used: str
+    content: bytes
+
+
+async def receive(work: Work, call: Received) -> bool:
+    """Keep it with its job, once; whether it is the first of its key."""
+    made = new_id()
+    sealed = sealing.seal(work.host.key(_PURPOSE), call.content, aad=made.bytes)
+    digest = hashlib.sha256(call.content).digest()
+    told = (call.provider, call.event_key, call.event_type, digest, call.secret_used, sealed)
+    first = await work.run(_RECEIVE, made, work.now, *told) == "INSERT 0 1"
+    if first:
+        work.enqueue(apply_callback, callback_id=made)
+    return first
+
+
+async def reject(work: Work, *, provider: str, content: bytes, cause: str) -> None:
+    """Leave a hash and a cause, never the event's key: nobody blocks a true one (BIL-37)."""
+    digest = hashlib.sha256(content).digest()
+    place = int.from_bytes(digest[:4], "big") % _PLACES
+    day = local_day(work.now)
+    await work.run(_REJECT, new_id(), work.now, provider, day, place, digest, cause)
+
+
+async def waiting(read: Reader, callback_id: UUID) -> tuple[str, bytes] | None:
+    """Provider and content of a callback that has not done its work yet."""
+    callback = await read.get(ProviderCallback, callback_id)
+    if callback.status not in (C.RECEIVED, C.QUARANTINED) or callback.sealed_content is None:
+        return None
+    key = read.host.key(_PURPOSE)
+    return callback.provider, sealing.unseal(key, callback.sealed_content, aad=callback.id.bytes)
+
+
+async def work_on(
+    work: Work, callback_id: UUID, statement: Statement | None, *, confirmed: bool
+) -> None:
+    """Let a callback have its effect, under the lock of the payment that it speaks of."""
+    callback = await work.lock(ProviderCallback, callback_id)
+    if callback.status not in (C.RECEIVED, C.QUARANTINED):
+        return
+    if statement is None:
+        ProviderCallbackLifecycle.ignore(callback, at=work.now)
+        callback.note = "Of no kind that concerns us."
+        await work.save(callback)
+        return
+    callback.statement = shown(statement)
+    payment = await work.find(Payment, provider=callback.provider, reference=statement.reference)
+    if payment is None or not confirmed:
+        await _quarantine(work, callback, payment, confirmed=confirmed)
+        return
+    ahead = await clock_offset(work.host, work.domain, payment.organization_id)
+    await work.settle_in(payment.organization_id, ahead=ahead)
+    callback.organization_id, callback.payment_id = payment.organization_id, payment.id
+    heard = Heard("callback", callback.id)
+    taken = await collecting.take(work, payment.id, statement, heard)
+    _MOVES[taken.outcome](callback, at=work.now)
+    callback.note = taken.note
+    await work.save(callback)
+
+
+async def _quarantine(
+    work: Work, callback: ProviderCallback, payment: Payment | None, *, confirmed: bool
+) -> None:
+    """Kept and not applied; an operator may have it worked on again once it is cleared up."""
+    again = callback.status is C.QUARANTINED
+    ProviderCallbackLifecycle.quarantine(callback, at=work.now)
+    callback.note = "unknown_reference" if confirmed else "not_confirmed"
+    if payment is not None:
+        callback.organization_id, callback.payment_id = payment.organization_id, payment.id
+    await work.save(callback)
+    if not again:
+        work.publish(
+            public.PaymentMismatchFound(
+                organization_id=callback.organization_id,
+                source="providerCallback",
+                source_id=callback.id,
+                provider=callback.provider,
+                finding="unknown_reference" if confirmed else "not_confirmed",
+                payment_id=callback.payment_id,
+            )
+        )
+
+
+def shown(statement: Statement) -> dict[str, Any]:
+    """What of a statement may be shown: everything but the token."""
+    told = asdict(statement)
+    del told["token"], told["tolerance_minor"]
+    told["provider_at"] = statement.provider_at and statement.provider_at.isoformat()
+    return told
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    provider: str | None,
+    status: CallbackStatus | None,
+    since: date | None,
+    until: date | None,
+) -> Slice[ProviderCallback]:
+    """Verified callbacks of all providers, for staff."""
+    statement = select(ProviderCallback)
+    if provider is not None:
+        statement = statement.where(ProviderCallback.provider == provider)
+    if status is not None:
+        statement = statement.where(ProviderCallback.status == status)
+    if since is not None:
+        statement = statement.where(ProviderCallback.received_at >= local_midnight(since))
+    if until is not None:
+        after = date.fromordinal(until.toordinal() + 1)
+        statement = statement.where(ProviderCallback.received_at < local_midnight(after))
+    return await read.page(statement, paged)
+
+
+async def replay(work: Work, callback_id: UUID) -> ProviderCallback:
+    """Have one worked on again that was set aside; the job does it as the system."""
+    callback = await work.get(ProviderCallback, callback_id)
+    if callback.status in (C.STALE, C.IGNORED):
+        raise not_possible(
+            "Only what was set aside is worked on again.",
+            status=callback.status,
+            operation="replay",
+            allowed=[],
+        )
+    if callback.status is not C.APPLIED:
+        work.enqueue(apply_callback, callback_id=callback.id)
+        work.note("billing.callback.replayed", ("providerCallback", callback.id), {})
+    return callback
+
+
+async def forget_contents(work: Work) -> None:
+    """After ninety days the bytes go; what they said stays."""
+    await work.run(_FORGET, work.now - _SEALED_DAYS)

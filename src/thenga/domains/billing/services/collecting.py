@@ -1,0 +1,327 @@
+"""Taking in what providers say: any order and any repetition give the same end (BIL-31, BIL-36).
+
+A payment has the highest rank over all that was said of it. What is lower or was heard already is
+kept as stale; what does not fit our own record is set aside and told, and changes nothing.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import PaymentLifecycle
+from thenga.domains.billing.public.payments import Finding
+from thenga.domains.billing.services import (
+    accounts,
+    asking,
+    disputes,
+    invoices,
+    journal,
+    outcomes,
+    payment_methods,
+    payments,
+    providers,
+    recovery_calendar,
+    refunds,
+    retries,
+)
+from thenga.domains.billing.services.journal import SourceOf
+from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside, tell
+from thenga.domains.billing.tables import (
+    Account,
+    Answer,
+    CollectionStatus,
+    Invoice,
+    Payment,
+    PaymentMethod,
+    PaymentStatus,
+    Purpose,
+    StatedStatus,
+    Statement,
+    StatementKind,
+    StatementOutcome,
+)
+from thenga.kernel.db.work import Work
+from thenga.kernel.lifecycle import Move
+from thenga.kernel.money import Money
+
+S, T = PaymentStatus, StatedStatus
+_FINAL = (S.FAILED, S.CANCELED, S.EXPIRED, S.SUCCEEDED)
+# Failed, canceled and expired are of one rank (BIL-31); what says most of them stays.
+_RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
+_MOVES: dict[StatedStatus, Move] = {
+    T.REQUIRES_ACTION: PaymentLifecycle.start,
+    T.PROCESSING: PaymentLifecycle.process,
+    T.CANCELED: PaymentLifecycle.cancel,
+    T.FAILED: PaymentLifecycle.fail,
+    T.SUCCEEDED: PaymentLifecycle.succeed,
+}
+
+
+async def take(
+    work: Work, payment_id: UUID, statement: Statement, heard: Heard | None = None
+) -> Taken:
+    """Weigh one statement under the lock of its payment, and let it have its effect once."""
+    heard = heard or Heard()
+    account = await accounts.held(work)
+    payment = await work.lock(Payment, payment_id)
+    finding = _misfit(payment, statement)
+    if finding is not None:
+        return await set_aside(work, payment, statement, heard, finding)
+    if statement.kind is StatementKind.REFUND:
+        return await refunds.take(work, payment, account.book, statement, heard)
+    if statement.kind is StatementKind.DISPUTE:
+        return await disputes.take(work, payment, account.book, statement, heard)
+    return await _take_payment(work, payment, account, statement, heard)
+
+
+def _misfit(payment: Payment, statement: Statement) -> Finding | None:
+    """What of it is not ours; a failure may leave the amount out, money may not."""
+    if statement.reference != payment.reference:
+        return "unknown_reference"
+    if statement.currency not in (None, payment.currency):
+        return "currency_differs"
+    if statement.kind is not StatementKind.PAYMENT:
+        return None
+    if statement.amount_minor is None:
+        return "amount_differs" if statement.status is T.SUCCEEDED else None
+    off = abs(statement.amount_minor - payment.amount_minor)
+    return "amount_differs" if off > statement.tolerance_minor else None
+
+
+async def _take_payment(
+    work: Work, payment: Payment, account: Account, statement: Statement, heard: Heard
+) -> Taken:
+    second = _is_second(payment, statement)
+    moved = _RANK[S(statement.status.value)] > _RANK[payment.status]
+    if moved:
+        _MOVES[statement.status](payment, at=work.now)
+        _settle_times(work, payment)
+    new = _remember(payment, statement)
+    await work.save(payment)
+    if statement.status is T.SUCCEEDED and (moved or second):
+        await _book(work, payment, account, statement)
+    fee = await _book_fee(work, payment, account, statement)
+    kept = False
+    if statement.status is T.SUCCEEDED and statement.token is not None:
+        kept = await _keep_method(work, payment, statement)
+    effect = moved or second or new or fee or kept
+    taken = await noted(
+        work,
+        payment,
+        statement,
+        heard,
+        StatementOutcome.APPLIED if effect else StatementOutcome.STALE,
+    )
+    if second:
+        tell(work, payment, statement, taken, "paid_twice")
+    if moved:
+        await _follow(work, payment)
+    if kept and payment.payment_method_id is not None:
+        # What is still owed is tried with the new method at once (BIL-39).
+        await retries.new_method(work, await work.get(PaymentMethod, payment.payment_method_id))
+    return taken
+
+
+def _is_second(payment: Payment, statement: Statement) -> bool:
+    """Two payments of money under one reference: the provider's own numbers differ (BIL-33)."""
+    if payment.status is not S.SUCCEEDED or statement.status is not T.SUCCEEDED:
+        return False
+    stated = statement.provider_reference
+    return stated is not None and stated not in payment.paid_by
+
+
+def _settle_times(work: Work, payment: Payment) -> None:
+    if payment.status in _FINAL:
+        payment.next_check_at, payment.next_action = None, None
+        payment.charge_again = False
+    else:
+        payment.next_check_at = asking.next_at(payment.created_at, work.now)
+
+
+def _remember(payment: Payment, statement: Statement) -> bool:
+    """What the latest of its kind says, so that the order in which we hear it does not matter."""
+    before = (payment.failure, payment.provider_reference)
+    if statement.status is T.SUCCEEDED:
+        stated = statement.provider_reference
+        if stated is not None:
+            payment.paid_by = sorted({*payment.paid_by, stated})
+            payment.provider_reference = payment.paid_by[0]
+        payment.failure = None
+    elif payment.status is not S.SUCCEEDED and statement.provider_reference is not None:
+        known = payment.provider_reference
+        payment.provider_reference = min(
+            known or statement.provider_reference, statement.provider_reference
+        )
+    if payment.status is S.FAILED and statement.status is T.FAILED:
+        told = _failure(statement)
+        if payment.failure is None or _order(told) > _order(payment.failure):
+            payment.failure = told
+    latest = [at for at in (payment.provider_updated_at, statement.provider_at) if at is not None]
+    payment.provider_updated_at = max(latest, default=None)
+    return before != (payment.failure, payment.provider_reference)
+
+
+def _failure(statement: Statement) -> dict[str, Any]:
+    at = statement.provider_at
+    return {
+        "category": statement.category or recovery_calendar.category_of(statement.code or ""),
+        "code": statement.code,
+        "at": None if at is None else at.isoformat(),
+    }
+
+
+def _order(failure: dict[str, Any]) -> tuple[str, str, str]:
+    return (failure["at"] or "", failure["code"] or "", failure["category"])
+
+
+async def _book(work: Work, payment: Payment, account: Account, statement: Statement) -> None:
+    """Money came: it is the customer's credit until the invoice takes it (BIL-47)."""
+    named = statement.provider_reference or payment.reference
+    booking = (
+        journal.eft(payment.amount)
+        if payment.provider == providers.EFT
+        else journal.payment(payment.provider, payment.amount)
+    )
+    source = SourceOf("payment", payment.id, f"payment:{payment.id}:{named}")
+    at = min(statement.provider_at or work.now, work.now)
+    await journal.post(work, booking, book=account.book, source=source, occurred_at=at)
+
+
+async def _book_fee(work: Work, payment: Payment, account: Account, statement: Statement) -> bool:
+    if not statement.fee_minor or payment.fee_minor or payment.status is not S.SUCCEEDED:
+        return False
+    payment.fee_minor = statement.fee_minor
+    await work.save(payment)
+    fee = journal.fee(payment.provider, Money(statement.fee_minor, payment.currency))
+    source = SourceOf("payment", payment.id, f"fee:{payment.id}")
+    await journal.post(work, fee, book=account.book, source=source, occurred_at=work.now)
+    return True
+
+
+async def _keep_method(work: Work, payment: Payment, statement: Statement) -> bool:
+    assert statement.token is not None  # noqa: S101  # asked by the caller
+    method = await payment_methods.keep(work, payment, statement.token)
+    if payment.payment_method_id == method.id:
+        return False
+    payment.payment_method_id = method.id
+    await work.save(payment)
+    return True
+
+
+async def _follow(work: Work, payment: Payment) -> None:
+    """What the payment's new state means for its invoice and its plan."""
+    if payment.status is S.SUCCEEDED:
+        await _succeeded(work, payment)
+    elif payment.status in (S.FAILED, S.CANCELED):
+        invoice = await work.get(Invoice, payment.invoice_id)
+        if invoice.purpose is Purpose.METHOD:
+            await invoices.discard(work, await work.lock(Invoice, invoice.id))
+            return
+        failed = payment.status is S.FAILED
+        await payments.mark(work, invoice, CollectionStatus.FAILED if failed else None)
+        if failed:
+            await outcomes.failed(work, payment)
+
+
+async def _succeeded(work: Work, payment: Payment) -> None:
+    work.publish(
+        public.PaymentSucceeded(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            invoice_id=payment.invoice_id,
+            subscription_id=payment.subscription_id,
+            amount=payment.amount,
+        )
+    )
+    invoice = await work.get(Invoice, payment.invoice_id)
+    if invoice.purpose is Purpose.METHOD:
+        # What was charged to learn the card stays as the customer's credit.
+        await invoices.discard(work, await work.lock(Invoice, invoice.id))
+        return
+    # What came already may not be allocated yet: that waits for the document's number.
+    waits = max(0, invoice.received_minor - invoice.amount_paid_minor)
+    if invoice.amount_due_minor - waits < payment.amount_minor:
+        work.publish(
+            public.PaymentMismatchFound(
+                organization_id=payment.organization_id,
+                source="payment",
+                source_id=payment.id,
+                provider=payment.provider,
+                finding="more_than_due",
+                payment_id=payment.id,
+                expected=Money(invoice.amount_due_minor, invoice.currency),
+                stated=payment.amount,
+            )
+        )
+    await outcomes.succeeded(work, payment)
+
+
+async def record(work: Work, payment_id: UUID, answer: Answer, *, source: str) -> None:
+    """What came of calling the provider; silence leaves the payment as it is (BIL-32)."""
+    if answer.statement is not None:
+        await take(work, payment_id, answer.statement, Heard(source))
+        return
+    payment = await work.lock(Payment, payment_id)
+    if payment.status in _FINAL:
+        return  # what is final needs no asking
+    if answer.action is not None:
+        _show(work, payment, answer)
+    elif answer.fault is not None or (answer.unheard and payment.payment_method_id is not None):
+        if payment.faults >= asking.MOST_FAULTS:
+            await _give_up(work, payment, answer.fault or "unknown to the provider", source)
+            return
+        payment.faults += 1
+        payment.charge_again = payment.payment_method_id is not None
+        payment.next_check_at = work.now + asking.FAULT_PAUSE
+    else:
+        await _ask_later(work, payment)
+    await work.save(payment)
+
+
+def _show(work: Work, payment: Payment, answer: Answer) -> None:
+    action = answer.action
+    assert action is not None  # noqa: S101  # asked by the caller
+    if payment.status is S.CREATED:
+        PaymentLifecycle.start(payment, at=work.now)
+    payment.provider_reference = payment.provider_reference or answer.provider_reference
+    payment.next_action = {
+        "kind": action.kind,
+        "url": action.url,
+        "fields": payments.listed(action.fields),
+        "expiresAt": (payment.created_at + asking.OPEN_FOR).isoformat(),
+    }
+    payment.next_check_at = asking.next_while_open(payment.created_at, work.now)
+
+
+async def _ask_later(work: Work, payment: Payment) -> None:
+    payment.charge_again = False
+    if payment.status is not S.PROCESSING:
+        payment.next_check_at = asking.next_while_open(payment.created_at, work.now)
+        return
+    payment.next_check_at = asking.next_at(payment.created_at, work.now)
+    if payment.next_check_at is None:
+        await work.save(payment)
+        work.publish(
+            public.PaymentMismatchFound(
+                organization_id=payment.organization_id,
+                source="payment",
+                source_id=payment.id,
+                provider=payment.provider,
+                finding="no_answer",
+                payment_id=payment.id,
+                expected=payment.amount,
+            )
+        )
+
+
+async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> None:
+    """Six tries an hour apart found no way in: that counts as a failure."""
+    failed = Statement(
+        reference=payment.reference,
+        kind=StatementKind.PAYMENT,
+        status=T.FAILED,
+        code=fault[:200],
+        category="technical",
+        provider_at=work.now,
+    )
+    await take(work, payment.id, failed, Heard(source))

@@ -1,0 +1,275 @@
+"""A trial that is bought: by the customer now, or by itself when it ends (BIL-18)."""
+
+from datetime import date, timedelta
+from enum import StrEnum
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import TrialLifecycle
+from thenga.domains.billing.services import (
+    accounts,
+    failures,
+    invoices,
+    payment_methods,
+    payments,
+    periods,
+    plans,
+    recovering,
+    renewals,
+    subscription_moves,
+    telling,
+    trials,
+    upcoming,
+)
+from thenga.domains.billing.services.document_lines import lines_of
+from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.subscription_moves import interval_of
+from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_of
+from thenga.domains.billing.tables import (
+    Account,
+    CollectionMethod,
+    Interval,
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    PaymentFailure,
+    PaymentMethod,
+    PaymentStatus,
+    Purpose,
+    Subscription,
+    SubscriptionStatus,
+    Trial,
+    TrialStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.money import Money
+
+S = SubscriptionStatus
+_LATER = timedelta(minutes=10)
+
+
+class When(StrEnum):
+    """From when a trial that is bought is paid for."""
+
+    NOW = "now"
+    TRIAL_END = "trial_end"
+
+
+async def convert(
+    work: Work, trial_id: UUID, *, interval: Interval, how: How, when: When
+) -> tuple[Trial, Payment | None]:
+    """Buy what is tried: now, or when the trial ends, with a method that is on file."""
+    account = await accounts.held(work)
+    trial = await work.lock(Trial, trial_id)
+    subscription = await work.lock(Subscription, trial.subscription_id)
+    if trial.status is TrialStatus.CONVERTED:
+        return trial, None
+    if trial.status is not TrialStatus.ACTIVE or work.now >= trial.ends_at:
+        raise not_possible(
+            "This trial is over; buy the plan instead.",
+            status=TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status,
+            operation="convert",
+            allowed=[],
+        )
+    recipient_of(account, await _price(work, subscription, interval))
+    await _drop_draft(work, subscription)
+    subscription.interval = interval.value
+    if when is When.TRIAL_END:
+        subscription.payment_method_id = await _on_file(work, account, how)
+        await work.save(subscription)
+        return trial, None
+    await work.save(subscription)
+    starts_on = local_day(work.now)
+    return trial, await _buy(work, account, subscription, trial, starts_on=starts_on, how=how)
+
+
+async def _on_file(read: Reader, account: Account, how: How) -> UUID:
+    """A method that can be charged when nobody is there."""
+    method = await payment_methods.default_of(read, account.id)
+    if how.payment_method_id is not None:
+        method = await read.find(PaymentMethod, id=how.payment_method_id)
+    if method is None or not payment_methods.is_chargeable(method, read.now):
+        raise payments.PaymentMethodRequired()
+    return method.id
+
+
+async def _price(read: Reader, subscription: Subscription, interval: Interval) -> Money:
+    code = subscription.plan_code
+    plan = await upcoming.version(read, code, subscription.plan_version)
+    price = plans.price_of(plan, interval)
+    if price is None:
+        raise PlanNotAvailable(f"{code} is not sold by the {interval}.", planCode=code)
+    return price
+
+
+async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
+    """Whether it was chosen, and a document can still be written for it (BIL-26)."""
+    if subscription.interval is None:
+        return False
+    account = await read.get(Account, subscription.account_id)
+    try:
+        recipient_of(account, await _price(read, subscription, interval_of(subscription)))
+    except (TaxDataMissing, PlanNotAvailable):
+        return False
+    return account.parked is None
+
+
+async def _drop_draft(work: Work, subscription: Subscription) -> None:
+    """An earlier try that was not paid makes way; one that is being charged does not."""
+    for draft in await _drafts(work, subscription):
+        payment = await payments.running(work, draft.id)
+        if payment is not None and payment.status is PaymentStatus.PROCESSING:
+            raise payments.PaymentInProgress(paymentId=str(payment.id))
+        await invoices.discard(work, await work.lock(Invoice, draft.id))
+
+
+async def _drafts(read: Reader, subscription: Subscription) -> list[Invoice]:
+    statement = select(Invoice).where(
+        Invoice.subscription_id == subscription.id,
+        Invoice.purpose == Purpose.CONVERSION,
+        Invoice.status == InvoiceStatus.DRAFT,
+        Invoice.released_at.is_(None),
+    )
+    return await read.all(statement, limit=10)
+
+
+async def pass_time(work: Work, trial_id: UUID) -> None:
+    """The trial's own steps; at its end it is bought where that was chosen, else it is over."""
+    await accounts.held(work)
+    trial = await work.lock(Trial, trial_id)
+    due = trial.next_check_at
+    if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
+        return
+    if due < trial.ends_at:
+        await trials.pass_time(work, trial_id)
+        telling.tell(work, telling.TRIAL_ENDING, trial_id)
+        return
+    known = await work.get(Subscription, trial.subscription_id)
+    if await _is_being_charged(work, known):
+        trial.next_check_at = work.now + _LATER
+        await work.save(trial)
+        return
+    method_id = await renewals.method_for(work, known)
+    if method_id is None or not await _can_be_bought(work, known):
+        await trials.pass_time(work, trial_id)
+        return
+    await _convert_at_end(work, trial, How(payment_method_id=method_id))
+
+
+async def _convert_at_end(work: Work, trial: Trial, how: How) -> None:
+    subscription = await work.lock(Subscription, trial.subscription_id)
+    account = await accounts.held(work)
+    await _drop_draft(work, subscription)
+    await _close(work, trial)
+    starts_on = local_day(trial.ends_at)
+    await _buy(work, account, subscription, trial, starts_on=starts_on, how=how)
+
+
+async def _is_being_charged(read: Reader, subscription: Subscription) -> bool:
+    for draft in await _drafts(read, subscription):
+        payment = await payments.running(read, draft.id)
+        if payment is not None and payment.status is PaymentStatus.PROCESSING:
+            return True
+    return False
+
+
+async def _buy(
+    work: Work,
+    account: Account,
+    subscription: Subscription,
+    trial: Trial,
+    *,
+    starts_on: date,
+    how: How,
+) -> Payment | None:
+    period = periods.numbered(starts_on, interval_of(subscription), 0)
+    lines = await upcoming.recurring(work, subscription, period)
+    total = Money(sum(line.gross.minor for line in lines), account.currency)
+    invoice = await invoices.draft(
+        work,
+        account,
+        purpose=Purpose.CONVERSION,
+        lines=lines,
+        subscription_id=subscription.id,
+        planned_credit=await upcoming.credit_for(work, account, total),
+    )
+    sent = account.collection_method is CollectionMethod.SEND_INVOICE
+    if sent or invoice.amount_due_minor == 0:
+        await invoices.release(work, invoice)
+        await _begin(work, subscription, trial, starts_on)
+        return None
+    by_itself = work.now >= trial.ends_at
+    return await payments.begin(
+        work, account, invoice, how=how, initiated_by="system" if by_itself else "customer"
+    )
+
+
+async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Subscription) -> None:
+    """The first charge came through; for a subscription that has ended it stays as credit."""
+    failure = await failures.of_invoice(work, invoice.id)
+    waits = subscription.status is S.TRIALING or failure is not None
+    if not waits or invoice.status is not InvoiceStatus.DRAFT or subscription.trial_id is None:
+        return
+    await invoices.release(work, invoice, paid=payment.amount)
+    trial = await work.lock(Trial, subscription.trial_id)
+    starts_on = await _first_day(work, invoice)
+    if failure is None:
+        await _begin(work, subscription, trial, starts_on)
+        return
+    subscription_moves.begin_periods(subscription, starts_on)
+    await work.save(subscription)
+    held = await work.lock(PaymentFailure, failure.id)
+    await recovering.recover(work, held, subscription, payment)
+
+
+async def _first_day(read: Reader, invoice: Invoice) -> date:
+    """The day from which the draft bills; its period was fixed when the charge began."""
+    for line in await lines_of(read, invoice.id):
+        if line.service_from is not None:
+            return line.service_from
+    return local_day(read.now)
+
+
+async def hold_trial(work: Work, subscription_id: UUID) -> None:
+    """Lock the trial before its subscription, as everybody does."""
+    known = await work.get(Subscription, subscription_id)
+    if known.trial_id is not None:
+        await work.lock(Trial, known.trial_id)
+
+
+async def _begin(work: Work, subscription: Subscription, trial: Trial, starts_on: date) -> None:
+    await _close(work, trial)
+    await subscription_moves.activate(work, subscription, starts_on=starts_on)
+
+
+async def _close(work: Work, trial: Trial) -> None:
+    """The trial is over because it was bought; told once."""
+    if not TrialLifecycle.convert(trial, at=work.now):
+        return
+    trial.converted_at = trial.ended_at = work.now
+    trial.next_check_at = None
+    await work.save(trial)
+    work.publish(
+        public.TrialEnded(
+            organization_id=trial.organization_id,
+            trial_id=trial.id,
+            subscription_id=trial.subscription_id,
+            plan_code=trial.plan_code,
+            ends_at=trial.ends_at,
+            outcome="converted",
+        )
+    )
+
+
+async def is_made(read: Reader, subscription: Subscription) -> bool:
+    """Whether the trial has been bought, so that a declined charge is recovered (BIL-18)."""
+    if subscription.trial_id is None:
+        return False
+    trial = await read.get(Trial, subscription.trial_id)
+    return trial.status is TrialStatus.CONVERTED

@@ -1,0 +1,64 @@
+"""Revenue is booked on the first of each month, for the days that went by (BIL-47)."""
+
+from datetime import date
+from uuid import UUID
+
+from thenga.domains.billing.services import earning, journal
+from thenga.domains.billing.services.billed_spans import of_line
+from thenga.domains.billing.services.document_lines import lines_of
+from thenga.domains.billing.services.journal import SourceOf
+from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.proration import part
+from thenga.domains.billing.tables import Invoice, InvoiceLine
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+
+async def earn(work: Work, invoice_id: UUID) -> None:
+    """Book what is due, month after month, and say when the next one is."""
+    invoice = await work.lock(Invoice, invoice_id)
+    while invoice.next_check_at is not None and invoice.next_check_at <= work.now:
+        month = local_day(invoice.next_check_at)
+        left = await _earn_month(work, invoice, month)
+        invoice.next_check_at = earning.next_booking(month) if left else None
+        await work.save(invoice)
+
+
+async def _earn_month(work: Work, invoice: Invoice, month: date) -> int:
+    """Book what was earned before `month` begins; how much stays deferred."""
+    earned = left = 0
+    for known in await lines_of(work, invoice.id):
+        line = await work.hold(known)
+        now = await _to_earn(work, line, month, invoice.currency)
+        line.earned_minor += now
+        await work.save(line)
+        earned += now
+        left += _deferred(line)
+    if earned:
+        source = SourceOf("invoice", invoice.id, f"earning:{invoice.id}:{month:%Y-%m}")
+        await journal.post(
+            work,
+            journal.earning(Money(earned, invoice.currency)),
+            book=invoice.book,
+            source=source,
+            occurred_at=invoice.next_check_at or work.now,
+        )
+    return left
+
+
+def _deferred(line: InvoiceLine) -> int:
+    return (line.net_minor or 0) - line.credited_net_minor - line.earned_minor
+
+
+async def _to_earn(read: Reader, line: InvoiceLine, month: date, currency: str) -> int:
+    """By the days that were billed and not given back; what is left of the net is theirs."""
+    spans = [Period(one.starts_on, one.ends_on) for one in await of_line(read, line.id)]
+    if not spans and line.service_from is not None and line.service_to is not None:
+        spans = [Period(line.service_from, line.service_to)]
+    net = Money((line.net_minor or 0) - line.credited_net_minor, currency)
+    days = sum(span.days for span in spans)
+    over = sum(min(max((month - span.start).days, 0), span.days) for span in spans)
+    due = part(net, over, days) if days else net
+    return min(max(due.minor - line.earned_minor, 0), _deferred(line))

@@ -1,0 +1,164 @@
+"""Where an organization's entitlements come from: its plan, add-ons, trial and goodwill (BIL-3)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from sqlalchemy import select
+
+from thenga.domains.billing.services import configuration, entitlement_types, plans, standing
+from thenga.domains.billing.services.entitlement_sets import Contribution, Source, StandingStep
+from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement, Limit, Metered
+from thenga.domains.billing.tables import (
+    Access,
+    Account,
+    Feature,
+    FeatureType,
+    Grant,
+    GrantStatus,
+    OfferedPlan,
+    PlanKind,
+    Subscription,
+    SubscriptionStatus,
+    Trial,
+    TrialStatus,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+
+S = SubscriptionStatus
+_HELD = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
+
+
+@dataclass(frozen=True, slots=True)
+class Sources:
+    """What a set is computed of."""
+
+    account: Account
+    contributions: Sequence[Contribution]
+    fallback: Sequence[Entitlement]
+    standing: Sequence[StandingStep]
+    base: Subscription | None  # whose plan or trial counts now
+
+    @property
+    def anchor(self) -> date:
+        """The day from which usage months are counted (BIL-6)."""
+        begun = None if self.base is None else self.base.anchor_date or self.base.period_start
+        return begun or local_day(self.account.created_at)
+
+
+async def of(read: Reader) -> Sources | None:
+    """The sources at this moment; none without an account."""
+    account = await read.find(Account)
+    if account is None:
+        return None
+    held = select(Subscription).where(
+        among(Subscription.__table__.c.status, [one.value for one in _HELD])
+    )
+    subscriptions = await read.all(held, limit=100)
+    trials = await read.all(select(Trial), limit=100)
+    contributions = [_past(one) for one in trials if one.status is not TrialStatus.ACTIVE]
+    steps_of_base: list[StandingStep] = []
+    base: Subscription | None = None
+    for one in subscriptions:
+        steps = await standing.steps(read, one)
+        given = await _given(read, one, steps, trials)
+        contributions += given
+        if one.kind is PlanKind.BASE:
+            steps_of_base += steps
+            base = one if any(part.counts(read.now) for part in given) else base
+    contributions += await _goodwill(read)
+    return Sources(account, contributions, await _fallback(read), steps_of_base, base)
+
+
+def _past(trial: Trial) -> Contribution:
+    """A trial that was; it gives nothing, and a later «no» can say that it is over."""
+    over = trial.converted_at or trial.ended_at or trial.ends_at
+    return Contribution(Source.TRIAL, (), trial.started_at, over)
+
+
+async def _given(
+    read: Reader, one: Subscription, steps: Sequence[StandingStep], trials: Sequence[Trial]
+) -> list[Contribution]:
+    entitlements = await plan_entitlements(read, one.plan_code, one.plan_version)
+    over = await standing.ends_at(read, one)
+    if one.status is S.TRIALING:
+        tried = next((trial for trial in trials if trial.id == one.trial_id), None)
+        # A trial that converts by itself goes on; its row says so once that is done (BIL-18).
+        until = tried.ends_at if tried and one.interval is None else None
+        return [Contribution(Source.TRIAL, entitlements, None, _earlier(until, over))]
+    if one.kind is PlanKind.ADDON:
+        # An add-on that is not paid for loses what it gives itself, and nothing else (BIL-41).
+        reduced = [step.from_at for step in steps if step.access in (Access.READ_ONLY, Access.NONE)]
+        until = _earlier(over, min(reduced, default=None))
+        return [Contribution(Source.ADDON, entitlements, None, until)]
+    return await _of_plan(read, one, entitlements, over)
+
+
+async def _of_plan(
+    read: Reader,
+    one: Subscription,
+    entitlements: tuple[Entitlement, ...],
+    over: datetime | None,
+) -> list[Contribution]:
+    """The plan until it ends; a scheduled change counts from its day on, before any sweep."""
+    change = one.pending_change
+    if change is None or change.get("status") != "scheduled" or one.status is not S.ACTIVE:
+        return [Contribution(Source.PLAN, entitlements, None, over)]
+    turns = local_midnight(date.fromisoformat(change["effectiveOn"]))
+    after = await plan_entitlements(read, change["planCode"], change["planVersion"])
+    return [
+        Contribution(Source.PLAN, entitlements, None, _earlier(turns, over)),
+        Contribution(Source.PLAN, after, turns, over),
+    ]
+
+
+def _earlier(first: datetime | None, second: datetime | None) -> datetime | None:
+    return min((at for at in (first, second) if at is not None), default=None)
+
+
+async def plan_entitlements(
+    read: Reader, plan_code: str, plan_version: int
+) -> tuple[Entitlement, ...]:
+    """What a version gives; versions stay in the catalogue for ever."""
+    plan = await read.find(OfferedPlan, plan_code=plan_code, plan_version=plan_version)
+    if plan is None:
+        raise LookupError(f"{plan_code} {plan_version} is not in the catalogue")
+    return entitlement_types.read(plan.entitlements)
+
+
+async def _fallback(read: Reader) -> tuple[Entitlement, ...]:
+    today = local_day(read.now)
+    code = await configuration.in_force(read, "billing.fallback_plan", today)
+    plan = await plans.in_force(read, code, today)
+    return () if plan is None else entitlement_types.read(plan.entitlements)
+
+
+async def _goodwill(read: Reader) -> list[Contribution]:
+    """Grants that an operator gave; each ends by itself."""
+    active = select(Grant).where(Grant.status == GrantStatus.ACTIVE)
+    grants = await read.all(active, limit=200)
+    if not grants:
+        return []
+    features = {one.key: one.type for one in await read.all(select(Feature))}
+    return [
+        Contribution(
+            Source.GRANT,
+            (granted(one.entitlement, features[one.entitlement], one.value),),
+            one.created_at,
+            one.expires_at,
+        )
+        for one in grants
+    ]
+
+
+def granted(key: str, kind: FeatureType, value: bool | int) -> Entitlement:
+    """A grant as an entitlement of its feature's type: it adds, and never makes anything hard."""
+    match kind:
+        case FeatureType.BOOLEAN:
+            return Boolean(key, bool(value))
+        case FeatureType.LIMIT:
+            return Limit(key, int(value))
+        case FeatureType.METERED:
+            return Metered(key, int(value))

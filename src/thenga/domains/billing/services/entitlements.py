@@ -1,0 +1,252 @@
+"""Entitlements: what an organization holds now, stored with its cause and told when it moves."""
+
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from thenga.domains.billing import public
+from thenga.domains.billing.services import (
+    entitlement_sources,
+    entitlement_types,
+    overage,
+    periods,
+    remedies,
+    signals,
+    situations,
+    usage_totals,
+)
+from thenga.domains.billing.services.entitlement_sets import HeldSet, Item, Source, compute
+from thenga.domains.billing.services.entitlement_sources import Sources
+from thenga.domains.billing.services.entitlement_types import Boolean, Limit, Metered
+from thenga.domains.billing.services.signals import Question, Used
+from thenga.domains.billing.tables import STANDING, EntitlementSet, Feature, UsageTotal
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.ids import new_id
+from thenga.kernel.money import Money
+
+log = structlog.get_logger()
+
+# A row to lock, which whoever comes first makes; it is filled before anybody can see it.
+_BEGIN = """
+    INSERT INTO billing.entitlement_set (id, created_at, updated_at, version, organization_id,
+        as_of, items, access, trial_ended, spend_capped, anchor, usage_month, resets_at)
+    VALUES ($1, $2, $2, 0, $3, $2, '{}', 'full', false, false, $4, $4, $2)
+    ON CONFLICT (organization_id) DO NOTHING
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A set with what usage is counted by."""
+
+    set: HeldSet
+    version: int
+    as_of: datetime
+    anchor: date
+    usage_month: date
+    resets_at: datetime
+    subscription_id: UUID | None
+
+
+async def current(read: Reader) -> Held | None:
+    """What is held now: the stored set, or, once its time is over, computed anew (BIL-45)."""
+    row = await read.find(EntitlementSet, organization_id=read.organization_id)
+    if row is not None and (row.valid_until is None or read.now < row.valid_until):
+        return _stored(row)
+    sources = await entitlement_sources.of(read)
+    if sources is None:
+        return None
+    held, _ = await _computed(read, sources)
+    return held if row is None else replace(held, version=row.version)
+
+
+async def signal(read: Reader, feature: str, quantity: int = 1) -> public.EntitlementSignal:
+    """Yes or no for one use, with the way out of a no (BIL-46)."""
+    return await _signal(read, await current(read), feature, quantity)
+
+
+async def signal_many(read: Reader, features: list[str]) -> list[public.EntitlementSignal]:
+    """As `signal` for one use of each; the set is read once."""
+    held = await current(read)
+    return [await _signal(read, held, feature, 1) for feature in features]
+
+
+async def _signal(
+    read: Reader, held: Held | None, feature: str, quantity: int
+) -> public.EntitlementSignal:
+    item = held.set.items.get(feature) if held else None
+    used = Used()
+    if held and item and not isinstance(item.entitlement, Boolean):
+        month = held.usage_month if isinstance(item.entitlement, Metered) else STANDING
+        used = await usage_totals.used(read, feature, month, held.resets_at)
+    known = item is not None or await _is_known(read, feature)
+    asked = Question(feature, quantity, known)
+    sequence = held.version if held else 0
+    said = signals.signal(held.set if held else None, used, read.now, asked, sequence=sequence)
+    if said.reason == "included":
+        return said
+    situation = await situations.of(read, held.subscription_id if held else None)
+    return remedies.with_remedy(said, used, asked, situation)
+
+
+async def _is_known(read: Reader, feature: str) -> bool:
+    """A key outside the catalogue is a defect of whoever asks: no, and an alarm (BIL-4)."""
+    if await read.find(Feature, key=feature) is not None:
+        return True
+    log.error("billing.signal.unknown_feature", feature=feature)
+    return False
+
+
+async def follow(work: Work, *, reason: str) -> None:
+    """Bring the stored set to what its sources say, and tell what differs."""
+    sources = await entitlement_sources.of(work)
+    if sources is None:
+        return
+    await work.run(_BEGIN, new_id(), work.now, work.organization_id, STANDING)
+    row = await work.lock_by(EntitlementSet)
+    # Whoever held the row may have changed a source meanwhile.
+    sources = await entitlement_sources.of(work) or sources
+    held, totals = await _computed(work, sources)
+    used = {meter: await _used(work, held, totals.get(meter)) for meter in held.set.items}
+    items = {
+        feature: _kept(item, used[feature], capped=held.set.spend_capped)
+        for feature, item in held.set.items.items()
+    }
+    changes = _changes(row, items, used, held, reason)
+    if row.usage_month not in (held.usage_month, STANDING):
+        await usage_totals.close(work, row.usage_month, row.items)
+    told = bool(changes) or row.version == 0 or row.access != held.set.access
+    _put(row, held, items)
+    if not work.changes(row):
+        return
+    row.as_of = work.now
+    await work.save(row)
+    if told:
+        work.publish(
+            public.EntitlementChanged(
+                organization_id=row.organization_id,
+                entitlement_set_id=row.id,
+                set_version=row.version,
+                access=row.access.value,
+                changes=changes,
+            )
+        )
+
+
+def _put(row: EntitlementSet, held: Held, items: dict[str, Any]) -> None:
+    row.items, row.access, row.because = items, held.set.access, held.set.because
+    row.trial_ended, row.spend_capped = held.set.trial_ended, held.set.spend_capped
+    row.valid_until = row.next_check_at = held.set.valid_until
+    row.subscription_id, row.anchor = held.subscription_id, held.anchor
+    row.usage_month, row.resets_at = held.usage_month, held.resets_at
+
+
+async def _computed(read: Reader, sources: Sources) -> tuple[Held, dict[str, UsageTotal]]:
+    """The set of these sources now, with the totals of its month."""
+    made = compute(sources.contributions, sources.fallback, sources.standing, read.now)
+    month = periods.usage_month(sources.anchor, local_day(read.now))
+    totals = dict(await usage_totals.of_month(read, month.start))
+    until = min(made.valid_until or month.ends_at, month.ends_at)
+    capped = is_capped(made, totals, sources.account.spend_cap_minor)
+    held = Held(
+        set=replace(made, valid_until=until, spend_capped=capped),
+        version=0,
+        as_of=read.now,
+        anchor=sources.anchor,
+        usage_month=month.start,
+        resets_at=month.ends_at,
+        subscription_id=sources.base.id if sources.base else None,
+    )
+    return held, totals
+
+
+def is_capped(held: HeldSet, totals: dict[str, UsageTotal], cap_minor: int | None) -> bool:
+    """Whether the overage of the month has reached the customer's ceiling (BIL-23)."""
+    if cap_minor is None:
+        return False
+    sum_ = Money(0, "ZAR")
+    for feature, item in held.items.items():
+        one, total = item.entitlement, totals.get(feature)
+        if total is None or not isinstance(one, Metered) or one.overage_unit_price is None:
+            continue
+        count = overage.units(used=total.quantity, included=one.included, billed=0)
+        sum_ += overage.priced(count, one.overage_unit_price)
+    return overage.is_capped(sum_, Money(cap_minor, "ZAR"))
+
+
+async def _used(read: Reader, held: Held, total: UsageTotal | None) -> Used:
+    return await usage_totals.counted(read, total, held.resets_at)
+
+
+def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
+    """One item as it is stored."""
+    (written,) = entitlement_types.written([item.entitlement])
+    state = signals.state_of(item.entitlement, used, capped=capped)
+    return written | {"sources": [one.value for one in item.sources], "state": state}
+
+
+def _stored(row: EntitlementSet) -> Held:
+    items = {
+        feature: Item(
+            entitlement_types.read([kept])[0], tuple(Source(one) for one in kept["sources"])
+        )
+        for feature, kept in row.items.items()
+    }
+    made = HeldSet(
+        items=items,
+        access=row.access,
+        because=row.because,
+        valid_until=row.valid_until,
+        trial_ended=row.trial_ended,
+        spend_capped=row.spend_capped,
+    )
+    here = (row.anchor, row.usage_month, row.resets_at, row.subscription_id)
+    return Held(made, row.version, row.as_of, *here)
+
+
+def _changes(
+    row: EntitlementSet, items: dict[str, Any], used: dict[str, Used], held: Held, reason: str
+) -> list[public.FeatureChanged]:
+    """What is another than it was; where it comes from alone is not worth telling."""
+    before, changes = row.items, []
+    for feature in sorted({*before, *items}):
+        was, now = before.get(feature), items.get(feature)
+        if _worth_telling(was) == _worth_telling(now):
+            continue
+        count = used.get(feature, Used())
+        changes.append(
+            public.FeatureChanged(
+                feature=feature,
+                before=_told(was, None, row.resets_at),
+                after=_told(now, count.taken, held.resets_at),
+                reason=reason,
+            )
+        )
+    return changes
+
+
+def _worth_telling(kept: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if kept is None else {n: v for n, v in kept.items() if n != "sources"}
+
+
+def _told(
+    kept: dict[str, Any] | None, used: int | None, resets_at: datetime
+) -> public.EntitlementTold | None:
+    if kept is None:
+        return None
+    (one,) = entitlement_types.read([kept])
+    counted = not isinstance(one, Boolean)
+    return public.EntitlementTold(
+        state=kept["state"],
+        value=one.value if isinstance(one, Boolean) else None,
+        limit=one.limit if isinstance(one, Limit | Metered) else None,
+        included=one.included if isinstance(one, Metered) else None,
+        used=used if counted else None,
+        mode=one.mode if isinstance(one, Limit | Metered) else None,
+        resets_at=resets_at if isinstance(one, Metered) else None,
+    )

@@ -1,0 +1,70 @@
+"""A sign-up that is not paid within 23 hours falls away and leaves no document (BIL-15)."""
+
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
+from thenga.domains.billing.services import invoices, payments
+from thenga.domains.billing.services.subscription_moves import UNPAID_FOR, plan_next, tell
+from thenga.domains.billing.tables import (
+    Invoice,
+    InvoiceStatus,
+    PaymentStatus,
+    Purpose,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+
+
+async def pass_time(work: Work, subscription: Subscription) -> None:
+    """Let it fall away when its time is over and no charge is under way."""
+    if await is_due(work, subscription):
+        await expire(work, subscription)
+
+
+async def is_due(read: Reader, subscription: Subscription) -> bool:
+    """Whether time has made an end of a sign-up; a charge that runs is waited for."""
+    if subscription.status is not SubscriptionStatus.INCOMPLETE:
+        return False
+    if read.now < subscription.created_at + UNPAID_FOR:
+        return False
+    draft = await first_invoice(read, subscription)
+    return draft is None or not await is_charging(read, draft.id)
+
+
+async def is_charging(read: Reader, invoice_id: UUID) -> bool:
+    """Whether a charge is on its way; what only waits for the customer is not waited for."""
+    running = await payments.running(read, invoice_id)
+    return running is not None and running.status is PaymentStatus.PROCESSING
+
+
+async def expire_former(work: Work, subscription: Subscription) -> None:
+    """A new sign-up takes the place of one that was not paid."""
+    if subscription.status is SubscriptionStatus.INCOMPLETE:
+        await expire(work, subscription)
+
+
+async def expire(work: Work, subscription: Subscription) -> None:
+    """End a sign-up; its draft is discarded, and money that still comes is credit (BIL-33)."""
+    if not SubscriptionLifecycle.expire(subscription, at=work.now):
+        return
+    draft = await first_invoice(work, subscription)
+    if draft is not None:
+        await invoices.discard(work, await work.lock(Invoice, draft.id))
+    await plan_next(work, subscription)
+    await work.save(subscription)
+    await tell(work, subscription, "expired")
+
+
+async def first_invoice(read: Reader, subscription: Subscription) -> Invoice | None:
+    """The draft that waits for the first payment."""
+    statement = select(Invoice).where(
+        Invoice.subscription_id == subscription.id,
+        Invoice.purpose == Purpose.FIRST,
+        Invoice.status == InvoiceStatus.DRAFT,
+    )
+    found = await read.all(statement, limit=1)
+    return found[0] if found else None

@@ -1,0 +1,59 @@
+"""What is told of a recovery: that it began, each attempt, and that grace ends soon (BIL-40)."""
+
+from uuid import UUID
+
+from thenga.domains.billing import public
+from thenga.domains.billing.services import telling
+from thenga.domains.billing.tables import FailureCategory, Invoice, PaymentFailure
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+_UNUSABLE = (FailureCategory.HARD,)
+
+
+def remedy(invoice: Invoice, category: FailureCategory) -> public.RemedyTold:
+    """A card that is gone cannot pay: another must be put on file."""
+    return public.RemedyTold(
+        kind="update_method" if category in _UNUSABLE else "pay_invoice",
+        invoice_id=invoice.id,
+        amount=Money(invoice.amount_due_minor, invoice.currency),
+    )
+
+
+async def tell_failed(
+    work: Work, failure: PaymentFailure, invoice: Invoice, *, payment_id: UUID | None
+) -> None:
+    """The first failure, then each attempt and each reminder."""
+    await work.touch(invoice)
+    number = max(0, len(failure.attempts) - 1)
+    work.publish(
+        public.PaymentFailed(
+            organization_id=failure.organization_id,
+            payment_id=payment_id,
+            failure_id=failure.id,
+            invoice_id=invoice.id,
+            subscription_id=failure.subscription_id,
+            attempt=number,
+            category=failure.category.value,
+            next_retry_at=failure.next_retry_at,
+            grace_ends_at=failure.grace_ends_at,
+            remedy=remedy(invoice, failure.category),
+        )
+    )
+    telling.tell(work, telling.PAYMENT_FAILED, failure.id, number)
+
+
+async def tell_grace_ending(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
+    """Once, some days before access is reduced."""
+    grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+    work.publish(
+        public.GraceEnding(
+            organization_id=failure.organization_id,
+            failure_id=failure.id,
+            subscription_id=failure.subscription_id,
+            at=grace,
+            amount=Money(invoice.amount_due_minor, invoice.currency),
+            remedy=remedy(invoice, failure.category),
+        )
+    )
+    telling.tell(work, telling.GRACE_ENDING, failure.id)

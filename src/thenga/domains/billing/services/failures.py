@@ -1,0 +1,206 @@
+"""Payments that failed: a dated, visible recovery of one invoice (BIL-39 to BIL-44).
+
+It begins with the first decline, is moved by its dates, by money and by people who try again, and
+reduces nothing that its policy does not name.
+"""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, func, literal, select
+
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
+from thenga.domains.billing.services import (
+    configuration,
+    entitlements,
+    failure_notices,
+    recovery_steps,
+    standing,
+    subscription_moves,
+)
+from thenga.domains.billing.services import recovery_calendar as calendar
+from thenga.domains.billing.tables import (
+    FailureCategory,
+    FailureKind,
+    FailureStatus,
+    Invoice,
+    Payment,
+    PaymentFailure,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import Instant
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+
+S = SubscriptionStatus
+_NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+
+
+def category_of(payment: Payment) -> FailureCategory:
+    """Why a charge was declined, as its adapter understood it."""
+    return FailureCategory((payment.failure or {}).get("category") or FailureCategory.SOFT)
+
+
+async def open_or_go_on(
+    work: Work, invoice: Invoice, subscription: Subscription, payment: Payment
+) -> None:
+    """A charge was declined: begin the recovery of its invoice, or count one more attempt."""
+    category = category_of(payment)
+    attempt = {
+        "at": work.now.isoformat(),
+        "paymentId": str(payment.id),
+        "paymentMethodId": str(payment.payment_method_id) if payment.payment_method_id else None,
+        "initiatedBy": payment.initiated_by,
+        "category": category.value,
+        "code": (payment.failure or {}).get("code"),
+    }
+    known = await of_invoice(work, invoice.id)
+    if known is None:
+        kind = FailureKind.DECLINED
+        await begin(work, invoice, subscription, kind=kind, category=category, attempt=attempt)
+        return
+    failure = await work.lock(PaymentFailure, known.id)
+    failure.category = category
+    failure.attempts = [*failure.attempts, attempt]
+    await _go_on(work, failure, subscription)
+    await failure_notices.tell_failed(work, failure, invoice, payment_id=payment.id)
+
+
+async def begin(
+    work: Work,
+    invoice: Invoice,
+    subscription: Subscription,
+    *,
+    kind: FailureKind,
+    category: FailureCategory,
+    attempt: dict[str, Any] | None = None,
+    failed_at: datetime | None = None,
+) -> PaymentFailure:
+    """The first failure: its dates and its policy are frozen, and it is told at once."""
+    at = failed_at or work.now
+    policy = await configuration.row_in_force(work, "billing.dunning", local_day(at))
+    first_charge = subscription.status is S.TRIALING
+    dates = calendar.schedule(at, standing.policy_of(policy.value), first_charge=first_charge)
+    failure = PaymentFailure(
+        organization_id=invoice.organization_id,
+        subscription_id=subscription.id,
+        invoice_id=invoice.id,
+        kind=kind,
+        category=category,
+        first_charge=first_charge,
+        first_failed_at=at,
+        attempts=[attempt] if attempt else [],
+        policy=policy.value,
+        policy_version=policy.effective_from,
+        retries_left=len(dates.retries),
+        next_retry_at=min(dates.retries, default=None),
+        grace_ends_at=dates.grace_ends_at,
+        ends_at=dates.ends_at,
+    )
+    failure.next_check_at = recovery_steps.next_check(failure, work.now)
+    await work.add(failure)
+    await _fall_behind(work, subscription)
+    payment_id = UUID(attempt["paymentId"]) if attempt and attempt["paymentId"] else None
+    await failure_notices.tell_failed(work, failure, invoice, payment_id=payment_id)
+    await entitlements.follow(work, reason="payment_failed")
+    return failure
+
+
+async def _fall_behind(work: Work, subscription: Subscription) -> None:
+    if subscription.status not in (S.ACTIVE, S.TRIALING):
+        return  # another invoice of it is behind already, or it is paused
+    SubscriptionLifecycle.fall_behind(subscription, at=work.now)
+    await subscription_moves.plan_next(work, subscription)
+    if subscription.anchor_date is None:
+        subscription.next_check_at = None  # it has no periods yet; the recovery moves it
+    await work.save(subscription)
+    await subscription_moves.tell(work, subscription, "past_due")
+
+
+async def _go_on(work: Work, failure: PaymentFailure, subscription: Subscription) -> None:
+    """One more attempt has failed; what is left decides whether there will be another."""
+    failure.next_retry_at = recovery_steps.next_retry(failure, work.now)
+    failure.retries_left = recovery_steps.retries_left(failure, work.now)
+    if failure.retries_left == 0:
+        await exhaust(work, failure, subscription)
+        return
+    if failure.status is FailureStatus.RETRYING:
+        PaymentFailureLifecycle.fail(failure, at=work.now)
+    await work.save(failure)
+
+
+async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscription) -> None:
+    """Nothing is left to try by itself: the subscription is suspended (BIL-41)."""
+    PaymentFailureLifecycle.exhaust(failure, at=work.now)
+    failure.next_retry_at, failure.retries_left = None, 0
+    if failure.exhausted_at is not None:  # tried by hand once more
+        await work.save(failure)
+        return
+    failure.exhausted_at = standing.exhausts_at(failure) or work.now
+    await work.save(failure)
+    if subscription.status is S.PAST_DUE and not failure.first_charge:
+        SubscriptionLifecycle.suspend(subscription, at=work.now)
+        await subscription_moves.plan_next(work, subscription)
+        await work.save(subscription)
+        await subscription_moves.tell(work, subscription, "suspended")
+    await entitlements.follow(work, reason="suspended")
+
+
+async def of_invoice(read: Reader, invoice_id: UUID) -> PaymentFailure | None:
+    """The recovery of an invoice that is not settled, if there is one."""
+    statement = select(PaymentFailure).where(
+        PaymentFailure.invoice_id == invoice_id,
+        among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED]),
+    )
+    found = await read.all(statement, limit=1)
+    return found[0] if found else None
+
+
+async def written_off(work: Work, invoice_id: UUID) -> None:
+    """An operator has given the money up; nothing is tried any more (BIL-43)."""
+    known = await of_invoice(work, invoice_id)
+    if known is None:
+        return
+    subscription = await work.lock(Subscription, known.subscription_id)
+    failure = await work.lock(PaymentFailure, known.id)
+    if failure.status is not FailureStatus.EXHAUSTED:
+        await exhaust(work, failure, subscription)
+    PaymentFailureLifecycle.write_off(failure, at=work.now)
+    failure.next_check_at = None
+    await work.save(failure)
+
+
+# No date stands for the end of time, so that every row has its place in the order.
+_ORDERS: dict[str, ColumnElement[Any]] = {
+    "firstFailedAt": PaymentFailure.__table__.c.first_failed_at,
+    "nextRetryAt": func.coalesce(
+        PaymentFailure.__table__.c.next_retry_at, literal(_NEVER, Instant)
+    ),
+}
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: FailureStatus | None,
+    subscription_id: UUID | None,
+    category: FailureCategory | None,
+    next_retry_before: datetime | None,
+) -> Slice[PaymentFailure]:
+    """The recoveries of the organization, newest first unless asked otherwise."""
+    statement = select(PaymentFailure)
+    if status is not None:
+        statement = statement.where(PaymentFailure.status == status)
+    if subscription_id is not None:
+        statement = statement.where(PaymentFailure.subscription_id == subscription_id)
+    if category is not None:
+        statement = statement.where(PaymentFailure.category == category)
+    if next_retry_before is not None:
+        statement = statement.where(PaymentFailure.next_retry_at < next_retry_before)
+    return await read.page(statement, paged, _ORDERS.get(paged.sort))

@@ -1,0 +1,183 @@
+"""Invoices: drafted before the money is there, released when it is decided that they exist.
+
+A draft has no number and may go away without a trace in the books (BIL-15). Released, it waits
+for the numbering job; from then on only credit notes take anything back (BIL-27).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.billing.lifecycles import InvoiceLifecycle
+from thenga.domains.billing.services import (
+    allocations,
+    billed_spans,
+    configuration,
+    numbering,
+    sellers,
+    tax,
+)
+from thenga.domains.billing.services.billed_spans import BilledLine, running_line
+from thenga.domains.billing.services.document_lines import lines_of
+from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_of
+from thenga.domains.billing.tables import (
+    Account,
+    Invoice,
+    InvoiceLine,
+    InvoiceStatus,
+    LineKind,
+    Purpose,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+__all__ = [
+    "BilledLine",
+    "DraftLine",
+    "LineKind",
+    "Purpose",
+    "TaxDataMissing",
+    "discard",
+    "draft",
+    "release",
+    "running_line",
+]
+
+_SPANNING = (LineKind.RECURRING, LineKind.PRORATION)
+
+
+@dataclass(frozen=True, slots=True)
+class DraftLine:
+    """One line to be billed; `key` says what it bills, once in an organization.
+
+    `unit_rate` is the price of a unit where it has more places than money.
+    """
+
+    kind: LineKind
+    description: str
+    quantity: int
+    unit_price: Money
+    gross: Money
+    service: Period | None
+    subscription_id: UUID | None
+    plan_code: str | None
+    plan_version: int | None
+    key: str
+    unit_rate: Decimal | None = None
+
+
+async def draft(
+    work: Work,
+    account: Account,
+    *,
+    purpose: Purpose,
+    lines: Sequence[DraftLine],
+    subscription_id: UUID | None,
+    planned_credit: Money | None = None,
+) -> Invoice:
+    """A document without a number: what would be owed, less the credit that will be there."""
+    gross = Money(sum(line.gross.minor for line in lines), account.currency)
+    planned = min(planned_credit or Money(0, gross.currency), gross)
+    if planned and purpose is not Purpose.CHANGE:
+        planned = min(planned, await allocations.free_credit(work, currency=gross.currency))
+    invoice = await work.add(
+        Invoice(
+            organization_id=account.organization_id,
+            account_id=account.id,
+            subscription_id=subscription_id,
+            purpose=purpose,
+            book=account.book,
+            recipient=recipient_of(account, gross),
+            order_number=account.order_number,
+            currency=gross.currency,
+            gross_minor=gross.minor,
+            planned_credit_minor=planned.minor,
+            amount_due_minor=(gross - planned).minor,
+            **await _sold(work, gross),
+        )
+    )
+    for position, line in enumerate(lines, 1):
+        await work.add(_line(invoice, position, line))
+    return invoice
+
+
+async def _sold(work: Work, gross: Money) -> dict[str, Any]:
+    """By whom, and with which VAT, as it would be today; the issue says it for good."""
+    today = local_day(work.now)
+    seller_code = await configuration.in_force(work, "billing.seller", today)
+    seller = await sellers.in_force(work, seller_code, today)
+    rate = await sellers.rate(work, seller, today)
+    taxed = tax.inside(gross, rate)
+    return {
+        "seller_code": seller_code,
+        "title": numbering.title_of(seller),
+        "rate_pct": rate,
+        "net_minor": taxed.net.minor,
+        "vat_minor": taxed.vat.minor,
+    }
+
+
+def _line(invoice: Invoice, position: int, line: DraftLine) -> InvoiceLine:
+    served: dict[str, Any] = {}
+    if line.service is not None:
+        served = {"service_from": line.service.start, "service_to": line.service.end}
+    return InvoiceLine(
+        organization_id=invoice.organization_id,
+        invoice_id=invoice.id,
+        position=position,
+        kind=line.kind,
+        key=line.key,
+        description=line.description,
+        quantity=line.quantity,
+        unit_price=line.unit_rate or Decimal(line.unit_price.amount),
+        gross_minor=line.gross.minor,
+        subscription_id=line.subscription_id,
+        plan_code=line.plan_code,
+        plan_version=line.plan_version,
+        **served,
+    )
+
+
+async def release(work: Work, invoice: Invoice, *, paid: Money | None = None) -> None:
+    """It is decided that this document exists: its days are billed and a number is asked for.
+
+    `paid` is the money that came for it, so that it is told from credit of another time.
+    """
+    await work.hold(invoice)
+    if paid is not None:
+        invoice.received_minor += paid.minor
+    if invoice.released_at is not None or invoice.status is not InvoiceStatus.DRAFT:
+        await work.save(invoice)
+        return
+    invoice.released_at = work.now
+    await work.save(invoice)
+    for line in await lines_of(work, invoice.id):
+        if line.kind in _SPANNING and line.subscription_id and line.service_from:
+            assert line.service_to is not None  # noqa: S101  # both or none, held by the table
+            span = Period(line.service_from, line.service_to)
+            await billed_spans.cover(work, line.id, subscription_id=line.subscription_id, span=span)
+    numbering.ask(work, invoice)
+
+
+async def discard(work: Work, invoice: Invoice) -> None:
+    """A draft that is not wanted; what it would have billed may be billed again."""
+    await work.hold(invoice)
+    if not InvoiceLifecycle.discard(invoice, at=work.now):
+        return
+    invoice.amount_due_minor = 0
+    await work.save(invoice)
+    for known in await lines_of(work, invoice.id):
+        line = await work.hold(known)
+        line.key = None
+        await work.save(line)
+
+
+def is_overdue(invoice: Invoice, today: date) -> bool:
+    """Open, and its day has passed; right before any sweep has looked."""
+    due = invoice.due_date
+    return invoice.status is InvoiceStatus.OPEN and due is not None and due < today

@@ -1,0 +1,164 @@
+"""What follows when the state of a payment moves; called by `collecting.take` and nobody else.
+
+Money that nothing waits for any more stays as credit (BIL-33). Rows are locked in one order
+everywhere: account, trial, subscription, invoice, failure.
+"""
+
+from typing import Literal
+
+from thenga.domains.billing import public
+from thenga.domains.billing.services import (
+    accounts,
+    allocations,
+    conversions,
+    failure_notices,
+    failures,
+    invoices,
+    plan_changes,
+    recovering,
+    subscription_moves,
+)
+from thenga.domains.billing.tables import (
+    CollectionStatus,
+    FailureCategory,
+    FailureKind,
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    PaymentFailure,
+    Purpose,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.work import Work
+
+S = SubscriptionStatus
+_LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED, S.PAUSED)
+
+
+async def succeeded(work: Work, payment: Payment) -> None:
+    """The money is there: the invoice takes it, and what waited for it happens."""
+    invoice, subscription = await _held(work, payment)
+    if invoice.status is InvoiceStatus.DISCARDED:
+        return
+    if invoice.purpose is Purpose.FIRST and subscription is not None:
+        await _begin(work, payment, invoice, subscription)
+    elif invoice.purpose is Purpose.CHANGE and subscription is not None:
+        await _change(work, payment, invoice, subscription)
+    elif invoice.purpose is Purpose.CONVERSION and subscription is not None:
+        await conversions.paid(work, payment, invoice, subscription)
+    else:
+        await _collect(work, payment, invoice, subscription)
+
+
+async def _held(work: Work, payment: Payment) -> tuple[Invoice, Subscription | None]:
+    await accounts.held(work)
+    known = await work.get(Invoice, payment.invoice_id)
+    subscription = None
+    if known.subscription_id is not None:
+        if known.purpose is Purpose.CONVERSION:
+            await conversions.hold_trial(work, known.subscription_id)
+        subscription = await work.lock(Subscription, known.subscription_id)
+    return await work.lock(Invoice, known.id), subscription
+
+
+async def _begin(
+    work: Work, payment: Payment, invoice: Invoice, subscription: Subscription
+) -> None:
+    """The first payment; one that comes after the sign-up expired starts nothing (BIL-15)."""
+    if invoice.status is not InvoiceStatus.DRAFT:
+        await _collect(work, payment, invoice, subscription)
+    elif subscription.status is S.INCOMPLETE:
+        await invoices.release(work, invoice, paid=payment.amount)
+        starts_on = subscription.period_start or local_day(work.now)
+        await subscription_moves.activate(work, subscription, starts_on=starts_on)
+
+
+async def _change(
+    work: Work, payment: Payment, invoice: Invoice, subscription: Subscription
+) -> None:
+    if plan_changes.awaits(subscription, invoice.id):
+        await plan_changes.apply(work, subscription, on=local_day(work.now))
+    again = await work.lock(Invoice, invoice.id)  # the change has released it
+    if again.released_at is not None:
+        await _collect(work, payment, again, subscription)
+
+
+async def _collect(
+    work: Work, payment: Payment, invoice: Invoice, subscription: Subscription | None
+) -> None:
+    """An invoice that exists takes the money; what had failed is recovered."""
+    if invoice.status is InvoiceStatus.DRAFT:
+        await invoices.release(work, invoice, paid=payment.amount)
+        covered = payment.amount_minor >= invoice.amount_due_minor
+    else:
+        covered = not await allocations.settle(work, invoice, paid=payment.amount)
+    failure = await failures.of_invoice(work, invoice.id)
+    if covered and failure is not None and subscription is not None:
+        held = await work.lock(PaymentFailure, failure.id)
+        await recovering.recover(work, held, subscription, payment)
+
+
+async def failed(work: Work, payment: Payment) -> None:
+    """A charge was declined: what was to be bought is not, what was owed is recovered (BIL-39)."""
+    invoice, subscription = await _held(work, payment)
+    if invoice.amount_due_minor == 0:
+        return  # paid in another way meanwhile, or not wanted any more
+    invoice.collection_status = CollectionStatus.FAILED
+    await work.save(invoice)
+    if subscription is not None and await _is_recovered(work, invoice, subscription):
+        await failures.open_or_go_on(work, invoice, subscription, payment)
+        return
+    await _tell_only(work, payment, invoice)
+    if invoice.purpose is Purpose.CONVERSION:
+        await invoices.discard(work, invoice)  # the trial goes on; it can be bought again
+
+
+async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription) -> bool:
+    """Whether it is owed; a recovery that goes on does so also for what has ended meanwhile."""
+    if await failures.of_invoice(work, invoice.id) is not None:
+        return True
+    if invoice.purpose is Purpose.CONVERSION:
+        return await conversions.is_made(work, subscription)
+    owed = invoice.purpose in (Purpose.RENEWAL, Purpose.USAGE)
+    return owed and subscription.status in _LIVE
+
+
+async def _tell_only(work: Work, payment: Payment, invoice: Invoice) -> None:
+    """Nothing follows: what was to be bought was not bought."""
+    category = failures.category_of(payment)
+    await work.touch(invoice)
+    work.publish(
+        public.PaymentFailed(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            failure_id=None,
+            invoice_id=invoice.id,
+            subscription_id=invoice.subscription_id,
+            attempt=payment.attempt,
+            category=category.value,
+            next_retry_at=None,
+            grace_ends_at=None,
+            remedy=failure_notices.remedy(invoice, category),
+        )
+    )
+
+
+async def disputed(work: Work, payment: Payment, outcome: Literal["open", "won", "lost"]) -> None:
+    """The payer disputes it with their bank; lost, the plan is suspended."""
+    invoice, subscription = await _held(work, payment)
+    standing = {"open": CollectionStatus.DISPUTED, "won": CollectionStatus.SETTLED}
+    invoice.collection_status = standing.get(outcome, CollectionStatus.FAILED)
+    await work.save(invoice)
+    if subscription is None or subscription.status not in _LIVE:
+        return
+    subscription.disputed = outcome == "open"
+    await work.save(subscription)
+    if outcome == "lost" and await failures.of_invoice(work, invoice.id) is None:
+        failure = await failures.begin(
+            *(work, invoice, subscription),
+            kind=FailureKind.DISPUTED,
+            category=FailureCategory.HARD,
+        )
+        await failures.exhaust(work, await work.hold(failure), subscription)

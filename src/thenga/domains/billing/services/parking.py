@@ -1,0 +1,47 @@
+"""Park instead of guess: an account whose books are in doubt is not billed by itself (BIL-51).
+
+Access stays as it is. What a night parked, a later night that finds nothing wrong lets go again.
+"""
+
+from collections.abc import Set
+from uuid import UUID
+
+import structlog
+
+from thenga.domains.billing.services import accounts
+from thenga.kernel.db.work import Work
+from thenga.kernel.jobs.declare import Form, errand
+
+log = structlog.get_logger()
+
+IN_DOUBT = "ledger_check_failed"
+park_account = errand("billing.park_account", form=Form.QUEUED, key="{reason}")
+free_account = errand("billing.free_account", form=Form.QUEUED, key="{reason}")
+
+_PARKED = "SELECT organization_id FROM billing.account WHERE parked ->> 'reason' = $1"
+
+
+async def follow_check(work: Work, wrong: Set[UUID]) -> None:
+    """As the system login, after a night: stop whose books are in doubt, let go the others."""
+    for organization_id in sorted(wrong):
+        work.enqueue(park_account, organization_id=organization_id, reason=IN_DOUBT)
+    parked = {row["organization_id"] for row in await work.query(_PARKED, IN_DOUBT)}
+    for organization_id in sorted(parked - wrong):
+        work.enqueue(free_account, organization_id=organization_id, reason=IN_DOUBT)
+
+
+async def park(work: Work, *, reason: str) -> None:
+    """Stop automatic billing of the account; the first reason stands."""
+    account = await accounts.held(work)
+    if account.parked is None:
+        account.parked = {"reason": reason, "since": work.now.isoformat()}
+        await work.save(account)
+        log.error("billing.account.parked", reason=reason)
+
+
+async def free(work: Work, *, reason: str) -> None:
+    """Go on, where it was parked for this reason and nothing else."""
+    account = await accounts.held(work)
+    if account.parked is not None and account.parked["reason"] == reason:
+        account.parked = None
+        await work.save(account)

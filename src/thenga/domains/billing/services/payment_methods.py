@@ -1,0 +1,192 @@
+"""Ways to pay: tokens that providers hand out, sealed here and shown to nobody."""
+
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import PaymentMethodLifecycle
+from thenga.domains.billing.services.accounts import LIVE
+from thenga.domains.billing.tables import (
+    MethodKind,
+    MethodStatus,
+    MethodToken,
+    Payment,
+    PaymentMethod,
+    PlanKind,
+    Subscription,
+)
+from thenga.kernel import sealing
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+from thenga.kernel.lifecycle import not_possible
+
+_PURPOSE = "payment-method"
+_NOTICE = timedelta(days=30)
+
+
+def is_chargeable(method: PaymentMethod, now: datetime) -> bool:
+    """Whether it may be charged without the customer; a card is good on its last day."""
+    over = method.expires_on is not None and local_day(now) > method.expires_on
+    return method.status is MethodStatus.ACTIVE and method.off_session and not over
+
+
+def status_at(method: PaymentMethod, now: datetime) -> MethodStatus:
+    """What time has made of it, before any sweep has written it."""
+    over = method.expires_on is not None and local_day(now) > method.expires_on
+    if method.status is MethodStatus.ACTIVE and over:
+        return MethodStatus.EXPIRED
+    return method.status
+
+
+def token_of(host: Host, method: PaymentMethod) -> str:
+    """The provider's token in clear, for the call that charges it and nothing else."""
+    key, aad = host.key(_PURPOSE), method.organization_id.bytes
+    return sealing.unseal(key, method.sealed_token, aad=aad).decode()
+
+
+async def default_of(read: Reader, account_id: UUID) -> PaymentMethod | None:
+    """The method that is charged off-session: the preferred one, else the newest that is good."""
+    statement = select(PaymentMethod).where(
+        PaymentMethod.account_id == account_id, PaymentMethod.status == MethodStatus.ACTIVE
+    )
+    found = await read.all(statement.order_by(PaymentMethod.id.desc()), limit=100)
+    good = [one for one in found if is_chargeable(one, read.now)]
+    return next((one for one in good if one.preferred), good[0] if good else None)
+
+
+async def keep(work: Work, payment: Payment, given: MethodToken) -> PaymentMethod:
+    """Keep the way a payment was made, once; the first that is kept is the one that is charged."""
+    key = work.host.key(_PURPOSE)
+    digest = sealing.mac(key, given.token.encode())
+    known = await work.find(PaymentMethod, provider=payment.provider, token_hash=digest)
+    if known is not None:
+        return await _refreshed(work, known, given)
+    first = await default_of(work, payment.account_id) is None
+    if first:  # one that has run out may still be marked, before the sweep has seen it
+        await _prefer_none(work)
+    return await work.add(
+        PaymentMethod(
+            organization_id=payment.organization_id,
+            account_id=payment.account_id,
+            provider=payment.provider,
+            kind=MethodKind(given.kind),
+            brand=given.brand,
+            last4=given.last4,
+            expires_on=given.expires_on,
+            preferred=first,
+            sealed_token=sealing.seal(key, given.token.encode(), aad=payment.organization_id.bytes),
+            token_hash=digest,
+            next_check_at=_next_check(given),
+        )
+    )
+
+
+async def _refreshed(work: Work, known: PaymentMethod, given: MethodToken) -> PaymentMethod:
+    """The same token again: a card that was replaced may have another last day."""
+    if given.expires_on in (None, known.expires_on):
+        return known
+    method = await work.lock(PaymentMethod, known.id)
+    method.expires_on, method.expiry_told_at = given.expires_on, None
+    method.next_check_at = _next_check(given)
+    if method.status is MethodStatus.EXPIRED:
+        PaymentMethodLifecycle.renew(method, at=work.now)
+    return await work.save(method)
+
+
+def _next_check(given: MethodToken) -> datetime | None:
+    if given.expires_on is None:
+        return None
+    return local_midnight(given.expires_on) - _NOTICE
+
+
+async def list_all(read: Reader, account_id: UUID, paged: Paged) -> Slice[PaymentMethod]:
+    return await read.page(
+        select(PaymentMethod).where(
+            PaymentMethod.account_id == account_id, PaymentMethod.status != MethodStatus.REVOKED
+        ),
+        paged,
+    )
+
+
+async def prefer(work: Work, method_id: UUID) -> PaymentMethod:
+    """Charge this one from now on."""
+    method = await work.lock(PaymentMethod, method_id)
+    if not is_chargeable(method, work.now):
+        raise not_possible(
+            "Only a way to pay that can be charged is made the default.",
+            status=status_at(method, work.now),
+            operation="make-default",
+            allowed=[],
+        )
+    if method.preferred:
+        return method
+    await _prefer_none(work)
+    method.preferred = True
+    return await work.save(method)
+
+
+async def _prefer_none(work: Work) -> None:
+    for other in await work.all(select(PaymentMethod).where(PaymentMethod.preferred), limit=100):
+        held = await work.lock(PaymentMethod, other.id)
+        held.preferred = False
+        await work.save(held)
+
+
+async def revoke(work: Work, method_id: UUID) -> PaymentMethod:
+    """Charge it never again; the token is forgotten, the row says that there was one."""
+    method = await work.lock(PaymentMethod, method_id)
+    if PaymentMethodLifecycle.revoke(method, at=work.now):
+        method.preferred, method.next_check_at = False, None
+        method.sealed_token = b""
+        await work.save(method)
+    return method
+
+
+async def is_needed(read: Reader, method: PaymentMethod) -> bool:
+    """Whether a live plan has nothing else to be charged with: the warning before it goes."""
+    statement = select(PaymentMethod).where(
+        PaymentMethod.status == MethodStatus.ACTIVE, PaymentMethod.id != method.id
+    )
+    others = await read.all(statement, limit=100)
+    if any(is_chargeable(one, read.now) for one in others):
+        return False
+    live = select(Subscription).where(
+        Subscription.account_id == method.account_id,
+        Subscription.kind == PlanKind.BASE,
+        among(Subscription.__table__.c.status, [one.value for one in LIVE]),
+    )
+    return bool(await read.all(live, limit=1))
+
+
+async def pass_time(work: Work, method_id: UUID) -> None:
+    """Thirty days before its last day it is told, once; after its last day it is over (BIL-40)."""
+    method = await work.lock(PaymentMethod, method_id)
+    due, ends = method.next_check_at, method.expires_on
+    if due is None or due > work.now or ends is None:
+        return
+    if local_day(work.now) > ends:
+        if method.status is MethodStatus.ACTIVE:
+            PaymentMethodLifecycle.expire(method, at=work.now)
+        method.next_check_at, method.preferred = None, False
+        await work.save(method)
+        return
+    tell = method.expiry_told_at is None and method.preferred
+    method.expiry_told_at = method.expiry_told_at or work.now
+    method.next_check_at = local_midnight(ends) + timedelta(days=1)
+    await work.save(method)
+    if tell:
+        work.publish(
+            public.PaymentMethodExpiring(
+                organization_id=method.organization_id,
+                payment_method_id=method.id,
+                provider=method.provider,
+                last4=method.last4,
+                expires_on=ends,
+            )
+        )

@@ -1,0 +1,253 @@
+"""Payments: one attempt to get the money of an invoice, and never two at once (BIL-30)."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing.lifecycles import PaymentLifecycle
+from thenga.domains.billing.services import asking, payment_methods, providers
+from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.tables import (
+    Account,
+    CollectionStatus,
+    Invoice,
+    Payment,
+    PaymentMethod,
+    PaymentStatus,
+    ProviderStatement,
+)
+from thenga.kernel.calendar import local_midnight
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound, Problem, RuleViolated
+from thenga.kernel.gate import HeldAs
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.lifecycle import not_possible
+
+S = PaymentStatus
+OPEN = (S.CREATED, S.REQUIRES_ACTION, S.PROCESSING)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_REFERENCE_LENGTH = 16  # fits every provider's limit
+
+start_payment = errand("billing.start_payment", form=Form.OUTSIDE, key="{payment_id}")
+charge_payment = errand("billing.charge_payment", form=Form.OUTSIDE, key="{payment_id}")
+
+
+class PaymentInProgress(Problem):
+    """A charge of this invoice is under way, and an invoice is charged once at a time. Wait for it:
+    `paymentId` says which."""
+
+    code, status, title = "billing-payment-in-progress", 409, "A payment is under way"
+
+
+class PaymentMethodRequired(Problem):
+    """There is no way to pay on file that can be charged. Add one, or pay with a provider."""
+
+    code, status, title = "billing-payment-method-required", 422, "A way to pay is needed"
+
+
+@dataclass(frozen=True, slots=True)
+class How:
+    """How an invoice is paid: with a method on file, or at a provider's own page."""
+
+    payment_method_id: UUID | None = None
+    provider: str | None = None
+    return_url: str | None = None
+
+
+async def begin(
+    work: Work,
+    account: Account,
+    invoice: Invoice,
+    *,
+    how: How,
+    initiated_by: Literal["customer", "system"],
+    attempt: int = 0,
+) -> Payment:
+    """Begin to collect what is due; the same way again is the payment that runs already."""
+    if account.parked is not None and work.held_as != HeldAs.PLATFORM:
+        raise AccountParked()
+    _check_due(invoice)
+    method = await _method(work, how)
+    provider = method.provider if method is not None else how.provider
+    if provider is None:
+        raise PaymentMethodRequired()
+    await providers.check(work, account, provider)
+    await providers.check_return(work, how.return_url)
+    known = await running(work, invoice.id)
+    if known is not None and _is_same(known, provider, method):
+        return known
+    await _make_way(work, known)
+    payment = _made(account, invoice, provider, method, how)
+    payment.initiated_by, payment.attempt = initiated_by, attempt
+    await _send(work, payment)
+    charged = payment.status is S.PROCESSING
+    await mark(work, invoice, CollectionStatus.PROCESSING if charged else None)
+    return payment
+
+
+async def mark(work: Work, invoice: Invoice, how_it_comes: CollectionStatus | None) -> None:
+    """Say on an invoice how its money comes along; none is back to waiting."""
+    if invoice.collection_status in (CollectionStatus.SETTLED, how_it_comes):
+        return
+    await work.hold(invoice)
+    waits = CollectionStatus.NONE if invoice.number is None else CollectionStatus.PENDING
+    invoice.collection_status = how_it_comes or waits
+    await work.save(invoice)
+
+
+def _check_due(invoice: Invoice) -> None:
+    if invoice.amount_due_minor <= 0:
+        raise not_possible(
+            "Nothing is due on this invoice.", status=invoice.status, operation="pay", allowed=[]
+        )
+
+
+async def _method(work: Work, how: How) -> PaymentMethod | None:
+    if how.payment_method_id is None:
+        return None
+    try:
+        method = await work.get(PaymentMethod, how.payment_method_id)
+    except NotFound:
+        raise PaymentMethodRequired("There is no such way to pay on file.") from None
+    if not payment_methods.is_chargeable(method, work.now):
+        raise PaymentMethodRequired("This way to pay cannot be charged any more.")
+    return method
+
+
+def _is_same(known: Payment, provider: str, method: PaymentMethod | None) -> bool:
+    return (known.provider, known.payment_method_id) == (provider, method and method.id)
+
+
+async def _make_way(work: Work, known: Payment | None) -> None:
+    """What waits for the customer is superseded, and may still succeed (BIL-33)."""
+    if known is None:
+        return
+    if known.status is S.PROCESSING:
+        raise PaymentInProgress(paymentId=str(known.id))
+    former = await work.lock(Payment, known.id)
+    if former.status is S.PROCESSING:
+        raise PaymentInProgress(paymentId=str(known.id))
+    if former.status in OPEN:
+        PaymentLifecycle.cancel(former, at=work.now)
+        former.next_check_at, former.next_action = None, None
+        await work.save(former)
+
+
+def _made(
+    account: Account, invoice: Invoice, provider: str, method: PaymentMethod | None, how: How
+) -> Payment:
+    return Payment(
+        organization_id=account.organization_id,
+        account_id=account.id,
+        invoice_id=invoice.id,
+        subscription_id=invoice.subscription_id,
+        payment_method_id=None if method is None else method.id,
+        provider=provider,
+        reference="".join(secrets.choice(_LETTERS) for _ in range(_REFERENCE_LENGTH)),
+        amount_minor=invoice.amount_due_minor,
+        currency=invoice.currency,
+        return_url=how.return_url,
+        initiated_by="customer",
+    )
+
+
+async def _send(work: Work, payment: Payment) -> None:
+    """What talks to the outside is done by a job; a bank transfer is told at once."""
+    if payment.payment_method_id is not None:
+        payment.status = S.PROCESSING
+        payment.next_check_at = asking.next_at(work.now, work.now)
+        await work.add(payment)
+        work.enqueue(charge_payment, payment_id=payment.id)
+        return
+    if payment.provider == providers.EFT:
+        bank = await providers.bank(work)
+        payment.status = S.REQUIRES_ACTION
+        payment.next_action = {
+            "kind": "bank_transfer",
+            "url": None,
+            "fields": listed({**bank, "reference": payment.reference}),
+            "expiresAt": None,  # a transfer takes its days, and is good whenever it comes
+        }
+        await work.add(payment)
+        return
+    payment.next_check_at = asking.next_while_open(work.now, work.now)
+    await work.add(payment)
+    work.enqueue(start_payment, payment_id=payment.id)
+
+
+def listed(fields: dict[str, str] | None) -> list[dict[str, str]] | None:
+    """Fields in their order, which a signature may depend on and an object does not keep."""
+    if fields is None:
+        return None
+    return [{"name": name, "value": value} for name, value in fields.items()]
+
+
+async def running(read: Reader, invoice_id: UUID) -> Payment | None:
+    """The payment of an invoice that is under way: the one that is charged before the others."""
+    statement = select(Payment).where(
+        Payment.invoice_id == invoice_id,
+        among(Payment.__table__.c.status, [one.value for one in OPEN]),
+    )
+    found = await read.all(statement.order_by(Payment.id.desc()), limit=100)
+    charged = [one for one in found if one.status is S.PROCESSING]
+    return next(iter([*charged, *found]), None)
+
+
+async def of_invoice(read: Reader, invoice_id: UUID) -> list[Payment]:
+    """Every attempt at an invoice, the first one first."""
+    statement = select(Payment).where(Payment.invoice_id == invoice_id)
+    return await read.all(statement.order_by(Payment.id), limit=200)
+
+
+async def pay(work: Work, *, invoice_id: UUID, how: How) -> tuple[Payment, bool]:
+    """Pay an invoice; whether the payment is a new one."""
+    if (how.payment_method_id is None) == (how.provider is None):
+        raise RuleViolated(
+            "Pay with a method on file or with a provider, and name one of them.", rule="one-way"
+        )
+    account = await work.lock_by(Account)
+    invoice = await work.get(Invoice, invoice_id)
+    known = await running(work, invoice.id)
+    payment = await begin(work, account, invoice, how=how, initiated_by="customer")
+    return payment, known is None or known.id != payment.id
+
+
+async def statements_of(read: Reader, payment_id: UUID) -> list[ProviderStatement]:
+    """What was said of a payment, in the order in which we heard it."""
+    statement = select(ProviderStatement).where(ProviderStatement.payment_id == payment_id)
+    return await read.all(statement.order_by(ProviderStatement.id), limit=200)
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: PaymentStatus | None,
+    invoice_id: UUID | None,
+    provider: str | None,
+    since: date | None,
+    until: date | None,
+) -> Slice[Payment]:
+    """Payments of the organization; days are local, both of them counted."""
+    statement = select(Payment)
+    filters: dict[Any, Any] = {
+        Payment.status: status,
+        Payment.invoice_id: invoice_id,
+        Payment.provider: provider,
+    }
+    for column, value in filters.items():
+        if value is not None:
+            statement = statement.where(column == value)
+    if since is not None:
+        statement = statement.where(Payment.created_at >= local_midnight(since))
+    if until is not None:
+        after = date.fromordinal(until.toordinal() + 1)
+        statement = statement.where(Payment.created_at < local_midnight(after))
+    return await read.page(statement, paged)

@@ -1,0 +1,213 @@
+"""What a change of plan would do and cost, to the cent; nothing is written here (BIL-10 to 12)."""
+
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
+
+from sqlalchemy import select
+
+from thenga.domains.billing.services import allocations, invoices, periods, plans, proration
+from thenga.domains.billing.services.invoices import BilledLine
+from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.subscription_moves import interval_of
+from thenga.domains.billing.tables import (
+    Interval,
+    OfferedPlan,
+    Pause,
+    Subscription,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import Conflict, RuleViolated
+from thenga.kernel.money import Money
+
+
+class Effective(StrEnum):
+    """From when another plan counts."""
+
+    NOW = "now"
+    PERIOD_END = "period_end"
+
+
+class Direction(StrEnum):
+    """By rank, then by price."""
+
+    UP = "up"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a customer asks for; None leaves the choice to us."""
+
+    plan_code: str
+    interval: Interval | None = None
+    effective: Effective | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From which plan to which, and when."""
+
+    plan: OfferedPlan
+    before: OfferedPlan
+    held: Interval
+    interval: Interval
+    effective: Effective
+    direction: Direction
+
+    @property
+    def begins_anew(self) -> bool:
+        """Another interval counts its periods from the day of the change (BIL-12)."""
+        return self.interval is not self.held
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """Both documents of a change, and the days they are for."""
+
+    on: date
+    period: Period  # the one that is paid once it has taken effect
+    service: Period  # the days that the charge is for
+    full_days: int
+    running: BilledLine | None  # what was paid for these days
+    credit: Money
+    charge: Money
+
+
+@dataclass(frozen=True, slots=True)
+class Quoted:
+    """A change to the cent; what the account has to its credit pays first."""
+
+    change: Change
+    priced: Priced
+    balance: Money
+
+    @property
+    def credit_applied(self) -> Money:
+        """Of the credit of this change and of the account, what pays the charge."""
+        return min(self.priced.charge, self.priced.credit + self.balance)
+
+    @property
+    def due(self) -> Money:
+        return self.priced.charge - self.credit_applied
+
+    @property
+    def kept_as_credit(self) -> Money:
+        return self.priced.credit + self.balance - self.credit_applied
+
+
+async def quote(read: Reader, subscription: Subscription, wanted: Wanted) -> Quoted:
+    """The change that is asked for, as it would be made now."""
+    today, held = local_day(read.now), interval_of(subscription)
+    before = await held_plan(read, subscription)
+    interval = wanted.interval or held
+    plan, price = await _to_be_had(read, before, wanted.plan_code, interval, today)
+    same = (plan.plan_code, plan.plan_version) == (before.plan_code, before.plan_version)
+    if same and interval is held:
+        raise PlanNotAvailable(f"{plan.plan_code} is the plan you have.", planCode=plan.plan_code)
+    direction = _direction(before, plan, held)
+    effective = _effective(wanted, direction, changes=interval is not held)
+    change = Change(plan, before, held, interval, effective, direction)
+    balance = await allocations.free_credit(read, currency=price.currency)
+    priced = await _priced(read, subscription, change, price, today)
+    return Quoted(change, priced, balance)
+
+
+async def _priced(
+    read: Reader, subscription: Subscription, change: Change, price: Money, today: date
+) -> Priced:
+    period = current_period(subscription)
+    if change.effective is Effective.PERIOD_END:
+        following = periods.containing(_anchor(subscription), change.interval, period.end)
+        nothing = Money(0, price.currency)
+        return Priced(period.end, following, following, following.days, None, nothing, nothing)
+    _check_runs(period, today)
+    running = await invoices.running_line(read, subscription.id, today)
+    credit = _credit(running, today, price)
+    if change.begins_anew:
+        following = periods.numbered(today, change.interval, 0)
+        return Priced(today, following, following, following.days, running, credit, price)
+    days, left = await full_days(read, subscription, period), Period(today, period.end)
+    charge = proration.part(price, left.days, days)
+    return Priced(today, period, left, days, running, credit, charge)
+
+
+def _check_runs(period: Period, today: date) -> None:
+    """Between the end of a period and its renewal, which is a moment, nothing can be prorated."""
+    if period.end <= today:
+        raise Conflict("The next period is just being billed; ask again in a moment.")
+
+
+async def _to_be_had(
+    read: Reader, before: OfferedPlan, plan_code: str, interval: Interval, today: date
+) -> tuple[OfferedPlan, Money]:
+    """The version that is sold today, of the same kind, and its price in the interval."""
+    plan = await plans.in_force(read, plan_code, today)
+    price = None if plan is None else plans.price_of(plan, interval)
+    if plan is None or price is None or not plan.public or plan.kind is not before.kind:
+        raise PlanNotAvailable(
+            f"{plan_code} is not sold by the {interval}, or not in place of {before.plan_code}.",
+            planCode=plan_code,
+            interval=interval,
+        )
+    return plan, price
+
+
+def _direction(before: OfferedPlan, plan: OfferedPlan, interval: Interval) -> Direction:
+    nothing = Money(0, "ZAR")
+    was = (before.rank, plans.price_of(before, interval) or nothing)
+    becomes = (plan.rank, plans.price_of(plan, interval) or nothing)
+    return Direction.DOWN if becomes < was else Direction.UP
+
+
+def _effective(wanted: Wanted, direction: Direction, *, changes: bool) -> Effective:
+    if changes:
+        if wanted.effective is Effective.PERIOD_END:
+            raise RuleViolated(
+                "Another interval begins today with a full period of its own; ask for `now`.",
+                rule="interval-now",
+            )
+        return Effective.NOW
+    usual = Effective.NOW if direction is Direction.UP else Effective.PERIOD_END
+    return wanted.effective or usual
+
+
+def _credit(running: BilledLine | None, day: date, price: Money) -> Money:
+    """What the days left of the running line were paid; nothing where nothing was billed."""
+    if running is None:
+        return Money(0, price.currency)
+    return proration.part(running.gross, running.span.days_from(day), running.span.days)
+
+
+def current_period(subscription: Subscription) -> Period:
+    """The period that is paid; one that lives has one."""
+    if subscription.period_start is None or subscription.period_end is None:
+        raise LookupError(f"{subscription!r} has no period")
+    return Period(subscription.period_start, subscription.period_end)
+
+
+async def full_days(read: Reader, subscription: Subscription, period: Period) -> int:
+    """The days of the full period; of one that a pause interrupted, those it had before."""
+    interrupted = select(Pause).where(
+        Pause.subscription_id == subscription.id, Pause.continued_to == period.end
+    )
+    for pause in await read.all(interrupted.order_by(Pause.id.desc()), limit=1):
+        return pause.period_days
+    return period.days
+
+
+async def held_plan(read: Reader, subscription: Subscription) -> OfferedPlan:
+    """The version that is held; it stays in the catalogue for ever."""
+    code, number = subscription.plan_code, subscription.plan_version
+    found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
+    if found is None:
+        raise LookupError(f"{code} {number} is not in the catalogue")
+    return found
+
+
+def _anchor(subscription: Subscription) -> date:
+    if subscription.anchor_date is None:
+        raise LookupError(f"{subscription!r} has no anchor")
+    return subscription.anchor_date

@@ -1,0 +1,114 @@
+"""Prints: each document is typeset once, as original and as copy, and kept (BIL-28)."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from thenga.domains.billing.services import configuration, document_prints, numbering
+from thenga.domains.billing.services.document_lines import credited_of, lines_of
+from thenga.domains.billing.services.document_prints import Sheet
+from thenga.domains.billing.tables import CreditNote, DocumentPdf, Edition, Invoice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound
+
+# What a job has lost is asked for again; younger ones have their job still.
+_PATIENCE = timedelta(minutes=2)
+_LEFT = """
+    SELECT w.organization_id, id, seller_code, book, number IS NULL AS unnumbered FROM (
+        SELECT organization_id, id, seller_code, book, number, released_at AS since
+        FROM billing.invoice WHERE released_at IS NOT NULL AND number IS NULL
+        UNION ALL
+        SELECT organization_id, id, seller_code, book, number, released_at
+        FROM billing.credit_note WHERE released_at IS NOT NULL AND number IS NULL
+        UNION ALL
+        SELECT organization_id, id, seller_code, book, number, issued_at
+        FROM billing.invoice WHERE number IS NOT NULL AND pdf IS NULL
+        UNION ALL
+        SELECT organization_id, id, seller_code, book, number, issued_at
+        FROM billing.credit_note WHERE number IS NOT NULL AND pdf IS NULL
+    ) AS w LEFT JOIN billing.clock_offset c ON c.organization_id = w.organization_id
+    WHERE since < $1::timestamptz + coalesce(c.ahead, interval '0') ORDER BY since LIMIT 500
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What is to be typeset, and the time that stands in it."""
+
+    sheets: Mapping[Edition, Sheet]
+    made_at: datetime
+
+
+async def order(read: Reader, document_id: UUID) -> Order | None:
+    """The sheets of an issued document; none where they are kept already."""
+    document = await _document(read, document_id)
+    if document.pdf is not None or document.issued_at is None or document.issue_date is None:
+        return None
+    if isinstance(document, CreditNote):
+        credited = await credited_of(read, document.id)
+        sheets = {
+            one: document_prints.of_credit_note(document, credited, edition=one) for one in Edition
+        }
+        return Order(sheets, document.issued_at)
+    lines = await lines_of(read, document.id)
+    link = await configuration.in_force(read, "billing.pay_link", document.issue_date)
+    link = link.format(invoiceId=document.id)
+    sheets = {
+        one: document_prints.of_invoice(document, lines, edition=one, pay_link=link)
+        for one in Edition
+    }
+    return Order(sheets, document.issued_at)
+
+
+async def keep(work: Work, document_id: UUID, prints: Mapping[Edition, bytes]) -> None:
+    """Keep the prints, once; the document tells of its original."""
+    document = await work.hold(await _document(work, document_id))
+    if document.pdf is not None:
+        return
+    for one, content in prints.items():
+        await work.add(
+            DocumentPdf(
+                organization_id=document.organization_id,
+                document_id=document.id,
+                edition=one,
+                sha256=hashlib.sha256(content).hexdigest(),
+                content=content,
+            )
+        )
+    original = prints[Edition.ORIGINAL]
+    document.pdf = {
+        "sha256": hashlib.sha256(original).hexdigest(),
+        "bytes": len(original),
+        "readyAt": work.now.isoformat(),
+    }
+    await work.save(document)
+
+
+async def find(read: Reader, document_id: UUID, *, edition: Edition) -> DocumentPdf | None:
+    """A print as it is kept, or none while it is being made."""
+    return await read.find(DocumentPdf, document_id=document_id, edition=edition)
+
+
+async def _document(read: Reader, document_id: UUID) -> Invoice | CreditNote:
+    found = await read.find(Invoice, id=document_id) or await read.find(CreditNote, id=document_id)
+    if found is None:
+        raise NotFound()
+    return found
+
+
+async def look_after(work: Work) -> None:
+    """As the system login: what waits for its number or its print longer than it should."""
+    for one in await work.query(_LEFT, work.now - _PATIENCE):
+        whose = one["organization_id"]
+        if one["unnumbered"]:
+            work.enqueue(
+                numbering.issue_documents,
+                organization_id=whose,
+                seller=one["seller_code"],
+                book=one["book"],
+            )
+        else:
+            work.enqueue(numbering.render_pdf, organization_id=whose, document_id=one["id"])

@@ -1,0 +1,49 @@
+"""Which providers may be paid with, and where the customer may come back to (BIL-29, BIL-30)."""
+
+from urllib.parse import urlsplit
+
+from thenga.domains.billing.services import configuration, sellers
+from thenga.domains.billing.tables import Account
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import Problem, RuleViolated
+
+SANDBOX, EFT = "sandbox", "eft"
+
+
+class ProviderNotAllowed(Problem):
+    """This organization cannot pay with that provider. `allowed` names those it can pay with; a
+    sandbox organization has only the sandbox, and a real one never has it."""
+
+    code, status, title = "billing-provider-not-allowed", 422, "This provider cannot be used here"
+
+
+async def check(read: Reader, account: Account, provider: str) -> None:
+    """Real money never meets the sandbox, and the sandbox never real money (BIL-29)."""
+    configured = await configuration.in_force(read, "billing.providers", local_day(read.now))
+    allowed = configured[account.book]
+    if provider not in allowed:
+        raise ProviderNotAllowed(
+            f"{provider} cannot be used here; use {' or '.join(allowed)}.", allowed=allowed
+        )
+
+
+async def check_return(read: Reader, return_url: str | None) -> None:
+    """A customer is sent back to our own pages only."""
+    if return_url is None:
+        return
+    allowed = await configuration.in_force(read, "billing.return_origins", local_day(read.now))
+    parts = urlsplit(return_url)
+    if f"{parts.scheme}://{parts.netloc}" not in allowed:
+        raise RuleViolated(
+            f"The customer comes back to one of {', '.join(allowed)}.",
+            rule="return-origin",
+            allowed=allowed,
+        )
+
+
+async def bank(read: Reader) -> dict[str, str]:
+    """Where a bank transfer goes, as the seller's documents say it today."""
+    today = local_day(read.now)
+    code = await configuration.in_force(read, "billing.seller", today)
+    return (await sellers.in_force(read, code, today)).bank

@@ -1,0 +1,170 @@
+"""How a recovery goes on and ends: by its dates, by money, or given up (BIL-41, 43, 55)."""
+
+from datetime import date
+from uuid import UUID
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
+from thenga.domains.billing.services import (
+    billed_spans,
+    credit_notes,
+    entitlements,
+    failure_notices,
+    failures,
+    invoices,
+    proration,
+    recovery_steps,
+    renewals,
+    retries,
+    standing,
+    subscription_moves,
+)
+from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.recovery_steps import Step
+from thenga.domains.billing.tables import (
+    CreditReason,
+    FailureKind,
+    FailureStatus,
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    PaymentFailure,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+S = SubscriptionStatus
+_BEHIND = (S.PAST_DUE, S.SUSPENDED)
+
+
+async def pass_time(work: Work, failure_id: UUID) -> None:
+    """Do what is due of a recovery, in order, and plan the next check."""
+    failure, subscription, invoice = await retries.held(work, failure_id)
+    if failure.status not in standing.UNSETTLED:
+        return
+    steps = recovery_steps.due(failure, work.now)
+    if not steps:
+        return
+    if _is_settled(failure, invoice):
+        await recover(work, failure, subscription, None)
+        return
+    failure.next_check_at = recovery_steps.next_check(failure, work.now)
+    for one in steps:
+        if one.step is Step.RETRY:
+            await retries.by_date(work, failure, subscription, invoice)
+        elif one.step is Step.TELL_GRACE:
+            await _tell_grace(work, failure, invoice)
+        elif one.step is Step.GIVE_UP:
+            await _give_up(work, failure, subscription, invoice)
+    await work.save(failure)
+    if any(one.step is Step.END_GRACE for one in steps):
+        await entitlements.follow(work, reason="payment_overdue")
+
+
+def _is_settled(failure: PaymentFailure, invoice: Invoice) -> bool:
+    """Credited or paid in a way that nobody told the recovery of."""
+    open_again = failure.kind is not FailureKind.DISPUTED
+    return open_again and invoice.status is not InvoiceStatus.DRAFT and not invoice.amount_due_minor
+
+
+async def _tell_grace(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
+    if failure.grace_told_at is not None:
+        return
+    failure.grace_told_at = work.now
+    await work.save(failure)
+    await failure_notices.tell_grace_ending(work, failure, invoice)
+
+
+async def recover(
+    work: Work, failure: PaymentFailure, subscription: Subscription, payment: Payment | None
+) -> None:
+    """The money is there: everything stands as before, whatever the day (BIL-44)."""
+    PaymentFailureLifecycle.recover(failure, at=work.now)
+    today = local_day(work.now)
+    if failure.credit_note_id is None:
+        failure.credit_note_id = await _credit_undelivered(work, failure, until=today)
+    failure.recovered_at = work.now
+    failure.next_retry_at = failure.next_check_at = None
+    await work.save(failure)
+    invoice = await work.get(Invoice, failure.invoice_id)
+    work.publish(
+        public.PaymentRecovered(
+            organization_id=failure.organization_id,
+            payment_id=payment.id if payment else None,
+            failure_id=failure.id,
+            invoice_id=failure.invoice_id,
+            subscription_id=failure.subscription_id,
+            amount=payment.amount if payment else Money(invoice.gross_minor, invoice.currency),
+        )
+    )
+    await _stand_again(work, subscription, first_charge=failure.first_charge)
+    await entitlements.follow(work, reason="payment_recovered")
+
+
+async def _stand_again(work: Work, subscription: Subscription, *, first_charge: bool) -> None:
+    if subscription.status not in _BEHIND:
+        return  # it has ended meanwhile: what is paid is paid
+    if await standing.open_failure(work, subscription.id) is not None:
+        return
+    SubscriptionLifecycle.recover(subscription, at=work.now)
+    await subscription_moves.plan_next(work, subscription)
+    await work.save(subscription)
+    await subscription_moves.tell(work, subscription, "recovered")
+    today = local_day(work.now)
+    over = subscription.period_end is not None and subscription.period_end <= today
+    if over and not first_charge:
+        await renewals.begin_anew(work, subscription, today)
+
+
+async def _give_up(
+    work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
+) -> None:
+    """The last day has come without money: the subscription ends (BIL-43)."""
+    if failure.status is not FailureStatus.EXHAUSTED:
+        await failures.exhaust(work, failure, subscription)
+    failure.next_check_at = None
+    if failure.first_charge:
+        await invoices.discard(work, invoice)
+        PaymentFailureLifecycle.write_off(failure, at=work.now)
+    else:
+        last = local_day(failure.ends_at)
+        failure.credit_note_id = await _credit_undelivered(work, failure, until=last, ends=True)
+    await work.save(failure)
+    if subscription.status in (*_BEHIND, S.ACTIVE, S.PAUSED):
+        await subscription_moves.end(work, subscription, reason="unpaid")
+    await entitlements.follow(work, reason="ended")
+
+
+async def _credit_undelivered(
+    work: Work, failure: PaymentFailure, *, until: date, ends: bool = False
+) -> UUID | None:
+    """Days on which nothing was delivered for want of money are not owed (BIL-55)."""
+    reduced = [one.at for one in standing.reductions(failure) if one.at <= work.now]
+    if not reduced:
+        return None
+    first = local_day(min(reduced))
+    line = await invoices.running_line(work, failure.subscription_id, first)
+    if line is None:
+        return None
+    last = min(until, line.span.end)
+    days = (last - first).days
+    if days <= 0:
+        return None
+    invoice = await work.get(Invoice, line.invoice_id)
+    note = await credit_notes.draft(
+        work,
+        invoice,
+        credited=[(line.line_id, proration.part(line.gross, days, line.span.days))],
+        reason_code=CreditReason.UNDELIVERED,
+        explanation=f"{days} of {line.span.days} days were not delivered.",
+    )
+    await credit_notes.release(work, note, cut_span_at=first)
+    if not ends and last < line.span.end:
+        # It goes on: the days from now on stay paid for, those in between are not any more.
+        going_on = Period(last, line.span.end)
+        subscription_id = failure.subscription_id
+        await billed_spans.cover(work, line.line_id, subscription_id=subscription_id, span=going_on)
+    return note.id

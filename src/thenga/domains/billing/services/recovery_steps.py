@@ -1,0 +1,72 @@
+"""The next instant at which time moves a recovery, and what it shows until then.
+
+Pure over the row: every date was fixed when the payment first failed, only a shield moves one.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from thenga.domains.billing.services import recovery_calendar as calendar
+from thenga.domains.billing.services import standing
+from thenga.domains.billing.tables import PaymentFailure
+
+
+class Step(StrEnum):
+    """What is done at a date; at one and the same instant in this order."""
+
+    RETRY = "retry"
+    TELL_GRACE = "tell_grace"
+    END_GRACE = "end_grace"
+    GIVE_UP = "give_up"
+
+
+@dataclass(frozen=True, slots=True)
+class Dated:
+    """A step and its instant."""
+
+    at: datetime
+    step: Step
+
+
+_ORDER = list(Step)
+
+
+def planned(failure: PaymentFailure) -> list[Dated]:
+    """All steps of a recovery in order, past ones as well."""
+    policy = standing.policy_of(failure.policy)
+    dates = calendar.schedule(failure.first_failed_at, policy, first_charge=failure.first_charge)
+    grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+    made = [Dated(at, Step.RETRY) for at in dates.retries]
+    if not failure.first_charge:
+        made.append(Dated(dates.grace_notice_at, Step.TELL_GRACE))
+        made.append(Dated(grace, Step.END_GRACE))
+    made.append(Dated(dates.ends_at, Step.GIVE_UP))
+    return sorted(made, key=lambda one: (one.at, _ORDER.index(one.step)))
+
+
+def due(failure: PaymentFailure, now: datetime) -> list[Dated]:
+    """The steps from the planned check up to now, in order; of retries only the last."""
+    since = failure.next_check_at
+    if since is None:
+        return []
+    found = [one for one in planned(failure) if since <= one.at <= now]
+    if any(one.step is Step.GIVE_UP for one in found):
+        return [one for one in found if one.step is not Step.RETRY]
+    retries = [one for one in found if one.step is Step.RETRY]
+    return [one for one in found if one.step is not Step.RETRY or one is retries[-1]]
+
+
+def next_check(failure: PaymentFailure, now: datetime) -> datetime | None:
+    """When time moves it next."""
+    return min((one.at for one in planned(failure) if one.at > now), default=None)
+
+
+def next_retry(failure: PaymentFailure, now: datetime) -> datetime | None:
+    """The next date on which it is charged, or reminded of."""
+    left = [at for at in standing.retry_dates(failure) if at > now]
+    return min(left, default=None)
+
+
+def retries_left(failure: PaymentFailure, now: datetime) -> int:
+    return sum(at > now for at in standing.retry_dates(failure))

@@ -1,0 +1,204 @@
+"""Refunds: credit that goes back the way it came, never more than came (BIL-31, BIL-47)."""
+
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import RefundLifecycle
+from thenga.domains.billing.services import accounts, journal
+from thenga.domains.billing.services.journal import SourceOf
+from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
+from thenga.domains.billing.tables import (
+    Answer,
+    Book,
+    Payment,
+    PaymentStatus,
+    Refund,
+    RefundOrder,
+    RefundStatus,
+    StatedStatus,
+    Statement,
+    StatementOutcome,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.lifecycle import Move, not_possible
+from thenga.kernel.money import Money
+
+R, T = RefundStatus, StatedStatus
+_RANK = {one: rank for rank, one in enumerate(RefundStatus)}
+_MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
+    T.PROCESSING: (R.PROCESSING, RefundLifecycle.process),
+    T.FAILED: (R.FAILED, RefundLifecycle.fail),
+    T.SUCCEEDED: (R.SUCCEEDED, RefundLifecycle.succeed),
+}
+
+send_refund = errand("billing.send_refund", form=Form.OUTSIDE, key="{refund_id}")
+
+
+class CreditExceeds(Problem):
+    """More is asked for than there is. `most` says how much can be given back."""
+
+    code, status, title = "billing-credit-exceeds", 422, "That is more than there is"
+
+
+async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -> Refund:
+    """Pay credit back through the provider that brought it; the job sends it."""
+    account = await accounts.held(work)  # its credit is spent here
+    payment = await work.lock(Payment, payment_id)
+    if payment.status is not PaymentStatus.SUCCEEDED:
+        raise not_possible(
+            "Only money that came can go back.",
+            status=payment.status,
+            operation="refund",
+            allowed=[],
+        )
+    promised = await _promised(work, payment)
+    credit = await journal.credit_balance(work, currency=account.currency)
+    most = min(payment.amount_minor - promised, credit.minor - await _on_its_way(work))
+    if amount.currency != payment.currency or amount.minor > most:
+        left = Money(max(0, most), payment.currency)
+        raise CreditExceeds(f"At most {left} can be paid back.", most=_shown(left))
+    refund = await work.add(
+        Refund(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            provider=payment.provider,
+            amount_minor=amount.minor,
+            currency=amount.currency,
+            reason=reason,
+        )
+    )
+    work.enqueue(send_refund, refund_id=refund.id)
+    return refund
+
+
+def _shown(money: Money) -> dict[str, str]:
+    return {"amount": money.amount, "currency": money.currency}
+
+
+async def _promised(read: Reader, payment: Payment) -> int:
+    """What went back of a payment or is on its way."""
+    found = await _of(read, payment)
+    return sum(one.amount_minor for one in found if one.status is not R.FAILED)
+
+
+async def _of(read: Reader, payment: Payment) -> list[Refund]:
+    statement = select(Refund).where(Refund.payment_id == payment.id)
+    return await read.all(statement.order_by(Refund.id), limit=1000)
+
+
+async def _on_its_way(read: Reader) -> int:
+    """Credit that is promised and not booked yet, of all payments of the organization."""
+    found = await read.all(select(Refund).where(Refund.status != R.SUCCEEDED), limit=1000)
+    return sum(one.amount_minor for one in found if one.status is not R.FAILED)
+
+
+async def order_of(read: Reader, refund_id: UUID) -> RefundOrder | None:
+    """What the provider is asked to pay back; none where that is decided already."""
+    refund = await read.get(Refund, refund_id)
+    if refund.status in (R.SUCCEEDED, R.FAILED):
+        return None
+    payment = await read.get(Payment, refund.payment_id)
+    return RefundOrder(
+        provider=payment.provider,
+        key=str(refund.id),
+        reference=payment.reference,
+        provider_reference=payment.provider_reference,
+        refund_reference=refund.provider_reference,
+        amount_minor=refund.amount_minor,
+        currency=refund.currency,
+        reason=refund.reason,
+    )
+
+
+async def record(work: Work, refund_id: UUID, answer: Answer) -> None:
+    """What came of asking for it; a refund that the provider could not take has failed."""
+    account = await accounts.held(work)
+    refund = await work.lock(Refund, refund_id)
+    payment = await work.lock(Payment, refund.payment_id)
+    if answer.statement is not None:
+        if refund.provider_reference is None:
+            refund.provider_reference = answer.statement.item_reference
+            await work.save(refund)
+        await _move(work, payment, account.book, refund, answer.statement, Heard("answer"))
+    elif answer.fault is not None and refund.status is R.REQUESTED:
+        RefundLifecycle.fail(refund, at=work.now)
+        await work.save(refund)
+    elif RefundLifecycle.process(refund, at=work.now):
+        await work.save(refund)
+
+
+async def take(
+    work: Work, payment: Payment, book: Book, statement: Statement, heard: Heard
+) -> Taken:
+    """What a provider says of a refund, also of one that was made on its own pages."""
+    refund = await _meant(work, payment, statement)
+    if refund is None:
+        amount = statement.amount_minor or payment.amount_minor
+        if amount > payment.amount_minor - await _promised(work, payment):
+            return await set_aside(work, payment, statement, heard, "refund_exceeds")
+        refund = await _found(work, payment, statement, amount)
+    return await _move(work, payment, book, refund, statement, heard)
+
+
+async def _meant(work: Work, payment: Payment, statement: Statement) -> Refund | None:
+    named = statement.item_reference
+    for one in await _of(work, payment):
+        ours = str(one.id) == named
+        waits = one.provider_reference is None and one.amount_minor == statement.amount_minor
+        if ours or one.provider_reference == named or waits:
+            refund = await work.lock(Refund, one.id)
+            if refund.provider_reference is None and not ours:
+                refund.provider_reference = named
+                await work.save(refund)
+            return refund
+    return None
+
+
+async def _found(work: Work, payment: Payment, statement: Statement, amount: int) -> Refund:
+    made = await work.add(
+        Refund(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            provider=payment.provider,
+            provider_reference=statement.item_reference,
+            amount_minor=amount,
+            currency=payment.currency,
+            reason="Made on the provider's own pages.",
+        )
+    )
+    return await work.lock(Refund, made.id)
+
+
+async def _move(
+    work: Work,
+    payment: Payment,
+    book: Book,
+    refund: Refund,
+    statement: Statement,
+    heard: Heard,
+) -> Taken:
+    to, move = _MOVES[statement.status]
+    if _RANK[to] <= _RANK[refund.status]:
+        return await noted(work, payment, statement, heard, StatementOutcome.STALE)
+    move(refund, at=work.now)
+    await work.save(refund)
+    if to is R.SUCCEEDED:
+        payment.refunded_minor += refund.amount_minor
+        await work.save(payment)
+        source = SourceOf("refund", refund.id, f"refund:{refund.id}")
+        booking = journal.refund(payment.provider, refund.amount)
+        await journal.post(work, booking, book=book, source=source, occurred_at=work.now)
+        work.publish(
+            public.RefundSucceeded(
+                organization_id=refund.organization_id,
+                refund_id=refund.id,
+                payment_id=payment.id,
+                amount=refund.amount,
+            )
+        )
+    return await noted(work, payment, statement, heard, StatementOutcome.APPLIED)

@@ -1,0 +1,189 @@
+"""Charging again: on its dates, by hand, and at once with a new method (BIL-39, 42, 44)."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
+from thenga.domains.billing.services import (
+    accounts,
+    failure_notices,
+    failures,
+    payment_methods,
+    payments,
+    recovery_steps,
+    standing,
+)
+from thenga.domains.billing.services import recovery_calendar as calendar
+from thenga.domains.billing.services.payments import (
+    How,
+    PaymentInProgress,
+    PaymentMethodRequired,
+)
+from thenga.domains.billing.tables import (
+    Account,
+    FailureStatus,
+    Invoice,
+    Payment,
+    PaymentFailure,
+    PaymentMethod,
+    PaymentStatus,
+    Subscription,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem
+from thenga.kernel.lifecycle import not_possible
+
+_MOST_BY_HAND = 5
+_DAY = timedelta(hours=24)
+
+
+class RetryLimit(Problem):
+    """A failed payment is tried by hand five times in 24 hours at most, and one card so often as
+    the card networks allow. `nextAllowedAt` says when it is possible again."""
+
+    code, status, title = "billing-retry-limit", 409, "It was tried too often"
+
+
+async def held(work: Work, failure_id: UUID) -> tuple[PaymentFailure, Subscription, Invoice]:
+    """A recovery with all that it moves, locked in the order in which everybody locks."""
+    known = await work.get(PaymentFailure, failure_id)
+    await accounts.held(work)
+    subscription = await work.lock(Subscription, known.subscription_id, beside=True)
+    invoice = await work.lock(Invoice, known.invoice_id, beside=True)
+    return await work.lock(PaymentFailure, failure_id), subscription, invoice
+
+
+async def by_date(
+    work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
+) -> None:
+    """One of the dates: charge, or remind where a charge could not succeed."""
+    failure.next_retry_at = recovery_steps.next_retry(failure, work.now)
+    failure.retries_left = recovery_steps.retries_left(failure, work.now)
+    if await is_charged(work, invoice) or await _is_parked(work, invoice.account_id):
+        return  # somebody tries by hand, and never two at once; or nothing is charged for now
+    method = await payment_methods.default_of(work, subscription.account_id)
+    if method is None or standing.only_reminds(failure):
+        await _remind(work, failure, subscription, invoice)
+        return
+    if _next_allowed(failure, method.id, work.now) > work.now:
+        return
+    await _charge(work, failure, invoice, method.id, initiated_by="system")
+
+
+async def is_charged(read: Reader, invoice: Invoice) -> bool:
+    """Whether a charge is under way; a page that waits for the customer is none."""
+    known = await payments.running(read, invoice.id)
+    return known is not None and known.status is PaymentStatus.PROCESSING
+
+
+async def _remind(
+    work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
+) -> None:
+    failure.attempts = [*failure.attempts, {"at": work.now.isoformat(), "reminder": True}]
+    if failure.retries_left == 0 and failure.status is not FailureStatus.EXHAUSTED:
+        await failures.exhaust(work, failure, subscription)
+    await work.save(failure)
+    await failure_notices.tell_failed(work, failure, invoice, payment_id=None)
+
+
+async def by_hand(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Payment:
+    """Somebody tries again now, whatever the day; the account's method unless they name one."""
+    failure, subscription, invoice = await held(work, failure_id)
+    if failure.status not in standing.UNSETTLED:
+        raise not_possible(
+            f"This is {failure.status}; there is nothing to try again.",
+            status=failure.status,
+            operation="retry",
+            allowed=[],
+        )
+    if await is_charged(work, invoice):
+        raise PaymentInProgress()
+    chosen = await _chosen(work, failure, subscription, method_id)
+    _check_bounds(failure, chosen.id, work.now)
+    return await _charge(work, failure, invoice, chosen.id, initiated_by="customer")
+
+
+async def _chosen(
+    read: Reader, failure: PaymentFailure, subscription: Subscription, method_id: UUID | None
+) -> PaymentMethod:
+    if method_id is not None:
+        return await read.get(PaymentMethod, method_id)
+    method = await payment_methods.default_of(read, subscription.account_id)
+    if method is None or (standing.only_reminds(failure) and _was_refused(failure, method.id)):
+        raise PaymentMethodRequired()
+    return method
+
+
+def _was_refused(failure: PaymentFailure, method_id: UUID) -> bool:
+    """Whether this very method was refused for good; it is never charged again (BIL-42)."""
+    return any(
+        one.get("paymentMethodId") == str(method_id) and one.get("category") == "hard"
+        for one in failure.attempts
+    )
+
+
+def _check_bounds(failure: PaymentFailure, method_id: UUID, now: datetime) -> None:
+    by_hand = [
+        at
+        for one in failure.attempts
+        if one.get("initiatedBy") == "customer" and now - (at := _at(one)) < _DAY
+    ]
+    if len(by_hand) >= _MOST_BY_HAND:
+        allowed = sorted(by_hand)[-_MOST_BY_HAND] + _DAY
+        raise RetryLimit(nextAllowedAt=allowed.isoformat())
+    if _was_refused(failure, method_id):
+        raise PaymentMethodRequired("This card was refused for good; choose another.")
+    allowed = _next_allowed(failure, method_id, now)
+    if allowed > now:
+        raise RetryLimit(nextAllowedAt=allowed.isoformat())
+
+
+def _at(attempt: dict[str, str]) -> datetime:
+    return datetime.fromisoformat(attempt["at"])
+
+
+def _next_allowed(failure: PaymentFailure, method_id: UUID, now: datetime) -> datetime:
+    """By the bounds of the card networks for one method and amount."""
+    made = [_at(one) for one in failure.attempts if one.get("paymentMethodId") == str(method_id)]
+    return calendar.next_attempt_at(made, now)
+
+
+async def _charge(
+    work: Work,
+    failure: PaymentFailure,
+    invoice: Invoice,
+    method_id: UUID,
+    *,
+    initiated_by: Literal["customer", "system"],
+) -> Payment:
+    account = await work.get(Account, invoice.account_id)
+    PaymentFailureLifecycle.attempt(failure, at=work.now)
+    await work.save(failure)
+    how = How(payment_method_id=method_id)
+    attempt = len(failure.attempts)
+    return await payments.begin(
+        work, account, invoice, how=how, initiated_by=initiated_by, attempt=attempt
+    )
+
+
+async def _is_parked(read: Reader, account_id: UUID) -> bool:
+    return (await read.get(Account, account_id)).parked is not None
+
+
+async def new_method(work: Work, method: PaymentMethod) -> None:
+    """A new method is on file: every recovery is tried with it at once (BIL-39)."""
+    if await _is_parked(work, method.account_id):
+        return
+    statement = select(PaymentFailure).where(
+        among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED])
+    )
+    for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
+        failure, _, invoice = await held(work, known.id)
+        usable = not _was_refused(failure, method.id) and invoice.amount_due_minor > 0
+        if usable and not await is_charged(work, invoice):
+            await _charge(work, failure, invoice, method.id, initiated_by="system")

@@ -1,0 +1,154 @@
+"""What the standing of a subscription allows, at any instant and before any sweep (BIL-41).
+
+Everything is a function of the subscription's row and of the recovery that is under way for it.
+The organization's level is that of its base subscription.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing.services import recovery_calendar as calendar
+from thenga.domains.billing.services.entitlement_sets import StandingStep
+from thenga.domains.billing.services.recovery_calendar import AfterGrace, DunningPolicy
+from thenga.domains.billing.tables import (
+    Access,
+    FailureCategory,
+    FailureKind,
+    FailureStatus,
+    PaymentFailure,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_midnight
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+
+S = SubscriptionStatus
+UNSETTLED = (FailureStatus.OPEN, FailureStatus.RETRYING, FailureStatus.EXHAUSTED)
+_GONE = (S.INCOMPLETE, S.INCOMPLETE_EXPIRED, S.ENDED)
+_A_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reduction:
+    """From when on a recovery reduces access, and to what."""
+
+    at: datetime
+    access: Access
+    because: str
+
+
+def policy_of(value: dict[str, Any]) -> DunningPolicy:
+    """The policy `billing.dunning` as it is kept."""
+    return DunningPolicy(
+        retry_days=tuple(value["retryDays"]),
+        grace_days=value["graceDays"],
+        first_charge_grace_days=value["firstChargeGraceDays"],
+        first_charge_retry_days=tuple(value["firstChargeRetryDays"]),
+        after_grace=AfterGrace(value["afterGrace"]),
+        after_exhausted=AfterGrace(value["afterExhausted"]),
+        end_after_days=value["endAfterDays"],
+        grace_notice_days=value["graceNoticeDays"],
+    )
+
+
+def access(subscription: Subscription, failure: PaymentFailure | None, now: datetime) -> Access:
+    """What this subscription allows now; `failure` is its earliest unsettled one."""
+    if subscription.status in _GONE or _is_over(subscription, failure, now):
+        return Access.NONE
+    reached = [step for step in _steps(subscription, failure) if step.from_at <= now]
+    return reached[-1].access if reached else Access.FULL
+
+
+async def steps(read: Reader, subscription: Subscription) -> list[StandingStep]:
+    """From when on this subscription allows how much, in order of time; before that, full."""
+    return _steps(subscription, await open_failure(read, subscription.id))
+
+
+async def ends_at(read: Reader, subscription: Subscription) -> datetime | None:
+    """When time takes all of this subscription away: a cancellation, or a recovery given up."""
+    return over_at(subscription, await open_failure(read, subscription.id))
+
+
+async def open_failure(read: Reader, subscription_id: UUID) -> PaymentFailure | None:
+    """The earliest recovery that is not settled; it decides, whatever failed after it."""
+    statement = (
+        select(PaymentFailure)
+        .where(
+            PaymentFailure.subscription_id == subscription_id,
+            among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
+        )
+        .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
+    )
+    found = await read.all(statement, limit=1)
+    return found[0] if found else None
+
+
+def over_at(subscription: Subscription, failure: PaymentFailure | None) -> datetime | None:
+    """The earliest instant from which nothing of it is left."""
+    known = [subscription.cancel_at, failure.ends_at if failure else None]
+    if subscription.status is S.TRIALING and subscription.interval is None:
+        known.append(local_midnight(subscription.period_end) if subscription.period_end else None)
+    return min((one for one in known if one is not None), default=None)
+
+
+def _is_over(subscription: Subscription, failure: PaymentFailure | None, now: datetime) -> bool:
+    over = over_at(subscription, failure)
+    return over is not None and over <= now
+
+
+def _steps(subscription: Subscription, failure: PaymentFailure | None) -> list[StandingStep]:
+    made = [*_paused(subscription)]
+    if failure is not None:
+        made.append(StandingStep(failure.first_failed_at, Access.GRACE))
+        made += [StandingStep(one.at, one.access, one.because) for one in reductions(failure)]
+    return sorted(made, key=lambda step: step.from_at)
+
+
+def reductions(failure: PaymentFailure) -> list[Reduction]:
+    """What the frozen policy takes away and when; nothing where it says `keep`."""
+    policy = policy_of(failure.policy)
+    grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+    made = [(grace, policy.after_grace, "payment_overdue")]
+    exhausted = exhausts_at(failure)
+    if exhausted is not None:
+        made.append((max(grace, exhausted), policy.after_exhausted, "suspended"))
+    return [
+        Reduction(at, Access(after.value), because)
+        for at, after, because in made
+        if after is not AfterGrace.KEEP
+    ]
+
+
+def exhausts_at(failure: PaymentFailure) -> datetime | None:
+    """When nothing is left to try; known beforehand only where the dates are mere reminders."""
+    if failure.exhausted_at is not None or not only_reminds(failure):
+        return failure.exhausted_at
+    return max(retry_dates(failure), default=None)
+
+
+def only_reminds(failure: PaymentFailure) -> bool:
+    """Whether nothing is charged by itself: a card that is gone, or an invoice sent (BIL-42)."""
+    return failure.category is FailureCategory.HARD or failure.kind is not FailureKind.DECLINED
+
+
+def _paused(subscription: Subscription) -> list[StandingStep]:
+    """A pause begins when its day is over and ends with the day before the resume (BIL-13)."""
+    if subscription.paused_on is None:
+        return []
+    begins = local_midnight(subscription.paused_on + _A_DAY)
+    made = [StandingStep(begins, Access.READ_ONLY, "paused")]
+    if subscription.resume_on is not None:
+        made.append(StandingStep(local_midnight(subscription.resume_on), Access.FULL))
+    return made
+
+
+def retry_dates(failure: PaymentFailure) -> tuple[datetime, ...]:
+    """All dates on which it is tried again, past ones as well."""
+    policy = policy_of(failure.policy)
+    dates = calendar.schedule(failure.first_failed_at, policy, first_charge=failure.first_charge)
+    return dates.retries

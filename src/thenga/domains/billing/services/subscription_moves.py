@@ -1,0 +1,155 @@
+"""What every area does to a subscription: begin it, end it, tell of it, plan its next check.
+
+The row is locked by whoever calls, and saved here.
+"""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import CancellationLifecycle, SubscriptionLifecycle
+from thenga.domains.billing.public.subscriptions import Change, PeriodTold
+from thenga.domains.billing.services import configuration, entitlements, invoices, periods, standing
+from thenga.domains.billing.tables import (
+    Access,
+    Cancellation,
+    CancellationStatus,
+    Interval,
+    Invoice,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+
+S = SubscriptionStatus
+UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
+_LATER = timedelta(hours=1)
+_RENEWS = (S.ACTIVE, S.PAST_DUE)
+
+
+def told(subscription: Subscription, change: Change, access: Access) -> public.SubscriptionChanged:
+    """The one place that makes the event."""
+    start, end = subscription.period_start, subscription.period_end
+    period = PeriodTold(start=start, end=end) if start and end else None
+    return public.SubscriptionChanged(
+        organization_id=subscription.organization_id,
+        subscription_id=subscription.id,
+        change=change,
+        status=subscription.status,
+        plan_code=subscription.plan_code,
+        plan_version=subscription.plan_version,
+        interval=subscription.interval,
+        period=period if subscription.status is not S.ENDED else None,
+        access=access,
+    )
+
+
+async def tell(work: Work, subscription: Subscription, change: Change) -> None:
+    """Tell a change of a saved row, with the access that it allows now."""
+    failure = await standing.open_failure(work, subscription.id)
+    work.publish(told(subscription, change, standing.access(subscription, failure, work.now)))
+
+
+async def activate(work: Work, subscription: Subscription, *, starts_on: date) -> None:
+    """It is paid, or nothing is due: its periods are counted from this day on (BIL-6)."""
+    if not SubscriptionLifecycle.activate(subscription, at=work.now):
+        return
+    begin_periods(subscription, starts_on)
+    await plan_next(work, subscription)
+    await work.save(subscription)
+    await tell(work, subscription, "activated")
+    await entitlements.follow(work, reason="activated")
+
+
+def begin_periods(subscription: Subscription, day: date) -> None:
+    """Count periods anew: the first begins on this day."""
+    first = periods.numbered(day, interval_of(subscription), 0)
+    subscription.anchor_date = day
+    subscription.period_start, subscription.period_end = first.start, first.end
+
+
+async def end(work: Work, subscription: Subscription, *, reason: str) -> None:
+    """It is over; what was scheduled for it falls away."""
+    if not SubscriptionLifecycle.end(subscription, at=work.now):
+        return
+    await drop_change(work, subscription)
+    subscription.ended_at, subscription.pending_change = work.now, None
+    await plan_next(work, subscription)
+    await work.save(subscription)
+    await _close_cancellation(work, subscription)
+    work.note("billing.subscription.end", ("subscription", subscription.id), {"reason": reason})
+    await tell(work, subscription, "ended")
+    await entitlements.follow(work, reason=reason)
+
+
+async def drop_change(work: Work, subscription: Subscription) -> None:
+    """Discard the draft of a change; one that was scheduled before it counts again."""
+    pending = subscription.pending_change or {}
+    if pending.get("invoiceId") is not None:
+        await invoices.discard(work, await work.lock(Invoice, UUID(pending["invoiceId"])))
+    subscription.pending_change = pending.get("former")
+
+
+async def _close_cancellation(work: Work, subscription: Subscription) -> None:
+    if subscription.cancellation_id is None:
+        return
+    cancellation = await work.lock(Cancellation, subscription.cancellation_id)
+    if cancellation.status is CancellationStatus.SCHEDULED:
+        CancellationLifecycle.take_effect(cancellation, at=work.now)
+        cancellation.effective_at = min(cancellation.effective_at, work.now)
+        await work.save(cancellation)
+
+
+async def plan_next(read: Reader, subscription: Subscription) -> None:
+    """Write down the earliest instant at which time will move this row; the caller saves it."""
+    later = [at for at in await _instants(read, subscription) if at > read.now]
+    subscription.next_check_at = min(later, default=None)
+
+
+async def _instants(read: Reader, subscription: Subscription) -> list[datetime]:
+    if subscription.status is S.INCOMPLETE:
+        return [_or_later(subscription.created_at + UNPAID_FOR, read.now)]
+    if subscription.status in (S.INCOMPLETE_EXPIRED, S.ENDED, S.TRIALING):
+        return []  # a trial has a clock of its own
+    known = [subscription.cancel_at, awaited_until(subscription)]
+    if subscription.status is S.PAUSED and subscription.resume_on is not None:
+        policy = await configuration.pause(read, local_day(read.now))
+        known.append(periods.notice_at(subscription.resume_on, policy.notice_days))
+        known.append(local_midnight(subscription.resume_on))
+    if subscription.status in _RENEWS and subscription.period_end is not None:
+        known += await _renewal_instants(read, subscription, subscription.period_end)
+    return [at for at in known if at is not None]
+
+
+async def _renewal_instants(
+    read: Reader, subscription: Subscription, renews_on: date
+) -> list[datetime]:
+    interval = interval_of(subscription)
+    days = await configuration.renewal_notice_days(read, interval, local_day(read.now))
+    # A renewal that could not be made is looked at again; it is keyed by its period.
+    return [
+        periods.notice_at(renews_on, days),
+        _or_later(local_midnight(renews_on), read.now),
+    ]
+
+
+def _or_later(at: datetime, now: datetime) -> datetime:
+    return at if at > now else now + _LATER
+
+
+def interval_of(subscription: Subscription) -> Interval:
+    """How it is paid; a subscription that has periods has one."""
+    if subscription.interval is None:
+        raise LookupError(f"{subscription!r} has no interval")
+    return Interval(subscription.interval)
+
+
+def awaited_until(subscription: Subscription) -> datetime | None:
+    """Until when the money of a change is waited for; None where none is."""
+    pending: dict[str, Any] | None = subscription.pending_change
+    if pending is None or pending["status"] != "awaiting_payment":
+        return None
+    return datetime.fromisoformat(pending["expiresAt"])

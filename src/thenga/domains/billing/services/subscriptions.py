@@ -1,0 +1,247 @@
+"""Subscriptions: what an organization buys, and how it reads what it has."""
+
+from copy import copy
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlalchemy import select
+
+from thenga.domains.billing.services import (
+    accounts,
+    allocations,
+    cancellations,
+    expiring,
+    invoices,
+    pausing,
+    payments,
+    plan_changes,
+    plan_quotes,
+    plans,
+    standing,
+    trials,
+)
+from thenga.domains.billing.services.invoices import DraftLine, TaxDataMissing
+from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.periods import numbered
+from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.subscription_moves import (
+    UNPAID_FOR,
+    activate,
+    begin_periods,
+    end,
+    interval_of,
+    plan_next,
+    tell,
+    told,
+)
+from thenga.domains.billing.tables import (
+    Access,
+    Account,
+    AccountStatus,
+    CollectionMethod,
+    Interval,
+    Invoice,
+    LineKind,
+    OfferedPlan,
+    Payment,
+    PlanKind,
+    Purpose,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate
+from thenga.kernel.money import Money
+
+__all__ = [
+    "Bought",
+    "Seen",
+    "activate",
+    "begin_periods",
+    "buy",
+    "end",
+    "interval_of",
+    "list_all",
+    "plan_next",
+    "seen",
+    "tell",
+    "told",
+]
+
+S = SubscriptionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Bought:
+    """What a purchase made; without an invoice nothing is charged, without a payment nothing
+    has to be paid now."""
+
+    subscription: Subscription
+    invoice: Invoice | None
+    payment: Payment | None
+
+
+async def buy(work: Work, *, plan_code: str, interval: Interval, how: How) -> Bought:
+    """Buy a plan: it begins when it is paid, or at once where nothing is due (BIL-15)."""
+    plan, price = await _to_be_sold(work, plan_code, interval)
+    account = await accounts.held(work)  # two purchases at once wait for each other here
+    await _make_room(work, plan)
+    _check_billable(account)
+    subscription = await _add(work, account, plan, interval, how)
+    await tell(work, subscription, "created")
+    invoice = await _draft(work, account, subscription, plan, price)
+    if invoice is not None and _is_charged(account, invoice):
+        payment = await payments.begin(work, account, invoice, how=how, initiated_by="customer")
+        return Bought(subscription, invoice, payment)
+    if invoice is not None:
+        await invoices.release(work, invoice)
+    begun = await work.lock(Subscription, subscription.id)
+    await activate(work, begun, starts_on=local_day(work.now))
+    return Bought(begun, invoice, None)
+
+
+def _is_charged(account: Account, invoice: Invoice) -> bool:
+    """Whether money is taken now; with `send_invoice` it comes later."""
+    automatic = account.collection_method is CollectionMethod.AUTOMATIC
+    return automatic and invoice.amount_due_minor > 0
+
+
+async def _to_be_sold(
+    read: Reader, plan_code: str, interval: Interval
+) -> tuple[OfferedPlan, Money]:
+    plan = await plans.in_force(read, plan_code, local_day(read.now))
+    price = None if plan is None else plans.price_of(plan, interval)
+    if plan is None or price is None or not plan.public:
+        raise PlanNotAvailable(
+            f"{plan_code} is not sold by the {interval}.", planCode=plan_code, interval=interval
+        )
+    return plan, price
+
+
+def _check_billable(account: Account) -> None:
+    accounts.check_not_parked(account)
+    if account.status is not AccountStatus.ACTIVE:
+        raise TaxDataMissing("Say first who is billed, with `POST /billing/accounts`.")
+
+
+async def _make_room(work: Work, plan: OfferedPlan) -> None:
+    """One live base; a sign-up that was not paid gives way to the new one (BIL-15)."""
+    same = Subscription.kind == PlanKind.BASE
+    if plan.kind is PlanKind.ADDON:
+        same = Subscription.plan_code == plan.plan_code
+    statuses = [one.value for one in (*accounts.LIVE, S.INCOMPLETE)]
+    known = select(Subscription).where(same, among(Subscription.__table__.c.status, statuses))
+    for found in await work.all(known.order_by(Subscription.id), limit=100):
+        if found.status is S.TRIALING and found.trial_id is not None:
+            await trials.pass_time(work, found.trial_id)
+        subscription = await work.lock(Subscription, found.id)
+        await expiring.expire_former(work, subscription)
+        await cancellations.take_effect(work, subscription)
+        if subscription.status in accounts.LIVE:
+            raise Duplicate(
+                "This organization has such a plan already; change it instead.",
+                existing={"domain": "billing", "type": "subscription", "id": str(found.id)},
+            )
+
+
+async def _add(
+    work: Work, account: Account, plan: OfferedPlan, interval: Interval, how: How
+) -> Subscription:
+    first = numbered(local_day(work.now), interval, 0)
+    return await work.add(
+        Subscription(
+            organization_id=account.organization_id,
+            account_id=account.id,
+            plan_code=plan.plan_code,
+            plan_version=plan.plan_version,
+            kind=plan.kind,
+            interval=interval.value,
+            status=S.INCOMPLETE,
+            anchor_date=first.start,
+            period_start=first.start,
+            period_end=first.end,
+            payment_method_id=how.payment_method_id,
+            next_check_at=work.now + UNPAID_FOR,
+        )
+    )
+
+
+async def _draft(
+    work: Work, account: Account, subscription: Subscription, plan: OfferedPlan, price: Money
+) -> Invoice | None:
+    """The first invoice, less what the account has to its credit; none of a free plan."""
+    if not price:
+        return None
+    service = plan_quotes.current_period(subscription)
+    line = DraftLine(
+        kind=LineKind.RECURRING,
+        description=f"{plan.name}, by the {subscription.interval}",
+        quantity=1,
+        unit_price=price,
+        gross=price,
+        service=service,
+        subscription_id=subscription.id,
+        plan_code=plan.plan_code,
+        plan_version=plan.plan_version,
+        key=f"recurring:{subscription.id}:{service.start}",
+    )
+    balance = await allocations.free_credit(work, currency=price.currency)
+    return await invoices.draft(
+        work,
+        account,
+        purpose=Purpose.FIRST,
+        lines=[line],
+        subscription_id=subscription.id,
+        planned_credit=min(price, balance),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A subscription as time has made it by now, before any sweep has written it."""
+
+    row: Subscription
+    access: Access
+    grace_ends_at: datetime | None
+
+
+async def seen(read: Reader, subscription: Subscription) -> Seen:
+    """What a read shows: what has ended, lapsed or resumed by the clock is shown so."""
+    row, failure = copy(subscription), await standing.open_failure(read, subscription.id)
+    over = standing.over_at(row, failure)
+    if await expiring.is_due(read, row):
+        row.status = S.INCOMPLETE_EXPIRED
+    elif row.status in accounts.LIVE and over is not None and over <= read.now:
+        row.status, row.ended_at, row.pending_change = S.ENDED, over, None
+    elif row.status is S.PAUSED and row.resume_on and local_midnight(row.resume_on) <= read.now:
+        row.status = S.ACTIVE
+        pausing.go_on(row, row.resume_on)
+    elif await plan_changes.is_lapsed(read, row):
+        row.pending_change = (row.pending_change or {}).get("former")
+    grace = None
+    if failure is not None:
+        grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+    return Seen(row, standing.access(row, failure, read.now), grace)
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: SubscriptionStatus | None,
+    plan_code: str | None,
+    kind: PlanKind | None,
+) -> Slice[Subscription]:
+    """The subscriptions of the organization, those that are over as well."""
+    statement = select(Subscription)
+    if status is not None:
+        statement = statement.where(Subscription.status == status)
+    if plan_code is not None:
+        statement = statement.where(Subscription.plan_code == plan_code)
+    if kind is not None:
+        statement = statement.where(Subscription.kind == kind)
+    return await read.page(statement, paged)

@@ -1,0 +1,94 @@
+"""What a statement did, written down: applied, stale, or set aside with the reason (BIL-36)."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from thenga.domains.billing import public
+from thenga.domains.billing.public.payments import Finding
+from thenga.domains.billing.tables import Payment, ProviderStatement, Statement, StatementOutcome
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """Where a statement came from: a callback, an answer, a question of ours, an operator."""
+
+    source: str = "answer"
+    callback_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a statement."""
+
+    outcome: StatementOutcome
+    payment: Payment
+    statement_id: UUID
+    note: str | None = None
+
+
+async def noted(
+    work: Work,
+    payment: Payment,
+    statement: Statement,
+    heard: Heard,
+    outcome: StatementOutcome,
+    note: str | None = None,
+) -> Taken:
+    """Keep what was said, with what it did."""
+    row = await work.add(
+        ProviderStatement(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            callback_id=heard.callback_id,
+            source=heard.source,
+            kind=statement.kind,
+            status=statement.status,
+            provider_reference=statement.provider_reference,
+            item_reference=statement.item_reference,
+            amount_minor=statement.amount_minor,
+            currency=statement.currency,
+            provider_at=statement.provider_at,
+            outcome=outcome,
+            note=note,
+        )
+    )
+    return Taken(outcome, payment, row.id, note)
+
+
+async def set_aside(
+    work: Work, payment: Payment, statement: Statement, heard: Heard, finding: Finding
+) -> Taken:
+    """It does not fit our own record: nothing changes, and somebody is told."""
+    taken = await noted(work, payment, statement, heard, StatementOutcome.QUARANTINED, finding)
+    tell(work, payment, statement, taken, finding)
+    return taken
+
+
+def tell(
+    work: Work, payment: Payment, statement: Statement, taken: Taken, finding: Finding
+) -> None:
+    """Somebody must look at a statement that was kept."""
+    stated = None
+    if statement.amount_minor is not None:
+        stated = Money(statement.amount_minor, _currency(statement, payment))
+    work.publish(
+        public.PaymentMismatchFound(
+            organization_id=payment.organization_id,
+            source="providerStatement",
+            source_id=taken.statement_id,
+            provider=payment.provider,
+            finding=finding,
+            payment_id=payment.id,
+            expected=payment.amount,
+            stated=stated,
+        )
+    )
+
+
+def _currency(statement: Statement, payment: Payment) -> str:
+    """As stated, where that can be a currency at all."""
+    stated = statement.currency or payment.currency
+    plain = len(stated) == 3 and stated.isascii() and stated.isalpha() and stated.isupper()
+    return stated if plain else "XXX"

@@ -1,0 +1,131 @@
+"""Telling whoever pays what is coming or went wrong; Notification delivers it (BIL-40).
+
+A letter is asked for by reference. Its facts are read when it is handed over, so no address waits
+in a queue. It goes to the addresses that invoices go to.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from thenga.domains.billing.services import standing
+from thenga.domains.billing.tables import (
+    Account,
+    FailureStatus,
+    Invoice,
+    OfferedPlan,
+    PaymentFailure,
+    Renewal,
+    Subscription,
+    Trial,
+    TrialStatus,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.money import Money
+
+PAYMENT_FAILED = "billing.payment_failed"
+GRACE_ENDING = "billing.grace_ending"
+RENEWAL_DUE = "billing.renewal_due"
+TRIAL_ENDING = "billing.trial_ending"
+
+_ZONE = "Africa/Johannesburg"
+
+tell_payer = errand("billing.tell_payer", form=Form.OUTSIDE, key="{topic}:{about}:{number}")
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What is told, to which addresses, and the facts that its text names."""
+
+    topic: str
+    addresses: list[str]
+    facts: dict[str, str]
+
+
+def tell(work: Work, topic: str, about: UUID, number: int = 0) -> None:
+    """Have the payer told once this commits; `number` tells several letters about one thing."""
+    work.enqueue(tell_payer, topic=topic, about=about, number=number)
+
+
+async def letter(read: Reader, topic: str, about: UUID) -> Letter | None:
+    """The letter as it stands now; none where it is over, or nobody gave an address."""
+    account = await read.find(Account)
+    if account is None or not account.invoice_emails:
+        return None
+    facts = await _FACTS[topic](read, about)
+    if facts is None:
+        return None
+    name = (account.bill_to or {}).get("legal_name", "")
+    return Letter(topic, account.invoice_emails, {"name": name} | facts)
+
+
+async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    failure = await read.get(PaymentFailure, failure_id)
+    if failure.status not in standing.UNSETTLED:
+        return None
+    invoice = await read.get(Invoice, failure.invoice_id)
+    subscription = await read.get(Subscription, failure.subscription_id)
+    return {
+        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
+        "amount": _said(Money(invoice.amount_due_minor, invoice.currency)),
+        "until": _day(failure.grace_ends_at - timedelta(seconds=1)),
+        "next": _next(failure),
+    }
+
+
+def _next(failure: PaymentFailure) -> str:
+    if failure.status is FailureStatus.EXHAUSTED or failure.next_retry_at is None:
+        return "It is not tried again by itself."
+    if standing.only_reminds(failure):
+        return "It cannot be charged again as it is; please pay it yourself."
+    return f"It is tried again on {_day(failure.next_retry_at)}."
+
+
+async def _of_renewal(read: Reader, renewal_id: UUID) -> dict[str, str] | None:
+    renewal = await read.get(Renewal, renewal_id)
+    if renewal.renewed_at is not None:
+        return None
+    subscription = await read.get(Subscription, renewal.subscription_id)
+    return {
+        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
+        "amount": _said(Money(renewal.amount_minor or 0, renewal.currency)),
+        "until": f"{renewal.period_start:%d %B %Y}",
+    }
+
+
+async def _of_trial(read: Reader, trial_id: UUID) -> dict[str, str] | None:
+    trial = await read.get(Trial, trial_id)
+    if trial.status is not TrialStatus.ACTIVE:
+        return None
+    subscription = await read.get(Subscription, trial.subscription_id)
+    bought = "It is then bought as you chose."
+    free = "Nothing is charged; buy the plan under Billing if you wish to keep it."
+    return {
+        "plan": await _plan(read, trial.plan_code, trial.plan_version),
+        "until": _day(trial.ends_at - timedelta(seconds=1)),
+        "next": free if subscription.interval is None else bought,
+    }
+
+
+_FACTS = {
+    PAYMENT_FAILED: _of_failure,
+    GRACE_ENDING: _of_failure,
+    RENEWAL_DUE: _of_renewal,
+    TRIAL_ENDING: _of_trial,
+}
+
+
+async def _plan(read: Reader, code: str, version: int) -> str:
+    plan = await read.find(OfferedPlan, plan_code=code, plan_version=version)
+    return plan.name if plan else code
+
+
+def _said(money: Money) -> str:
+    return f"{money.currency} {money.amount}"
+
+
+def _day(instant: datetime) -> str:
+    return f"{instant.astimezone(ZoneInfo(_ZONE)):%d %B %Y}"

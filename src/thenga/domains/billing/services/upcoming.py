@@ -1,0 +1,254 @@
+"""What comes next, to the cent: the lines of the next invoice, the credit, the rest (BIL-14)."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from enum import StrEnum
+
+from thenga.domains.billing.services import (
+    journal,
+    payment_methods,
+    payments,
+    periods,
+    plan_migrations,
+    plans,
+    standing,
+    usage_charges,
+)
+from thenga.domains.billing.services.invoices import DraftLine
+from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.subscription_moves import interval_of
+from thenga.domains.billing.tables import (
+    Access,
+    Account,
+    CollectionMethod,
+    FailureCategory,
+    Interval,
+    LineKind,
+    OfferedPlan,
+    PaymentFailure,
+    PaymentMethod,
+    Renewal,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.money import Money
+
+S = SubscriptionStatus
+_LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED)
+
+
+class RenewalState(StrEnum):
+    UPCOMING = "upcoming"
+    IN_PROGRESS = "in_progress"
+    RENEWED = "renewed"
+    FAILED = "failed"
+    NOT_RENEWING = "not_renewing"
+    PAUSED = "paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """The next invoice as it would be now."""
+
+    period: Period
+    plan: OfferedPlan
+    interval: Interval
+    lines: list[DraftLine]
+    gross: Money
+    credit: Money
+    method: PaymentMethod | None
+    sent: bool  # the invoice is sent and not charged
+
+    @property
+    def due(self) -> Money:
+        return self.gross - self.credit
+
+    @property
+    def can_be_paid(self) -> bool:
+        return self.sent or self.method is not None or not self.due
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """The next renewal: its state, what it costs, and what stands in its way."""
+
+    subscription: Subscription
+    state: RenewalState
+    expected: Expected | None
+    last: Renewal | None
+    next: Renewal | None
+    blockers: list[str]
+
+
+def renews(subscription: Subscription) -> bool:
+    """Whether there is a next period to be billed."""
+    live = subscription.status in (*_LIVE, S.PAUSED)
+    return live and subscription.cancel_at is None and subscription.period_end is not None
+
+
+async def expected(read: Reader, subscription: Subscription) -> Expected:
+    """What the renewal at the end of the present period will bill."""
+    renews_on = subscription.period_end
+    if renews_on is None or subscription.anchor_date is None:
+        raise LookupError(f"{subscription!r} has no period")
+    account = await read.get(Account, subscription.account_id)
+    code, number, interval = _planned(subscription)
+    number = await plan_migrations.version_on(read, code, number, renews_on)
+    period = periods.containing(subscription.anchor_date, interval, renews_on)
+    used_in = periods.usage_month(subscription.anchor_date, renews_on - timedelta(days=1))
+    lines = [
+        *await _recurring(read, subscription, code, number, interval, period),
+        *await usage_charges.lines(read, subscription, used_in),
+    ]
+    gross = Money(sum(line.gross.minor for line in lines), account.currency)
+    return Expected(
+        period=period,
+        plan=await version(read, code, number),
+        interval=interval,
+        lines=lines,
+        gross=gross,
+        credit=await credit_for(read, account, gross),
+        method=await method_of(read, subscription),
+        sent=account.collection_method is CollectionMethod.SEND_INVOICE,
+    )
+
+
+def _planned(subscription: Subscription) -> tuple[str, int, Interval]:
+    """The plan that is renewed: the one of a scheduled change, or the present one."""
+    pending = subscription.pending_change
+    if pending is not None and pending["status"] == "scheduled":
+        return pending["planCode"], pending["planVersion"], Interval(pending["interval"])
+    return subscription.plan_code, subscription.plan_version, interval_of(subscription)
+
+
+async def recurring(read: Reader, subscription: Subscription, period: Period) -> list[DraftLine]:
+    """The line of a whole period; none where the plan is free."""
+    interval = interval_of(subscription)
+    code, number = subscription.plan_code, subscription.plan_version
+    return await _recurring(read, subscription, code, number, interval, period)
+
+
+async def _recurring(
+    read: Reader,
+    subscription: Subscription,
+    code: str,
+    number: int,
+    interval: Interval,
+    period: Period,
+) -> list[DraftLine]:
+    plan = await version(read, code, number)
+    price = plans.price_of(plan, interval)
+    if not price:
+        return []
+    line = DraftLine(
+        kind=LineKind.RECURRING,
+        description=f"{plan.name}, by the {interval}",
+        quantity=1,
+        unit_price=price,
+        gross=price,
+        service=period,
+        subscription_id=subscription.id,
+        plan_code=code,
+        plan_version=number,
+        key=f"recurring:{subscription.id}:{period.start}",
+    )
+    return [line]
+
+
+async def version(read: Reader, code: str, number: int) -> OfferedPlan:
+    """A version that somebody holds; it stays in the catalogue for ever."""
+    found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
+    if found is None:
+        raise LookupError(f"{code} {number} is not in the catalogue")
+    return found
+
+
+async def credit_for(read: Reader, account: Account, gross: Money) -> Money:
+    """How much of it the credit of the account pays."""
+    balance = await journal.credit_balance(read, currency=account.currency)
+    return max(Money(0, account.currency), min(balance, gross))
+
+
+async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod | None:
+    """The method that a subscription is charged to: its own while it is good, or the account's."""
+    if subscription.payment_method_id is not None:
+        own = await read.find(PaymentMethod, id=subscription.payment_method_id)
+        if own is not None and payment_methods.is_chargeable(own, read.now):
+            return own
+    return await payment_methods.default_of(read, subscription.account_id)
+
+
+async def outlook(read: Reader, subscription: Subscription) -> Outlook:
+    """How the next renewal stands, as time has made it by now."""
+    failure = await standing.open_failure(read, subscription.id)
+    period = (subscription.period_start, subscription.period_end)
+    last, following = [await _row(read, subscription, day) for day in period]
+    has_period = subscription.period_end is not None and subscription.anchor_date is not None
+    wanted = await expected(read, subscription) if has_period else None
+    state = await _state(read, subscription, last, failure)
+    blockers = await _blockers(read, subscription, failure, wanted)
+    return Outlook(subscription, state, wanted, last, following, blockers)
+
+
+async def _row(read: Reader, subscription: Subscription, day: date | None) -> Renewal | None:
+    if day is None:
+        return None
+    return await read.find(Renewal, subscription_id=subscription.id, period_start=day)
+
+
+async def _state(
+    read: Reader,
+    subscription: Subscription,
+    last: Renewal | None,
+    failure: PaymentFailure | None,
+) -> RenewalState:
+    if subscription.status is S.PAUSED:
+        return RenewalState.PAUSED
+    if subscription.cancel_at is not None or subscription.status not in _LIVE:
+        return RenewalState.NOT_RENEWING
+    if failure is not None:
+        return RenewalState.FAILED
+    renews_on = subscription.period_end
+    if renews_on is not None and local_midnight(renews_on) <= read.now:
+        return RenewalState.IN_PROGRESS
+    if last is not None and last.invoice_id is not None:
+        if await payments.running(read, last.invoice_id) is not None:
+            return RenewalState.IN_PROGRESS
+        if last.renewed_at is not None and local_day(last.renewed_at) == local_day(read.now):
+            return RenewalState.RENEWED
+    return RenewalState.UPCOMING
+
+
+async def _blockers(
+    read: Reader,
+    subscription: Subscription,
+    failure: PaymentFailure | None,
+    wanted: Expected | None,
+) -> list[str]:
+    found = []
+    if subscription.cancel_at is not None:
+        found.append("cancelled")
+    if subscription.status is S.PAUSED:
+        found.append("paused")
+    access = standing.access(subscription, failure, read.now)
+    if access in (Access.READ_ONLY, Access.NONE) and failure is not None:
+        found.append("payment_overdue")
+    if failure is not None and failure.category is FailureCategory.HARD:
+        found.append("payment_method_refused")
+    if wanted is not None and not wanted.can_be_paid:
+        found.append("payment_method_missing")
+    if wanted is not None and _expires_before(wanted):
+        found.append("payment_method_expires")
+    account = await read.get(Account, subscription.account_id)
+    if account.parked is not None:
+        found.append("account_parked")
+    return found
+
+
+def _expires_before(wanted: Expected) -> bool:
+    method = wanted.method
+    if method is None or method.expires_on is None or not wanted.due:
+        return False
+    return method.expires_on < wanted.period.start

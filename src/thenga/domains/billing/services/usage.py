@@ -1,0 +1,291 @@
+"""Usage: facts that are counted once, in the month they happened in (BIL-19, BIL-20, BIL-24).
+
+What is used is recorded also above a limit; refusing is the signal's work. A bad entry leaves the
+rest of its batch alone.
+"""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing.public import EntryOutcome, UsageReceipt
+from thenga.domains.billing.services import entitlements, holdings, periods, thresholds
+from thenga.domains.billing.services import usage_totals as totals
+from thenga.domains.billing.services.entitlements import Held
+from thenga.domains.billing.services.usage_totals import Moved
+from thenga.domains.billing.tables import MeterKind, UsageRecord
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import DependencyUnavailable
+from thenga.kernel.ids import new_id
+
+MOST = 1000
+_MOST_QUANTITY = 10**9
+_AHEAD, _BACK = timedelta(minutes=5), timedelta(days=35)
+
+# Both tables in one statement and in the order of their keys, so that two batches that hold the
+# same keys wait for each other and never in a circle. What comes for a month that is billed
+# already is late (BIL-20).
+_RECORD = """
+    WITH inserted AS (
+        INSERT INTO billing.usage_record (id, created_at, updated_at, version, organization_id,
+            meter, key, quantity, occurred_at, subject, operation, usage_month, late)
+        SELECT one.id, $1, $1, 1, $2, one.meter, one.key, one.quantity, one.occurred_at,
+            one.subject::jsonb, coalesce(one.operation, 'add'), one.usage_month,
+            billed.meter IS NOT NULL
+        FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[],
+            $8::text[], $9::text[], $10::date[]) WITH ORDINALITY
+            AS one (id, meter, key, quantity, occurred_at, subject, operation, usage_month, place)
+        LEFT JOIN billing.usage_total billed ON billed.organization_id = $2
+            AND billed.meter = one.meter AND billed.usage_month = one.usage_month
+            AND billed.billed_at IS NOT NULL
+        ORDER BY one.place
+        ON CONFLICT (organization_id, meter, key) DO NOTHING
+        RETURNING id, meter, usage_month, quantity, late
+    ), summed AS (
+        SELECT meter, usage_month, sum(quantity)::bigint AS added FROM inserted
+        WHERE meter = ANY ($11::text[]) GROUP BY meter, usage_month ORDER BY meter, usage_month
+    ), totalled AS (
+        INSERT INTO billing.usage_total AS known (id, created_at, updated_at, version,
+            organization_id, meter, usage_month, quantity, reserved, billed_quantity)
+        SELECT gen_random_uuid(), $1, $1, 1, $2, meter, usage_month, added, 0, 0 FROM summed
+        ON CONFLICT (organization_id, meter, usage_month) DO UPDATE
+        SET quantity = known.quantity + excluded.quantity, updated_at = $1,
+            version = known.version + 1
+        RETURNING meter, usage_month, quantity + reserved AS taken
+    )
+    SELECT array_agg(id) AS ids, array_agg(id) FILTER (WHERE late) AS late, NULL AS meter,
+        NULL::date AS usage_month, NULL::bigint AS taken, NULL::bigint AS added FROM inserted
+    UNION ALL
+    SELECT NULL, NULL, meter, usage_month, taken, added
+    FROM totalled JOIN summed USING (meter, usage_month)
+"""
+_METERS = "SELECT key, kind FROM billing.meter"
+_KNOWN = """
+    SELECT r.meter, r.key, r.quantity, r.occurred_at, r.subject, r.operation
+    FROM unnest($2::text[], $3::text[]) AS one (meter, key)
+    JOIN billing.usage_record r
+        ON r.organization_id = $1 AND r.meter = one.meter AND r.key = one.key
+"""
+_ACCEPTED = EntryOutcome(outcome="accepted")
+_LATE = EntryOutcome(outcome="accepted", late=True)
+_DUPLICATE = EntryOutcome(outcome="duplicate")
+
+
+class Entry(NamedTuple):
+    """One use as it is reported; a tuple, because a batch has many."""
+
+    meter: str
+    key: str
+    quantity: int
+    occurred_at: datetime
+    subject: dict[str, str] | None = None
+    operation: str = "add"
+
+
+@dataclass(slots=True)
+class Row:
+    """An entry that may be counted, with its month, and what became of it."""
+
+    place: int
+    entry: Entry
+    kind: MeterKind
+    month: date
+    key: tuple[str, str]
+    id: UUID = field(default_factory=new_id)
+
+
+async def record(work: Work, entries: Sequence[Entry]) -> UsageReceipt:
+    """Count what is new; say of each entry what became of it."""
+    held = await entitlements.current(work)
+    if held is None:
+        raise DependencyUnavailable(
+            "The billing account of this organization is just being opened; try again.",
+            headers={"Retry-After": "2"},
+            dependency="organization",
+        )
+    outcomes: dict[int, EntryOutcome] = {}
+    rows = await _countable(work, entries, held, outcomes)
+    firsts = _firsts(rows, outcomes)
+    moves = await _write(work, firsts, outcomes)
+    await thresholds.look(work, moves, held)
+    return receipt([outcomes[place] for place in range(len(entries))])
+
+
+def receipt(items: list[EntryOutcome]) -> UsageReceipt:
+    """The outcomes of a batch, counted."""
+    said = [one.outcome for one in items]
+    return UsageReceipt(
+        accepted=said.count("accepted"),
+        duplicate=said.count("duplicate"),
+        rejected=said.count("rejected"),
+        items=items,
+    )
+
+
+async def _countable(
+    work: Work, entries: Sequence[Entry], held: Held, outcomes: dict[int, EntryOutcome]
+) -> list[Row]:
+    kinds = {one["key"]: MeterKind(one["kind"]) for one in await work.query(_METERS)}
+    months = _months(held.anchor, work.now)
+    rows = []
+    for place, entry in enumerate(entries):
+        kind = kinds.get(entry.meter)
+        code = fault(entry, kind, work.now)
+        if code is not None or kind is None:
+            outcomes[place] = _rejected(code or "billing-meter-unknown")
+            continue
+        month = next(start for begins, start in months if begins <= entry.occurred_at)
+        rows.append(Row(place, entry, kind, month, (entry.meter, entry.key)))
+    return rows
+
+
+def _months(anchor: date, now: datetime) -> list[tuple[datetime, date]]:
+    """The usage months that an entry can belong to, the newest first, with their first moment."""
+    month = periods.usage_month(anchor, local_day(now + _AHEAD))
+    found = [(month.starts_at, month.start)]
+    while found[-1][0] > now - _BACK:
+        month = periods.usage_month(anchor, month.start - timedelta(days=1))
+        found.append((month.starts_at, month.start))
+    return found
+
+
+def fault(entry: Entry, kind: MeterKind | None, now: datetime) -> str | None:
+    """Why an entry cannot be counted, if it cannot."""
+    if kind is None:
+        return "billing-meter-unknown"
+    least = 0 if kind is MeterKind.TOLD else 1
+    if not least <= entry.quantity <= _MOST_QUANTITY:
+        return "billing-quantity-invalid"
+    if entry.occurred_at > now + _AHEAD:
+        return "billing-usage-in-future"
+    if entry.occurred_at < now - _BACK:
+        return "billing-usage-too-old"
+    if kind is not MeterKind.GAUGE:
+        return None if entry.operation == "add" else "billing-operation-invalid"
+    held = entry.operation != "add" and entry.subject is not None
+    return None if held else "billing-operation-invalid"
+
+
+def _firsts(rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> list[Row]:
+    """The first of each key; what a batch says again is judged by what it said first."""
+    firsts: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        first = firsts.setdefault(row.key, row)
+        if first is not row:
+            outcomes[row.place] = _again(row.entry, _content(first.entry))
+    return sorted(firsts.values(), key=lambda row: row.key)
+
+
+async def _write(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> list[Moved]:
+    if not rows:
+        return []
+    counters = sorted({row.entry.meter for row in rows if row.kind is MeterKind.COUNTER})
+    found = await work.query(_RECORD, work.now, work.organization_id, *_columns(rows), counters)
+    new = {id_ for one in found for id_ in one["ids"] or ()}
+    late = {id_ for one in found for id_ in one["late"] or ()}
+    for row in rows:
+        if row.id in new:
+            outcomes[row.place] = _LATE if row.id in late else _ACCEPTED
+    await _judge(work, [row for row in rows if row.id not in new], outcomes)
+    moves = [
+        Moved(one["meter"], one["usage_month"], one["taken"] - one["added"], one["taken"])
+        for one in found
+        if one["meter"] is not None
+    ]
+    return [*moves, *await _standing(work, [row for row in rows if row.id in new])]
+
+
+def _columns(rows: Sequence[Row]) -> list[list[Any]]:
+    # Mostly all entries add and none has a subject: then nothing is sent of these.
+    plain = all(row.entry.operation == "add" and row.entry.subject is None for row in rows)
+    held = [] if plain else rows
+    return [
+        [row.id for row in rows],
+        [row.entry.meter for row in rows],
+        [row.entry.key for row in rows],
+        [row.entry.quantity for row in rows],
+        [row.entry.occurred_at for row in rows],
+        [None if row.entry.subject is None else json.dumps(row.entry.subject) for row in held],
+        [row.entry.operation for row in held],
+        [row.month for row in rows],
+    ]
+
+
+async def _judge(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> None:
+    """What was there already: the same again, or something else under the same key."""
+    if not rows:
+        return
+    meters, keys = [row.entry.meter for row in rows], [row.entry.key for row in rows]
+    found = await work.query(_KNOWN, work.organization_id, meters, keys)
+    known = {(one["meter"], one["key"]): tuple(one)[2:] for one in found}
+    for row in rows:
+        outcomes[row.place] = _again(row.entry, known[row.key])
+
+
+def _content(entry: Entry) -> tuple[Any, ...]:
+    return entry[2:]
+
+
+def _again(entry: Entry, known: tuple[Any, ...]) -> EntryOutcome:
+    same = _content(entry) == known
+    return _DUPLICATE if same else _rejected("billing-key-conflict")
+
+
+def _rejected(code: str) -> EntryOutcome:
+    return EntryOutcome(outcome="rejected", code=code)
+
+
+async def _standing(work: Work, rows: Sequence[Row]) -> list[Moved]:
+    """Meters that do not begin anew: what is open, and what others count."""
+    moves: list[Moved] = []
+    for row in sorted(rows, key=lambda row: row.entry.occurred_at):
+        entry = row.entry
+        if row.kind is MeterKind.GAUGE and entry.subject is not None:
+            moved = await holdings.turn(
+                work, entry.meter, entry.subject, entry.operation, at=entry.occurred_at
+            )
+        elif row.kind is MeterKind.TOLD:
+            moved = await totals.tell(
+                work, entry.meter, entry.quantity, counted_at=entry.occurred_at
+            )
+        else:
+            continue
+        moves += [moved] if moved is not None else []
+    return moves
+
+
+async def told(work: Work, meter: str, number: int, *, counted_at: datetime) -> None:
+    """Another domain's event says the number of a meter; the newest counts (BIL-24)."""
+    moved = await totals.tell(work, meter, number, counted_at=counted_at)
+    if moved is not None:
+        await thresholds.look(work, [moved], await entitlements.current(work))
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    meter: str | None,
+    occurred_from: datetime | None,
+    occurred_to: datetime | None,
+    late: bool | None,
+) -> Slice[UsageRecord]:
+    """Records as they were reported, for 13 months."""
+    statement = select(UsageRecord)
+    if meter is not None:
+        statement = statement.where(UsageRecord.meter == meter)
+    if occurred_from is not None:
+        statement = statement.where(UsageRecord.occurred_at >= occurred_from)
+    if occurred_to is not None:
+        statement = statement.where(UsageRecord.occurred_at < occurred_to)
+    if late is not None:
+        statement = statement.where(UsageRecord.late.is_(late))
+    return await read.page(statement, paged)

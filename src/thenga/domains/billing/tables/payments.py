@@ -1,0 +1,182 @@
+"""Money on its way: payments, ways to pay, refunds, and everything that providers say."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from thenga.domains.billing.tables.statements import StatedStatus, StatementKind
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
+from thenga.kernel.money import Money
+
+
+class PaymentStatus(StrEnum):
+    CREATED = "created"
+    REQUIRES_ACTION = "requires_action"
+    PROCESSING = "processing"
+    EXPIRED = "expired"
+    CANCELED = "canceled"
+    FAILED = "failed"
+    SUCCEEDED = "succeeded"
+
+
+class DisputeStatus(StrEnum):
+    NONE = "none"
+    OPEN = "open"
+    WON = "won"
+    LOST = "lost"
+
+
+class MethodKind(StrEnum):
+    CARD = "card"
+    BANK = "bank"
+    EFT = "eft"
+
+
+class MethodStatus(StrEnum):
+    ACTIVE = "active"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+
+
+class RefundStatus(StrEnum):
+    REQUESTED = "requested"
+    PROCESSING = "processing"
+    FAILED = "failed"
+    SUCCEEDED = "succeeded"
+
+
+class CallbackStatus(StrEnum):
+    RECEIVED = "received"
+    APPLIED = "applied"
+    STALE = "stale"
+    IGNORED = "ignored"
+    QUARANTINED = "quarantined"
+
+
+class StatementOutcome(StrEnum):
+    """What a statement did: something, nothing any more, or nothing because it does not fit."""
+
+    APPLIED = "applied"
+    STALE = "stale"
+    QUARANTINED = "quarantined"
+
+
+class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
+    """One attempt to get the money of one invoice; its amount comes from the invoice (BIL-30)."""
+
+    account_id: Col[UUID] = col(pg.UUID)
+    invoice_id: Col[UUID] = col(pg.UUID)
+    subscription_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    payment_method_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    provider: Col[str] = col(sa.Text)
+    reference: Col[str] = col(sa.Text)
+    provider_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    paid_by: Col[list[str]] = col(pg.ARRAY(sa.Text), default=[])  # each is money that came
+    amount_minor: Col[int] = col(sa.BigInteger)
+    currency: Col[str] = col(sa.CHAR(3))
+    dispute_status: Col[DisputeStatus] = status(DisputeStatus, default=DisputeStatus.NONE)
+    status: Col[PaymentStatus] = status(PaymentStatus, default=PaymentStatus.CREATED)
+    next_action: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    return_url: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    attempt: Col[int] = col(sa.Integer, default=0)
+    initiated_by: Col[str] = col(sa.Text)
+    failure: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    fee_minor: Col[int] = col(sa.BigInteger, default=0)
+    refunded_minor: Col[int] = col(sa.BigInteger, default=0)
+    disputes: Col[dict[str, str]] = col(pg.JSONB, default={})  # by the provider's number
+    provider_updated_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    bank_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    faults: Col[int] = col(sa.Integer, default=0)  # how often it could not even take the charge
+    charge_again: Col[bool] = col(sa.Boolean, default=False)  # nothing was charged, for certain
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+    @property
+    def amount(self) -> Money:
+        return Money(self.amount_minor, self.currency)
+
+
+class PaymentMethod(TenantRow, table="billing.payment_method", kind=Kind.PRIVATE):
+    """A way to be charged without the customer; the token is sealed and shown to nobody."""
+
+    account_id: Col[UUID] = col(pg.UUID)
+    provider: Col[str] = col(sa.Text)
+    kind: Col[MethodKind] = status(MethodKind)
+    brand: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    last4: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    expires_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    off_session: Col[bool] = col(sa.Boolean, default=True)
+    status: Col[MethodStatus] = status(MethodStatus, default=MethodStatus.ACTIVE)
+    preferred: Col[bool] = col(sa.Boolean, default=False)
+    sealed_token: Col[bytes] = col(sa.LargeBinary, secret=True)
+    token_hash: Col[bytes] = col(sa.LargeBinary, secret=True)
+    expiry_told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class Refund(TenantRow, table="billing.refund", kind=Kind.PRIVATE):
+    """Credit that is paid back through the provider that brought it."""
+
+    payment_id: Col[UUID] = col(pg.UUID)
+    provider: Col[str] = col(sa.Text)
+    provider_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    amount_minor: Col[int] = col(sa.BigInteger)
+    currency: Col[str] = col(sa.CHAR(3))
+    reason: Col[str] = col(sa.Text)
+    status: Col[RefundStatus] = status(RefundStatus, default=RefundStatus.REQUESTED)
+
+    @property
+    def amount(self) -> Money:
+        return Money(self.amount_minor, self.currency)
+
+
+class ProviderStatement(
+    TenantRow, table="billing.provider_statement", kind=Kind.PRIVATE, told=False
+):
+    """Everything that was said of a payment and verified, with what it did (BIL-31)."""
+
+    payment_id: Col[UUID] = col(pg.UUID)
+    callback_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    source: Col[str] = col(sa.Text)  # callback, answer, poll, operator
+    kind: Col[StatementKind] = status(StatementKind)
+    outcome: Col[StatementOutcome] = status(StatementOutcome)
+    status: Col[StatedStatus] = status(StatedStatus)
+    provider_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    item_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    amount_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    currency: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    provider_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    note: Col[str | None] = col(sa.Text, nullable=True, default=None)
+
+
+class ProviderCallback(Row, table="billing.provider_callback", kind=Kind.INTAKE, told=False):
+    """A verified callback, its bytes sealed; what it did stands here once it was worked on."""
+
+    provider: Col[str] = col(sa.Text)
+    event_key: Col[str] = col(sa.Text)
+    event_type: Col[str] = col(sa.Text)
+    received_at: Col[datetime] = col(Instant)
+    sha256: Col[bytes] = col(sa.LargeBinary)
+    secret_used: Col[str] = col(sa.Text)  # which of the two: `current` or `former`
+    status: Col[CallbackStatus] = status(CallbackStatus, default=CallbackStatus.RECEIVED)
+    sealed_content: Col[bytes | None] = col(
+        sa.LargeBinary, nullable=True, default=None, secret=True
+    )
+    statement: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    payment_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    note: Col[str | None] = col(sa.Text, nullable=True, default=None)
+
+
+class CallbackRejection(Row, table="billing.callback_rejection", kind=Kind.INTAKE, told=False):
+    """That something was refused: a hash and a cause, a thousand a day and provider (BIL-37)."""
+
+    provider: Col[str] = col(sa.Text)
+    day: Col[date] = col(sa.Date)
+    place: Col[int] = col(sa.Integer)
+    sha256: Col[bytes] = col(sa.LargeBinary)
+    cause: Col[str] = col(sa.Text)

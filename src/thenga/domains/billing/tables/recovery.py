@@ -1,0 +1,94 @@
+"""What is renewed, and what follows a payment that failed."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
+
+
+class FailureKind(StrEnum):
+    """Why money is missing: a charge was declined, an invoice is late, or a payer disputes one."""
+
+    DECLINED = "declined"
+    OVERDUE = "overdue"
+    DISPUTED = "disputed"
+
+
+class FailureCategory(StrEnum):
+    """Why a charge did not go through, and so what helps; the adapters say the last two."""
+
+    SOFT = "soft"
+    HARD = "hard"
+    AUTHENTICATION = "authentication"
+    TECHNICAL = "technical"
+
+
+class FailureStatus(StrEnum):
+    OPEN = "open"
+    RETRYING = "retrying"
+    RECOVERED = "recovered"
+    EXHAUSTED = "exhausted"
+    WRITTEN_OFF = "written_off"
+
+
+class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVATE):
+    """The recovery of one unpaid invoice; its dates and its policy were frozen when it began."""
+
+    subscription_id: Col[UUID] = col(pg.UUID)
+    invoice_id: Col[UUID] = col(pg.UUID)
+    kind: Col[FailureKind] = status(FailureKind)
+    category: Col[FailureCategory] = status(FailureCategory)
+    first_charge: Col[bool] = col(sa.Boolean, default=False)  # of a trial that was bought
+    first_failed_at: Col[datetime] = col(Instant)
+    attempts: Col[list[dict[str, Any]]] = col(pg.JSONB, default=[])
+    policy: Col[dict[str, Any]] = col(pg.JSONB)  # `billing.dunning` as it was
+    policy_version: Col[date] = col(sa.Date)  # the day from which that one was in force
+    next_retry_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    retries_left: Col[int] = col(sa.Integer)
+    grace_ends_at: Col[datetime] = col(Instant)
+    shielded_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    exhausted_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    ends_at: Col[datetime] = col(Instant)  # when the subscription ends without money
+    grace_told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    status: Col[FailureStatus] = status(FailureStatus, default=FailureStatus.OPEN)
+    recovered_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    credit_note_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class Renewal(TenantRow, table="billing.renewal", kind=Kind.PRIVATE):
+    """That a period was told and billed; one row a subscription and first day (BIL-14)."""
+
+    subscription_id: Col[UUID] = col(pg.UUID)
+    period_start: Col[date] = col(sa.Date)
+    notice_sent_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    renewed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    period_end: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    invoice_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    amount_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    currency: Col[str] = col(sa.CHAR(3), default="ZAR")
+    # When an invoice that was sent, and not charged, is late.
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class ClockStatus(StrEnum):
+    READY = "ready"
+    ADVANCING = "advancing"
+    STOPPED = "stopped"
+
+
+class TestClock(TenantRow, table="billing.test_clock", kind=Kind.PRIVATE):
+    """The jump of a sandbox's clock: where it goes, and how far it has come (BIL-50)."""
+
+    target_at: Col[datetime] = col(Instant)
+    stepped_to: Col[datetime] = col(Instant)
+    steps: Col[int] = col(sa.Integer, default=0)
+    turn: Col[int] = col(sa.Integer, default=0)  # counts the jobs, so that each is another
+    waited: Col[int] = col(sa.Integer, default=0)  # turns in which nothing moved
+    status: Col[ClockStatus] = status(ClockStatus, default=ClockStatus.ADVANCING)

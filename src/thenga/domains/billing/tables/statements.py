@@ -1,0 +1,115 @@
+"""What a provider says of a payment, refund or dispute: the one value that adapters make and
+services weigh."""
+
+from dataclasses import dataclass
+from datetime import date, datetime
+from enum import StrEnum
+
+
+class StatementKind(StrEnum):
+    """What is spoken of."""
+
+    PAYMENT = "payment"
+    REFUND = "refund"
+    DISPUTE = "dispute"
+
+
+class StatedStatus(StrEnum):
+    """What it is said to be; disputes are `open`, `won` or `lost`."""
+
+    REQUIRES_ACTION = "requires_action"
+    PROCESSING = "processing"
+    FAILED = "failed"
+    CANCELED = "canceled"
+    SUCCEEDED = "succeeded"
+    OPEN = "open"
+    WON = "won"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class MethodToken:
+    """A way to be charged later, as a provider hands it out; no card number is ever in it."""
+
+    token: str
+    kind: str = "card"
+    brand: str | None = None
+    last4: str | None = None
+    expires_on: date | None = None  # the last day on which it is good
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """One thing said, verified; `reference` is ours, `provider_reference` the provider's.
+
+    `provider_reference` is the same whether the provider calls back, answers or is asked, because
+    two of them under one reference are two payments of money (BIL-33).
+    """
+
+    reference: str
+    kind: StatementKind
+    status: StatedStatus
+    provider_reference: str | None = None
+    amount_minor: int | None = None
+    currency: str | None = None
+    fee_minor: int | None = None
+    provider_at: datetime | None = None
+    event_key: str = ""
+    item_reference: str | None = None  # the provider's number of the refund or dispute
+    code: str | None = None  # why it failed, as the provider writes it
+    category: str | None = None  # soft, hard, authentication, technical
+    tolerance_minor: int = 0  # how far the amount may be off (PayFast: a cent, BIL-38)
+    token: MethodToken | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a provider is asked to collect; our reference is the key that a repeat is known by."""
+
+    provider: str
+    key: str
+    reference: str
+    provider_reference: str | None
+    amount_minor: int
+    currency: str
+    description: str
+    email: str
+    notify_url: str
+    return_url: str | None = None
+    token: str | None = None  # a way to pay that is on file
+    keep_method: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class RefundOrder:
+    """What a provider is asked to pay back."""
+
+    provider: str
+    key: str
+    reference: str
+    provider_reference: str | None
+    refund_reference: str | None
+    amount_minor: int
+    currency: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NextAction:
+    """What the customer does next: follow an address, or have a form posted."""
+
+    kind: str
+    url: str | None = None
+    fields: dict[str, str] | None = None
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of asking a provider. Nothing of it all means silence, which is no failure."""
+
+    statement: Statement | None = None
+    action: NextAction | None = None
+    provider_reference: str | None = None
+    fault: str | None = None  # it could not take the order, so nothing was charged
+    unheard: bool = False  # it has never heard of the reference

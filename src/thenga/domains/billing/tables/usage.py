@@ -1,0 +1,102 @@
+"""What was used: records, what they add up to, what is open, and what is reserved."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from enum import StrEnum
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import postgresql as pg
+
+from thenga.kernel.db.kinds import Kind
+from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
+
+
+class Operation(StrEnum):
+    ADD = "add"
+    HOLD = "hold"
+    RELEASE = "release"
+
+
+class ReservationStatus(StrEnum):
+    HELD = "held"
+    SETTLED = "settled"
+    RELEASED = "released"
+
+
+class UsageRecord(
+    TenantRow,
+    table="billing.usage_record",
+    kind=Kind.PRIVATE,
+    key=("organization_id", "meter", "key"),
+    told=False,
+):
+    """One reported use, counted once for its meter and key (BIL-19)."""
+
+    meter: Col[str] = col(sa.Text)
+    key: Col[str] = col(sa.Text)
+    quantity: Col[int] = col(sa.BigInteger)
+    occurred_at: Col[datetime] = col(Instant)
+    subject: Col[dict[str, str] | None] = col(pg.JSONB, nullable=True, default=None)
+    operation: Col[Operation] = status(Operation, default=Operation.ADD)
+    usage_month: Col[date] = col(sa.Date)
+    late: Col[bool] = col(sa.Boolean, default=False)
+
+
+class UsageTotal(
+    TenantRow,
+    table="billing.usage_total",
+    kind=Kind.PRIVATE,
+    key=("organization_id", "meter", "usage_month"),
+    told=False,
+):
+    """What the records of a meter and month add up to, changed in their own transaction.
+
+    A meter that does not begin anew each month has one row, of the month `STANDING`. `included`
+    and `unit_price` are the terms of a month that is over.
+    """
+
+    meter: Col[str] = col(sa.Text)
+    usage_month: Col[date] = col(sa.Date)
+    quantity: Col[int] = col(sa.BigInteger, default=0)
+    reserved: Col[int] = col(sa.BigInteger, default=0)
+    reserved_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    billed_quantity: Col[int] = col(sa.BigInteger, default=0)
+    included: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    unit_price: Col[Decimal | None] = col(sa.Numeric, nullable=True, default=None)
+    billed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+STANDING = date(1970, 1, 1)
+
+
+class Holding(TenantRow, table="billing.holding", kind=Kind.PRIVATE, told=False):
+    """Something open that a gauge counts; it is counted once, however often it is told."""
+
+    meter: Col[str] = col(sa.Text)
+    subject: Col[str] = col(sa.Text)
+    open: Col[bool] = col(sa.Boolean)
+    changed_at: Col[datetime] = col(Instant)
+
+
+class Reservation(TenantRow, table="billing.reservation", kind=Kind.PRIVATE):
+    """Usage that is about to happen and already counts against a hard limit (BIL-22)."""
+
+    meter: Col[str] = col(sa.Text)
+    key: Col[str] = col(sa.Text)
+    usage_month: Col[date] = col(sa.Date)
+    quantity: Col[int] = col(sa.BigInteger)
+    settled_quantity: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    expires_at: Col[datetime] = col(Instant)
+    status: Col[ReservationStatus] = status(ReservationStatus, default=ReservationStatus.HELD)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+
+class Threshold(TenantRow, table="billing.threshold", kind=Kind.PRIVATE, told=False):
+    """That so many per cent of a limit were reached in a month; told once (BIL-21)."""
+
+    held_by: Col[UUID] = col(pg.UUID)  # the base subscription, or the account where there is none
+    meter: Col[str] = col(sa.Text)
+    usage_month: Col[date] = col(sa.Date)
+    percent: Col[int] = col(sa.Integer)

@@ -1,0 +1,299 @@
+"""What a subscription should cost, told a second time: plain, slow, and without our services.
+
+It knows three moments of a day: midnight, when time moves things; eight o'clock, when a failed
+charge is tried again; ten o'clock, when people act. Money is in cents.
+"""
+
+import calendar
+from dataclasses import dataclass, field
+from datetime import date, timedelta
+
+BY_MONTH = {"starter": 49900, "professional": 149900, "enterprise": 499900}
+PRICES = {(plan, "month"): price for plan, price in BY_MONTH.items()}
+PRICES |= {(plan, "year"): 10 * price for plan, price in BY_MONTH.items()}
+RANK = {"starter": 1, "professional": 2, "enterprise": 3}
+RETRY_DAYS = (1, 3, 7, 14, 21)
+GRACE, FULL_REFUND, MOST_PAUSED = 14, 7, 90
+DAY = timedelta(days=1)
+
+
+def half_up(amount: int, part: int, of: int) -> int:
+    return (2 * amount * part + of) // (2 * of)
+
+
+def vat(gross: int) -> int:
+    return half_up(gross, 15, 115)
+
+
+def later(anchor: date, months: int) -> date:
+    year, month = divmod(anchor.year * 12 + anchor.month - 1 + months, 12)
+    return date(year, month + 1, min(anchor.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def next_start(anchor: date, interval: str, after: date) -> date:
+    step, n = (1 if interval == "month" else 12), 0
+    while later(anchor, n * step) <= after:
+        n += 1
+    return later(anchor, n * step)
+
+
+@dataclass
+class Invoice:
+    gross: int
+    due: int
+    credited: int = 0
+    notes: list[tuple[int, int]] = field(default_factory=list)  # gross and VAT of each
+
+
+@dataclass
+class Line:
+    invoice: Invoice
+    gross: int
+    days: int
+    end: date
+
+    def part(self, days: int) -> int:
+        return half_up(self.gross, days, self.days)
+
+
+@dataclass
+class Failure:
+    invoice: Invoice
+    line: Line
+    first: date
+    hard: bool
+    refused: set[int] = field(default_factory=set)  # cards, for good
+    settled: bool = False
+    ended: bool = False
+
+
+@dataclass
+class Plan:
+    plan: str
+    interval: str
+    anchor: date
+    start: date
+    end: date
+    line: Line
+    full_days: int
+    begun: date
+    card: int
+    status: str = "active"
+    changed: bool = False
+    scheduled: str | None = None
+    cancel_on: date | None = None
+    paused_on: date | None = None
+    resume_on: date | None = None
+    banked: int = 0
+    pauses: list[date] = field(default_factory=list)
+    failure: Failure | None = None
+
+
+class Refused(Exception): ...
+
+
+class Model:
+    def __init__(self) -> None:
+        self.card, self.cards, self.credit = "ok", 1, 0
+        self.invoices: list[Invoice] = []
+        self.failures: list[Failure] = []
+        self.held: Plan | None = None
+
+    def midnight(self, day: date) -> None:
+        for failure in self.failures:
+            if not failure.settled and not failure.ended and day == failure.first + 30 * DAY:
+                self._give_up(failure, day)
+        plan = self.held
+        if plan is None:
+            return
+        if plan.cancel_on == day:
+            self.held = None
+            return
+        if plan.status == "paused" and plan.resume_on == day:
+            self._go_on(plan, day)
+        if plan.status == "active" and plan.end == day:
+            self._renew(plan, day)
+
+    def morning(self, day: date) -> None:
+        for failure in self.failures:
+            after = (day - failure.first).days
+            if failure.settled or failure.ended or after not in RETRY_DAYS:
+                continue
+            if not failure.hard:
+                self._charge(failure, day)
+            plan = self.held
+            if not failure.settled and after == RETRY_DAYS[-1] and plan and plan.failure is failure:
+                plan.status = "suspended"
+
+    def _renew(self, plan: Plan, day: date) -> None:
+        if plan.scheduled is not None:
+            plan.plan, plan.scheduled = plan.scheduled, None
+        plan.start, plan.end = day, next_start(plan.anchor, plan.interval, day)
+        plan.full_days = (plan.end - day).days
+        gross = PRICES[plan.plan, plan.interval]
+        used = min(self.credit, gross)
+        self.credit -= used
+        invoice = self._issue(gross, gross - used)
+        plan.line = Line(invoice, gross, plan.full_days, plan.end)
+        if not invoice.due:
+            return
+        if self.card == "ok":
+            invoice.due = 0
+            return
+        plan.status = "past_due"
+        plan.failure = Failure(invoice, plan.line, day, self.card == "hard")
+        plan.failure.refused |= {plan.card} if plan.failure.hard else set()
+        self.failures.append(plan.failure)
+
+    def _issue(self, gross: int, due: int) -> Invoice:
+        self.invoices.append(Invoice(gross, due))
+        return self.invoices[-1]
+
+    def _note(self, line: Line, amount: int) -> int:
+        """What is still owed is not any more; the rest is credit."""
+        invoice = line.invoice
+        before, invoice.credited = invoice.credited, invoice.credited + amount
+        invoice.notes.append((amount, vat(invoice.credited) - vat(before)))
+        owed = min(amount, invoice.due)
+        invoice.due -= owed
+        return amount - owed
+
+    def _undelivered(self, failure: Failure, until: date) -> int:
+        first = failure.first + (GRACE + 1) * DAY
+        days = (min(until, failure.line.end) - first).days
+        return failure.line.part(days) if days > 0 else 0
+
+    def _charge(self, failure: Failure, day: date) -> None:
+        if self.card != "ok":
+            failure.hard = self.card == "hard"
+            failure.refused |= {self.cards} if failure.hard else set()
+            return
+        failure.invoice.due, failure.settled = 0, True
+        plan = self.held
+        if plan is None or plan.failure is not failure:
+            return
+        back = self._undelivered(failure, day)
+        made = self._note(failure.line, back) if back else 0
+        plan.status, plan.failure = "active", None
+        if plan.end <= day:
+            plan.anchor = day
+            self._renew(plan, day)
+        elif back:
+            days = (day - failure.first).days - GRACE - 1
+            failure.line.gross -= back
+            failure.line.days -= days
+        self.credit += made
+
+    def _give_up(self, failure: Failure, day: date) -> None:
+        failure.ended = True
+        plan = self.held
+        if plan is None or plan.failure is not failure:
+            return
+        back = self._undelivered(failure, day)
+        if back:
+            self.credit += self._note(failure.line, back)
+        self.held = None
+
+    def _go_on(self, plan: Plan, day: date) -> None:
+        assert plan.paused_on is not None
+        first = max(day, plan.paused_on + DAY)
+        end = first + plan.banked * DAY
+        if end != plan.end:
+            plan.anchor = plan.end = plan.line.end = end
+            plan.start = first
+        if day == plan.paused_on:
+            plan.pauses.remove(day)
+        plan.status, plan.paused_on, plan.resume_on = "active", None, None
+
+    def buy(self, day: date, plan: str, interval: str) -> None:
+        if self.held is not None:
+            raise Refused
+        price = PRICES[plan, interval]
+        used = min(self.credit, price)
+        if price > used and self.card != "ok":
+            return  # an abandoned sign-up leaves nothing
+        self.credit -= used
+        end = next_start(day, interval, day)
+        line = Line(self._issue(price, 0), price, (end - day).days, end)
+        self.held = Plan(plan, interval, day, day, end, line, line.days, day, self.cards)
+
+    def change(self, day: date, plan: str, interval: str) -> None:
+        held = self.held
+        if held is None or held.status != "active" or held.cancel_on is not None:
+            raise Refused
+        if (plan, interval) == (held.plan, held.interval):
+            if held.scheduled is None and held.changed:
+                return  # a repeat of what was asked for once
+            raise Refused
+        if interval == held.interval and RANK[plan] < RANK[held.plan]:
+            held.scheduled = plan
+            return
+        anew = interval != held.interval
+        back = held.line.part((held.line.end - day).days)
+        price, end = PRICES[plan, interval], next_start(day, interval, day) if anew else held.end
+        days = (end - day).days
+        charge = price if anew else half_up(price, days, held.full_days)
+        used = min(charge, self.credit + back)
+        if charge > used and self.card != "ok":
+            return  # nothing changes without the money
+        if back:
+            self._note(held.line, back)
+        self.credit += back - used
+        held.line = Line(self._issue(charge, 0), charge, days, end)
+        held.plan, held.interval, held.scheduled, held.changed = plan, interval, None, True
+        if anew:
+            held.anchor, held.start, held.end, held.full_days = day, day, end, days
+
+    def pause(self, day: date, resume_on: date | None) -> None:
+        held = self.held
+        if held is not None and held.status == "paused":
+            return
+        if held is None or held.status != "active" or held.cancel_on is not None:
+            raise Refused
+        recent = [one for one in held.pauses if (day - one).days < 365]
+        if len(recent) >= 2:
+            raise Refused
+        held.status, held.paused_on = "paused", day
+        held.resume_on = resume_on or day + MOST_PAUSED * DAY
+        held.banked = (held.end - day - DAY).days
+        held.pauses.append(day)
+
+    def resume(self, day: date) -> None:
+        if self.held is None or self.held.status != "paused":
+            raise Refused
+        self._go_on(self.held, day)
+
+    def cancel(self, day: date, *, at_once: bool) -> None:
+        held = self.held
+        if held is None or (held.status == "paused" and not at_once):
+            raise Refused
+        if not at_once:
+            held.cancel_on = held.end
+            held.scheduled = None
+            return
+        last = held.paused_on or day
+        back = held.line.part((held.line.end - last - DAY).days)
+        if back:
+            self.credit += self._note(held.line, back)
+        self.held = None
+
+    def undo(self, day: date) -> None:
+        if self.held is None or self.held.cancel_on is None:
+            raise Refused
+        self.held.cancel_on = None
+
+    def retry(self, day: date) -> None:
+        waiting = [one for one in self.failures if not one.settled]
+        if not waiting or self.cards in waiting[-1].refused or not waiting[-1].invoice.due:
+            raise Refused
+        self._charge(waiting[-1], day)
+
+    def replace_card(self, day: date) -> None:
+        self.card, self.cards = "ok", self.cards + 1
+        for failure in self.failures:
+            if not failure.settled:
+                self._charge(failure, day)
+
+    @property
+    def due(self) -> int:
+        return sum(invoice.due for invoice in self.invoices)

@@ -1,0 +1,187 @@
+"""The company behind an organization: it fills in who is billed, and has one trial."""
+
+import asyncio
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.factories import billing
+from tests.factories import identity as people
+from tests.factories import organization as companies
+from thenga.domains.billing.services import companies as asked
+from thenga.domains.billing.tables import AccountStatus
+from thenga.domains.organization.services import organizations
+from thenga.domains.organization.services.facts import Given
+from thenga.kernel.errors import DependencyUnavailable
+from thenga.kernel.host import Host
+from thenga.kernel.ids import new_id
+
+PROFILE = {"legalName": "Mokoena Plant Hire (Pty) Ltd", "legalForm": "private_company"}
+
+
+def number() -> str:
+    """A registration number that nobody had before."""
+    return f"2019/{new_id().int % 1_000_000:06}/07"
+
+
+async def company(host: Host, mode: str = "live", **profile: str) -> people.Member:
+    """An organization with a profile, its owner, and an account that nobody has filled in."""
+    who = await people.person(host)
+    work = companies.working(host, who.user_id)
+    made = await organizations.found(
+        work,
+        organization_type="enterprise",
+        mode=mode,
+        time_zone="Africa/Johannesburg",
+        locale="en-ZA",
+        profile={key: Given(value) for key, value in (PROFILE | profile).items()},
+    )
+    work._events.clear()
+    await work.finish()
+    owner = await people.member(host, made.id, role="owner", who=who, sandbox=mode == "sandbox")
+    book = "sandbox" if mode == "sandbox" else "live"
+    await billing.account(host, made.id, status=AccountStatus.PROVISIONAL, book=book)
+    return owner
+
+
+async def silent(seconds: float, name: str, answer: Any) -> Any:
+    """Organization does not answer."""
+    answer.close()
+    raise DependencyUnavailable()
+
+
+async def start(api: httpx2.AsyncClient, owner: people.Member) -> httpx2.Response:
+    return await api.post("/billing/trials", json={}, headers=owner.acting)
+
+
+@pytest.mark.rule("BIL-17")
+async def test_a_registered_company_has_one_trial_whatever_organizations_it_has(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    registered = number()
+    first = await company(host, registrationNumber=registered)
+    second = await company(host, registrationNumber=registered.replace("/", ""))
+    other = await company(host, registrationNumber=number())
+
+    answers = [await start(api, one) for one in (first, first, second, other)]
+
+    codes = [one.json().get("code") for one in answers]
+    texts = [answers[n].json()["detail"] for n in (1, 2)]
+    print(f"answers={[one.status_code for one in answers]} same_text={texts[0] == texts[1]}")
+    assert [one.status_code for one in answers] == [201, 409, 409, 201]
+    assert codes[1:3] == ["billing-trial-used"] * 2
+    assert texts[0] == texts[1]
+    assert registered not in answers[2].text
+
+
+@pytest.mark.rule("BIL-17")
+async def test_two_organizations_of_a_company_at_once_have_one_trial(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    registered = number()
+    owners = [await company(host, registrationNumber=registered) for _ in range(2)]
+
+    answers = await asyncio.gather(*(start(api, one) for one in owners))
+
+    assert sorted(one.status_code for one in answers) == [201, 409]
+    assert {one.json().get("code") for one in answers} == {None, "billing-trial-used"}
+
+
+@pytest.mark.rule("BIL-17")
+async def test_a_sandbox_uses_no_trial_of_its_company_up(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    registered = number()
+    played = await company(host, "sandbox", registrationNumber=registered)
+    real = await company(host, registrationNumber=registered)
+
+    answers = [await start(api, one) for one in (played, real)]
+
+    assert [one.status_code for one in answers] == [201, 201]
+
+
+@pytest.mark.rule("BIL-17")
+async def test_the_number_is_kept_as_a_keyed_hash_only(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    registered = number()
+    owner = await company(host, registrationNumber=registered)
+    await start(api, owner)
+
+    async with host.engines.connection("billing", "billing_system") as connection:
+        rows = await connection.fetch("SELECT row_to_json(c)::text FROM billing.trial_company c")
+        trail = await connection.fetch(
+            "SELECT entry FROM billing.audit_entry WHERE organization_id = $1",
+            owner.organization_id,
+        )
+
+    kept = " ".join(row[0] for row in [*rows, *trail])
+    assert registered not in kept
+    assert registered.replace("/", "") not in kept
+
+
+@pytest.mark.rule("BIL-17")
+async def test_silence_of_organization_lets_the_trial_begin(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+):
+    registered = number()
+    owners = [await company(host, registrationNumber=registered) for _ in range(2)]
+    await start(api, owners[0])
+    monkeypatch.setattr(asked, "within", silent)
+
+    answer = await start(api, owners[1])
+
+    assert answer.status_code == 201
+
+
+async def test_the_profile_fills_in_who_is_billed(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    registered = number()
+    owner = await company(host, registrationNumber=registered, tradingName="Mokoena")
+    body = {"prefillFromOrganization": True, "billTo": {"legalName": "Mokoena Holdings"}}
+
+    made = await api.post("/billing/accounts", json=body, headers=owner.acting)
+
+    account = made.json()
+    assert (made.status_code, account["status"]) == (201, "active")
+    assert account["billTo"]["legalName"] == "Mokoena Holdings"  # what is said counts
+    assert account["billTo"]["tradingName"] == "Mokoena"
+    assert account["billTo"]["registrationNumber"] == registered
+    assert account["billToProvenance"]["kind"] == "imported"
+    assert account["billToProvenance"]["source"]["domain"] == "organization"
+
+
+@pytest.mark.parametrize("prefill", [True, False])
+async def test_without_a_name_nobody_is_billed(
+    api: httpx2.AsyncClient,
+    host: Host,
+    seeded: None,
+    monkeypatch: pytest.MonkeyPatch,
+    prefill: bool,
+):
+    owner = await company(host)
+    monkeypatch.setattr(asked, "within", silent)
+
+    made = await api.post(
+        "/billing/accounts", json={"prefillFromOrganization": prefill}, headers=owner.acting
+    )
+
+    assert (made.status_code, made.json()["rule"]) == (422, "bill-to-whole")
+    assert made.json()["missing"] == ["/billTo/legalName"]
+
+
+async def test_a_planted_number_that_is_not_remembered_is_found(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+):
+    async def forgets(*_: Any) -> bool:
+        return False
+
+    registered = number()
+    owners = [await company(host, registrationNumber=registered) for _ in range(2)]
+    monkeypatch.setattr(asked, "has_tried", forgets)
+
+    answers = [await start(api, one) for one in owners]
+
+    assert [one.status_code for one in answers] != [201, 409]

@@ -1,0 +1,121 @@
+"""Revenue: earned by days at the end of each month, and given back in the right part."""
+
+from datetime import date, timedelta
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+from dateutil.relativedelta import relativedelta
+
+from tests.factories import billing, documents
+from tests.factories import identity as people
+from thenga.domains.billing.services import earnings
+from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.tables import Book, Invoice, LineKind
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.host import Host
+
+
+@pytest.fixture
+async def owner(host: Host, seeded: None) -> people.Member:
+    return await people.member(host, uuid4(), role="owner")
+
+
+def first_of_month(host: Host, months: int) -> date:
+    return local_day(host.now()).replace(day=1) + relativedelta(months=months)
+
+
+def until(host: Host, day: date) -> timedelta:
+    """How far ahead two in the morning of that day is."""
+    return local_midnight(day) + timedelta(hours=2) - host.now()
+
+
+async def earn(host: Host, invoice: Invoice, day: date) -> None:
+    work = billing.working(host, invoice.organization_id, ahead=until(host, day))
+    await earnings.earn(work, invoice.id)
+    await work.finish()
+
+
+async def earned(api: httpx2.AsyncClient, owner: people.Member, invoice: Invoice) -> list[str]:
+    headers = owner.headers | {"X-Organization-Id": str(owner.organization_id)}
+    answer = await api.get(f"/billing/ledger/entries?source={invoice.id}", headers=headers)
+    return [
+        line["amount"]["amount"]
+        for one in answer.json()["items"]
+        if one["kind"] == "earning"
+        for line in one["lines"]
+        if line["account"] == "deferred_revenue"
+    ]
+
+
+async def over_two_months(host: Host, organization_id: UUID) -> Invoice:
+    """1 499.00 for 30 days, 17 of them in this month and 13 in the next."""
+    first = first_of_month(host, 1)
+    period = Period(first - timedelta(days=17), first + timedelta(days=13))
+    line = documents.line("1499.00", service=period)
+    return await documents.issued(host, organization_id, line, paid=True, book=Book.SANDBOX)
+
+
+@pytest.mark.rule("BIL-47")
+async def test_a_month_over_two_calendar_months_is_earned_in_two_parts(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    invoice = await over_two_months(host, owner.organization_id)
+
+    await earn(host, invoice, first_of_month(host, 1))
+    await earn(host, invoice, first_of_month(host, 1))
+    once = await earned(api, owner, invoice)
+    await earn(host, invoice, first_of_month(host, 2))
+
+    twice = await earned(api, owner, invoice)
+    print(f"earned={' + '.join(twice)}")
+    assert once == ["738.64"]
+    assert twice == ["738.64", "564.84"]
+    after = await documents.get(host, Invoice, owner.organization_id, invoice.id)
+    assert after.next_check_at is None
+
+
+@pytest.mark.rule("BIL-47")
+async def test_months_that_were_missed_are_booked_one_by_one(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    invoice = await over_two_months(host, owner.organization_id)
+
+    await earn(host, invoice, first_of_month(host, 5))
+
+    assert await earned(api, owner, invoice) == ["738.64", "564.84"]
+
+
+@pytest.mark.rule("BIL-47")
+async def test_what_is_given_back_is_taken_from_what_was_not_earned_first(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    invoice = await over_two_months(host, owner.organization_id)
+    first = first_of_month(host, 1)
+    await earn(host, invoice, first)
+    ahead = until(host, first)
+
+    # The 13 days left are given back with their days, then a part of what was earned.
+    await documents.credited(host, invoice, "649.57", cut_span_at=first, ahead=ahead)
+    await documents.credited(host, invoice, "100.00", ahead=ahead)
+
+    headers = owner.headers | {"X-Organization-Id": str(owner.organization_id)}
+    until_then = first + timedelta(days=1)
+    balance = await api.get(f"/billing/ledger/trial-balance?to={until_then}", headers=headers)
+    by_name = {one["account"]: one["balance"]["amount"] for one in balance.json()["accounts"]}
+    await earn(host, invoice, first_of_month(host, 3))
+    assert by_name["deferred_revenue"] == "0.00"
+    assert by_name["revenue"] == "-651.68"
+    assert await earned(api, owner, invoice) == ["738.64"]
+
+
+async def test_usage_of_the_past_is_earned_at_the_next_end_of_a_month(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    past = Period(date(2026, 1, 14), date(2026, 2, 14))
+    line = documents.line("55.50", kind=LineKind.USAGE, service=past)
+    invoice = await documents.issued(host, owner.organization_id, line, book=Book.SANDBOX)
+
+    await earn(host, invoice, first_of_month(host, 1))
+
+    assert await earned(api, owner, invoice) == ["48.26"]

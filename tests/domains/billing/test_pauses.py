@@ -1,0 +1,200 @@
+"""Pausing: no money moves, the days wait, and they go on."""
+
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.conftest import Time
+from tests.factories.subscriptions import Customer, customer
+from thenga.domains.billing.services import pauses
+from thenga.domains.billing.tables import SubscriptionStatus
+from thenga.kernel.host import Host
+
+
+@pytest.fixture
+async def buyer(host: Host, api: httpx2.AsyncClient, clock: Time, seeded: None) -> Customer:
+    return await customer(host, api, clock, "2026-11-14 10:00")
+
+
+async def pause(buyer: Customer, held: Any, **body: Any) -> httpx2.Response:
+    return await buyer.post(f"subscriptions/{held['id']}/pause", **body)
+
+
+async def resume(buyer: Customer, held: Any) -> httpx2.Response:
+    return await buyer.post(f"subscriptions/{held['id']}/resume")
+
+
+async def spans(buyer: Customer) -> list[tuple[str, str]]:
+    found = await buyer.rows(
+        "SELECT starts_on, ends_on FROM billing.billed_span WHERE organization_id = $1 "
+        "ORDER BY starts_on"
+    )
+    return [(str(row["starts_on"]), str(row["ends_on"])) for row in found]
+
+
+@pytest.mark.rule("BIL-13")
+async def test_days_that_were_paid_for_wait_and_go_on(buyer: Customer):
+    held = await buyer.buy()
+
+    await buyer.at("2026-11-24 10:00")
+    paused = (await pause(buyer, held)).json()
+    await buyer.at("2026-11-24 21:59")
+    same_day = await buyer.read(held["id"])
+    await buyer.at("2026-11-24 22:00")
+    begun = await buyer.read(held["id"])
+    await buyer.at("2027-01-10 10:00")
+    resumed = (await resume(buyer, held)).json()
+    again = (await resume(buyer, held)).json()
+
+    period = resumed["currentPeriod"]
+    print(f"banked={paused['bankedDays']} ends={period['end']} anchor={resumed['anchorDate']} ")
+    assert (paused["status"], paused["bankedDays"]) == ("paused", 19)
+    assert (paused["pausedOn"], paused["resumeOn"]) == ("2026-11-24", "2027-02-22")
+    assert (same_day["access"], begun["access"]) == ("full", "read_only")
+    assert (resumed["status"], resumed["access"]) == ("active", "full")
+    assert (period["end"], resumed["anchorDate"]) == ("2027-01-29", "2027-01-29")
+    assert (resumed["bankedDays"], resumed["pausedOn"]) == (None, None)
+    assert again == resumed
+    assert await spans(buyer) == [("2026-11-14", "2026-11-25"), ("2027-01-10", "2027-01-29")]
+    documents = await buyer.rows("SELECT id FROM billing.invoice WHERE organization_id = $1")
+    assert len(documents) == 1
+    told = await buyer.told()
+    assert [one for one in told if one.startswith("SubscriptionChanged")] == [
+        *("SubscriptionChanged:created", "SubscriptionChanged:activated"),
+        *("SubscriptionChanged:paused", "SubscriptionChanged:resumed"),
+    ]
+
+
+@pytest.mark.rule("BIL-13")
+async def test_it_resumes_by_itself_and_is_told_three_days_before(buyer: Customer):
+    held = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+    await pause(buyer, held, resumeOn="2027-01-10")
+
+    await buyer.at("2027-01-06 21:59")
+    await buyer.sweep(held["id"])
+    early = await buyer.told()
+    await buyer.at("2027-01-06 22:00")
+    await buyer.sweep(held["id"])
+    told = await buyer.told()
+    await buyer.at("2027-01-09 22:00")
+    before_sweep = await buyer.read(held["id"])
+    await buyer.sweep(held["id"])
+    after_sweep = await buyer.read(held["id"])
+
+    print(f"PauseEnding={told.count('PauseEnding')} resumed={after_sweep['currentPeriod']}")
+    assert (early.count("PauseEnding"), told.count("PauseEnding")) == (0, 1)
+    assert (before_sweep["status"], before_sweep["access"]) == ("active", "full")
+    assert before_sweep["currentPeriod"]["end"] == "2027-01-29"
+    changing = ("version", "updatedAt")
+    shown = [
+        {n: v for n, v in one.items() if n not in changing} for one in (before_sweep, after_sweep)
+    ]
+    assert shown[0] == shown[1]
+    assert (await buyer.told()).count("SubscriptionChanged:resumed") == 1
+
+
+@pytest.mark.rule("BIL-13")
+async def test_a_pause_taken_back_on_its_day_did_not_happen(buyer: Customer):
+    held = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+    before = await buyer.read(held["id"])
+    await pause(buyer, held)
+
+    resumed = (await resume(buyer, held)).json()
+    more = [await pause(buyer, held), await resume(buyer, held), await pause(buyer, held)]
+
+    kept = ("currentPeriod", "anchorDate", "status", "bankedDays")
+    assert {n: resumed[n] for n in kept} == {n: before[n] for n in kept}
+    assert [one.status_code for one in more] == [200, 200, 200]
+    assert await spans(buyer) == [("2026-11-14", "2026-12-14")]
+
+
+@pytest.mark.rule("BIL-13")
+async def test_two_pauses_a_year_of_ninety_days_at_most(buyer: Customer):
+    held = await buyer.buy("starter", "year")
+    for first, last in (("2026-12-01", "2026-12-10"), ("2027-02-01", "2027-02-10")):
+        await buyer.at(f"{first} 10:00")
+        assert (await pause(buyer, held)).status_code == 200
+        await buyer.at(f"{last} 10:00")
+        await resume(buyer, held)
+
+    await buyer.at("2027-03-01 10:00")
+    third = await pause(buyer, held)
+    await buyer.at("2027-11-30 10:00")
+    day_before = await pause(buyer, held)
+    await buyer.at("2027-12-01 10:00")
+    too_long = await pause(buyer, held, resumeOn="2028-03-01")
+    longest = await pause(buyer, held, resumeOn="2028-02-29")
+
+    answers = (third, day_before, too_long)
+    print(f"refused={[one.json()['code'] for one in answers]} then={longest.status_code}")
+    assert [one.status_code for one in answers] == [409] * 3
+    assert {one.json()["code"] for one in answers} == {"billing-pause-limit"}
+    assert (longest.status_code, longest.json()["resumeOn"]) == (200, "2028-02-29")
+
+
+@pytest.mark.rule("BIL-13")
+async def test_after_a_pause_days_still_cost_what_they_cost(buyer: Customer):
+    """A change after the resume: 19 of 30 days on either side."""
+    held = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+    await pause(buyer, held)
+    await buyer.at("2027-01-10 10:00")
+    await resume(buyer, held)
+
+    shown = await buyer.post(
+        f"subscriptions/{held['id']}/change-plan/preview", planCode="professional"
+    )
+
+    figures = shown.json()
+    print(f"credit={figures['creditNote']['gross']} charge={figures['invoice']['gross']}")
+    assert figures["creditNote"]["gross"]["amount"] == "316.03"
+    assert figures["invoice"]["gross"]["amount"] == "949.37"
+    assert figures["days"] == {"left": 19, "full": 30}
+
+
+@pytest.mark.rule("BIL-13")
+async def test_a_paused_plan_is_not_changed_and_a_scheduled_change_moves_along(buyer: Customer):
+    held = await buyer.buy("professional")
+    path = f"subscriptions/{held['id']}/change-plan"
+    await buyer.post(path, planCode="starter")
+    await buyer.at("2026-11-24 10:00")
+    await pause(buyer, held)
+
+    refused = await buyer.post(path, planCode="enterprise")
+    await buyer.at("2027-01-10 10:00")
+    resumed = (await resume(buyer, held)).json()
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "billing-paused")
+    assert resumed["pendingChange"]["effectiveOn"] == "2027-01-29"
+
+
+@pytest.mark.parametrize(
+    "status", [s for s in SubscriptionStatus if s not in ("active", "paused", "trialing")]
+)
+async def test_only_what_runs_and_is_paid_can_be_paused(buyer: Customer, status: str):
+    held = await buyer.buy()
+    await buyer.rows(
+        "UPDATE billing.subscription SET status = $2, next_check_at = NULL "
+        "WHERE organization_id = $1 RETURNING 1",
+        status,
+    )
+
+    answers = [await pause(buyer, held), await resume(buyer, held)]
+
+    assert [one.status_code for one in answers] == [409, 409]
+    assert {one.json()["code"] for one in answers} == {"invalid-transition"}
+
+
+async def test_a_planted_pause_that_banks_its_own_day_is_found(
+    buyer: Customer, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pauses, "banked_days", lambda period, day: period.days_from(day))
+    held = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+
+    paused = (await pause(buyer, held)).json()
+
+    assert paused["bankedDays"] != 19

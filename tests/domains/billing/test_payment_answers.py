@@ -1,0 +1,166 @@
+"""What providers answer, or do not: an unknown is never a failure, and nobody pays twice."""
+
+import asyncio
+from datetime import datetime, timedelta
+
+import httpx2
+import pytest
+
+from tests.conftest import Time
+from tests.domains.billing.paying import (
+    RETURN,
+    owner,
+    pay,
+    payfast,
+    paystack,
+    read,
+    told,
+    until,
+)
+from tests.factories import billing, payments
+from tests.factories import identity as people
+from tests.providers.loopback import worker
+from tests.providers.servers import PayFastServer, PaystackServer
+from tests.suites import flows
+from thenga.domains.billing.adapters import outbound
+from thenga.domains.billing.services import asking, charging
+from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.tables import Payment, PaymentStatus
+from thenga.kernel.host import Host
+
+__all__ = ["owner", "payfast", "paystack"]
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_time_out_that_in_truth_succeeded_is_charged_once(
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    paystack: PaystackServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(outbound, "SECONDS", 1.0)
+    paystack.silent = True
+    card = await payments.method(host, owner.organization_id)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+
+    async def charged() -> bool:
+        return len(paystack.charges) == 1
+
+    async with worker(host):
+        await flows.until(charged)
+        await asyncio.sleep(1.5)
+        between = await read(api, owner, made.id)
+        clock.move(timedelta(seconds=61))
+        paid = await until(api, owner, made.id, "succeeded")
+
+    print(f"between={between['status']} then={paid['status']} charged={len(paystack.charges)}")
+    assert between["status"] == "processing"
+    assert len(paystack.charges) == 1
+    assert [one["source"] for one in paid["statements"]] == ["poll"]
+
+
+async def stored(host: Host, made: Payment) -> tuple[str, int]:
+    """What the row says, where the clock has run past every session, and how often it was told."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        found = await connection.fetchrow(
+            "SELECT status, version FROM billing.payment WHERE id = $1", made.id
+        )
+    return found["status"], found["version"]
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_provider_that_is_away_is_asked_on_and_nobody_is_charged_twice(
+    host: Host, owner: people.Member, clock: Time, paystack: PaystackServer
+):
+    paystack.away = True
+    card = await payments.method(host, owner.organization_id)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+
+    async with worker(host):
+        for step, hours in enumerate((0.1, 6, 30), 2):
+            clock.move(timedelta(hours=hours))
+
+            async def recorded(step: int = step) -> bool:
+                return (await stored(host, made))[1] >= step
+
+            await flows.until(recorded)
+        between, _ = await stored(host, made)
+        clock.move(timedelta(hours=72))
+
+        async def given_up() -> bool:
+            return "PaymentMismatchFound" in await told(host, owner.organization_id)
+
+        await flows.until(given_up)
+    after, _ = await stored(host, made)
+
+    print(f"asked={paystack.asked} status={between} charged={len(paystack.charges)}")
+    assert (between, after) == ("processing", "processing")
+    assert paystack.charges == []
+
+
+@pytest.mark.rule("BIL-32")
+def test_the_times_at_which_a_provider_is_asked():
+    begun = datetime.fromisoformat("2026-11-14T08:00:00+00:00")
+    asked, now = [], begun
+    while (following := asking.next_at(begun, now)) is not None:
+        asked.append(following - begun)
+        now = following
+
+    minutes = [int(one.total_seconds() // 60) for one in asked]
+    print(f"minutes={minutes}")
+    assert minutes == [1, 5, 15, 60, *(hours * 60 for hours in range(6, 73, 6))]
+
+
+async def test_a_declined_card_says_why(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member, paystack: PaystackServer
+):
+    paystack.decline = "Stolen card, pick up"
+    card = await payments.method(host, owner.organization_id)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+
+    async with worker(host):
+        failed = await until(api, owner, made.id, "failed")
+
+    assert failed["failure"] == {"category": "hard", "code": "Stolen card, pick up"}
+
+
+async def test_nobody_pays_for_a_day_and_it_is_over_before_any_sweep(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    made = await payments.payment(host, owner.organization_id)
+    back = billing.working(host, owner.organization_id)
+    await back.run("UPDATE billing.payment SET created_at = created_at - interval '1 day'")
+    await back.finish()
+
+    shown = await read(api, owner, made.id)
+    work = billing.working(host, owner.organization_id)
+    await charging.expire(work, made.id)
+    await work.finish()
+    late = await payments.taken(host, made, payments.said(made))
+
+    assert (shown["status"], shown["nextAction"]) == ("expired", None)
+    assert late.payment.status is PaymentStatus.SUCCEEDED
+
+
+async def test_payfast_gets_a_signed_form_and_its_token_is_charged_later(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member, payfast: PayFastServer
+):
+    invoice = await payments.invoice(host, owner.organization_id)
+    body = {"invoiceId": str(invoice.id), "provider": "payfast", "returnUrl": RETURN}
+    card = await payments.method(host, owner.organization_id, provider="payfast", token="tok-1")
+
+    form = await pay(api, owner, **body)
+    later = await payments.begun(host, owner.organization_id, How(card.id))
+    async with worker(host):
+        waits = await until(api, owner, form.json()["id"], "requires_action")
+        paid = await until(api, owner, later.id, "succeeded")
+
+    fields = {one["name"]: one["value"] for one in waits["nextAction"]["fields"]}
+    assert waits["nextAction"]["kind"] == "form_post"
+    assert [*fields][:2] == ["merchant_id", "merchant_key"]
+    assert (fields["amount"], fields["m_payment_id"]) == ("499.00", form.json()["reference"])
+    assert len(fields["signature"]) == 32
+    assert paid["providerReference"].startswith("pf")
+    assert [one["amount"] for one in payfast.charges] == ["49900"]

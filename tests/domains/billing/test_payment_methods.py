@@ -1,0 +1,98 @@
+"""Ways to pay: one is charged, its last day is told once, and what was taken away is forgotten."""
+
+from datetime import timedelta
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from tests.domains.billing.paying import owner, told, within
+from tests.factories import billing, payments
+from tests.factories import identity as people
+from thenga.domains.billing.services import payment_methods
+from thenga.domains.billing.tables import MethodStatus, PaymentMethod
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.host import Host
+
+__all__ = ["owner"]
+
+
+async def running_out(host: Host, organization_id: UUID, days: int) -> PaymentMethod:
+    """A card on file whose last day is so many days from now."""
+    card = await payments.method(host, organization_id)
+    work = billing.working(host, organization_id)
+    held = await work.lock(PaymentMethod, card.id)
+    held.expires_on = local_day(work.now) + timedelta(days=days)
+    held.next_check_at = local_midnight(held.expires_on) - timedelta(days=30)
+    await work.save(held)
+    await work.finish()
+    return held
+
+
+@pytest.mark.rule("BIL-40")
+async def test_the_last_day_of_the_card_in_use_is_told_once_and_then_it_is_over(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    card = await running_out(host, owner.organization_id, 40)
+
+    async def after(days: int) -> MethodStatus:
+        for _ in range(2):  # a second run finds nothing to do
+            ahead = timedelta(days=days)
+            work = billing.working(host, owner.organization_id, ahead=ahead)
+            await payment_methods.pass_time(work, card.id)
+            await work.finish()
+        read = billing.working(host, owner.organization_id)
+        found = await read.get(PaymentMethod, card.id)
+        await read.close()
+        return found.status
+
+    steps = []
+    for days in (5, 12, 39, 40, 42):
+        state = await after(days)
+        events = await told(host, owner.organization_id)
+        steps.append((days, state.value, events.count("PaymentMethodExpiring")))
+
+    print(f"steps={steps}")
+    assert steps == [
+        *((5, "active", 0), (12, "active", 1), (39, "active", 1)),
+        *((40, "active", 1), (42, "expired", 1)),
+    ]
+
+
+async def test_a_card_that_is_over_is_over_before_any_sweep_and_is_not_charged(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    card = await running_out(host, owner.organization_id, -1)
+    invoice = await payments.invoice(host, owner.organization_id)
+    body = {"invoiceId": str(invoice.id), "paymentMethodId": str(card.id)}
+
+    listed = await api.get(
+        f"/billing/accounts/{card.account_id}/payment-methods", headers=within(owner)
+    )
+    paid = await api.post("/billing/payments", json=body, headers=within(owner))
+    second = await running_out(host, owner.organization_id, -1)
+    path = f"/billing/payment-methods/{second.id}/make-default"
+    preferred = await api.post(path, headers=within(owner))
+
+    assert [one["status"] for one in listed.json()["items"]] == ["expired"]
+    assert (paid.status_code, paid.json()["code"]) == (422, "billing-payment-method-required")
+    assert preferred.json()["code"] == "invalid-transition"
+
+
+async def test_what_is_taken_away_is_forgotten_and_a_repeat_changes_nothing(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    card = await payments.method(host, owner.organization_id)
+    path = f"/billing/payment-methods/{card.id}"
+
+    first = await api.delete(path, headers=within(owner))
+    again = await api.delete(path, headers=within(owner))
+    missing = await api.delete(f"/billing/payment-methods/{uuid4()}", headers=within(owner))
+
+    async with host.engines.connection("billing", "billing_system") as connection:
+        row = await connection.fetchrow(
+            "SELECT status, sealed_token, version FROM billing.payment_method WHERE id = $1",
+            card.id,
+        )
+    assert (first.status_code, again.status_code, missing.status_code) == (204, 204, 404)
+    assert (row["status"], row["sealed_token"], row["version"]) == ("revoked", b"", 2)

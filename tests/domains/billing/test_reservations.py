@@ -1,0 +1,169 @@
+"""Reservations: a hard limit holds exactly, whoever asks at the same time."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from tests.factories import billing, held
+from tests.factories import identity as people
+from tests.factories.held import RUNS
+from thenga.domains.billing import public
+from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
+from thenga.domains.billing.services import reservations
+from thenga.domains.billing.tables import Reservation, ReservationStatus
+from thenga.kernel.errors import PlanLimitReached
+from thenga.kernel.host import Host
+from thenga.kernel.ports.binding import through_json
+
+
+@pytest.fixture
+async def organization_id(host: Host, seeded: None) -> UUID:
+    made = uuid4()
+    await held.subscribed(host, made)
+    return made
+
+
+@pytest.fixture
+async def reporter(host: Host, organization_id: UUID) -> dict[str, str]:
+    await people.mirror(host, organization_id)
+    staff = await people.staff(host, "platform_operator")
+    return staff.headers | {"X-Organization-Id": str(organization_id)}
+
+
+async def taken(host: Host, organization_id: UUID, ahead: timedelta = timedelta(0)) -> int:
+    work = billing.working(host, organization_id, ahead=ahead)
+    said = await reservations.entitlements.signal(work, RUNS)
+    await work.close()
+    return said.used or 0
+
+
+async def race(host: Host, organization_id: UUID, count: int) -> list[bool]:
+    """So many reservations of one at the same time: who gets one."""
+    port = LocalUsage(host)
+
+    async def one(number: int) -> bool:
+        try:
+            await port.reserve(
+                organization_id=organization_id, meter=RUNS, quantity=1, key=f"run-{number}"
+            )
+        except PlanLimitReached:
+            return False
+        return True
+
+    return await asyncio.gather(*(one(number) for number in range(count)))
+
+
+@pytest.mark.rule("BIL-22")
+async def test_a_hundred_at_once_at_99_of_100_are_one_yes(host: Host, organization_id: UUID):
+    await held.used(host, organization_id, [held.entry(quantity=99, at=host.now())])
+
+    answers = await race(host, organization_id, 100)
+
+    told = await held.told(host, organization_id, "UsageLimitReached")
+    print(f"parallel=100 at=99/100 yes={sum(answers)} no={answers.count(False)}")
+    assert sum(answers) == 1
+    assert await taken(host, organization_id) == 100
+    assert [one["thresholdPct"] for one in told] == [80, 100]
+
+
+async def test_a_planted_reservation_that_looks_before_it_takes_would_be_found(
+    host: Host, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
+):
+    await held.used(host, organization_id, [held.entry(quantity=99, at=host.now())])
+    real, everybody = reservations._take, asyncio.Barrier(5)
+
+    async def looking(work: Any, of: Any, meter: str, quantity: int, limit: int, ttl: Any) -> Any:
+        said = await reservations.entitlements.signal(work, meter, quantity)
+        await everybody.wait()
+        return await real(work, of, meter, quantity, None if said.entitled else limit, ttl)
+
+    monkeypatch.setattr(reservations, "_take", looking)
+
+    assert sum(await race(host, organization_id, 5)) == 5
+
+
+@pytest.mark.rule("BIL-22")
+async def test_what_is_settled_is_booked_and_the_rest_is_free(
+    api: httpx2.AsyncClient, host: Host, organization_id: UUID, reporter: dict[str, str]
+):
+    body = {"meter": RUNS, "quantity": 40, "key": "run:1"}
+    made = await api.post("/billing/usage/reservations", json=body, headers=reporter)
+    again = await api.post("/billing/usage/reservations", json=body, headers=reporter)
+    other = await api.post(
+        "/billing/usage/reservations", json=body | {"quantity": 41}, headers=reporter
+    )
+    held_now = await taken(host, organization_id)
+    path = "/billing/usage/reservations/run:1/settle"
+    above = await api.post(path, json={"quantity": 41}, headers=reporter)
+    settled = await api.post(path, json={"quantity": 25}, headers=reporter)
+    repeated = await api.post(path, json={"quantity": 25}, headers=reporter)
+    refused = await api.post(
+        "/billing/usage/reservations", json=body | {"key": "b", "quantity": 76}, headers=reporter
+    )
+
+    assert [made.status_code, again.status_code, other.status_code] == [201, 201, 409]
+    assert made.headers["Location"] == "/v1/billing/usage/reservations/run:1"
+    assert again.json()["id"] == made.json()["id"]
+    assert (held_now, above.status_code) == (40, 422)
+    assert (settled.json()["status"], settled.json()["settledQuantity"]) == ("settled", 25)
+    assert repeated.json() == settled.json()
+    assert await taken(host, organization_id) == 25
+    assert (refused.status_code, refused.json()["code"]) == (402, "plan-limit-reached")
+    assert (refused.json()["limit"], refused.json()["used"]) == (100, 25)
+    assert refused.json()["remedy"]["planCode"] == "professional"
+
+
+@pytest.mark.rule("BIL-22")
+async def test_unsettled_it_is_free_after_a_quarter_of_an_hour_before_any_sweep(
+    host: Host, organization_id: UUID
+):
+    work = billing.working(host, organization_id)
+    made = await reservations.reserve(work, meter=RUNS, quantity=100, key="long")
+    await work.finish()
+    later = timedelta(minutes=15, seconds=1)
+
+    before = await taken(host, organization_id, timedelta(minutes=14))
+    after = await taken(host, organization_id, later)
+    second = billing.working(host, organization_id, ahead=later)
+    await reservations.reserve(second, meter=RUNS, quantity=100, key="next")
+    await second.finish()
+    sweep = billing.working(host, organization_id, ahead=later)
+    await reservations.lapse(sweep, made.id)
+    await sweep.finish()
+
+    assert (before, after) == (100, 0)
+    assert await taken(host, organization_id, later) == 100
+    read = billing.working(host, organization_id)
+    released = await read.get(Reservation, made.id)
+    await read.close()
+    assert (released.status, released.next_check_at) == (ReservationStatus.RELEASED, None)
+
+
+async def test_a_lapsed_one_is_not_settled_any_more(host: Host, organization_id: UUID):
+    work = billing.working(host, organization_id)
+    await reservations.reserve(work, meter=RUNS, quantity=5, key="slow")
+    await work.finish()
+
+    late = billing.working(host, organization_id, ahead=timedelta(minutes=16))
+    with pytest.raises(Exception, match="report the usage itself"):
+        await reservations.settle(late, "slow", 5)
+    await late.close()
+
+
+@pytest.mark.rule("BIL-19")
+async def test_a_settled_run_and_its_event_are_one_use(host: Host, organization_id: UUID):
+    port = through_json(public.Usage, LocalUsage(host))
+    asked = {"organization_id": organization_id}
+    await port.reserve(**asked, meter=RUNS, quantity=3, key="execution-1")
+    await port.settle(**asked, key="execution-1", quantity=2)
+    by_event = held.entry(key="execution-1", quantity=2, at=host.now())
+
+    said = await port.record(**asked, records=[by_event])
+
+    assert said.accepted == 0
+    used = await LocalEntitlements(host).signal(**asked, feature=RUNS)
+    assert used.used == 2

@@ -1,0 +1,208 @@
+"""Trying again: by hand, on its date, with another card; and never two charges at once."""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import httpx2
+import pytest
+
+from tests.conftest import Time
+from tests.factories import paying
+from tests.factories.paying import Payer
+from thenga.domains.billing.services import (
+    entitlements,
+    payments,
+    recovering,
+    retries,
+    standing,
+)
+from thenga.domains.billing.tables import (
+    Subscription,
+)
+from thenga.kernel.host import Host
+
+GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
+LAST_RETRY = datetime(2026, 12, 5, 6, tzinfo=UTC)
+ENDS = datetime(2026, 12, 13, 22, tzinfo=UTC)  # 14 December begins, local
+SECOND = timedelta(seconds=1)
+
+
+async def the_failure(
+    api: httpx2.AsyncClient, headers: dict[str, str], **filters: str
+) -> dict[str, Any]:
+    (found,) = (await api.get("/billing/payment-failures", params=filters, headers=headers)).json()[
+        "items"
+    ]
+    return dict(found)
+
+
+async def signal(payer: Payer, feature: str = "bid.workspaces") -> tuple[str, bool, str, Any]:
+    work = payer.work()
+    said = await entitlements.signal(work, feature)
+    await work.close()
+    return said.access, said.entitled, said.reason, said.remedy
+
+
+@pytest.mark.rule("BIL-44")
+async def test_a_retry_by_hand_in_the_instant_of_a_date_is_one_charge(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, _ = await paying.declined(host, clock)
+    day_seven = datetime(2026, 11, 21, 6, tzinfo=UTC)
+    await payer.at(day_seven - SECOND)
+    clock.set(day_seven)
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers)
+    payer.card = "silent"
+
+    async def by_date() -> None:
+        work = payer.work()
+        await recovering.pass_time(work, UUID(failure["id"]))
+        await work.finish()
+
+    path = f"/billing/payment-failures/{failure['id']}/retry"
+    _, first = await asyncio.gather(by_date(), api.post(path, json={}, headers=headers))
+    again = await api.post(path, json={}, headers=headers)
+    running = await payer.rows(
+        "SELECT id FROM billing.payment WHERE organization_id = $1 AND status = 'processing'"
+    )
+    before = await payer.told()
+    payer.card = "ok"
+    await payer.settle()
+
+    told = (await payer.told())[len(before) :]
+    print(f"charges={len(running)} by_hand={first.status_code} again={again.status_code} ", end="")
+    print(f"PaymentRecovered={told.count('PaymentRecovered')}")
+    assert len(running) == 1
+    assert first.status_code in (202, 409)
+    assert (again.status_code, again.json()["code"]) == (409, "billing-payment-in-progress")
+    assert told.count("PaymentRecovered") == told.count("EntitlementChanged") == 1
+    recovered = (
+        await api.get(f"/billing/payment-failures/{failure['id']}", headers=headers)
+    ).json()
+    assert (recovered["status"], recovered["access"]) == ("recovered", "full")
+    assert recovered["creditNoteId"] is None
+
+
+async def test_a_planted_retry_that_does_not_look_is_refused_by_the_database(
+    api: httpx2.AsyncClient,
+    host: Host,
+    seeded: None,
+    clock: Time,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    payer, _ = await paying.declined(host, clock)
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers)
+    payer.card = "silent"
+    path = f"/billing/payment-failures/{failure['id']}/retry"
+    first = await api.post(path, json={}, headers=headers)
+
+    async def sees_nothing(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr(payments, "running", sees_nothing)
+    second = await api.post(path, json={}, headers=headers)
+
+    running = await payer.rows(
+        "SELECT id FROM billing.payment WHERE organization_id = $1 AND status = 'processing'"
+    )
+    assert (first.status_code, second.status_code, len(running)) == (202, 409, 1)
+    assert first.headers["Location"] == f"/billing/payments/{first.json()['paymentId']}"
+
+
+@pytest.mark.rule("BIL-44")
+async def test_success_recovers_everything_also_when_it_was_given_up(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, subscription = await paying.declined(host, clock)
+    await payer.at(LAST_RETRY + timedelta(hours=1))
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers, status="exhausted")
+    payer.card = "ok"
+
+    answer = await api.post(
+        f"/billing/payment-failures/{failure['id']}/retry", json={}, headers=headers
+    )
+    await payer.settle()
+
+    now = (await api.get(f"/billing/subscriptions/{subscription.id}", headers=headers)).json()
+    (note,) = (await api.get("/billing/credit-notes", headers=headers)).json()["items"]
+    account = (await api.get("/billing/accounts", headers=headers)).json()["items"][0]
+    print(f"undelivered_days=6 credited={note['gross']['amount']} status={now['status']}")
+    assert (answer.status_code, answer.json()["attempt"]) == (202, 6)
+    assert (now["status"], now["access"]) == ("active", "full")
+    assert note["gross"]["amount"] == "299.80"  # 29 November to 4 December: 6 of 30 days
+    assert account["creditBalance"]["amount"] == "299.80"
+    assert (await signal(payer))[:3] == ("full", True, "included")
+
+
+@pytest.mark.rule("BIL-44")
+async def test_five_times_a_day_by_hand_and_no_more(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, _ = await paying.declined(host, clock)
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers)
+    answers = []
+
+    for _ in range(6):
+        answers.append(
+            await api.post(
+                f"/billing/payment-failures/{failure['id']}/retry", json={}, headers=headers
+            )
+        )
+        await payer.settle()
+
+    print(f"by_hand={[one.status_code for one in answers]}")
+    assert [one.status_code for one in answers] == [202] * 5 + [409]
+    refused = answers[-1].json()
+    assert refused["code"] == "billing-retry-limit"
+    assert refused["nextAllowedAt"].startswith("2026-11-14T22:00:00")
+
+
+@pytest.mark.rule("BIL-42")
+async def test_a_stolen_card_is_never_charged_again_and_a_new_one_at_once(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, subscription = await paying.declined(host, clock, card="hard")
+    charged = len(payer.charged)
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers, category="hard")
+    refused = await api.post(
+        f"/billing/payment-failures/{failure['id']}/retry", json={}, headers=headers
+    )
+
+    await payer.at(datetime(2026, 11, 22, 6, tzinfo=UTC))
+    again = len(payer.charged) - charged
+    told = await payer.told()
+    payer.card = "ok"
+    other = await paying.card(host, payer.account, preferred=False)
+    work = payer.work()
+    await retries.new_method(work, other)
+    await work.finish()
+    await payer.settle()
+
+    now = await payer.read(Subscription, subscription.id)
+    print(f"charges_with_stolen={again} with_new={len(payer.charged) - charged} {now.status}")
+    assert (refused.status_code, refused.json()["code"]) == (
+        *(422, "billing-payment-method-required"),
+    )
+    assert (again, len(payer.charged) - charged) == (0, 1)
+    assert payer.charged[-1].payment_method_id == other.id
+    assert told.count("PaymentFailed") == 4  # the first, and a reminder on days 1, 3 and 7
+    assert now.status == "active"
+
+
+async def test_a_planted_category_that_forgets_hard_charges_a_stolen_card(
+    host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
+):
+    payer, _ = await paying.declined(host, clock, card="hard")
+    charged = len(payer.charged)
+    monkeypatch.setattr(standing, "only_reminds", lambda failure: False)
+
+    await payer.at(datetime(2026, 11, 22, 6, tzinfo=UTC))
+
+    assert len(payer.charged) > charged

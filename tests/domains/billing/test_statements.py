@@ -1,0 +1,78 @@
+"""Statements: documents and money in order, with a balance that agrees with the books."""
+
+from uuid import uuid4
+
+import httpx2
+import pytest
+
+from tests.factories import documents
+from tests.factories import identity as people
+from thenga.kernel.host import Host
+
+
+@pytest.fixture
+async def owner(host: Host, seeded: None) -> people.Member:
+    return await people.member(host, uuid4(), role="owner")
+
+
+@pytest.fixture
+async def path(host: Host, owner: people.Member) -> str:
+    """An invoice that is paid later, one that is open, and a part given back."""
+    organization_id = owner.organization_id
+    account = await documents.account(host, organization_id)
+    await documents.issued(host, organization_id, paid=True)
+    invoice = await documents.issued(host, organization_id, documents.line("1499.00"))
+    await documents.credited(host, invoice, "499.67")
+    await documents.pay(host, organization_id, "10.00")
+    return f"/billing/accounts/{account.id}/statement"
+
+
+def within(who: people.Member) -> dict[str, str]:
+    return who.headers | {"X-Organization-Id": str(who.organization_id)}
+
+
+async def test_each_step_has_the_balance_after_it(
+    api: httpx2.AsyncClient, owner: people.Member, path: str
+):
+    answer = (await api.get(path, headers=within(owner))).json()
+
+    steps = [
+        (one["kind"], one["amount"]["amount"], one["balance"]["amount"]) for one in answer["items"]
+    ]
+    assert steps == [
+        ("payment", "-499.00", "-499.00"),
+        ("invoice", "499.00", "0.00"),
+        ("invoice", "1499.00", "1499.00"),
+        ("credit_note", "-499.67", "999.33"),
+        ("payment", "-10.00", "989.33"),
+    ]
+    assert (answer["openingBalance"]["amount"], answer["closingBalance"]["amount"]) == (
+        "0.00",
+        "989.33",
+    )
+    assert [bool(one["number"]) for one in answer["items"]] == [False, True, True, True, False]
+
+
+async def test_a_page_goes_on_where_the_last_one_ended(
+    api: httpx2.AsyncClient, owner: people.Member, path: str
+):
+    first = await api.get(f"{path}?limit=3", headers=within(owner))
+    cursor = first.json()["nextCursor"]
+    second = await api.get(f"{path}?limit=3&cursor={cursor}", headers=within(owner))
+
+    balances = [one["balance"]["amount"] for one in second.json()["items"]]
+    assert (balances, second.json()["nextCursor"]) == (["999.33", "989.33"], None)
+    assert 'rel="next"' in first.headers["link"]
+
+
+async def test_what_was_before_is_in_the_opening_balance(
+    api: httpx2.AsyncClient, owner: people.Member, path: str
+):
+    later = await api.get(f"{path}?from=2190-01-01&to=2190-12-31", headers=within(owner))
+    long = await api.get(f"{path}?from=2190-01-01&to=2191-01-02", headers=within(owner))
+    turned = await api.get(f"{path}?from=2190-01-02&to=2190-01-01", headers=within(owner))
+
+    assert later.json()["items"] == []
+    assert later.json()["openingBalance"]["amount"] == "989.33"
+    assert [long.status_code, turned.status_code] == [422, 422]
+    assert long.json()["rule"] == "statement-days"

@@ -1,0 +1,176 @@
+"""The clock of a sandbox: a jump of 400 days is 13 renewals, each on its own date."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from tests.factories import billing
+from tests.factories import identity as people
+from tests.suites import clocks
+from tests.suites.sizes import size
+from thenga import topology
+from thenga.domains.billing.services import journal, subscriptions, test_clocks
+from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.tables import Book, Interval
+from thenga.domains.identity.public import Decisions
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.host import Host, make_host
+from thenga.kernel.jobs.runner import JobSide, Pace
+from thenga.kernel.money import Money
+from thenga.kernel.settings import Settings
+
+DAYS = size(check=70, prove=400)
+RENEWALS = {70: 2, 400: 13}[DAYS]
+
+
+@pytest.fixture
+async def worker(settings: Settings, seeded: None) -> AsyncIterator[None]:
+    """The mesh and the jobs of all domains with their ports bound, as a worker runs them."""
+    made, domains = make_host(settings), topology.load(topology.DOMAINS)
+    topology.bind(made, domains, gate=Decisions)
+    jobs = JobSide(made, domains, pace=Pace(poll_seconds=0.05))
+    async with clocks.running([MeshSide(made, domains), jobs]):
+        yield
+    await made.close()
+
+
+async def founded(api: httpx2.AsyncClient, host: Host, mode: str) -> tuple[UUID, dict[str, str]]:
+    """An organization over HTTP, when its owner may act and its account is there."""
+    founder = await people.person(host)
+    profile = {"legalName": "Mokoena Plant Hire", "legalForm": "private_company"}
+    body = {"organizationType": "enterprise", "mode": mode, "profile": profile}
+    made = await api.post("/organizations", json=body, headers=founder.headers)
+    organization_id = UUID(made.json()["id"])
+    headers = founder.headers | {"X-Organization-Id": str(organization_id)}
+
+    async def opened() -> bool:
+        answer = await api.get("/billing/accounts", headers=headers)
+        return answer.status_code == 200 and bool(answer.json()["items"])
+
+    await clocks.until(opened, seconds=60)
+    body = {"billTo": {"legalName": "Mokoena Plant Hire (Pty) Ltd"}}
+    await api.post("/billing/accounts", json=body, headers=headers)
+    return organization_id, headers
+
+
+async def bought(host: Host, organization_id: UUID) -> None:
+    """Starter by the month, paid out of credit, so that no provider is asked."""
+    credit = journal.eft(Money.of("9000.00"))
+    await billing.entry(host, organization_id, credit, book=Book.SANDBOX)
+    work = billing.working(host, organization_id)
+    await subscriptions.buy(work, plan_code="starter", interval=Interval.MONTH, how=How())
+    await work.finish()
+
+
+async def rows(host: Host, organization_id: UUID, statement: str) -> list[Any]:
+    async with host.engines.connection("billing", "billing_system") as connection:
+        return list(await connection.fetch(statement, organization_id))
+
+
+@pytest.mark.rule("BIL-50")
+async def test_a_jump_makes_each_renewal_on_its_own_date(
+    api: httpx2.AsyncClient, host: Host, worker: None
+):
+    organization_id, headers = await founded(api, host, "sandbox")
+    await bought(host, organization_id)
+    before = (await api.get("/billing/test-clock", headers=headers)).json()
+    to = host.now() + timedelta(days=DAYS)
+
+    asked = await api.post(
+        "/billing/test-clock/advance", json={"to": to.isoformat()}, headers=headers
+    )
+
+    async def arrived() -> bool:
+        shown = (await api.get("/billing/test-clock", headers=headers)).json()
+        assert shown["status"] != "stopped", shown
+        await asyncio.sleep(0.5)
+        return bool(shown["status"] == "ready")
+
+    await clocks.until(arrived, seconds=300)
+    after = (await api.get("/billing/test-clock", headers=headers)).json()
+    renewed = await rows(
+        host,
+        organization_id,
+        "SELECT period_start, renewed_at FROM billing.renewal "
+        "WHERE organization_id = $1 AND renewed_at IS NOT NULL ORDER BY renewed_at",
+    )
+    issued = await rows(
+        host,
+        organization_id,
+        "SELECT issue_date, number, status FROM billing.invoice "
+        "WHERE organization_id = $1 ORDER BY number",
+    )
+    late = [one["renewed_at"] - local_midnight(one["period_start"]) for one in renewed]
+    on_date = sum(local_day(one["renewed_at"]) == one["period_start"] for one in renewed)
+    print(
+        f"jump_days={DAYS} steps={after['steps']} renewals={len(renewed)} on_date={on_date} "
+        f"latest_s={max(late).total_seconds():.1f} invoices={len(issued)}"
+    )
+    assert (before["status"], before["steps"]) == ("ready", 0)
+    assert (asked.status_code, asked.json()["status"]) == (202, "advancing")
+    assert len(renewed) == on_date == RENEWALS
+    assert [one["period_start"] for one in renewed] == sorted(
+        one["period_start"] for one in renewed
+    )
+    assert len(issued) == RENEWALS + 1
+    assert all(one["status"] == "paid" for one in issued)
+    assert datetime.fromisoformat(after["now"]) >= to
+
+
+@pytest.mark.rule("BIL-50")
+async def test_only_a_sandbox_has_a_clock_and_it_goes_forward_only(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    live = await people.member(host, uuid4(), role="owner")
+    await billing.account(host, live.organization_id)
+    sandbox = await people.member(host, uuid4(), role="owner", sandbox=True)
+    await billing.account(host, sandbox.organization_id, book=Book.SANDBOX)
+
+    async def advance(who: people.Member, to: datetime) -> tuple[int, str]:
+        headers = who.headers | {"X-Organization-Id": str(who.organization_id)}
+        answer = await api.post(
+            "/billing/test-clock/advance", json={"to": to.isoformat()}, headers=headers
+        )
+        return answer.status_code, answer.json()["code"]
+
+    now, day = host.now(), timedelta(days=1)
+
+    assert await advance(live, now + day) == (409, "billing-not-sandbox")
+    assert await advance(sandbox, now - day) == (422, "billing-clock-backwards")
+    assert (await advance(sandbox, now + 3000 * day))[0] == 422
+
+
+async def test_a_planted_jump_that_stops_nowhere_is_found(
+    api: httpx2.AsyncClient, host: Host, worker: None, monkeypatch: pytest.MonkeyPatch
+):
+    async def sees_nothing(*_: Any) -> list[datetime]:
+        return []
+
+    monkeypatch.setattr(test_clocks, "_checks", sees_nothing)
+    organization_id, headers = await founded(api, host, "sandbox")
+    await bought(host, organization_id)
+    to = host.now() + timedelta(days=70)
+    await api.post("/billing/test-clock/advance", json={"to": to.isoformat()}, headers=headers)
+
+    async def renewed() -> bool:
+        found = await rows(
+            host,
+            organization_id,
+            "SELECT 1 FROM billing.renewal WHERE organization_id = $1 AND renewed_at IS NOT NULL",
+        )
+        return len(found) == 2
+
+    await clocks.until(renewed, seconds=60)
+    found = await rows(
+        host,
+        organization_id,
+        "SELECT period_start, renewed_at FROM billing.renewal "
+        "WHERE organization_id = $1 AND renewed_at IS NOT NULL",
+    )
+    assert all(local_day(one["renewed_at"]) != one["period_start"] for one in found)

@@ -1,0 +1,255 @@
+"""A payer and the time that passes for it: the services driven instant by instant.
+
+Jobs are done here in the order in which their time comes, each in a transaction of its own, and a
+charge is answered at once as the card says. Nothing of the services is replaced.
+"""
+
+import os
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+from uuid import UUID, uuid4
+
+from tests.factories import billing
+from tests.factories import identity as people
+from thenga.domains.billing.services import (
+    collecting,
+    conversions,
+    numbering,
+    recovering,
+    renewals,
+    subscription_clock,
+    subscriptions,
+)
+from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.tables import (
+    Account,
+    Book,
+    Interval,
+    MethodKind,
+    Payment,
+    PaymentMethod,
+    StatedStatus,
+    Statement,
+    StatementKind,
+    Subscription,
+)
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+
+_DUE = """
+    SELECT kind, id, at FROM (
+        SELECT 'trial' AS kind, id, next_check_at AS at FROM billing.trial
+            WHERE organization_id = $1
+        UNION ALL SELECT 'subscription', id, next_check_at FROM billing.subscription
+            WHERE organization_id = $1
+        UNION ALL SELECT 'failure', id, next_check_at FROM billing.payment_failure
+            WHERE organization_id = $1
+        UNION ALL SELECT 'renewal', id, next_check_at FROM billing.renewal
+            WHERE organization_id = $1
+    ) AS checks WHERE at IS NOT NULL ORDER BY at, kind, id
+"""
+_PROCESSING = """
+    SELECT id FROM billing.payment
+    WHERE organization_id = $1 AND status = 'processing' ORDER BY id
+"""
+_MOST_ROUNDS = 200
+
+
+class Clock(Protocol):
+    def set(self, at: datetime) -> None: ...
+
+
+@dataclass
+class Payer:
+    """An organization that buys, with a card that pays, declines, or says nothing."""
+
+    host: Host
+    clock: Clock
+    organization_id: UUID
+    account: Account
+    method: PaymentMethod
+    card: str = "ok"  # ok, soft, hard, authentication, silent
+    charged: list[Payment] = field(default_factory=list)
+
+    def work(self, login: str | None = None) -> Work:
+        origin = Origin(action="payer", request_id="payer", correlation_id="payer")
+        scope = Scope(SYSTEM, self.organization_id)
+        return Work(self.host, "billing", scope, origin, login=login)
+
+    async def rows(self, statement: str) -> list[Any]:
+        async with self.host.engines.connection("billing", "billing_system") as connection:
+            return list(await connection.fetch(statement, self.organization_id))
+
+    async def told(self) -> list[str]:
+        found = await self.rows(
+            "SELECT envelope::jsonb ->> 'type' AS type FROM billing.outbox "
+            "WHERE organization_id = $1 ORDER BY position"
+        )
+        return [row["type"].split(".")[1] for row in found]
+
+    async def at(self, instant: datetime) -> None:
+        """Let time pass to an instant, stopping at every due check on the way."""
+        for _ in range(_MOST_ROUNDS):
+            ahead = [row["at"] for row in await self.rows(_DUE) if row["at"] <= instant]
+            if not ahead:
+                break
+            self.clock.set(max(min(ahead), self.host.now()))
+            await self.settle()
+        self.clock.set(instant)
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Do all that is due now, until nothing is left to do."""
+        for _ in range(_MOST_ROUNDS):
+            if not (await self._answer() or await self._move()):
+                break
+        await self._number()
+
+    async def _move(self) -> bool:
+        due = [row for row in await self.rows(_DUE) if row["at"] <= self.host.now()]
+        for row in due:
+            work = self.work()
+            try:
+                await _MOVERS[row["kind"]](work, row["id"])
+                await work.finish()
+            finally:
+                await work.close()
+        return bool(due)
+
+    async def _answer(self) -> bool:
+        if self.card == "silent":
+            return False
+        waiting = [row["id"] for row in await self.rows(_PROCESSING)]
+        for payment_id in waiting:
+            await self.answer(payment_id, self.card)
+        await self._number()
+        return bool(waiting)
+
+    async def answer(self, payment_id: UUID, said: str) -> None:
+        """The provider's word on one charge."""
+        work = self.work()
+        try:
+            payment = await work.get(Payment, payment_id)
+            self.charged.append(payment)
+            await collecting.take(work, payment_id, statement(payment, said, self.host.now()))
+            await work.finish()
+        finally:
+            await work.close()
+
+    async def _number(self) -> None:
+        for _ in range(_MOST_ROUNDS):
+            work = self.work("billing_system")
+            try:
+                await numbering.issue_next(work, seller="thenga", book=self.account.book.value)
+                again = bool(work._jobs)
+                await work.finish()
+            finally:
+                await work.close()
+            if not again:
+                break
+
+    async def buy(self, plan: str, interval: Interval = Interval.MONTH) -> Subscription:
+        work = self.work()
+        bought = await subscriptions.buy(
+            work, plan_code=plan, interval=interval, how=How(payment_method_id=self.method.id)
+        )
+        await work.finish()
+        await self.settle()
+        return await self.read(Subscription, bought.subscription.id)
+
+    async def read(self, row: Any, row_id: UUID) -> Any:
+        work = self.work()
+        try:
+            return await work.get(row, row_id)
+        finally:
+            await work.close()
+
+
+_MOVERS: dict[str, Any] = {
+    "trial": conversions.pass_time,
+    "subscription": subscription_clock.pass_time,
+    "failure": recovering.pass_time,
+    "renewal": renewals.look_after_due,
+}
+
+
+def statement(payment: Payment, said: str, at: datetime) -> Statement:
+    """What a provider says of a charge: `ok`, or why not."""
+    good = said == "ok"
+    return Statement(
+        reference=payment.reference,
+        kind=StatementKind.PAYMENT,
+        status=StatedStatus.SUCCEEDED if good else StatedStatus.FAILED,
+        provider_reference=f"prov-{payment.reference}",
+        amount_minor=payment.amount_minor,
+        currency=payment.currency,
+        provider_at=at,
+        code=None if good else said,
+        category=None if good else said,
+    )
+
+
+async def payer(host: Host, clock: Clock, at: datetime, **account: Any) -> Payer:
+    """A new payer at an instant, with a card on file that pays.
+
+    In the book of sandboxes, whose numbers are each one's own: live dates never fall again.
+    """
+    clock.set(at)
+    organization_id = uuid4()
+    opened = await billing.account(host, organization_id, **{"book": Book.SANDBOX} | account)
+    method = await card(host, opened)
+    return Payer(host, clock, organization_id, opened, method)
+
+
+async def card(host: Host, account: Account, *, preferred: bool = True) -> PaymentMethod:
+    """A card on file; its token is never sent anywhere."""
+    work = billing.working(host, account.organization_id)
+    sandbox = account.book is Book.SANDBOX
+    made = await work.add(
+        PaymentMethod(
+            organization_id=account.organization_id,
+            account_id=account.id,
+            provider="sandbox" if sandbox else "paystack",
+            kind=MethodKind.CARD,
+            brand="visa",
+            last4="4081",
+            preferred=preferred,
+            sealed_token=b"sealed",
+            token_hash=os.urandom(16),
+        )
+    )
+    await work.finish()
+    return made
+
+
+async def owner_of(host: Host, payer: Payer) -> dict[str, str]:
+    """Whoever may read now: a session of today, whatever today is."""
+    who = await people.member(host, payer.organization_id, role="owner")
+    return who.headers | {"X-Organization-Id": str(payer.organization_id)}
+
+
+RENEWED = datetime(2026, 11, 13, 22, tzinfo=UTC)  # 14 November begins, local
+
+
+async def declined(host: Host, clock: Clock, card: str = "soft") -> tuple[Payer, Subscription]:
+    """Professional, renewed on 14 November and declined."""
+    made = await payer(host, clock, datetime(2026, 11, 1, 8, tzinfo=UTC))
+    bought = await made.buy("professional")
+    work = made.work()
+    held = await work.lock(Subscription, bought.id)
+    # The catalogue begins in November, so the first period is made to end where it must.
+    held.anchor_date = datetime(2026, 10, 14, tzinfo=UTC).date()
+    held.period_end = datetime(2026, 11, 14, tzinfo=UTC).date()
+    held.next_check_at = RENEWED
+    await work.save(held)
+    await work.run(
+        "UPDATE billing.billed_span SET ends_on = '2026-11-14' WHERE subscription_id = $1",
+        bought.id,
+    )
+    await work.finish()
+    made.card = card
+    await made.at(RENEWED)
+    return made, await made.read(Subscription, bought.id)

@@ -1,0 +1,299 @@
+"""The authorization flow with Billing: allowed, refused with the price of a yes, and dead."""
+
+import asyncio
+import shutil
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
+from pathlib import Path
+from statistics import quantiles
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx2
+import pytest
+from fastapi import FastAPI
+
+from tests.conftest import Time
+from tests.factories import billing, held
+from tests.factories import identity as people
+from tests.factories.identity import Member
+from tests.factories.subscriptions import customer
+from tests.letters import Letters
+from tests.settling import Settle
+from tests.suites.processes import ApiProcess, Child
+from tests.suites.sizes import size
+from thenga.domains.billing.tables import PlanKind
+from thenga.domains.identity.provider import LocalDecisions
+from thenga.domains.identity.services import decisions, entitlements
+from thenga.kernel.dev import servers
+from thenga.kernel.gate import Passage
+from thenga.kernel.host import Host
+from thenga.kernel.settings import Settings
+
+MAKE_KEY, READ = "identity:api_key:create", "organization:equipment:read"
+PAY = "billing:payment:create"
+FEATURE = "identity.api_access"
+
+
+def key() -> dict[str, Any]:
+    return {"name": f"Import {uuid4().hex[:6]}", "scopes": [READ], "reason": "import"}
+
+
+@pytest.fixture
+def paid_for(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> Host:
+    """A deployment that has Billing, in one process."""
+    host: Host = app.state.shared.host
+    monkeypatch.setattr(host.settings, "without_billing", False)
+    return host
+
+
+@pytest.fixture
+async def owner(host: Host, seeded: None) -> Member:
+    who = await people.member(host, uuid4(), role="owner")
+    await billing.account(host, who.organization_id)
+    return who
+
+
+async def kept(host: Host, who: Member) -> str | None:
+    """What Identity remembers of the feature."""
+    work = people.working(host, who.organization_id)
+    found = await entitlements.last_known(work, FEATURE)
+    await work.close()
+    return None if found is None else found.state
+
+
+@pytest.mark.rule("BIL-46")
+async def test_a_refusal_names_plan_and_price_and_a_plan_turns_it_into_a_yes(
+    api: httpx2.AsyncClient, host: Host, owner: Member, paid_for: Host
+):
+    refused = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
+    plan = await api.get("/billing/plans/starter", headers=owner.acting)
+    signal = await api.get(f"/billing/signal?feature={FEATURE}", headers=owner.acting)
+    trial = await api.post("/billing/trials", json={}, headers=owner.acting)
+    allowed = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
+
+    told = refused.json()
+    print(
+        f"{refused.status_code} {told['code']} remedy={told['remedy']['planCode']} "
+        f"amountToday={told['remedy']['amountToday']['amount']} then {allowed.status_code}"
+    )
+    assert (refused.status_code, told["code"]) == (402, "entitlement-required")
+    assert told["remedy"] == {
+        "kind": "upgrade",
+        "planCode": "starter",
+        "amountToday": {"amount": "499.00", "currency": "ZAR"},
+        "feature": FEATURE,
+    }
+    assert plan.json()["prices"][0]["gross"] == told["remedy"]["amountToday"]
+    assert signal.json()["remedy"]["amountToday"] == told["remedy"]["amountToday"]
+    assert (trial.status_code, allowed.status_code) == (201, 201)
+
+
+@pytest.mark.rule("BIL-46")
+async def test_the_price_in_a_refusal_is_that_of_the_preview_and_of_the_invoice(
+    api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
+):
+    """Starter on 14 Nov, refused on 24 Nov: professional for the rest is 666.66, and is charged."""
+    buyer = await customer(host, api, clock, "2026-11-14 10:00")
+    plan = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+    path = f"subscriptions/{plan['id']}/change-plan"
+
+    refused = await buyer.get("signal?feature=analytics.briefings")
+    shown = (await buyer.post(f"{path}/preview", planCode="professional")).json()
+    asked = await buyer.post(path, planCode="professional", expectedAmountDue=shown["amountDue"])
+    payment = asked.json()["pendingChange"]["paymentId"]
+    charged = await buyer.get(f"payments/{payment}")
+    await buyer.pay(payment)
+    allowed = await buyer.get("signal?feature=analytics.briefings")
+
+    helps = refused["remedy"]
+    amounts = [one["amount"] for one in (helps["amountToday"], shown["amountDue"])]
+    print(f"remedy={amounts[0]} preview={amounts[1]} charged={charged['amount']['amount']}")
+    assert (refused["entitled"], helps["planCode"]) == (False, "professional")
+    assert [*amounts, charged["amount"]["amount"]] == ["666.66"] * 3
+    assert (allowed["entitled"], allowed["remedy"]) == (True, None)
+
+
+@pytest.mark.rule("BIL-21")
+async def test_what_identity_remembers_is_moved_by_the_event_at_once(
+    api: httpx2.AsyncClient, host: Host, owner: Member, paid_for: Host, settle: Settle
+):
+    trial = (await api.post("/billing/trials", json={}, headers=owner.acting)).json()
+    allowed = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
+
+    async def state(wanted: str) -> bool:
+        return await kept(host, owner) == wanted
+
+    await settle(lambda: state("granted"))
+    await api.post(f"/billing/trials/{trial['id']}/cancel", headers=owner.acting)
+    began = time.perf_counter()
+    await settle(lambda: state("missing"))
+    took = time.perf_counter() - began
+    refused = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
+
+    print(f"signal kept 60 s, moved by EntitlementChanged after {took:.2f} s")
+    assert (allowed.status_code, refused.status_code) == (201, 402)
+
+
+async def test_a_planted_memory_that_refuses_by_itself_would_be_found(
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: Member,
+    paid_for: Host,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """A plan bought a moment ago counts at once, because every no is asked for."""
+    await api.post("/identity/api-keys", json=key(), headers=owner.acting)
+    await held.subscribed(host, owner.organization_id, kind=PlanKind.BASE)
+    right = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
+
+    monkeypatch.setattr(decisions._stages, "entitled", lambda facts, now: _by_memory(facts))
+    work = people.working(host, owner.organization_id)
+    await work.run(
+        "UPDATE identity.entitlement_signal SET state = 'missing' WHERE organization_id = $1",
+        owner.organization_id,
+    )
+    await work.finish()
+    planted = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
+
+    assert (right.status_code, planted.status_code) == (201, 402)
+
+
+def _by_memory(facts: Any) -> Any:
+    missing = facts.signal_state == "missing"
+    return decisions.Outcome("entitlement_missing") if missing else None
+
+
+# --- apart ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def folder() -> Iterator[Path]:
+    made = Path(tempfile.mkdtemp(prefix="thenga-billing-"))
+    yield made
+    shutil.rmtree(made, ignore_errors=True)
+
+
+@pytest.fixture
+async def features(settings: Settings) -> AsyncIterator[None]:
+    """A reading and a paying permission that need the feature, while the test runs."""
+    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
+    change = "UPDATE identity.permission SET feature = $1 WHERE code = ANY ($2)"
+    await admin.execute(change, FEATURE, [READ, PAY])
+    yield
+    await admin.execute(change, None, [READ, PAY])
+    await admin.close()
+
+
+@pytest.fixture
+async def apart(
+    home: Path, letters: Letters, seeded: None, folder: Path, features: None
+) -> AsyncIterator[tuple[ApiProcess, ApiProcess]]:
+    """Identity with Organization, and Billing, in processes of their own."""
+    env = servers.up(home) | {
+        "THENGA_ACTOR_PER_MINUTE": "10000000",
+        "THENGA_SMTP_PORT": str(letters.port),
+        "THENGA_WITHOUT_BILLING": "false",
+    }
+    paid = ApiProcess(env, folder, name="api-billing")
+    gate = ApiProcess(
+        env | {"THENGA_DOMAINS": "identity,organization", "THENGA_REMOTE_BILLING": paid.origin},
+        folder,
+        name="api-gate",
+    )
+    paid = ApiProcess(
+        env | {"THENGA_DOMAINS": "billing", "THENGA_REMOTE_IDENTITY": gate.origin},
+        folder,
+        name="api-billing",
+        port=paid.port,
+    )
+    try:
+        await asyncio.gather(*(asyncio.to_thread(one.start) for one in (gate, paid)))
+        yield gate, paid
+    finally:
+        await asyncio.gather(*(asyncio.to_thread(Child.kill, one) for one in (gate, paid)))
+
+
+async def aged(host: Host, who: Member, age: timedelta) -> None:
+    work = people.working(host, who.organization_id)
+    await work.run(
+        "UPDATE identity.entitlement_signal SET checked_at = checked_at - $2::interval "
+        "WHERE organization_id = $1",
+        *(who.organization_id, age),
+    )
+    await work.finish()
+
+
+@pytest.mark.rule("BIL-4")
+async def test_billing_dead_leaves_reading_for_five_minutes_and_refuses_money(
+    apart: tuple[ApiProcess, ApiProcess], host: Host, owner: Member
+):
+    gate, paid = apart
+    await held.subscribed(host, owner.organization_id)
+    reading = f"/organizations/{owner.organization_id}/equipment"
+
+    async with httpx2.AsyncClient(base_url=gate.url, timeout=20, trust_env=False) as client:
+
+        async def ask(action: str) -> str:
+            body = {
+                "actor": {"type": "user", "id": str(owner.user_id)},
+                "tenant": {"type": "organization", "id": str(owner.organization_id)},
+                "action": {"name": action},
+                "resource": {"type": "payment"},
+                "context": {"requestId": "flow", "channel": "http"},
+            }
+            said = await client.post("/identity/authorize", json=body, headers=owner.headers)
+            return str(said.json()["reasonCode"])
+
+        async def read() -> int:
+            return (await client.get(reading, headers=owner.headers)).status_code
+
+        alive = (await read(), await ask(PAY))
+        await asyncio.to_thread(paid.kill)
+        await aged(host, owner, timedelta(seconds=90))
+        dead = (await read(), await ask(PAY))
+        await aged(host, owner, timedelta(minutes=5))
+        later = (await read(), await ask(PAY))
+        await asyncio.to_thread(paid.start)
+        again = (await read(), await ask(PAY))
+
+    print(f"billing alive={alive} killed={dead} killed_5_min={later} back={again}")
+    assert alive == again == (200, "allowed")
+    assert dead == (200, "entitlement_unknown")
+    assert later == (503, "entitlement_unknown")
+
+
+async def p95(host: Host, who: Member, permission: str) -> float:
+    gate, took = LocalDecisions(host), []
+    for _ in range(size(150, 2000)):
+        began = time.perf_counter()
+        passed = await gate.enter(
+            credential=who.token,
+            organization_id=who.organization_id,
+            permission=permission,
+            network="127.0.0.1",
+            request_id="p95",
+        )
+        took.append((time.perf_counter() - began) * 1000)
+        assert isinstance(passed, Passage)
+    return quantiles(took[20:], n=100)[94]
+
+
+async def test_the_gate_with_and_without_billing(
+    app: FastAPI, host: Host, owner: Member, features: None, monkeypatch: pytest.MonkeyPatch
+):
+    """Remembered it costs nothing more; asked live, one question of Billing."""
+    await held.subscribed(host, owner.organization_id)
+    own: Host = app.state.shared.host
+
+    without = await p95(own, owner, READ)
+    monkeypatch.setattr(own.settings, "without_billing", False)
+    remembered = await p95(own, owner, READ)
+    live = await p95(own, owner, PAY)
+
+    print(f"gate p95_ms without_billing={without:.2f} remembered={remembered:.2f} asked={live:.2f}")
+    assert remembered < without * 3 + 2

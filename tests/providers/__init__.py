@@ -1,0 +1,16 @@
+"""Payment providers on loopback, each with its true protocol, for tests to misbehave with."""
+
+# As za-facts 6 prints them; set for every run, so that callbacks can be verified anywhere.
+SETTINGS = {
+    "THENGA_PAYSTACK_SECRETS_BILLING": "sk_test_demo_0001,sk_test_demo_0000",
+    "THENGA_PAYFAST_SECRETS_BILLING": "jt7NOE43FZPn",
+    "THENGA_PAYFAST_MERCHANT_BILLING": "10000100",
+    "THENGA_PAYFAST_MERCHANT_KEY_BILLING": "46f0cd694581a",
+    "THENGA_STRIPE_SECRETS_BILLING": "whsec_test_secret",
+    "THENGA_STRIPE_KEY_BILLING": "sk_test_stripe",
+    # Nobody listens there: a test that starts no server of its own never calls a real one.
+    **{
+        f"THENGA_{name}_URL_BILLING": "http://127.0.0.1:9"
+        for name in ("PAYSTACK", "PAYFAST", "PAYFAST_API", "STRIPE", "SANDBOX")
+    },
+}

@@ -1,0 +1,121 @@
+"""Paystack, PayFast and Stripe as far as we call them, able to be slow, silent and forgetful."""
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import parse_qsl
+from uuid import uuid4
+
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+
+@dataclass
+class Behaviour:
+    """What the provider does next; tests turn these."""
+
+    silent: bool = False  # the work is done and no answer comes
+    away: bool = False  # 503 before anything is done
+    decline: str | None = None
+    valid: str = "VALID"
+    charges: list[dict[str, Any]] = field(default_factory=list)
+    known: dict[str, dict[str, Any]] = field(default_factory=dict)
+    asked: int = 0
+
+
+class PaystackServer(Behaviour):
+    """`/transaction/initialize`, `/charge_authorization`, `/verify`, `/refund`."""
+
+    @property
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/transaction/initialize", self._initialize, methods=["POST"]),
+                Route("/transaction/charge_authorization", self._charge, methods=["POST"]),
+                Route("/transaction/verify/{reference}", self._verify),
+                Route("/refund", self._refund, methods=["POST"]),
+            ]
+        )
+
+    async def _initialize(self, request: Request) -> Response:
+        given = await request.json()
+        url = f"https://checkout.paystack.com/{given['reference']}"
+        return JSONResponse({"status": True, "data": {"authorization_url": url}})
+
+    async def _charge(self, request: Request) -> Response:
+        if self.away:
+            return JSONResponse({"status": False}, 503)
+        given = await request.json()
+        if given["reference"] in self.known:
+            said = {"status": False, "message": "Duplicate Transaction Reference"}
+            return JSONResponse(said, 400)
+        self.charges.append(given)
+        data = {
+            "id": uuid4().int % 10**12,
+            "status": "failed" if self.decline else "success",
+            "reference": given["reference"],
+            "amount": given["amount"],
+            "currency": given["currency"],
+            "fees": given["amount"] // 50,
+            "gateway_response": self.decline or "Approved",
+            "paid_at": "2026-11-14T08:00:00.000Z",
+        }
+        self.known[given["reference"]] = data
+        if self.silent:
+            await asyncio.sleep(3)
+        return JSONResponse({"status": True, "data": data})
+
+    async def _verify(self, request: Request) -> Response:
+        self.asked += 1
+        if self.away:
+            return JSONResponse({"status": False}, 503)
+        found = self.known.get(request.path_params["reference"])
+        if found is None:
+            said = {"status": False, "message": "Transaction reference not found."}
+            return JSONResponse(said, 400)
+        return JSONResponse({"status": True, "data": found})
+
+    async def _refund(self, request: Request) -> Response:
+        data = {"id": uuid4().int % 10**12, "status": "processed"}
+        return JSONResponse({"status": True, "data": data})
+
+
+class PayFastServer(Behaviour):
+    """`/eng/query/validate`, ad hoc charges and the query."""
+
+    @property
+    def app(self) -> Starlette:
+        return Starlette(
+            routes=[
+                Route("/eng/query/validate", self._validate, methods=["POST"]),
+                Route("/subscriptions/{token}/adhoc", self._charge, methods=["POST"]),
+                Route("/process/query/{number}", self._query),
+            ]
+        )
+
+    async def _validate(self, request: Request) -> Response:
+        self.asked += 1
+        self.charges.append({"string": (await request.body()).decode()})
+        return PlainTextResponse(self.valid)
+
+    async def _charge(self, request: Request) -> Response:
+        form = dict(parse_qsl((await request.body()).decode()))
+        self.charges.append(form)
+        data = {"response": self.decline is None, "message": self.decline or "Success"}
+        number = f"pf{uuid4().int % 10**12}"
+        self.known[form["m_payment_id"]] = {
+            "status": "COMPLETE",
+            "pf_payment_id": number,
+            "amount": int(form["amount"]),
+        }
+        if self.silent:
+            await asyncio.sleep(3)
+        return JSONResponse({"code": 200, "data": data | {"pf_payment_id": number}})
+
+    async def _query(self, request: Request) -> Response:
+        found = self.known.get(request.path_params["number"])
+        if found is None:
+            return JSONResponse({"code": 404, "status": "not found"}, 404)
+        return JSONResponse({"code": 200, "data": {"response": found}})
