@@ -9,7 +9,7 @@ from datetime import timedelta
 from pathlib import Path
 from statistics import quantiles
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import asyncpg
 import httpx2
@@ -27,7 +27,7 @@ from tests.suites.processes import ApiProcess, Child
 from tests.suites.sizes import size
 from thenga.domains.billing.tables import PlanKind
 from thenga.domains.identity.provider import LocalDecisions
-from thenga.domains.identity.services import decisions, entitlements
+from thenga.domains.identity.services import decisions, entitlements, seats
 from thenga.kernel.dev import servers
 from thenga.kernel.gate import Passage
 from thenga.kernel.host import Host
@@ -161,6 +161,40 @@ async def test_a_planted_memory_that_refuses_by_itself_would_be_found(
     planted = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
 
     assert (right.status_code, planted.status_code) == (201, 402)
+
+
+@pytest.mark.rule("IDN-22")
+@pytest.mark.parametrize(("asked_anew", "answers"), [(True, [402, 201]), (False, [402, 402])])
+async def test_seats_of_a_plan_begun_a_moment_ago_count_at_once(
+    api: httpx2.AsyncClient,
+    owner: Member,
+    paid_for: Host,
+    monkeypatch: pytest.MonkeyPatch,
+    asked_anew: bool,
+    answers: list[int],
+):
+    """No event has come yet. Planted: who goes by memory alone refuses the second one too."""
+
+    async def invited() -> int:
+        email = f"{uuid4().hex[:12]}@example.org"
+        asked = {"organizationId": str(owner.organization_id), "email": email}
+        body = asked | {"roleCodes": ["viewer"]}
+        answer = await api.post("/identity/invitations", json=body, headers=owner.acting)
+        return answer.status_code
+
+    async def by_memory(_: Host, organization_id: UUID, feature: str) -> None:
+        return None
+
+    await entitlements.ask(paid_for, owner.organization_id, seats.FEATURE)
+    if not asked_anew:
+        monkeypatch.setattr(seats.entitlements, "ask", by_memory)
+    full = await invited()
+    trial = await api.post("/billing/trials", json={}, headers=owner.acting)
+    after = await invited()
+
+    print(f"seats before={full} after={after} asked_anew={asked_anew}")
+    assert trial.status_code == 201
+    assert [full, after] == answers
 
 
 def _by_memory(facts: Any) -> Any:

@@ -52,6 +52,7 @@ async def plan(host: Host, organization_id: UUID, limit: int) -> None:
             access="full",
             limit_count=limit,
             checked_at=work.now,
+            source_sequence=10**9,  # newer than whatever Billing itself may say
         )
     )
     await work.finish()

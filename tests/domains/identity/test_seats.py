@@ -80,8 +80,8 @@ async def test_a_planted_count_without_the_lock_is_found(
     )
     both_counted, must_fit = asyncio.Barrier(2), seats.must_fit
 
-    async def counts_and_waits(work: Work, tenant: Tenant, *, before: int) -> int:
-        after = await must_fit(work, tenant, before=before)
+    async def counts_and_waits(work: Work, tenant: Tenant, before: seats.Room) -> int:
+        after = await must_fit(work, tenant, before)
         await both_counted.wait()
         return after
 

@@ -1,5 +1,8 @@
 """Seats: each person counts once, and an open invitation keeps one (IDN-22)."""
 
+from dataclasses import dataclass
+
+from thenga.domains.identity.services import entitlements
 from thenga.domains.identity.services.tenants import Tenant
 from thenga.domains.identity.tables import EntitlementSignal
 from thenga.kernel.db.reader import Reader
@@ -34,17 +37,38 @@ async def limit(read: Reader) -> int | None:
     return None if signal is None else signal.limit_count
 
 
-async def must_fit(work: Work, tenant: Tenant, *, before: int) -> int:
+@dataclass(frozen=True, slots=True)
+class Room:
+    """Seats at the moment before a change: how many are taken, and how many there are."""
+
+    used: int
+    limit: int | None
+
+
+async def room(work: Work, tenant: Tenant) -> Room:
+    """Asked for before the first write, by whoever is about to take a seat.
+
+    Nobody is refused by memory alone: where the plan seems full Billing is asked, for a larger
+    one may have been bought a moment ago.
+    """
+    taken, most = await used(work, tenant), await limit(work)
+    if most is not None and taken >= most:
+        await entitlements.ask(work.host, tenant.id, FEATURE)
+        most = await limit(work)
+    return Room(taken, most)
+
+
+async def must_fit(work: Work, tenant: Tenant, before: Room) -> int:
     """Refuse a change that took a seat the plan does not have; how many are used now."""
     after = await used(work, tenant)
-    most = await limit(work)
-    if most is not None and after > before and after > most:
+    most = before.limit
+    if most is not None and after > before.used and after > most:
         raise PlanLimitReached(
             f"All {most} seats of the plan are taken. Remove a member or an open invitation, or "
             f"choose a larger plan.",
             entitlement=FEATURE,
             limit=most,
-            used=before,
+            used=before.used,
             remedy={"kind": "plan", "entitlement": FEATURE},
         )
     return after

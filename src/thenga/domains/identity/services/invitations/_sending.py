@@ -47,7 +47,7 @@ async def create(
     await _check_giver(work, tenant, role_codes)
     key = names.account_key(work.host, email)
     await _must_be_new(work, tenant, key)
-    before = await seats.used(work, tenant)
+    room = await seats.room(work, tenant)
     text = tokens.mint(tokens.Prefix.LINK)
     invitation = Invitation(
         id=new_id(),
@@ -67,7 +67,7 @@ async def create(
         invitation.scope_id = scope.id
     _plan(invitation, tenant.now, text)
     await work.add(invitation)
-    await seats.must_fit(work, tenant, before=before)
+    await seats.must_fit(work, tenant, room)
     await add_link(work, invitation, text)
     return invitation
 

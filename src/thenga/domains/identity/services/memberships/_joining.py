@@ -78,11 +78,11 @@ async def ask(
     granted = await rights.granting(work, role_codes)
     giver.must_hold(granted.permissions, owner=granted.includes_owner)
     await _must_be_new(work, user_id)
-    before = await seats.used(work, tenant)
+    room = await seats.room(work, tenant)
     membership = _new(tenant.id, user_id, "direct", tenant.now, by=work.actor.id)
     membership.title, membership.email_key = title, one.email_key
     await work.add(membership)
-    await seats.must_fit(work, tenant, before=before)
+    await seats.must_fit(work, tenant, room)
     for role_code in dict.fromkeys(role_codes):
         await role_assignments.give(
             work,

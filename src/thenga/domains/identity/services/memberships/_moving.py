@@ -71,9 +71,9 @@ async def reactivate(work: Work, membership_id: UUID, *, reason: str) -> Members
     if not MembershipLifecycle.reactivate(membership, at=tenant.now):
         return membership
     await _guard_giver(work, tenant, membership)
-    before = await seats.used(work, tenant)
+    room = await seats.room(work, tenant)
     return await _saved(
-        work, tenant, membership, previous, code="reactivated", text=reason, before=before
+        work, tenant, membership, previous, code="reactivated", text=reason, room=room
     )
 
 
@@ -146,11 +146,11 @@ async def _saved(
     *,
     code: str,
     text: str | None = None,
-    before: int | None = None,
+    room: seats.Room | None = None,
 ) -> Membership:
     explain(membership, at=tenant.now, by=work.actor.id, code=code, text=text)
     await work.save(membership)
-    if before is not None:
-        await seats.must_fit(work, tenant, before=before)
+    if room is not None:
+        await seats.must_fit(work, tenant, room)
     await tell(work, tenant, membership, previous=previous)
     return membership
