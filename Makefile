@@ -1,5 +1,5 @@
 .DEFAULT_GOAL := help
-.PHONY: help install up down lock lint types test check prove bench docs where migrate
+.PHONY: help install up down lock lint types test half-domains half-kernel check prove bench docs where migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
@@ -33,8 +33,14 @@ lint: ## Style, format and the boundaries between domains
 types: ## Types, strictly
 	$(BIN)/mypy
 
-test: ## All tests, on real servers
-	$(BIN)/pytest tests -x -q
+test: ## All tests, on real servers: two halves side by side, each with servers of its own
+	$(MAKE) --no-print-directory -j2 --output-sync=target half-domains half-kernel
+
+half-domains:
+	$(BIN)/pytest tests/domains tests/flows -x -q
+
+half-kernel:
+	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows -x -q
 
 check: lint types test ## What CI runs
 

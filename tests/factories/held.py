@@ -7,11 +7,12 @@ from uuid import UUID
 
 from tests.factories import billing
 from thenga.domains.billing.public import UsageEntry, UsageReceipt
-from thenga.domains.billing.services import entitlements, invoices, periods, usage
+from thenga.domains.billing.services import entitlements, grants, invoices, periods, usage
 from thenga.domains.billing.services.invoices import DraftLine
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.tables import (
     Account,
+    Book,
     Interval,
     Invoice,
     LineKind,
@@ -129,3 +130,14 @@ async def told(host: Host, organization_id: UUID, kind: str) -> list[dict[str, A
             f"billing.{kind}.v1",
         )
     return [row["data"] for row in found]
+
+
+async def granted(host: Host, organization_id: UUID, entitlement: str, value: int) -> None:
+    """More than any plan has, whatever becomes of the plan meanwhile."""
+    await billing.account(host, organization_id, again=True, book=Book.SANDBOX)
+    work = billing.working(host, organization_id)
+    ends = work.now + timedelta(days=3000)
+    await grants.issue(
+        work, entitlement=entitlement, value=value, expires_at=ends, reason="made by a factory"
+    )
+    await work.finish()

@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 
 import asyncpg
 
-from tests.factories import identity, organization
+from tests.factories import held, identity, organization
 from tests.factories.identity import Member, Person
 from tests.suites import calls
 from tests.suites.calls import keys
@@ -110,6 +110,7 @@ async def tenant(host: Host) -> Tenant:
             serial_number=f"text {number}",
         )
     await calls.spare_session(host, owner)
+    await held.granted(host, company.id, held.SEATS, 10_000)
     return Tenant(company.id, owner, viewer, f"canary{uuid4().hex}")
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 
 import pytest
 
-from tests.factories import identity
+from tests.factories import held, identity
 from tests.suites import calls, clocks, fuzzing
 from tests.suites.calls.sending import is_staffs
 from tests.suites.processes import ApiProcess
@@ -67,6 +67,7 @@ async def known(host: Host, seeded: None) -> fuzzing.Known:
     async with clocks.running([MeshSide(host, topology.load(topology.DOMAINS))]):
         await clocks.until(lambda: _membership(host, founded.id))
         await clocks.until(lambda: _is_billed(host, founded.id))
+    await held.granted(host, founded.id, held.SEATS, 10_000)
     membership_id = await _membership(host, founded.id)
     assert membership_id is not None
     founder = identity.Member(
