@@ -94,8 +94,12 @@ async def attack(app: FastAPI, one: accounts.Account, flood: Flood) -> None:
         await asyncio.gather(*(guess(number) for number in range(ATTEMPTS)))
 
 
-async def live_on(client: httpx2.AsyncClient, who: people.Person, times: list[float]) -> None:
-    for _ in range(20 * SECONDS):
+async def live_on(
+    client: httpx2.AsyncClient, crowd: list[people.Person], times: list[float]
+) -> None:
+    """Calls of some who have nothing to do with the flood, each within the limit of one."""
+    for number in range(20 * SECONDS):
+        who = crowd[number % len(crowd)]
         began = perf_counter()
         answer = await client.get("/identity/me", headers=who.headers)
         times.append(perf_counter() - began)
@@ -126,11 +130,11 @@ async def test_a_flood_is_bounded_and_the_owner_comes_in(
     limited: FastAPI, host: Host, redis: RedisServer, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(_hashing, "_slots", _hashing._Slots())
-    one, somebody = await accounts.account(host), await people.person(host)
+    one, crowd = await accounts.account(host), [await people.person(host) for _ in range(8)]
     flood = Flood()
     async with coming_from(limited, "41.0.0.9") as client:
         token = (await client.post(SIGN_IN, json=one.signing_in)).json()["deviceToken"]
-        await live_on(client, somebody, flood.calm)
+        await live_on(client, crowd, flood.calm)
 
         async def kill_redis_halfway() -> None:
             await asyncio.sleep(SECONDS / 2)
@@ -138,7 +142,7 @@ async def test_a_flood_is_bounded_and_the_owner_comes_in(
 
         await asyncio.gather(
             attack(limited, one, flood),
-            live_on(client, somebody, flood.meanwhile),
+            live_on(client, crowd, flood.meanwhile),
             sign_in_again(client, one, token, flood),
             kill_redis_halfway(),
         )
