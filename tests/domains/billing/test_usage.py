@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import httpx2
 import pytest
 
@@ -262,3 +263,59 @@ async def test_totals_are_what_the_records_say(host: Host, owner: people.Member)
     await work.close()
     assert found is not None
     assert found.quantity == 45
+
+
+async def statements(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch, key: str
+) -> list[str]:
+    """What a batch asks of the database after it has locked the totals of its organization."""
+    asked: list[str] = []
+    for name in ("fetch", "fetchrow", "fetchval", "execute"):
+        monkeypatch.setattr(asyncpg.Connection, name, noting(asked, name))
+    at = host.now()
+    again = [held.entry(key="again", at=at), held.entry(SMS, f"again {key}", at=at)]
+    new = [held.entry(SMS, key, 100, at=at), held.entry(SMS, f"again {key}", at=at)]
+    await held.used(host, owner.organization_id, [*again, *new])
+    monkeypatch.undo()
+    return asked[asked.index(usage._RECORD) + 1 :]
+
+
+def noting(asked: list[str], name: str) -> Any:
+    real = getattr(asyncpg.Connection, name)
+
+    async def noted(self: Any, text: str, *arguments: Any, **more: Any) -> Any:
+        asked.append(text)
+        return await real(self, text, *arguments, **more)
+
+    return noted
+
+
+@pytest.mark.rule("BIL-19")
+async def test_nothing_is_asked_while_others_wait_for_the_totals(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
+):
+    """Repeats, and usage above a soft limit; the batch that crosses a threshold tells it."""
+    at = host.now()
+    over = [held.entry(key="again", at=at), held.entry(SMS, "over", 60, at=at)]
+    await held.used(host, owner.organization_id, over)
+
+    after = await statements(host, owner, monkeypatch, "next")
+
+    print(f"statements_between_totals_and_commit={len(after) - 1}")
+    assert after == ["COMMIT"]
+
+
+async def test_a_planted_look_that_reads_its_policy_then_would_be_found(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
+):
+    await held.used(host, owner.organization_id, [held.entry(SMS, "over", 60, at=host.now())])
+    look = thresholds.look
+
+    async def late(work: Any, moves: Any, by: thresholds.Watch) -> None:
+        await look(work, moves, await thresholds.watch(work, by.held))
+
+    with pytest.MonkeyPatch.context() as planted:
+        planted.setattr(thresholds, "look", late)
+        after = await statements(host, owner, monkeypatch, "next")
+
+    assert len(after) > 1
