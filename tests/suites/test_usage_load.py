@@ -33,6 +33,7 @@ CLIENTS, BATCH, STEP = 4, 500, 8
 RECORDS = size(20_000, 200_000)
 # A small run on a busy machine shows what is counted; how fast it is shows a quiet one.
 LEAST_RATIO, MOST_MS = size(10, 25) / 100, size(100, 8)
+LEAST_PER_SECOND, MOST_P99_MS = size(1_000, 10_000), size(5_000, 250)
 PER_SECOND, SECONDS, ROUNDS = 300, size(1, 10), 5
 METERS = (RUNS, SMS, "learning.tutor_messages", "notification.email.message", "api.requests")
 REPEATS, LATE, BAD = 0.20, 0.10, 0.01
@@ -182,6 +183,8 @@ async def test_a_flood_of_usage_is_counted_once(
     assert (double, lost) == (0, 0)
     assert counted == kept == given.expected
     assert ratio >= LEAST_RATIO
+    assert per_s >= LEAST_PER_SECOND
+    assert p99 <= MOST_P99_MS
 
 
 def _columns(batch: Sequence[dict[str, Any]]) -> list[list[Any]]:

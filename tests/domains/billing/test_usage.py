@@ -1,5 +1,6 @@
 """Usage: counted once, in its month, told when it crosses, never refused."""
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
@@ -263,6 +264,53 @@ async def test_totals_are_what_the_records_say(host: Host, owner: people.Member)
     await work.close()
     assert found is not None
     assert found.quantity == 45
+
+
+async def raced(host: Host, owner: people.Member) -> list[str]:
+    """What a batch hears whose keys another one is just writing: it waits for the other's end."""
+    at, first = host.now(), billing.working(host, owner.organization_id)
+    await usage.record(first, [usage.Entry(RUNS, "a", 1, at), usage.Entry(RUNS, "b", 1, at)])
+    second = billing.working(host, owner.organization_id)
+    said = [("a", 1), ("b", 2), ("c", 1)]
+    batch = [usage.Entry(RUNS, key, quantity, at) for key, quantity in said]
+    waiting = asyncio.create_task(usage.record(second, batch))
+    await until_it_waits(host)
+    await first.finish()
+    made = await waiting
+    await second.finish()
+    return [one.code or one.outcome for one in made.items]
+
+
+async def until_it_waits(host: Host) -> None:
+    async with host.engines.connection("billing", "billing_system") as connection:
+        while not await connection.fetchval(_WAITS):
+            await asyncio.sleep(0.01)
+
+
+_WAITS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+RACED = ["duplicate", "billing-key-conflict", "accepted"]
+
+
+@pytest.mark.rule("BIL-19")
+async def test_two_batches_at_once_count_a_use_once(host: Host, owner: people.Member):
+    said = await raced(host, owner)
+
+    print(f"raced={said} total={await total(host, owner)}")
+    assert said == RACED
+    assert await total(host, owner) == 3
+
+
+async def test_a_planted_batch_that_believes_its_first_look_would_be_found(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
+):
+    """What was there before the statement began is not all that is there when it ends."""
+
+    async def believes(_: Any, rows: Any, outcomes: Any) -> None:
+        outcomes.update({row.place: usage._ACCEPTED for row in rows})
+
+    monkeypatch.setattr(usage, "_judge", believes)
+
+    assert await raced(host, owner) != RACED
 
 
 async def statements(
