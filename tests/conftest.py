@@ -113,6 +113,7 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
             "auth_address_per_minute": 10_000_000,
             "hashes_per_second": 10_000_000,
             "callbacks_per_second": 10_000_000,
+            "usage_batches_per_second": 10_000_000,
             "redis": settings.redis.replace("/0", "/1"),
         }
     )

@@ -42,9 +42,16 @@ def _check_depth(body: bytes, max_depth: int) -> None:
     # Most bodies hold so few brackets that they cannot be too deep, and need no scan.
     if body.count(b"[") + body.count(b"{") <= max_depth:
         return
-    brackets = _STRING.sub(b"", body).translate(None, _NOT_BRACKETS)
+    brackets = _outside_strings(body).translate(None, _NOT_BRACKETS)
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > max_depth:
         raise MalformedRequest(f"The body is nested deeper than {max_depth} levels.")
+
+
+def _outside_strings(body: bytes) -> bytes:
+    # Without an escape every quote opens or closes a string, which a plain split finds sooner.
+    if b"\\" not in body:
+        return b"".join(body.split(b'"')[::2])
+    return _STRING.sub(b"", body)
 
 
 def _check_surrogates(value: object) -> None:

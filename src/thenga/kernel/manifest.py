@@ -32,6 +32,7 @@ class Audience(StrEnum):
     TENANT = "tenant"
     PLATFORM = "platform"
     SERVICE = "service"
+    SANDBOX = "sandbox"  # the keys of a sandbox, where nothing is at stake
 
 
 class Sensitivity(StrEnum):
@@ -70,7 +71,8 @@ class Granted:
 
     @property
     def keys(self) -> bool:
-        return self.sensitivity is Sensitivity.NORMAL and not self.closed_to_keys
+        normal = self.sensitivity is Sensitivity.NORMAL and not self.closed_to_keys
+        return normal or Audience.SANDBOX in self.audiences
 
     @property
     def agents(self) -> str:

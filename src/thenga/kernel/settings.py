@@ -42,6 +42,7 @@ class Settings(BaseSettings):
     actor_per_minute: int = 600
     auth_account_per_minute: int = 10
     callbacks_per_second: int = 100  # of one provider, whatever addresses they come from
+    usage_batches_per_second: int = 60  # of one reporter, in place of the limit of actors
     auth_address_per_minute: int = 60
     hashes_per_second: int = 30
     body_bytes: int = 1024 * 1024

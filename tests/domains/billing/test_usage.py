@@ -1,9 +1,11 @@
 """Usage: counted once, in its month, told when it crosses, never refused."""
 
+import asyncio
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import asyncpg
 import httpx2
 import pytest
 
@@ -262,3 +264,106 @@ async def test_totals_are_what_the_records_say(host: Host, owner: people.Member)
     await work.close()
     assert found is not None
     assert found.quantity == 45
+
+
+async def raced(host: Host, owner: people.Member) -> list[str]:
+    """What a batch hears whose keys another one is just writing: it waits for the other's end."""
+    at, first = host.now(), billing.working(host, owner.organization_id)
+    await usage.record(first, [usage.Entry(RUNS, "a", 1, at), usage.Entry(RUNS, "b", 1, at)])
+    second = billing.working(host, owner.organization_id)
+    said = [("a", 1), ("b", 2), ("c", 1)]
+    batch = [usage.Entry(RUNS, key, quantity, at) for key, quantity in said]
+    waiting = asyncio.create_task(usage.record(second, batch))
+    await until_it_waits(host)
+    await first.finish()
+    made = await waiting
+    await second.finish()
+    return [one.code or one.outcome for one in made.items]
+
+
+async def until_it_waits(host: Host) -> None:
+    async with host.engines.connection("billing", "billing_system") as connection:
+        while not await connection.fetchval(_WAITS):
+            await asyncio.sleep(0.01)
+
+
+_WAITS = "SELECT count(*) FROM pg_locks WHERE NOT granted AND locktype = 'transactionid'"
+RACED = ["duplicate", "billing-key-conflict", "accepted"]
+
+
+@pytest.mark.rule("BIL-19")
+async def test_two_batches_at_once_count_a_use_once(host: Host, owner: people.Member):
+    said = await raced(host, owner)
+
+    print(f"raced={said} total={await total(host, owner)}")
+    assert said == RACED
+    assert await total(host, owner) == 3
+
+
+async def test_a_planted_batch_that_believes_its_first_look_would_be_found(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
+):
+    """What was there before the statement began is not all that is there when it ends."""
+
+    async def believes(_: Any, rows: Any, outcomes: Any) -> None:
+        outcomes.update({row.place: usage._ACCEPTED for row in rows})
+
+    monkeypatch.setattr(usage, "_judge", believes)
+
+    assert await raced(host, owner) != RACED
+
+
+async def statements(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch, key: str
+) -> list[str]:
+    """What a batch asks of the database after it has locked the totals of its organization."""
+    asked: list[str] = []
+    for name in ("fetch", "fetchrow", "fetchval", "execute"):
+        monkeypatch.setattr(asyncpg.Connection, name, noting(asked, name))
+    at = host.now()
+    again = [held.entry(key="again", at=at), held.entry(SMS, f"again {key}", at=at)]
+    new = [held.entry(SMS, key, 100, at=at), held.entry(SMS, f"again {key}", at=at)]
+    await held.used(host, owner.organization_id, [*again, *new])
+    monkeypatch.undo()
+    return asked[asked.index(usage._RECORD) + 1 :]
+
+
+def noting(asked: list[str], name: str) -> Any:
+    real = getattr(asyncpg.Connection, name)
+
+    async def noted(self: Any, text: str, *arguments: Any, **more: Any) -> Any:
+        asked.append(text)
+        return await real(self, text, *arguments, **more)
+
+    return noted
+
+
+@pytest.mark.rule("BIL-19")
+async def test_nothing_is_asked_while_others_wait_for_the_totals(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
+):
+    """Repeats, and usage above a soft limit; the batch that crosses a threshold tells it."""
+    at = host.now()
+    over = [held.entry(key="again", at=at), held.entry(SMS, "over", 60, at=at)]
+    await held.used(host, owner.organization_id, over)
+
+    after = await statements(host, owner, monkeypatch, "next")
+
+    print(f"statements_between_totals_and_commit={len(after) - 1}")
+    assert after == ["COMMIT"]
+
+
+async def test_a_planted_look_that_reads_its_policy_then_would_be_found(
+    host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
+):
+    await held.used(host, owner.organization_id, [held.entry(SMS, "over", 60, at=host.now())])
+    look = thresholds.look
+
+    async def late(work: Any, moves: Any, by: thresholds.Watch) -> None:
+        await look(work, moves, await thresholds.watch(work, by.held))
+
+    with pytest.MonkeyPatch.context() as planted:
+        planted.setattr(thresholds, "look", late)
+        after = await statements(host, owner, monkeypatch, "next")
+
+    assert len(after) > 1

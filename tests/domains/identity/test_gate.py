@@ -66,6 +66,11 @@ WRONG: dict[str, tuple[str, str, dict[str, Any]]] = {
         "true",
         {"actor": "key", "key_scope": False},
     ),
+    "every organization is a sandbox": (
+        "o.sandbox",
+        "true",
+        {"actor": "key", "audiences": ("service", "platform", "sandbox"), "sandbox": False},
+    ),
     "everybody is staff": ("u.staff AND EXISTS", "true OR EXISTS", {"audiences": ("platform",)}),
 }
 

@@ -16,6 +16,8 @@ from thenga.kernel.manifest import Audience
 
 __all__ = ["PASSWORD", "Body", "Ids", "Maker", "Sent", "is_staffs"]
 
+_MACHINES = {Audience.SERVICE, Audience.SANDBOX}
+
 Ids = Mapping[str, UUID]
 Body = dict[str, Any] | None
 
@@ -38,7 +40,7 @@ Maker = Callable[[Host, Person, UUID], Awaitable[Sent]]
 def is_staffs(operation: Operation) -> bool:
     """Whether only staff may call it: services ask by ports, not at the door."""
     granted = [g for g in operation.domain.permissions if g.code == operation.permission]
-    return any({*g.audiences} - {Audience.SERVICE} == {Audience.PLATFORM} for g in granted)
+    return any({*g.audiences} - _MACHINES == {Audience.PLATFORM} for g in granted)
 
 
 async def spare_session(host: Host, who: Person) -> sessions.Started:

@@ -29,6 +29,7 @@ from thenga.domains.billing.services import (
     telling,
     test_clocks,
     typesetting,
+    usage_days,
     verifications,
 )
 from thenga.domains.billing.tables import (
@@ -97,6 +98,25 @@ async def lapse_grant(work: Work, *, grant_id: UUID) -> None:
 async def release_reservation(work: Work, *, reservation_id: UUID) -> None:
     """What nobody settled in time is free again."""
     await reservations.lapse(work, reservation_id)
+
+
+@jobs.every(timedelta(days=7))
+async def find_old_usage(work: Work) -> None:
+    """Records are kept for 13 months; each organization's are folded in a job of its own."""
+    for organization_id in await usage_days.due(work, limit=1000):
+        work.enqueue(usage_days.compact_usage, organization_id=organization_id)
+
+
+@jobs.carries_out(usage_days.compact_usage)
+async def compact_usage(work: Work) -> None:
+    """Nobody else may take a record away, so the system login does it."""
+    await usage_days.compact(work)
+
+
+@jobs.every(timedelta(days=1))
+async def forget_usage_days(work: Work) -> None:
+    """Daily sums are kept for five years."""
+    await usage_days.forget(work)
 
 
 # --- documents ------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from thenga.kernel.manifest import Audience, Granted, Sensitivity
 _OURS = (Audience.TENANT,)
 _BOTH = (Audience.TENANT, Audience.PLATFORM)
 _STAFF = (Audience.PLATFORM,)
-_REPORTERS = (Audience.SERVICE, Audience.PLATFORM)
+_REPORTERS = (Audience.SERVICE, Audience.PLATFORM, Audience.SANDBOX)
 _ANYBODY = (Audience.PERSON, *_BOTH)
 
 _EVERYBODY = (

@@ -31,6 +31,8 @@ from thenga.kernel.http.observe import RequestFacts
 from thenga.kernel.http.shared import Shared, shared_of
 from thenga.kernel.ports.remote import CallContext, calling
 
+Limit = Callable[[Shared], Rule]
+
 _NOWHERE = UUID(int=0)  # an organization that nobody belongs to
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
 _KEY = re.compile(r"[!-~]{1,255}")
@@ -61,15 +63,16 @@ class Entrance(ABC):
 class _ByPermission(Entrance):
     unit: type[Reader] = Reader
 
-    def __init__(self, permission: StrEnum) -> None:
+    def __init__(self, permission: StrEnum, *, limit: Limit | None = None) -> None:
         self.permission = permission.value
+        self.limit = limit or _of_actors
 
     async def open(self, request: Request, domain: str) -> Reader:
         shared, facts = shared_of(request), _facts(request)
         await shared.limits.hit(shared.rules.address, facts.network)
         assert self.permission is not None  # noqa: S101  # set by __init__
         asked = _organization_asked(request, facts)
-        passed = await _let_in(shared, facts, self.permission, asked)
+        passed = await _let_in(shared, facts, self.permission, asked, self.limit(shared))
         unit = self.unit(
             shared.host,
             domain,
@@ -105,8 +108,15 @@ class _Writes(_ByPermission):
     writing = True
     idempotent = True
 
-    def __init__(self, permission: StrEnum, *, if_match: bool, keyed: bool = True) -> None:
-        super().__init__(permission)
+    def __init__(
+        self,
+        permission: StrEnum,
+        *,
+        if_match: bool,
+        keyed: bool = True,
+        limit: Limit | None = None,
+    ) -> None:
+        super().__init__(permission, limit=limit)
         self.requires_version = if_match
         self.idempotent = keyed
 
@@ -130,7 +140,7 @@ class _Uploads(_Writes):
 class _Anyone(Entrance):
     writing = True
 
-    def __init__(self, limit: Callable[[Shared], Rule]) -> None:
+    def __init__(self, limit: Limit) -> None:
         self.limit = limit
 
     async def open(self, request: Request, domain: str) -> Work:
@@ -144,7 +154,7 @@ class _Perhaps(Entrance):
 
     writing = True
 
-    def __init__(self, permission: StrEnum, limit: Callable[[Shared], Rule]) -> None:
+    def __init__(self, permission: StrEnum, limit: Limit) -> None:
         self.known_by = permission.value
         self.limit = limit
 
@@ -154,7 +164,7 @@ class _Perhaps(Entrance):
         scope, decision_id = Scope(actor=NOBODY), None
         if b"authorization" in facts.headers:
             assert self.known_by is not None  # noqa: S101  # set by __init__
-            passed = await _let_in(shared, facts, self.known_by, None)
+            passed = await _let_in(shared, facts, self.known_by, None, shared.rules.actor)
             scope, decision_id = Scope(passed.actor, user_id=passed.user_id), passed.decision_id
         return Work(shared.host, domain, scope, _origin(facts, "public", decision_id))
 
@@ -211,12 +221,15 @@ def reads(permission: StrEnum) -> Any:
     return Depends(_ByPermission(permission))
 
 
-def writes(permission: StrEnum, *, if_match: bool = False, keyed: bool = True) -> Any:
+def writes(
+    permission: StrEnum, *, if_match: bool = False, keyed: bool = True, limit: Limit | None = None
+) -> Any:
     """A `Work`, for whoever holds the permission; `if_match` where a lost update costs money.
 
-    Not `keyed` is what has a single-use secret of its own (context-map, decision 14).
+    Not `keyed` is what has a single-use secret of its own (context-map, decision 14). A `limit`
+    stands in the place of the one that holds for all actors.
     """
-    return Depends(_Writes(permission, if_match=if_match, keyed=keyed))
+    return Depends(_Writes(permission, if_match=if_match, keyed=keyed, limit=limit))
 
 
 def uploads(permission: StrEnum) -> Any:
@@ -229,18 +242,22 @@ def signed(scheme: Scheme) -> Any:
     return Depends(_Signed(scheme))
 
 
-def anyone(limit: Callable[[Shared], Rule]) -> Any:
+def anyone(limit: Limit) -> Any:
     """A `Work` for sign-in and the like: nobody is known yet; limited by address."""
     return Depends(_Anyone(limit))
 
 
-def perhaps(permission: StrEnum, limit: Callable[[Shared], Rule]) -> Any:
+def perhaps(permission: StrEnum, limit: Limit) -> Any:
     """As `anyone`; who sends a credential is known by it, and refused if it is not good."""
     return Depends(_Perhaps(permission, limit))
 
 
+def _of_actors(shared: Shared) -> Rule:
+    return shared.rules.actor
+
+
 async def _let_in(
-    shared: Shared, facts: RequestFacts, permission: str, asked: UUID | None
+    shared: Shared, facts: RequestFacts, permission: str, asked: UUID | None, limit: Rule
 ) -> gates.Passage:
     # A port that is asked on the way carries on under the same number.
     calling.set(CallContext("", facts.request_id, facts.traceparent or ""))
@@ -253,7 +270,7 @@ async def _let_in(
     )
     if isinstance(passed, gates.Refusal):
         raise gates.problem_of(passed, permission)
-    await shared.limits.hit(shared.rules.actor, str(passed.actor.id))
+    await shared.limits.hit(limit, str(passed.actor.id))
     return passed
 
 

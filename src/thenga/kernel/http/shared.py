@@ -19,6 +19,7 @@ class Rules:
     address: Rule
     actor: Rule
     callback: Rule
+    usage: Rule
     auth_address: Rule
     auth_account: Rule
     mail_account: Rule
@@ -29,13 +30,14 @@ class Rules:
     @classmethod
     def of(cls, settings: Settings) -> "Rules":
         actors, hashes = settings.actor_per_minute, settings.hashes_per_second
-        calls = settings.callbacks_per_second
+        calls, batches = settings.callbacks_per_second, settings.usage_batches_per_second
         addresses, accounts = settings.auth_address_per_minute, settings.auth_account_per_minute
         return cls(
             # Generous: many people of one company share an address; it only stops floods.
             address=Rule("address", actors * 20, 60, lease=_lease(actors * 20)),
             actor=Rule("actor", actors, 60, lease=_lease(actors)),
             callback=Rule("callback", calls, 1, lease=max(1, calls // 10)),
+            usage=Rule("usage", batches, 1, lease=max(1, batches // 10)),
             auth_address=_strict("auth-address", addresses, 60, alone=addresses // 3),
             auth_account=_strict("auth-account", accounts, 60, alone=accounts // 2),
             mail_account=_strict("mail-account", 3, 3600, alone=2),

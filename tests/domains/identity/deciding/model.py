@@ -101,7 +101,8 @@ def holding(w: World) -> tuple[str | None, str]:
     if w["actor"] == "service":
         return ("service", "") if "service" in w["audiences"] else (None, "permission_missing")
     if w["actor"] == "key":
-        fits = w["key_scope"] and "tenant" in w["audiences"]
+        played = "sandbox" in w["audiences"] and w["sandbox"] and w["tenant"]
+        fits = w["key_scope"] and ("tenant" in w["audiences"] or played)
         return ("tenant", "") if fits else (None, "key_scope_missing")
     if acts_as_staff(w):
         return "platform", ""

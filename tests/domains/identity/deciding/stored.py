@@ -103,7 +103,7 @@ class Stored:
             "tenant_mirror",
             organization_id=self.organization,
             status=w["tenant_state"],
-            sandbox=False,
+            sandbox=w["sandbox"],
             ahead=timedelta(0),
             source_sequence=0,
             capabilities_off=["bid:workspace" if w["switched_off"] else "bid:work"],

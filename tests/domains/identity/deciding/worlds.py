@@ -39,6 +39,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "signed_in_too_long": (False, True),
     "named": (True, False),
     "tenant": (True, False),
+    "sandbox": (False, True),
     "tenant_state": ("active", "restricted", "suspended", "closed"),
     "switched_off": (False, True),
     "membership": ("active", "inactive", "pending", None),
@@ -46,6 +47,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "audiences": (
         *(("tenant",), ("person",), ("platform",), ("service",), ("person", "tenant")),
         *(("tenant", "platform"), ("person", "tenant", "platform"), ("tenant", "service")),
+        ("service", "platform", "sandbox"),
     ),
     "effect": ("read", "write"),
     "sensitivity": ("normal", "sensitive", "money", "administration"),
@@ -77,6 +79,7 @@ GOOD: World = {name: values[0] for name, values in CHOICES.items()}
 PROFILES: tuple[World, ...] = (
     GOOD,
     GOOD | {"actor": "key"},
+    GOOD | {"actor": "key", "audiences": ("service", "platform", "sandbox"), "sandbox": True},
     GOOD | {"actor": "service", "audiences": ("tenant", "service")},
     GOOD | {"audiences": ("tenant", "platform"), "platform_role": True, "staff": True,
             "membership": None, "held": False},
@@ -186,6 +189,7 @@ def facts_of(w: World) -> Facts:
         signal_resets_at=None,
         signal_checked_at=checked,
         half=w["half"],
+        sandbox=w["sandbox"] if w["tenant"] else None,
         policy_label=w["policy"],
         billing="absent" if w["feature"] and w["billing"] == "absent" else "not_asked",
         **signal,

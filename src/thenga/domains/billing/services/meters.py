@@ -1,5 +1,7 @@
 """Meters: the catalogue of what usage is counted of."""
 
+from collections.abc import Mapping
+
 from sqlalchemy import select
 
 from thenga.domains.billing.tables import Meter, MeterKind
@@ -19,3 +21,8 @@ async def kind_of(read: Reader, key: str) -> MeterKind | None:
     """How a meter counts; None where there is none of this key."""
     found = await read.find(Meter, key=key)
     return None if found is None else found.kind
+
+
+async def kinds(read: Reader) -> Mapping[str, MeterKind]:
+    """How each meter counts, by its key."""
+    return {one.key: one.kind for one in await read.all(select(Meter))}

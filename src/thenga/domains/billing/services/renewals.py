@@ -127,8 +127,13 @@ async def renew(work: Work, subscription: Subscription) -> None:
     try:
         await _bill(work, account, subscription, row, period=period, used_in=ended)
     except TaxDataMissing:
-        account.parked = {"reason": "tax_data_missing", "since": work.now.isoformat()}
-        await work.save(account)
+        await wait_for_tax_data(work, account)
+
+
+async def wait_for_tax_data(work: Work, account: Account) -> None:
+    """Nothing is billed by itself until the account says who is billed (BIL-51)."""
+    account.parked = {"reason": "tax_data_missing", "since": work.now.isoformat()}
+    await work.save(account)
 
 
 async def begin_anew(work: Work, subscription: Subscription, day: date) -> None:
@@ -157,7 +162,7 @@ async def _bill(
     subscription.period_start, subscription.period_end = period.start, period.end
     invoice = None
     if lines:
-        invoice = await _invoice(work, account, subscription, lines)
+        invoice = await bill_for(work, account, subscription, lines, Purpose.RENEWAL)
     row.renewed_at, row.period_end = work.now, period.end
     row.invoice_id = invoice.id if invoice else None
     row.amount_minor = invoice.amount_due_minor if invoice else 0
@@ -172,15 +177,20 @@ async def _bill(
     await usage_charges.billed(work, usage)  # which follows what is held from now on
 
 
-async def _invoice(
-    work: Work, account: Account, subscription: Subscription, lines: list[invoices.DraftLine]
+async def bill_for(
+    work: Work,
+    account: Account,
+    subscription: Subscription,
+    lines: list[invoices.DraftLine],
+    purpose: Purpose,
 ) -> Invoice:
+    """An invoice of these lines, on its way to its number; credit pays first."""
     total = Money(sum(line.gross.minor for line in lines), account.currency)
     credit = await upcoming.credit_for(work, account, total)
     invoice = await invoices.draft(
         work,
         account,
-        purpose=Purpose.RENEWAL,
+        purpose=purpose,
         lines=lines,
         subscription_id=subscription.id,
         planned_credit=credit,

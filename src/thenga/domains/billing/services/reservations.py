@@ -56,6 +56,7 @@ async def reserve(
     counted = item.entitlement if item and isinstance(item.entitlement, Metered) else None
     hard = counted is not None and (counted.mode == "hard" or held.set.spend_capped)
     limit = 0 if counted is None else counted.limit if hard else None
+    watch = await thresholds.watch(work, held)
     moved = await _take(work, held, meter, quantity, limit, ttl)
     if moved is None:
         raise await _refused(work, meter, quantity)
@@ -70,7 +71,7 @@ async def reserve(
             next_check_at=work.now + ttl,
         )
     )
-    await thresholds.look(work, [moved], held)
+    await thresholds.look(work, [moved], watch)
     return made
 
 
@@ -170,8 +171,11 @@ async def lapse(work: Work, reservation_id: UUID) -> None:
 
 
 async def _free(work: Work, row: Reservation) -> None:
+    held = await entitlements.current(work)
+    watch = None if held is None else await thresholds.watch(work, held)
     here = (work.now, work.organization_id, row.meter, row.usage_month)
     found = await work.query(_GIVE_BACK, *here, row.quantity)
     after = int(found[0]["taken"])
     moved = Moved(row.meter, row.usage_month, after + row.quantity, after)
-    await thresholds.look(work, [moved], await entitlements.current(work))
+    if watch is not None:
+        await thresholds.look(work, [moved], watch)

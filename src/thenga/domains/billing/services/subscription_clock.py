@@ -6,6 +6,7 @@ from thenga.domains.billing.services import (
     accounts,
     cancellations,
     expiring,
+    monthly_usage,
     pausing,
     plan_changes,
     renewals,
@@ -48,6 +49,7 @@ async def _move(work: Work, subscription: Subscription) -> None:
     await plan_changes.lapse(work, subscription)
     await pausing.pass_time(work, subscription)
     await renewals.pass_time(work, subscription)
+    await monthly_usage.pass_time(work, subscription)
     await plan_next(work, subscription)
     if subscription.period_end != paid_until and renewals.is_behind(subscription, work.now):
         subscription.next_check_at = work.now  # the worker was away: go on with the next period

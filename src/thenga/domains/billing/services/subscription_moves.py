@@ -129,10 +129,12 @@ async def _renewal_instants(
 ) -> list[datetime]:
     interval = interval_of(subscription)
     days = await configuration.renewal_notice_days(read, interval, local_day(read.now))
+    month = periods.usage_month(subscription.anchor_date or renews_on, local_day(read.now))
     # A renewal that could not be made is looked at again; it is keyed by its period.
     return [
         periods.notice_at(renews_on, days),
         _or_later(local_midnight(renews_on), read.now),
+        min(month.ends_at, local_midnight(renews_on)),
     ]
 
 

@@ -14,6 +14,7 @@ from thenga.domains.billing.services.entitlements import Held
 from thenga.domains.billing.services.usage_totals import Moved
 from thenga.domains.billing.tables import STANDING, Account, Threshold
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 
 
@@ -27,10 +28,26 @@ class Crossing:
     percent: int
 
 
-async def look(work: Work, moves: Sequence[Moved], held: Held | None) -> None:
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """By what moves are judged; read before a total is locked, because others wait for it."""
+
+    held: Held
+    percents: tuple[int, ...]
+    has_ceiling: bool
+
+
+async def watch(read: Reader, held: Held) -> Watch:
+    """What is held, the thresholds in force, and whether the customer has set a ceiling."""
+    policy = await configuration.usage(read, local_day(read.now))
+    account = await read.find(Account)
+    ceiling = account is not None and account.spend_cap_minor is not None
+    return Watch(held, policy.thresholds, ceiling)
+
+
+async def look(work: Work, moves: Sequence[Moved], by: Watch) -> None:
     """Tell what these moves crossed; the totals are locked, so nobody else crosses the same."""
-    if held is None:
-        return
+    held = by.held
     counting = [
         (move, item.entitlement)
         for move in moves
@@ -40,9 +57,10 @@ async def look(work: Work, moves: Sequence[Moved], held: Held | None) -> None:
     ]
     if not any(one.limit is not None for _, one in counting):
         return
-    percents = (await configuration.usage(work, local_day(work.now))).thresholds
-    await _tell(work, held, [c for move, one in counting for c in crossings(move, one, percents)])
-    if any(_turns(move, one) for move, one in counting) or await _caps(work, held, counting):
+    crossed = [c for move, one in counting for c in crossings(move, one, by.percents)]
+    await _tell(work, held, crossed)
+    capped = by.has_ceiling and any(_is_over(move, one) for move, one in counting)
+    if capped or any(_turns(move, one) for move, one in counting):
         await entitlements.follow(work, reason="usage")
 
 
@@ -65,16 +83,9 @@ def _turns(moved: Moved, one: Limit | Metered) -> bool:
     return (moved.before >= one.limit) != (moved.after >= one.limit)
 
 
-async def _caps(work: Work, held: Held, counting: Sequence[tuple[Moved, Limit | Metered]]) -> bool:
-    """Whether overage may have reached the customer's ceiling, or it was reached before."""
-    over = any(
-        one.mode == "soft" and one.limit is not None and move.after > one.limit
-        for move, one in counting
-    )
-    if not over:
-        return False
-    account = await work.find(Account)
-    return account is not None and account.spend_cap_minor is not None
+def _is_over(moved: Moved, one: Limit | Metered) -> bool:
+    """Whether this costs more, so that the ceiling may be reached, or was reached before."""
+    return one.mode == "soft" and one.limit is not None and moved.after > one.limit
 
 
 async def _tell(work: Work, held: Held, crossed: Sequence[Crossing]) -> None:

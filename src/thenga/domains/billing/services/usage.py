@@ -5,7 +5,7 @@ rest of its batch alone.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
@@ -14,9 +14,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.billing.public import EntryOutcome, UsageReceipt
-from thenga.domains.billing.services import entitlements, holdings, periods, thresholds
+from thenga.domains.billing.services import entitlements, holdings, meters, periods, thresholds
 from thenga.domains.billing.services import usage_totals as totals
-from thenga.domains.billing.services.entitlements import Held
 from thenga.domains.billing.services.usage_totals import Moved
 from thenga.domains.billing.tables import MeterKind, UsageRecord
 from thenga.kernel.calendar import local_day
@@ -30,25 +29,38 @@ MOST = 1000
 _MOST_QUANTITY = 10**9
 _AHEAD, _BACK = timedelta(minutes=5), timedelta(days=35)
 
-# Both tables in one statement and in the order of their keys, so that two batches that hold the
-# same keys wait for each other and never in a circle. What comes for a month that is billed
-# already is late (BIL-20).
+# All in one statement, and the totals last: from there to the commit others who report for this
+# organization wait. In the order of the keys, so that two batches that hold the same ones wait
+# for each other and never in a circle. What comes for a month that is billed already is late
+# (BIL-20). What was there before the statement began is compared here too.
 _RECORD = """
-    WITH inserted AS (
-        INSERT INTO billing.usage_record (id, created_at, updated_at, version, organization_id,
-            meter, key, quantity, occurred_at, subject, operation, usage_month, late)
-        SELECT one.id, $1, $1, 1, $2, one.meter, one.key, one.quantity, one.occurred_at,
-            one.subject::jsonb, coalesce(one.operation, 'add'), one.usage_month,
-            billed.meter IS NOT NULL
+    WITH sent AS (
+        SELECT one.id, one.meter, one.key, one.quantity, one.occurred_at,
+            one.subject::jsonb AS subject, coalesce(one.operation, 'add') AS operation,
+            one.usage_month, one.place, billed.meter IS NOT NULL AS late
         FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[],
             $8::text[], $9::text[], $10::date[]) WITH ORDINALITY
             AS one (id, meter, key, quantity, occurred_at, subject, operation, usage_month, place)
         LEFT JOIN billing.usage_total billed ON billed.organization_id = $2
             AND billed.meter = one.meter AND billed.usage_month = one.usage_month
             AND billed.billed_at IS NOT NULL
-        ORDER BY one.place
+    ), inserted AS (
+        INSERT INTO billing.usage_record (id, created_at, updated_at, version, organization_id,
+            meter, key, quantity, occurred_at, subject, operation, usage_month, late)
+        SELECT id, $1, $1, 1, $2, meter, key, quantity, occurred_at, subject, operation,
+            usage_month, late
+        FROM sent ORDER BY place
         ON CONFLICT (organization_id, meter, key) DO NOTHING
         RETURNING id, meter, usage_month, quantity, late
+    ), known AS (
+        SELECT sent.id, was.subject IS NOT DISTINCT FROM sent.subject AND
+            (was.quantity, was.occurred_at, was.operation)
+            = (sent.quantity, sent.occurred_at, sent.operation) AS same
+        FROM sent CROSS JOIN LATERAL (
+            SELECT quantity, occurred_at, operation, subject FROM billing.usage_record
+            WHERE organization_id = $2 AND meter = sent.meter AND key = sent.key LIMIT 1
+        ) was
+        WHERE sent.id NOT IN (SELECT id FROM inserted)
     ), summed AS (
         SELECT meter, usage_month, sum(quantity)::bigint AS added FROM inserted
         WHERE meter = ANY ($11::text[]) GROUP BY meter, usage_month ORDER BY meter, usage_month
@@ -61,22 +73,27 @@ _RECORD = """
             version = known.version + 1
         RETURNING meter, usage_month, quantity + reserved AS taken
     )
-    SELECT array_agg(id) AS ids, array_agg(id) FILTER (WHERE late) AS late, NULL AS meter,
-        NULL::date AS usage_month, NULL::bigint AS taken, NULL::bigint AS added FROM inserted
+    SELECT (SELECT array_agg(id) FROM inserted) AS new,
+        (SELECT array_agg(id) FROM inserted WHERE late) AS late,
+        (SELECT array_agg(id) FROM known WHERE same) AS same,
+        (SELECT array_agg(id) FROM known WHERE NOT same) AS other,
+        NULL AS meter, NULL::date AS usage_month, NULL::bigint AS taken, NULL::bigint AS added
     UNION ALL
-    SELECT NULL, NULL, meter, usage_month, taken, added
+    SELECT NULL, NULL, NULL, NULL, meter, usage_month, taken, added
     FROM totalled JOIN summed USING (meter, usage_month)
 """
-_METERS = "SELECT key, kind FROM billing.meter"
 _KNOWN = """
     SELECT r.meter, r.key, r.quantity, r.occurred_at, r.subject, r.operation
     FROM unnest($2::text[], $3::text[]) AS one (meter, key)
-    JOIN billing.usage_record r
-        ON r.organization_id = $1 AND r.meter = one.meter AND r.key = one.key
+    CROSS JOIN LATERAL (
+        SELECT * FROM billing.usage_record
+        WHERE organization_id = $1 AND meter = one.meter AND key = one.key LIMIT 1
+    ) r
 """
 _ACCEPTED = EntryOutcome(outcome="accepted")
 _LATE = EntryOutcome(outcome="accepted", late=True)
 _DUPLICATE = EntryOutcome(outcome="duplicate")
+_CONFLICT = EntryOutcome(outcome="rejected", code="billing-key-conflict")
 
 
 class Entry(NamedTuple):
@@ -111,11 +128,11 @@ async def record(work: Work, entries: Sequence[Entry]) -> UsageReceipt:
             headers={"Retry-After": "2"},
             dependency="organization",
         )
+    kinds, watch = await meters.kinds(work), await thresholds.watch(work, held)
     outcomes: dict[int, EntryOutcome] = {}
-    rows = await _countable(work, entries, held, outcomes)
-    firsts = _firsts(rows, outcomes)
-    moves = await _write(work, firsts, outcomes)
-    await thresholds.look(work, moves, held)
+    rows = _countable(entries, kinds, _months(held.anchor, work.now), work.now, outcomes)
+    moves = await _write(work, _firsts(rows, outcomes), outcomes)
+    await thresholds.look(work, moves, watch)
     return receipt([outcomes[place] for place in range(len(entries))])
 
 
@@ -130,15 +147,17 @@ def receipt(items: list[EntryOutcome]) -> UsageReceipt:
     )
 
 
-async def _countable(
-    work: Work, entries: Sequence[Entry], held: Held, outcomes: dict[int, EntryOutcome]
+def _countable(
+    entries: Sequence[Entry],
+    kinds: Mapping[str, MeterKind],
+    months: Sequence[tuple[datetime, date]],
+    now: datetime,
+    outcomes: dict[int, EntryOutcome],
 ) -> list[Row]:
-    kinds = {one["key"]: MeterKind(one["kind"]) for one in await work.query(_METERS)}
-    months = _months(held.anchor, work.now)
     rows = []
     for place, entry in enumerate(entries):
         kind = kinds.get(entry.meter)
-        code = fault(entry, kind, work.now)
+        code = fault(entry, kind, now)
         if code is not None or kind is None:
             outcomes[place] = _rejected(code or "billing-meter-unknown")
             continue
@@ -181,7 +200,7 @@ def _firsts(rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> list[Row]
         first = firsts.setdefault(row.key, row)
         if first is not row:
             outcomes[row.place] = _again(row.entry, _content(first.entry))
-    return sorted(firsts.values(), key=lambda row: row.key)
+    return [firsts[key] for key in sorted(firsts)]
 
 
 async def _write(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> list[Moved]:
@@ -189,18 +208,29 @@ async def _write(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutco
         return []
     counters = sorted({row.entry.meter for row in rows if row.kind is MeterKind.COUNTER})
     found = await work.query(_RECORD, work.now, work.organization_id, *_columns(rows), counters)
-    new = {id_ for one in found for id_ in one["ids"] or ()}
-    late = {id_ for one in found for id_ in one["late"] or ()}
+    said = next(one for one in found if one["meter"] is None)
+    new = set(said["new"] or ())
+    known = _said(said)
     for row in rows:
-        if row.id in new:
-            outcomes[row.place] = _LATE if row.id in late else _ACCEPTED
-    await _judge(work, [row for row in rows if row.id not in new], outcomes)
+        if row.id in known:
+            outcomes[row.place] = known[row.id]
+    await _judge(work, [row for row in rows if row.id not in known], outcomes)
     moves = [
         Moved(one["meter"], one["usage_month"], one["taken"] - one["added"], one["taken"])
         for one in found
         if one["meter"] is not None
     ]
-    return [*moves, *await _standing(work, [row for row in rows if row.id in new])]
+    standing = [row for row in rows if row.kind is not MeterKind.COUNTER and row.id in new]
+    return [*moves, *await _standing(work, standing)]
+
+
+def _said(found: Mapping[str, Any]) -> dict[UUID, EntryOutcome]:
+    """What the statement says of each row by its identifier."""
+    said: dict[UUID, EntryOutcome] = {}
+    columns = {"new": _ACCEPTED, "late": _LATE, "same": _DUPLICATE, "other": _CONFLICT}
+    for column, outcome in columns.items():
+        said |= dict.fromkeys(found[column] or (), outcome)
+    return said
 
 
 def _columns(rows: Sequence[Row]) -> list[list[Any]]:
@@ -220,11 +250,11 @@ def _columns(rows: Sequence[Row]) -> list[list[Any]]:
 
 
 async def _judge(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> None:
-    """What was there already: the same again, or something else under the same key."""
+    """What another batch wrote in the same moment: the same again, or something else."""
     if not rows:
         return
-    meters, keys = [row.entry.meter for row in rows], [row.entry.key for row in rows]
-    found = await work.query(_KNOWN, work.organization_id, meters, keys)
+    named = [[row.entry.meter for row in rows], [row.entry.key for row in rows]]
+    found = await work.query(_KNOWN, work.organization_id, *named)
     known = {(one["meter"], one["key"]): tuple(one)[2:] for one in found}
     for row in rows:
         outcomes[row.place] = _again(row.entry, known[row.key])
@@ -235,8 +265,7 @@ def _content(entry: Entry) -> tuple[Any, ...]:
 
 
 def _again(entry: Entry, known: tuple[Any, ...]) -> EntryOutcome:
-    same = _content(entry) == known
-    return _DUPLICATE if same else _rejected("billing-key-conflict")
+    return _DUPLICATE if _content(entry) == known else _CONFLICT
 
 
 def _rejected(code: str) -> EntryOutcome:
@@ -252,12 +281,10 @@ async def _standing(work: Work, rows: Sequence[Row]) -> list[Moved]:
             moved = await holdings.turn(
                 work, entry.meter, entry.subject, entry.operation, at=entry.occurred_at
             )
-        elif row.kind is MeterKind.TOLD:
+        else:
             moved = await totals.tell(
                 work, entry.meter, entry.quantity, counted_at=entry.occurred_at
             )
-        else:
-            continue
         moves += [moved] if moved is not None else []
     return moves
 
@@ -265,8 +292,9 @@ async def _standing(work: Work, rows: Sequence[Row]) -> list[Moved]:
 async def told(work: Work, meter: str, number: int, *, counted_at: datetime) -> None:
     """Another domain's event says the number of a meter; the newest counts (BIL-24)."""
     moved = await totals.tell(work, meter, number, counted_at=counted_at)
-    if moved is not None:
-        await thresholds.look(work, [moved], await entitlements.current(work))
+    held = await entitlements.current(work) if moved is not None else None
+    if moved is not None and held is not None:
+        await thresholds.look(work, [moved], await thresholds.watch(work, held))
 
 
 async def list_all(

@@ -55,7 +55,10 @@ class Charge:
 
 async def lines(read: Reader, subscription: Subscription, month: Period) -> list[DraftLine]:
     """What the invoice at the end of this usage month takes; a little waits for a renewal."""
-    charges = await _due(read, subscription, before=month.end)
+    held = await entitlements.current(read)
+    if held is not None and held.subscription_id not in (None, subscription.id):
+        return []  # the months of usage are those of the base, whatever day an add-on renews on
+    charges = await _due(read, subscription, held, before=month.end)
     total = Money(sum(one.gross.minor for one in charges), "ZAR")
     renews = subscription.period_end is None or month.end >= subscription.period_end
     least = (await configuration.usage(read, local_day(read.now))).min_invoice
@@ -65,14 +68,15 @@ async def lines(read: Reader, subscription: Subscription, month: Period) -> list
     return [_line(one, subscription, units[one.meter]) for one in charges if one.gross]
 
 
-async def _due(read: Reader, subscription: Subscription, *, before: date) -> list[Charge]:
+async def _due(
+    read: Reader, subscription: Subscription, held: Held | None, *, before: date
+) -> list[Charge]:
     """Every month that is over and has units that nobody has billed, the oldest first."""
     statement = select(UsageTotal).where(
         UsageTotal.usage_month > STANDING, UsageTotal.usage_month < before
     )
     ordered = statement.order_by(UsageTotal.usage_month, UsageTotal.meter)
     kept = await read.find(EntitlementSet)
-    held = await entitlements.current(read)
     anchor = subscription.anchor_date or subscription.period_start or before
     charges = []
     for total in await read.all(ordered, limit=1000):

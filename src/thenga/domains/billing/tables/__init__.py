@@ -102,6 +102,7 @@ from thenga.domains.billing.tables.usage import (
     Reservation,
     ReservationStatus,
     Threshold,
+    UsageDay,
     UsageRecord,
     UsageTotal,
 )
@@ -190,6 +191,7 @@ __all__ = [
     "Trial",
     "TrialCompany",
     "TrialStatus",
+    "UsageDay",
     "UsageRecord",
     "UsageTotal",
 ]

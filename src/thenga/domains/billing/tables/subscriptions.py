@@ -60,6 +60,7 @@ class Subscription(TenantRow, table="billing.subscription", kind=Kind.PRIVATE):
     resume_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     banked_days: Col[int | None] = col(sa.Integer, nullable=True, default=None)
     changed_on: Col[date | None] = col(sa.Date, nullable=True, default=None)  # another plan since
+    usage_billed_to: Col[date | None] = col(sa.Date, nullable=True, default=None)  # in a year
     disputed: Col[bool] = col(sa.Boolean, default=False)
     trial_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     payment_method_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)

@@ -43,6 +43,22 @@ class UsageRecord(
     late: Col[bool] = col(sa.Boolean, default=False)
 
 
+class UsageDay(
+    TenantRow,
+    table="billing.usage_day",
+    kind=Kind.PRIVATE,
+    key=("organization_id", "meter", "operation", "day"),
+    told=False,
+):
+    """What the records of a meter and local day added up to; kept when they are not any more."""
+
+    meter: Col[str] = col(sa.Text)
+    operation: Col[Operation] = status(Operation, default=Operation.ADD)
+    day: Col[date] = col(sa.Date)
+    quantity: Col[int] = col(sa.BigInteger)
+    records: Col[int] = col(sa.BigInteger)
+
+
 class UsageTotal(
     TenantRow,
     table="billing.usage_total",

@@ -1,5 +1,6 @@
 """Stage 5: by which audience a permission is held, and on what (IDN-25, IDN-26)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thenga.domains.identity.services.decisions._facts import Facts, Question
@@ -38,7 +39,7 @@ def holding(facts: Facts, question: Question) -> Holding:
     if facts.kind == "service":
         return _AS[HeldAs.SERVICE] if Audience.SERVICE in audiences else _PERMISSION_MISSING
     if facts.kind == "api_key":
-        held = facts.key_holds and Audience.TENANT in audiences
+        held = facts.key_holds and _is_for_keys(facts, audiences)
         return _AS[HeldAs.TENANT] if held else Holding(None, "key_scope_missing")
     if by_platform(facts):
         return _AS[HeldAs.PLATFORM]
@@ -50,6 +51,13 @@ def holding(facts: Facts, question: Question) -> Holding:
     if Audience.PERSON in audiences:
         return _AS[HeldAs.PERSON]
     return in_tenant
+
+
+def _is_for_keys(facts: Facts, audiences: Sequence[str]) -> bool:
+    """What only a sandbox's keys can have, a live key has not, whatever its scopes say (IDN-40)."""
+    if Audience.TENANT in audiences:
+        return True
+    return Audience.SANDBOX in audiences and bool(facts.sandbox)
 
 
 def _of_member(facts: Facts, question: Question) -> Holding:
