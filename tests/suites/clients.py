@@ -5,7 +5,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import httpx2
@@ -43,12 +43,13 @@ class Ledger:
     organizations: dict[UUID, int] = field(default_factory=dict)  # with their versions
     machines: dict[UUID, Machine] = field(default_factory=dict)
     watched: set[UUID] = field(default_factory=set)  # machines that a job must tell of, once
+    bought: dict[UUID, UUID] = field(default_factory=dict)  # the plan of an organization
     writes: int = 0
     retries: int = 0
 
 
-class Client:
-    """One person at one machine after another; retries until told that it is done."""
+class Caller:
+    """One person who asks again until told that it is done."""
 
     def __init__(
         self,
@@ -61,98 +62,64 @@ class Client:
     ) -> None:
         self._urls = urls
         self._headers = headers
-        self._ledger = ledger
-        self._chance = chance
+        self.ledger = ledger
+        self.chance = chance
         self._one_key = one_key  # without, each try looks like a new wish: the planted bug
         self._http = httpx2.AsyncClient(timeout=8, trust_env=False)
-        self._mine: list[UUID] = []
 
-    async def run(self, stop: asyncio.Event) -> None:
-        """Found a sandbox with a machine that time will move, then work until stopped."""
-        async with self._http:
-            home = await self._let_time_pass()
-            while not stop.is_set():
-                await self._something(home)
-                await asyncio.sleep(_THINKING_SECONDS)
+    async def __aenter__(self) -> Self:
+        await self._http.__aenter__()
+        return self
 
-    async def _something(self, home: UUID) -> None:
-        dice = self._chance.random()
-        if dice < 0.02:
-            await self._let_time_pass()
-        elif dice < 0.1:
-            await self._found("live")
-        elif dice < 0.4 or not self._mine:
-            self._mine.append(await self._add(home))
-        elif dice < 0.7:
-            await self._change(self._chance.choice(self._mine))
-        else:
-            await self._move(self._chance.choice(self._mine))
+    async def __aexit__(self, *_: object) -> None:
+        await self._http.aclose()
 
-    async def _found(self, mode: str) -> UUID:
+    async def found(self, mode: str) -> UUID:
+        """Found an organization."""
         profile = {"legalName": f"Works {new_id()}", "legalForm": "private_company"}
         body = {"organizationType": "enterprise", "mode": mode, "profile": profile}
-        made = UUID((await self._write("POST", "/organizations", body))["id"])
-        self._ledger.organizations[made] = 1
+        made = UUID((await self.write("POST", "/organizations", body))["id"])
+        self.ledger.organizations[made] = 1
         return made
 
-    async def _let_time_pass(self) -> UUID:
-        """A sandbox and a machine whose certificate has one step left; its clock passes it."""
-        home = await self._found("sandbox")
-        day = date.today() + timedelta(days=3)  # noqa: DTZ011  # any day soon will do
-        expiries = [{"kind": "inspection", "expiresOn": day.isoformat()}]
-        await self._await_rights(home)
-        watched = await self._add(home, expiries=expiries)
-        self._ledger.watched.add(watched)
-        await self._write("POST", f"/organizations/{home}/clock", {"forwardDays": 10})
-        self._ledger.organizations[home] += 1
-        return home
-
-    async def _await_rights(self, home: UUID) -> None:
+    async def await_rights(self, home: UUID) -> None:
         """The founder is owner once the event has gone round."""
+        await self.read(f"/organizations/{home}")
+
+    async def move_clock(self, home: UUID, days: int) -> None:
+        """Let time pass in a sandbox."""
+        await self.write("POST", f"/organizations/{home}/clock", {"forwardDays": days})
+        self.ledger.organizations[home] += 1
+
+    async def read(self, path: str, *, within: UUID | None = None) -> dict[str, Any]:
+        """Ask until an answer comes through."""
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while True:
-                if await self._try("GET", f"/organizations/{home}", None, {}) is not None:
-                    return
+                found = await self._try("GET", path, None, _naming(within))
+                if found is not None:
+                    return found
                 await asyncio.sleep(0.1)
 
-    async def _add(self, home: UUID, **more: Any) -> UUID:
-        body = {"name": f"Machine {new_id()}", "quantity": 1, **more}
-        made = await self._write("POST", f"/organizations/{home}/equipment", body)
-        key = UUID(made["id"])
-        self._ledger.machines[key] = Machine(home, 1, 1, "available")
-        return key
-
-    async def _change(self, key: UUID) -> None:
-        machine = self._ledger.machines[key]
-        body = {"quantity": machine.quantity + 1}
-        await self._write("PATCH", _path(machine, key), body)
-        machine.quantity += 1
-        machine.version += 1
-
-    async def _move(self, key: UUID) -> None:
-        machine = self._ledger.machines[key]
-        verb, status = self._chance.choice(MOVES[machine.status])
-        await self._write("POST", f"{_path(machine, key)}/{verb}", None)
-        machine.status = status
-        machine.version += 1
-
-    async def _write(self, method: str, path: str, body: Any) -> dict[str, Any]:
+    async def write(
+        self, method: str, path: str, body: Any, *, within: UUID | None = None
+    ) -> dict[str, Any]:
         """Try until an answer comes through that says it is done."""
         key = new_id()
         async with asyncio.timeout(_PATIENCE_SECONDS):
             while True:
                 key = key if self._one_key else new_id()
-                done = await self._try(method, path, body, {"Idempotency-Key": str(key)})
-                if done is not None and self._chance.random() >= _FORGOTTEN:
-                    self._ledger.writes += 1
+                headers = _naming(within) | {"Idempotency-Key": str(key)}
+                done = await self._try(method, path, body, headers)
+                if done is not None and self.chance.random() >= _FORGOTTEN:
+                    self.ledger.writes += 1
                     return done
-                self._ledger.retries += 1
-                await asyncio.sleep(self._chance.uniform(0.02, 0.2))
+                self.ledger.retries += 1
+                await asyncio.sleep(self.chance.uniform(0.02, 0.2))
 
     async def _try(
         self, method: str, path: str, body: Any, headers: dict[str, str]
     ) -> dict[str, Any] | None:
-        url = self._chance.choice(self._urls) + path
+        url = self.chance.choice(self._urls) + path
         try:
             answer = await self._http.request(
                 method, url, json=body, headers=self._headers | headers
@@ -166,6 +133,72 @@ class Client:
         if again or (method == "GET" and answer.status_code in (403, 404)):
             return None
         raise Unexpected(f"{method} {path} → {answer.status_code} {answer.text}")
+
+
+def _naming(organization_id: UUID | None) -> dict[str, str]:
+    return {} if organization_id is None else {"X-Organization-Id": str(organization_id)}
+
+
+class Client:
+    """One person at one machine after another."""
+
+    def __init__(self, caller: Caller) -> None:
+        self._caller = caller
+        self._ledger, self._chance = caller.ledger, caller.chance
+        self._mine: list[UUID] = []
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Found a sandbox with a machine that time will move, then work until stopped."""
+        async with self._caller:
+            home = await self._let_time_pass()
+            while not stop.is_set():
+                await self._something(home)
+                await asyncio.sleep(_THINKING_SECONDS)
+
+    async def _something(self, home: UUID) -> None:
+        dice = self._chance.random()
+        if dice < 0.02:
+            await self._let_time_pass()
+        elif dice < 0.1:
+            await self._caller.found("live")
+        elif dice < 0.4 or not self._mine:
+            self._mine.append(await self._add(home))
+        elif dice < 0.7:
+            await self._change(self._chance.choice(self._mine))
+        else:
+            await self._move(self._chance.choice(self._mine))
+
+    async def _let_time_pass(self) -> UUID:
+        """A sandbox and a machine whose certificate has one step left; its clock passes it."""
+        home = await self._caller.found("sandbox")
+        day = date.today() + timedelta(days=3)  # noqa: DTZ011  # any day soon will do
+        expiries = [{"kind": "inspection", "expiresOn": day.isoformat()}]
+        await self._caller.await_rights(home)
+        watched = await self._add(home, expiries=expiries)
+        self._ledger.watched.add(watched)
+        await self._caller.move_clock(home, 10)
+        return home
+
+    async def _add(self, home: UUID, **more: Any) -> UUID:
+        body = {"name": f"Machine {new_id()}", "quantity": 1, **more}
+        made = await self._caller.write("POST", f"/organizations/{home}/equipment", body)
+        key = UUID(made["id"])
+        self._ledger.machines[key] = Machine(home, 1, 1, "available")
+        return key
+
+    async def _change(self, key: UUID) -> None:
+        machine = self._ledger.machines[key]
+        body = {"quantity": machine.quantity + 1}
+        await self._caller.write("PATCH", _path(machine, key), body)
+        machine.quantity += 1
+        machine.version += 1
+
+    async def _move(self, key: UUID) -> None:
+        machine = self._ledger.machines[key]
+        verb, status = self._chance.choice(MOVES[machine.status])
+        await self._caller.write("POST", f"{_path(machine, key)}/{verb}", None)
+        machine.status = status
+        machine.version += 1
 
 
 def _path(machine: Machine, key: UUID) -> str:

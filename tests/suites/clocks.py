@@ -11,6 +11,7 @@ from uuid import UUID
 
 import httpx2
 import orjson
+from dateutil.relativedelta import relativedelta
 
 from tests.factories import identity
 from thenga import topology
@@ -39,6 +40,7 @@ class Place:
     machines: dict[str, tuple[int, ...]]
     members: dict[str, tuple[int, identity.Member]]  # by role assignment
     today: date
+    subscription: str | None = None  # a plan by the month, bought today
 
     @property
     def id(self) -> UUID:
@@ -56,7 +58,16 @@ def expected(place: Place, moved_days: int) -> Counter[Effect]:
     for assignment, (valid_days, _) in place.members.items():
         if valid_days <= moved_days:
             made[assignment, "role", "expired"] += 1
+    if place.subscription is not None:
+        for day in renewals(place.today, moved_days):
+            made[place.subscription, "renewed", str(day)] += 1
     return made
+
+
+def renewals(bought_on: date, moved_days: int) -> list[date]:
+    """The first days of the months that follow, counted from the first one (BIL-6)."""
+    starts = [bought_on + relativedelta(months=n) for n in range(1, moved_days // 28 + 1)]
+    return [day for day in starts if day <= bought_on + timedelta(days=moved_days)]
 
 
 KINDS = ("calibration", "load_test", "inspection")
@@ -94,7 +105,7 @@ async def told(host: Host, place: Place, wanted: Counter[Effect]) -> Told:
 
 async def _envelopes(host: Host, organization_id: UUID) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
-    for domain in ("identity", "organization"):
+    for domain in ("identity", "organization", "billing"):
         async with host.engines.connection(domain, f"{domain}_system") as connection:
             rows = await connection.fetch(
                 f"SELECT envelope FROM {domain}.outbox WHERE organization_id = $1 "
@@ -112,6 +123,9 @@ def _effect(envelope: dict[str, Any]) -> tuple[Effect | None, str]:
         return (data["recordId"], data["kind"], step), data["dueAt"]
     if envelope["type"] == "identity.RoleAssignmentChanged.v1" and data["status"] != "active":
         return (data["roleAssignmentId"], "role", data["status"]), data["validTo"]
+    if envelope["type"] == "billing.SubscriptionChanged.v1" and data["change"] == "renewed":
+        starts = data["period"]["start"]
+        return (data["subscriptionId"], "renewed", starts), starts
     return None, ""
 
 
@@ -122,17 +136,19 @@ async def settle(host: Host, place: Place, wanted: Counter[Effect], *, seconds: 
         return (await told(host, place, wanted)).missing == 0
 
     with suppress(TimeoutError):
-        await until(complete, seconds=seconds)
+        await until(complete, seconds=seconds, pause=0.3)
     await asyncio.sleep(6 * _RHYTHM.total_seconds())
     return await told(host, place, wanted)
 
 
-async def until(look: Callable[[], Awaitable[bool]], *, seconds: float = 20) -> None:
+async def until(
+    look: Callable[[], Awaitable[bool]], *, seconds: float = 20, pause: float = 0.05
+) -> None:
     async with asyncio.timeout(seconds):
         while True:
             if await look():
                 return
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(pause)
 
 
 async def furnish(api: httpx2.AsyncClient, host: Host, mode: str) -> Place:

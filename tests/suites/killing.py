@@ -10,11 +10,15 @@ from pathlib import Path
 from signal import SIGKILL
 
 from tests.factories import facts
+from tests.providers.loopback import serving
 from tests.suites.own import own_servers, settings_of
 from tests.suites.processes import ApiProcess, WorkerProcess
 from thenga import topology
+from thenga.domains.billing.adapters.providers import sandbox_secret
+from thenga.domains.billing.adapters.sandbox_server import SandboxServer
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.dev import servers
+from thenga.kernel.dev.processes import free_ports
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.settings import Settings
 
@@ -42,24 +46,43 @@ class Platform:
     settings: Settings
     urls: list[str]
     victims: list[Victim]
+    provider: SandboxServer  # a stranger: it lives through all of it, and remembers
 
 
 @asynccontextmanager
 async def platform() -> AsyncIterator[Platform]:
-    """Two api processes and a worker on servers of their own."""
+    """Two api processes and a worker on servers of their own, and whom sandboxes pay with."""
+    *ports, at_provider = free_ports(3)
+    called = f"http://127.0.0.1:{ports[0]}"
     with own_servers() as (home, env):
-        env |= _LIMITS
-        await _deploy(settings_of(env))
-        apis = [ApiProcess(env, home, name=f"api-{number}") for number in (1, 2)]
+        env |= _LIMITS | {
+            "THENGA_BASE_URL": called,
+            "THENGA_SANDBOX_URL_BILLING": f"http://127.0.0.1:{at_provider}",
+        }
+        settings = settings_of(env)
+        await _deploy(settings)
+        apis = [ApiProcess(env, home, name=f"api-{port}", port=port) for port in ports]
         worker = WorkerProcess(env, home)
         running: list[ApiProcess | WorkerProcess] = [*apis, worker]
-        try:
-            await asyncio.gather(*(asyncio.to_thread(child.start) for child in running))
-            victims = [_server(home, "postgres"), _server(home, "nats"), *map(_child, running)]
-            yield Platform(settings_of(env), [api.url for api in apis], victims)
-        finally:
-            for child in running:
-                child.kill()
+        provider = await _provider(settings, env["THENGA_SANDBOX_URL_BILLING"])
+        async with serving(provider.app, at_provider):
+            try:
+                await asyncio.gather(*(asyncio.to_thread(child.start) for child in running))
+                victims = [_server(home, "postgres"), _server(home, "nats"), *map(_child, running)]
+                yield Platform(settings, [api.url for api in apis], victims, provider)
+            finally:
+                for child in running:
+                    child.kill()
+
+
+async def _provider(settings: Settings, url: str) -> SandboxServer:
+    async with hosted(settings) as host:
+        return SandboxServer(
+            secret=sandbox_secret(host),
+            base_url=url,
+            notify_base=settings.base_url,
+            now=host.now,
+        )
 
 
 def _child(child: ApiProcess | WorkerProcess) -> Victim:

@@ -1,12 +1,14 @@
 """The reckoning after the chaos: what clients were told against what stands everywhere."""
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
 import orjson
 
+from tests.suites import books, buyers
 from tests.suites.clients import Ledger
 from tests.suites.streams import Told, inversions, is_carried, is_consumed, told
 from thenga import topology
@@ -27,6 +29,8 @@ CONSUMERS = (
     "organization-from-organization",
     "organization-from-identity",
     "billing-from-organization",
+    "billing-from-identity",
+    "identity-from-billing",
 )
 
 
@@ -47,7 +51,7 @@ class Figures:
         self.add("doubled", found - expected, note)
 
     def __str__(self) -> str:
-        names = ("lost", "doubled", "order", "audit_gaps")
+        names = ("lost", "doubled", "order", "audit_gaps", "journal_sum", "unbalanced")
         return " ".join(f"{name}={self.faults[name]}" for name in names)
 
 
@@ -72,11 +76,15 @@ async def is_quiet(host: Host, ledger: Ledger) -> bool:
         "organization",
         "SELECT id FROM organization.equipment WHERE next_check_at IS NOT NULL",
     )
-    return not ledger.watched & {row["id"] for row in waiting}
+    if ledger.watched & {row["id"] for row in waiting}:
+        return False
+    text = "SELECT organization_id FROM billing.invoice WHERE status = 'paid'"
+    paid = Counter(row["organization_id"] for row in await query(host, "billing", text))
+    return all(paid[home] >= buyers.PERIODS for home in ledger.bought)
 
 
-async def reckon(host: Host, ledger: Ledger) -> Figures:
-    """Every fault that can be seen from outside and inside."""
+async def reckon(host: Host, ledger: Ledger, charges: Mapping[str, int]) -> Figures:
+    """Every fault that can be seen from outside and inside; `charges` is the provider's side."""
     figures = Figures()
     await _writes(host, ledger, figures)
     streams = {domain: await told(host, domain) for domain in topology.DOMAINS}
@@ -88,6 +96,7 @@ async def reckon(host: Host, ledger: Ledger) -> Figures:
         await _versions_told(host, name, table, figures)
     await _reactions(host, ledger, figures)
     _jobs(ledger, streams["organization"], figures)
+    await _money(host, ledger, charges, figures)
     return figures
 
 
@@ -197,3 +206,21 @@ def _jobs(ledger: Ledger, events: list[Told], figures: Figures) -> None:
     found = Counter(event.aggregate for event in events if event.type == ExpiryApproaching.type)
     for key in ledger.watched:
         figures.compare(1, found[f"equipment/{key}"], f"expiry of {key}")
+
+
+async def _money(host: Host, ledger: Ledger, charges: Mapping[str, int], figures: Figures) -> None:
+    """The journal balances; each period was charged, booked and allocated once, and numbered."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        balance = await books.balance(connection)
+        invoices, strange = await books.sold(connection, list(ledger.bought), charges)
+    figures.add("journal_sum", abs(balance.journal_sum), "cents in all books")
+    figures.add("unbalanced", balance.unbalanced, "entries whose sides differ")
+    figures.add("doubled", strange, "charges of no payment")
+    paid = Counter(one.organization_id for one in invoices.values() if one.status == "paid")
+    for home in ledger.bought:
+        figures.compare(buyers.PERIODS, paid[home], f"paid invoices of {home}")
+    for key, one in invoices.items():
+        figures.compare(1, one.charged, f"charges of invoice {key}")
+        figures.compare(1, one.booked, f"bookings of the money of invoice {key}")
+        figures.compare(1, one.allocations, f"allocations of invoice {key}")
+    figures.add("lost", books.missing_numbers(invoices), "numbers that no invoice has")

@@ -1,15 +1,21 @@
 """A sandbox's clock moved 400 days: what time does happens once, in order, in every domain."""
 
+from collections.abc import AsyncIterator
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
+import asyncpg
 import httpx2
 import pytest
 import sqlalchemy as sa
 
-from tests.suites import clocks
+from tests.factories import documents
+from tests.suites import books, clocks, subscribed
 from thenga import topology
+from thenga.domains.billing.adapters.sandbox_server import SandboxServer
+from thenga.domains.billing.services import renewals
+from thenga.domains.billing.tables import Book
 from thenga.domains.organization import public
 from thenga.domains.organization.services import equipment
 from thenga.domains.organization.tables import Equipment
@@ -18,8 +24,16 @@ from thenga.kernel.events.meshside import MeshSide
 from thenga.kernel.host import Host
 from thenga.kernel.jobs import due
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.settings import Settings
 
-DAYS = 400
+DAYS, SOME_DAYS = 400, 40
+
+
+@pytest.fixture
+async def provider(host: Host, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[SandboxServer]:
+    async with subscribed.provider(host) as (server, url):
+        monkeypatch.setenv("THENGA_SANDBOX_URL_BILLING", url)
+        yield server
 
 
 async def _move(api: httpx2.AsyncClient, place: clocks.Place, days: int) -> None:
@@ -64,12 +78,23 @@ async def _certificates(api: httpx2.AsyncClient, place: clocks.Place) -> dict[in
     }
 
 
+async def _sandbox_with_a_plan(
+    api: httpx2.AsyncClient, host: Host, provider: SandboxServer
+) -> clocks.Place:
+    """With machines, members and a plan that is paid; the jobs run only while it is bought."""
+    sandbox = await clocks.furnish(api, host, "sandbox")
+    async with clocks.running([JobSide(host, clocks.quick())]):
+        return await subscribed.buy(api, host, sandbox, provider)
+
+
+@pytest.mark.rule("BIL-14")
+@pytest.mark.rule("BIL-48")
 async def test_what_time_does_happens_once_and_in_order_in_every_domain(
-    api: httpx2.AsyncClient, host: Host, seeded: None
+    api: httpx2.AsyncClient, host: Host, seeded: None, provider: SandboxServer
 ) -> None:
     domains = clocks.quick()
     async with clocks.running([MeshSide(host, domains)]):
-        sandbox = await clocks.furnish(api, host, "sandbox")
+        sandbox = await _sandbox_with_a_plan(api, host, provider)
         live = await clocks.furnish(api, host, "live")
         assert await _gate(api, sandbox) == {100: 200, 399: 200, 500: 200}
 
@@ -87,13 +112,19 @@ async def test_what_time_does_happens_once_and_in_order_in_every_domain(
 
         wanted = clocks.expected(sandbox, DAYS)
         async with clocks.running([JobSide(host, domains)]):
-            told = await clocks.settle(host, sandbox, wanted, seconds=20)
+            told = await clocks.settle(host, sandbox, wanted, seconds=60)
             beside = await clocks.told(host, live, clocks.expected(live, 0))
+            periods = 1 + len(clocks.renewals(sandbox.today, DAYS))
+            paid = await subscribed.all_paid(host, sandbox, provider, periods, seconds=20)
 
+        balance = await subscribed.balance(host, sandbox)
         print(
             f"clock moved_days={DAYS} effects={told.effects} doubled={told.doubled} "
-            f"missing={told.missing} out_of_order={told.out_of_order} live={beside.effects}"
+            f"missing={told.missing} out_of_order={told.out_of_order} live={beside.effects} "
+            f"periods={periods} paid={paid} {balance}"
         )
+        assert (paid, balance) == (periods, books.Balance(0, 0))
+        await _each_once(host, sandbox, provider)
         assert told == clocks.Told(wanted.total(), doubled=0, missing=0, out_of_order=0)
         assert beside == clocks.Told(0, 0, 0, 0)
         assert await _gate(api, live) == {100: 200, 399: 200, 500: 200}
@@ -102,6 +133,14 @@ async def test_what_time_does_happens_once_and_in_order_in_every_domain(
         # People live by the base clock: nobody was signed out by a sandbox (IDN-51).
         signed_in = await api.get("/identity/sessions", headers=sandbox.owner.headers)
         assert [one["status"] for one in signed_in.json()["items"]] == ["active"]
+
+
+async def _each_once(host: Host, place: clocks.Place, provider: SandboxServer) -> None:
+    """Every period was charged, booked and allocated once, and the numbers have no gap."""
+    invoices = await subscribed.sold(host, place, provider)
+    for one in invoices.values():
+        assert (one.status, one.charged, one.booked, one.allocations) == ("paid", 1, 1, 1)
+    assert books.missing_numbers(invoices) == 0
 
 
 async def _with_bug(api: httpx2.AsyncClient, host: Host) -> clocks.Told:
@@ -152,3 +191,48 @@ async def test_a_planted_job_that_plans_no_next_step_is_found(
     told = await _with_bug(api, host)
 
     assert told.doubled > 0
+
+
+async def test_a_planted_renewal_that_takes_no_money_is_found(
+    api: httpx2.AsyncClient,
+    host: Host,
+    seeded: None,
+    provider: SandboxServer,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def forgets(*_: Any) -> None:
+        return None
+
+    monkeypatch.setattr(renewals, "charge", forgets)
+    domains = clocks.quick()
+    async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
+        furnished = await clocks.furnish(api, host, "sandbox")
+        sandbox = await subscribed.buy(api, host, furnished, provider)
+        await _move(api, sandbox, SOME_DAYS)
+        wanted = clocks.expected(sandbox, SOME_DAYS)
+        told = await clocks.settle(host, sandbox, wanted, seconds=60)
+        paid = await subscribed.all_paid(host, sandbox, provider, 2, seconds=1)
+
+    assert (told.missing, paid) == (0, 1)
+
+
+async def test_a_planted_cent_behind_the_triggers_is_found(
+    host: Host, settings: Settings, seeded: None
+) -> None:
+    place = uuid4()
+    await documents.issued(host, place, paid=True, book=Book.SANDBOX)
+    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
+    try:
+        before = await books.balance(admin, place)
+        await admin.execute("BEGIN; SET LOCAL session_replication_role = replica")
+        await admin.execute(
+            "UPDATE billing.journal_line SET amount_minor = amount_minor + 1 WHERE id = "
+            "(SELECT id FROM billing.journal_line WHERE organization_id = $1 LIMIT 1)",
+            place,
+        )
+        planted = await books.balance(admin, place)
+    finally:
+        await admin.close()  # and nothing of it stays
+
+    print(f"planted, a cent: {planted}")
+    assert (before, planted) == (books.Balance(0, 0), books.Balance(1, 1))

@@ -4,18 +4,22 @@ import asyncio
 import random
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import replace
 
 import psycopg
 import pytest
 
 from tests.factories.identity import person
-from tests.suites.clients import Client, Ledger
+from tests.suites import books
+from tests.suites.buyers import Buyer
+from tests.suites.clients import Caller, Client, Ledger
 from tests.suites.killing import Platform, hosted, kill_some, platform
 from tests.suites.reckoning import Figures, is_quiet, reckon
 from tests.suites.sizes import size
 from tests.suites.streams import came
 
 CLIENTS = 6
+BUYERS = 2
 SEED = 20261115
 QUIET_SECONDS = 90
 
@@ -39,16 +43,21 @@ async def load(
     *,
     one_key: bool = True,
 ) -> list[str]:
-    """Clients at work while something happens to the platform."""
+    """Clients at work while something happens to the platform.
+
+    Nobody buys with another key each time: an account is opened once, whatever the key.
+    """
     chance = random.Random(SEED)
     async with hosted(running.settings) as host:
-        people = [await person(host) for _ in range(CLIENTS)]
-    clients = [
-        Client(running.urls, one.headers, ledger, random.Random(chance.random()), one_key=one_key)
+        people = [await person(host) for _ in range(CLIENTS + BUYERS)]
+    callers = [
+        Caller(running.urls, one.headers, ledger, random.Random(chance.random()), one_key=one_key)
         for one in people
     ]
+    clients = [Client(caller) for caller in callers[:CLIENTS]]
+    buyers = [Buyer(caller) for caller in callers[CLIENTS:] if one_key]
     stop = asyncio.Event()
-    tasks = [asyncio.create_task(client.run(stop)) for client in clients]
+    tasks = [asyncio.create_task(one.run(stop)) for one in (*clients, *buyers)]
     try:
         return await meanwhile()
     finally:
@@ -59,10 +68,13 @@ async def load(
 async def settled(running: Platform, ledger: Ledger) -> tuple[bool, Figures]:
     async with hosted(running.settings) as host:
         quiet = await came(lambda: is_quiet(host, ledger), QUIET_SECONDS)
-        return quiet, await reckon(host, ledger)
+        charges = books.charges_of(running.provider.payments)
+        return quiet, await reckon(host, ledger, charges)
 
 
 @pytest.mark.rule("SEC-11")
+@pytest.mark.rule("BIL-31")
+@pytest.mark.rule("BIL-48")
 async def test_no_kill_loses_or_doubles_anything(running: Platform, ledger: Ledger) -> None:
     kills = size(6, 60)
 
@@ -77,12 +89,13 @@ async def test_no_kill_loses_or_doubles_anything(running: Platform, ledger: Ledg
     print(
         f"kill writes={ledger.writes} retries={ledger.retries} "
         f"organizations={len(ledger.organizations)} machines={len(ledger.machines)} "
-        f"jobs={len(ledger.watched)} killed={dict(Counter(killed))}"
+        f"jobs={len(ledger.watched)} bought={len(ledger.bought)} killed={dict(Counter(killed))}"
     )
     assert not figures.faults, figures.notes[:20]
     assert quiet
     assert len(killed) == kills
     assert len(ledger.watched) >= CLIENTS, "no job was due, so none was proved"
+    assert len(ledger.bought) >= BUYERS, "nothing was bought, so no book was proved"
 
 
 async def test_clients_that_retry_with_another_key_are_caught(
@@ -116,3 +129,43 @@ async def test_a_missing_audit_row_and_a_missing_event_are_caught(
     print(f"\nplanted, rows deleted: {figures}")
     assert figures.faults["audit_gaps"] > 0
     assert figures.faults["lost"] > 0
+
+
+# Behind the triggers, as nobody but the administrator of the database can.
+_PLANTED = {
+    "unbalanced": """
+        DELETE FROM billing.journal_line WHERE id =
+            (SELECT id FROM billing.journal_line WHERE account = 'receivable' LIMIT 1)
+    """,
+    "lost": """
+        DELETE FROM billing.journal_entry WHERE id = (
+            SELECT e.id FROM billing.journal_entry e WHERE kind = 'allocation'
+            AND (SELECT count(*) FROM billing.journal_line l WHERE l.entry_id = e.id) = 2 LIMIT 1
+        )
+    """,
+}
+
+
+@pytest.mark.parametrize("fault", _PLANTED)
+async def test_a_missing_booking_is_caught(running: Platform, ledger: Ledger, fault: str) -> None:
+    _, before = await settled(running, ledger)
+    admin = running.settings.admin_database.get_secret_value()
+    with psycopg.connect(admin, autocommit=True) as connection:
+        connection.execute("SET session_replication_role = replica")
+        connection.execute(_PLANTED[fault])
+
+    _, figures = await settled(running, ledger)
+
+    print(f"\nplanted, a booking deleted: {figures}")
+    assert figures.faults[fault] == before.faults[fault] + 1
+
+
+async def test_a_charge_that_nobody_booked_is_caught(running: Platform, ledger: Ledger) -> None:
+    _, before = await settled(running, ledger)
+    (one, *_) = running.provider.payments.values()
+    running.provider.payments["SECONDCHARGE"] = replace(one, reference="SECONDCHARGE")
+
+    _, figures = await settled(running, ledger)
+
+    print(f"\nplanted, charged twice: {figures}")
+    assert figures.faults["doubled"] == before.faults["doubled"] + 1

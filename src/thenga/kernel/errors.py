@@ -21,7 +21,7 @@ class Problem(Exception):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         known = PROBLEMS.get(cls.code)
-        if known is not None and known.__qualname__ != cls.__qualname__:
+        if known is not None and _named(known) != _named(cls):
             raise TypeError(f"problem code {cls.code!r} is declared twice: {known}, {cls}")
         PROBLEMS[cls.code] = cls
 
@@ -38,6 +38,11 @@ class Problem(Exception):
         """A refusal whose effects stay: a thief is refused, and the stolen session ends."""
         self.keeps = True
         return self
+
+
+def _named(kind: type[Problem]) -> tuple[str, str]:
+    """Where a class stands; one that is loaded a second time stands in the same place."""
+    return kind.__module__, kind.__qualname__
 
 
 class MalformedRequest(Problem):

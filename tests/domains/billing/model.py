@@ -62,7 +62,6 @@ class Failure:
     line: Line
     first: date
     hard: bool
-    refused: set[int] = field(default_factory=set)  # cards, for good
     settled: bool = False
     ended: bool = False
 
@@ -95,6 +94,7 @@ class Refused(Exception): ...
 class Model:
     def __init__(self) -> None:
         self.card, self.cards, self.credit = "ok", 1, 0
+        self.refused: set[int] = set()  # cards that are never charged again
         self.invoices: list[Invoice] = []
         self.failures: list[Failure] = []
         self.held: Plan | None = None
@@ -104,9 +104,7 @@ class Model:
             if not failure.settled and not failure.ended and day == failure.first + 30 * DAY:
                 self._give_up(failure, day)
         plan = self.held
-        if plan is None:
-            return
-        if plan.cancel_on == day:
+        if plan is None or plan.cancel_on == day:
             self.held = None
             return
         if plan.status == "paused" and plan.resume_on == day:
@@ -119,7 +117,7 @@ class Model:
             after = (day - failure.first).days
             if failure.settled or failure.ended or after not in RETRY_DAYS:
                 continue
-            if not failure.hard:
+            if not failure.hard and self._card_of():
                 self._charge(failure, day)
             plan = self.held
             if not failure.settled and after == RETRY_DAYS[-1] and plan and plan.failure is failure:
@@ -137,13 +135,24 @@ class Model:
         plan.line = Line(invoice, gross, plan.full_days, plan.end)
         if not invoice.due:
             return
-        if self.card == "ok":
+        card = self._card_of(plan)
+        if card and self._pays(card):
             invoice.due = 0
             return
         plan.status = "past_due"
-        plan.failure = Failure(invoice, plan.line, day, self.card == "hard")
-        plan.failure.refused |= {plan.card} if plan.failure.hard else set()
+        plan.failure = Failure(invoice, plan.line, day, not card or card in self.refused)
         self.failures.append(plan.failure)
+
+    def _card_of(self, plan: Plan | None = None) -> int:
+        """The plan's own while it is good, or the newest; 0 where none is left."""
+        left = {0, *range(1, self.cards + 1)} - self.refused
+        return plan.card if plan and plan.card in left else max(left)
+
+    def _pays(self, card: int) -> bool:
+        if not card or card in self.refused:
+            raise Refused
+        self.refused |= {card} if self.card == "hard" else set()
+        return self.card == "ok"
 
     def _issue(self, gross: int, due: int) -> Invoice:
         self.invoices.append(Invoice(gross, due))
@@ -164,9 +173,8 @@ class Model:
         return failure.line.part(days) if days > 0 else 0
 
     def _charge(self, failure: Failure, day: date) -> None:
-        if self.card != "ok":
+        if not self._pays(self._card_of()):
             failure.hard = self.card == "hard"
-            failure.refused |= {self.cards} if failure.hard else set()
             return
         failure.invoice.due, failure.settled = 0, True
         plan = self.held
@@ -210,7 +218,7 @@ class Model:
             raise Refused
         price = PRICES[plan, interval]
         used = min(self.credit, price)
-        if price > used and self.card != "ok":
+        if price > used and not self._pays(self.cards):
             return  # an abandoned sign-up leaves nothing
         self.credit -= used
         end = next_start(day, interval, day)
@@ -234,7 +242,7 @@ class Model:
         days = (end - day).days
         charge = price if anew else half_up(price, days, held.full_days)
         used = min(charge, self.credit + back)
-        if charge > used and self.card != "ok":
+        if charge > used and not self._pays(self._card_of(held)):
             return  # nothing changes without the money
         if back:
             self._note(held.line, back)
@@ -250,8 +258,7 @@ class Model:
             return
         if held is None or held.status != "active" or held.cancel_on is not None:
             raise Refused
-        recent = [one for one in held.pauses if (day - one).days < 365]
-        if len(recent) >= 2:
+        if sum((day - one).days < 365 for one in held.pauses) >= 2:
             raise Refused
         held.status, held.paused_on = "paused", day
         held.resume_on = resume_on or day + MOST_PAUSED * DAY
@@ -284,7 +291,7 @@ class Model:
 
     def retry(self, day: date) -> None:
         waiting = [one for one in self.failures if not one.settled]
-        if not waiting or self.cards in waiting[-1].refused or not waiting[-1].invoice.due:
+        if not waiting or not waiting[-1].invoice.due:
             raise Refused
         self._charge(waiting[-1], day)
 

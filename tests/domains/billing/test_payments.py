@@ -259,7 +259,7 @@ async def test_credit_goes_back_the_way_it_came_and_never_more(
     payment = await read(api, owner, made.id)
 
     assert (much.status_code, much.json()["code"]) == (422, "billing-credit-exceeds")
-    assert much.json()["most"] == {"amount": "499.00", "currency": "ZAR"}
+    assert much.json()["left"] == {"amount": "499.00", "currency": "ZAR"}
     assert (begun.status_code, more.status_code) == (202, 422)
     assert payment["refundedAmount"] == {"amount": "100.00", "currency": "ZAR"}
     books = await booked(host, owner.organization_id)

@@ -1,7 +1,7 @@
 """Trying again: by hand, on its date, with another card; and never two charges at once."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -13,11 +13,13 @@ from tests.factories import paying
 from tests.factories.paying import Payer
 from thenga.domains.billing.services import (
     entitlements,
+    payment_methods,
     payments,
     recovering,
     retries,
     standing,
 )
+from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.tables import (
     Subscription,
 )
@@ -199,6 +201,7 @@ async def test_a_stolen_card_is_never_charged_again_and_a_new_one_at_once(
 async def test_a_planted_category_that_forgets_hard_charges_a_stolen_card(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
+    monkeypatch.setattr(payment_methods, "refuse", keeps_it)
     payer, _ = await paying.declined(host, clock, card="hard")
     charged = len(payer.charged)
     monkeypatch.setattr(standing, "only_reminds", lambda failure: False)
@@ -206,3 +209,64 @@ async def test_a_planted_category_that_forgets_hard_charges_a_stolen_card(
     await payer.at(datetime(2026, 11, 22, 6, tzinfo=UTC))
 
     assert len(payer.charged) > charged
+
+
+async def keeps_it(*_: Any) -> bool:
+    """The planted bug: a card that was refused for good stays on file."""
+    return False
+
+
+async def paid_otherwise(payer: Payer) -> int:
+    """The failed invoice paid at the provider's page with what is not kept; how often the card
+    was charged until the next renewal is over, though it would pay by now."""
+    (failed,) = await payer.rows(
+        "SELECT invoice_id FROM billing.payment_failure WHERE organization_id = $1"
+    )
+    work = payer.work()
+    by_hand, _ = await payments.pay(
+        work, invoice_id=failed["invoice_id"], how=How(provider="sandbox")
+    )
+    await work.finish()
+    await payer.answer(by_hand.id, "ok")
+    payer.card, charged = "ok", len(payer.charged)
+    await payer.at(ENDS + timedelta(hours=1))
+    return len(payer.charged) - charged
+
+
+@pytest.mark.rule("BIL-42")
+async def test_a_card_refused_for_good_is_not_charged_at_the_next_renewal(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, subscription = await paying.declined(host, clock, card="hard")
+    before = await payer.told()
+
+    again = await paid_otherwise(payer)
+
+    headers = await paying.owner_of(host, payer)
+    told = (await payer.told())[len(before) :]
+    path = f"/billing/accounts/{payer.account.id}/payment-methods"
+    on_file = (await api.get(path, headers=headers)).json()["items"]
+    failure = await the_failure(api, headers, status="open")
+    due = await payer.rows(
+        "SELECT envelope::jsonb -> 'data' -> 'remedy' ->> 'kind' AS remedy FROM billing.outbox "
+        "WHERE organization_id = $1 AND mesh_subject LIKE '%.RenewalDue.%'"
+    )
+    now = await payer.read(Subscription, subscription.id)
+    print(
+        f"charges_with_refused={again} on_file={len(on_file)} remedies={[*map(dict, due)]} "
+        f"notices={told.count('PaymentFailed')} status={now.status}"
+    )
+    assert (again, on_file) == (0, [])
+    assert [one["remedy"] for one in due] == ["update_method"]
+    assert told.count("PaymentRecovered") == told.count("PaymentFailed") == 1
+    assert (failure["category"], failure["attempts"]) == ("hard", [])
+    assert (now.status, now.period_start) == ("past_due", date(2026, 12, 14))
+
+
+async def test_a_planted_file_that_keeps_a_refused_card_charges_it_at_the_next_renewal(
+    host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(payment_methods, "refuse", keeps_it)
+    payer, _ = await paying.declined(host, clock, card="hard")
+
+    assert await paid_otherwise(payer) == 1

@@ -1,5 +1,7 @@
 """Statements: documents and money in order, with a balance that agrees with the books."""
 
+import csv
+import io
 from uuid import uuid4
 
 import httpx2
@@ -7,6 +9,7 @@ import pytest
 
 from tests.factories import documents
 from tests.factories import identity as people
+from thenga.domains.billing.services import statements
 from thenga.kernel.host import Host
 
 
@@ -76,3 +79,45 @@ async def test_what_was_before_is_in_the_opening_balance(
     assert later.json()["openingBalance"]["amount"] == "989.33"
     assert [long.status_code, turned.status_code] == [422, 422]
     assert long.json()["rule"] == "statement-days"
+
+
+async def test_the_same_as_a_file_with_all_steps(
+    api: httpx2.AsyncClient, owner: people.Member, path: str
+):
+    shown = (await api.get(path, headers=within(owner))).json()["items"]
+
+    answer = await api.get(f"{path}?limit=2", headers=within(owner) | {"Accept": "text/csv"})
+
+    header, *rows = csv.reader(io.StringIO(answer.content.decode("utf-8-sig")))
+    amounts = [(row[1], row[3], row[4]) for row in rows]
+    print(f"rows={len(rows)} columns={header} live_formulas=0")
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert answer.headers["content-disposition"].startswith('attachment; filename="statement-')
+    assert answer.headers["vary"] == "Accept"
+    assert header[:5] == ["occurredAt", "kind", "number", "amount", "balance"]
+    assert amounts == [
+        (one["kind"], one["amount"]["amount"], one["balance"]["amount"]) for one in shown
+    ]
+    assert [row[0] for row in rows] == [one["occurredAt"] for one in shown]
+
+
+@pytest.mark.parametrize("accept", ["*/*", "application/json, text/csv", "text/html"])
+async def test_who_does_not_ask_for_a_file_gets_none(
+    api: httpx2.AsyncClient, owner: people.Member, path: str, accept: str
+):
+    answer = await api.get(path, headers=within(owner) | {"Accept": accept})
+
+    assert answer.headers["content-type"] == "application/json"
+
+
+async def test_a_file_that_would_be_too_long_is_refused(
+    api: httpx2.AsyncClient,
+    owner: people.Member,
+    path: str,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(statements, "_MOST_STEPS", 4)
+
+    answer = await api.get(path, headers=within(owner) | {"Accept": "text/csv"})
+
+    assert (answer.status_code, answer.json()["rule"]) == (422, "statement-steps")

@@ -232,9 +232,9 @@ async def apply_callback(run: Run, *, callback_id: UUID) -> None:
         waits = await callbacks.waiting(read, callback_id)
     if waits is None:
         return
-    provider = run.adapter(Providers).of(waits[0])
-    stated = provider.statements(waits[1])
-    confirmed = not stated or await provider.confirm(waits[1])
+    provider = run.adapter(Providers).of(waits.provider)
+    stated = provider.statements(waits.content)
+    confirmed = not stated or await provider.confirm(waits.content, sender=waits.sender)
     async with run.working() as work:
         statement = stated[0] if stated else None
         await callbacks.work_on(work, callback_id, statement, confirmed=confirmed)

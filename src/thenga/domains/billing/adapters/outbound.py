@@ -5,7 +5,9 @@ no name to be turned round between the look and the call (security rule 41). Loo
 the sandbox and the tests stand there.
 """
 
-from collections.abc import Mapping
+import asyncio
+import socket
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -78,6 +80,21 @@ class Outbound:
         if answer.status_code >= 500 or answer.is_redirect:
             raise Silence(f"status {answer.status_code}")
         return Reply(answer.status_code, received)
+
+
+async def addresses(names: Sequence[str]) -> set[str]:
+    """Where names lead to now; one that leads nowhere is left out, none at all is silence."""
+    looking = asyncio.get_running_loop().getaddrinfo
+    asked = (looking(name, None, type=socket.SOCK_STREAM) for name in names)
+    try:
+        async with asyncio.timeout(SECONDS):
+            answers = await asyncio.gather(*asked, return_exceptions=True)
+    except TimeoutError:
+        raise Silence("names") from None
+    found = {str(one[4][0]) for each in answers if isinstance(each, list) for one in each}
+    if not found:
+        raise Silence("names")
+    return found
 
 
 async def _bounded(answer: httpx2.Response) -> bytes:

@@ -9,7 +9,7 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from urllib.parse import quote_plus, unquote_plus
 
-from thenga.domains.billing.adapters.outbound import Outbound
+from thenga.domains.billing.adapters.outbound import Outbound, addresses
 from thenga.domains.billing.adapters.provider import (
     Call,
     Refused,
@@ -78,9 +78,10 @@ class PayFast:
         merchant_id: str,
         merchant_key: str,
         passphrase: str,
+        senders: Sequence[str],
         now: Callable[[], datetime],
     ) -> None:
-        self._now = now
+        self._now, self._senders = now, senders
         self._www, self._api, self._page = www, api, page
         self._merchant_id, self._merchant_key = merchant_id, merchant_key
         self._passphrase = passphrase
@@ -203,8 +204,11 @@ class PayFast:
             )
         ]
 
-    async def confirm(self, content: bytes) -> bool:
-        """The same string goes back to PayFast, which must answer exactly `VALID` (BIL-38)."""
+    async def confirm(self, content: bytes, *, sender: str | None) -> bool:
+        """The same string goes back to PayFast, which must answer exactly `VALID`; and it came
+        from where PayFast's names lead to, where that is asked for (BIL-38)."""
+        if sender is not None and sender not in await addresses(self._senders):
+            return False
         string = content.partition(_SIGNATURE)[0]
         headers = {"Content-Type": "application/x-www-form-urlencoded"}
         path = "/eng/query/validate"

@@ -146,7 +146,7 @@ class Paystack:
             made = None
         return [] if made is None else [made]
 
-    async def confirm(self, content: bytes) -> bool:
+    async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
 
     def _ordered(self, order: Order) -> dict[str, Any]:

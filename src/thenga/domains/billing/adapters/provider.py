@@ -49,7 +49,8 @@ class PaymentProvider(Protocol):
     """One provider. `start`, `charge`, `refund` and `fetch` talk to it and may be silent; `verify`
     and `statements` only read what it sent.
 
-    `repeats` says whether a charge may be sent again under the same reference.
+    `repeats` says whether a charge may be sent again under the same reference. `confirm` asks the
+    provider whether a call is its own; `sender` is named where it must be looked at.
     """
 
     name: str
@@ -67,7 +68,7 @@ class PaymentProvider(Protocol):
 
     def statements(self, content: bytes) -> list[Statement]: ...
 
-    async def confirm(self, content: bytes) -> bool: ...
+    async def confirm(self, content: bytes, *, sender: str | None) -> bool: ...
 
 
 class NotOffered:

@@ -15,6 +15,7 @@ from thenga.kernel.host import Host
 
 _DOMAIN = "billing"
 SANDBOX_URL = "http://127.0.0.1:8017"
+PAYFAST_SENDERS = "www.payfast.co.za,sandbox.payfast.co.za,w1w.payfast.co.za,w2w.payfast.co.za"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,7 @@ class Providers:
             merchant_id=self._setting("payfast_merchant"),
             merchant_key=self._setting("payfast_merchant_key"),
             passphrase=passphrase,
+            senders=(self._setting("payfast_senders") or PAYFAST_SENDERS).split(","),
             now=self._host.now,
         )
 

@@ -115,7 +115,7 @@ class Sandbox:
         made = _stated(read_object(content) or {})
         return [] if made is None else [made]
 
-    async def confirm(self, content: bytes) -> bool:
+    async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
 
     async def _post(self, path: str, order: Order) -> Reply:

@@ -163,7 +163,7 @@ class Stripe:
             made = _of_dispute(data)
         return [] if made is None else [made]
 
-    async def confirm(self, content: bytes) -> bool:
+    async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
 
     async def _post(self, path: str, form: dict[str, str], key: str) -> Reply:

@@ -128,6 +128,9 @@ class ChangeAccount(Body):
         CollectionMethod,
         Field(description="Only operators change it; `send_invoice` is EFT on 7 days."),
     ] = CollectionMethod.AUTOMATIC
+    parked: Annotated[
+        None, Field(description="Null lets a parked account go on; only operators do that.")
+    ] = None
 
 
 class AddressView(View):

@@ -13,8 +13,11 @@ from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import failures, retries, standing
 from thenga.domains.billing.services.accounts import AccountParked
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.payments import PaymentInProgress, PaymentMethodRequired
-from thenga.domains.billing.services.retries import RetryLimit
+from thenga.domains.billing.services.payments import (
+    PaymentInProgress,
+    PaymentMethodRequired,
+    RetryLimit,
+)
 from thenga.domains.billing.tables import (
     Access,
     FailureCategory,

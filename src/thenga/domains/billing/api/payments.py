@@ -17,6 +17,7 @@ from thenga.domains.billing.services.payments import (
     How,
     PaymentInProgress,
     PaymentMethodRequired,
+    RetryLimit,
 )
 from thenga.domains.billing.services.providers import ProviderNotAllowed
 from thenga.domains.billing.tables import (
@@ -189,6 +190,7 @@ _RUNNING: dict[int | str, dict[str, Any]] = {
     responses=_RUNNING
     | problems(
         PaymentInProgress,
+        RetryLimit,
         InvalidTransition,
         AccountParked,
         ProviderNotAllowed,

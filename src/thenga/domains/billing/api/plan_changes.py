@@ -20,7 +20,11 @@ from thenga.domains.billing.services import (
 )
 from thenga.domains.billing.services.accounts import AccountParked
 from thenga.domains.billing.services.invoices import TaxDataMissing
-from thenga.domains.billing.services.payments import PaymentInProgress, PaymentMethodRequired
+from thenga.domains.billing.services.payments import (
+    PaymentInProgress,
+    PaymentMethodRequired,
+    RetryLimit,
+)
 from thenga.domains.billing.services.plan_changes import (
     ChangeToday,
     PaymentOverdue,
@@ -146,7 +150,7 @@ class PreviewView(View):
     responses=problems(
         *(ChangeToday, QuoteChanged, PaymentInProgress, PaymentOverdue, SubscriptionPaused),
         *(AccountParked, InvalidTransition, PlanNotAvailable, PaymentMethodRequired),
-        *(TaxDataMissing, RuleViolated),
+        *(TaxDataMissing, RuleViolated, RetryLimit),
     ),
 )
 async def change_plan(

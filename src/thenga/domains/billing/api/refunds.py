@@ -11,7 +11,7 @@ from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import RefundLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import refunds
-from thenga.domains.billing.services.refunds import CreditExceeds
+from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.tables import Refund, RefundStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work

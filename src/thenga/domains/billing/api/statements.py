@@ -5,7 +5,7 @@ from typing import Annotated
 from uuid import UUID
 
 from dateutil.relativedelta import relativedelta
-from fastapi import Query
+from fastapi import Query, Response
 from pydantic import Field
 
 from thenga.domains.billing.api.accounts import AccountId
@@ -20,6 +20,7 @@ from thenga.kernel.fields import Day
 from thenga.kernel.http.bodies import PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
+from thenga.kernel.http.exports import AS_FILE, AsCsv, csv_file
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.money import Money
@@ -50,21 +51,35 @@ class StatementView(PageOf[StatementStep]):
     closing_balance: Money
 
 
-@router.get("/billing/accounts/{accountId}/statement", responses=problems(RuleViolated))
+_HEADER = ("occurredAt", "kind", "number", "amount", "balance", "currency", "entryId")
+
+
+@router.get(
+    "/billing/accounts/{accountId}/statement",
+    response_model=StatementView,
+    responses=AS_FILE | problems(RuleViolated),
+)
 async def get_billing_statement(
     account_id: AccountId,
     read: Annotated[Reader, reads(Permission.ACCOUNT_READ)],
     page: Annotated[Paged, paged("occurredAt")],
+    as_csv: AsCsv,
     since: Annotated[
         Day | None, Query(alias="from", description="A year before `to` if left out.")
     ] = None,
     until: Annotated[Day | None, Query(alias="to", description="Today if left out.")] = None,
-) -> StatementView:
-    """Documents and money in order, with the balance after each; at most 366 days at once."""
+) -> StatementView | Response:
+    """Documents and money in order, with the balance after each; at most 366 days at once.
+
+    With `Accept: text/csv` it is a file with all steps of the time.
+    """
     account = await read.get(Account, account_id)
     last = until or local_day(read.now)
     first = since or last - relativedelta(years=1) + relativedelta(days=1)
-    made = await statements.draw_up(read, page, since=first, until=last, currency=account.currency)
+    draw_up = statements.draw_up_whole if as_csv else statements.draw_up
+    made = await draw_up(read, page, since=first, until=last, currency=account.currency)
+    if as_csv:
+        return _file(made, f"statement-{first}-{last}")
     return StatementView.model_construct(
         account_id=account.id,
         since=first,
@@ -73,4 +88,18 @@ async def get_billing_statement(
         closing_balance=made.closing,
         items=[StatementStep.model_validate(one) for one in made.steps],
         next_cursor=made.next_cursor,
+    )
+
+
+def _file(made: statements.Statement, name: str) -> Response:
+    return csv_file(
+        name,
+        _HEADER,
+        [
+            (
+                *(one.occurred_at, one.kind.value, one.number),
+                *(one.amount, one.balance, one.amount.currency, one.entry_id),
+            )
+            for one in made.steps
+        ],
     )

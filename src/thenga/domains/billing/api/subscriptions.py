@@ -19,6 +19,7 @@ from thenga.domains.billing.services.payments import (
     How,
     PaymentInProgress,
     PaymentMethodRequired,
+    RetryLimit,
 )
 from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.providers import ProviderNotAllowed
@@ -112,7 +113,7 @@ class BoughtView(SubscriptionView):
     status_code=201,
     responses=problems(
         *(Duplicate, AccountParked, PlanNotAvailable, TaxDataMissing, ProviderNotAllowed),
-        *(PaymentMethodRequired, RuleViolated),
+        *(PaymentMethodRequired, RetryLimit, RuleViolated),
     ),
 )
 async def buy_subscription(

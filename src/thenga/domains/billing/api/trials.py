@@ -29,6 +29,7 @@ from thenga.domains.billing.services.payments import (
     How,
     PaymentInProgress,
     PaymentMethodRequired,
+    RetryLimit,
 )
 from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.providers import ProviderNotAllowed
@@ -171,7 +172,7 @@ async def get_trial(
     "/billing/trials/{trialId}/convert",
     responses=problems(
         *(InvalidTransition, PlanNotAvailable, TaxDataMissing, PaymentMethodRequired),
-        *(PaymentInProgress, ProviderNotAllowed, AccountParked),
+        *(PaymentInProgress, RetryLimit, ProviderNotAllowed, AccountParked),
     ),
 )
 async def convert_trial(

@@ -50,6 +50,7 @@ _PRINTED = {
 }
 
 
+_OPERATORS = {"collection_method", "parked"}  # fields that nobody else changes
 _PROFILE = {"domain": "organization", "type": "profile"}
 _OF_ADDRESS = {"line1": "line1", "city": "city", "postal_code": "postalCode"}
 
@@ -111,7 +112,7 @@ async def change(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Acc
         raise not_possible(
             "This account is closed.", status=account.status, operation="change", allowed=[]
         )
-    if "collection_method" in fields and work.held_as != HeldAs.PLATFORM:
+    if _OPERATORS & fields.keys() and work.held_as != HeldAs.PLATFORM:
         raise Forbidden(
             "An operator of the platform sets this; ask support.", reasonCode="operator_only"
         )

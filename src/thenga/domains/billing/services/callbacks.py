@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
-from thenga.domains.billing.services import collecting
+from thenga.domains.billing.services import collecting, configuration
 from thenga.domains.billing.services.taken import Heard
 from thenga.domains.billing.tables import (
     CallbackStatus,
@@ -37,8 +37,8 @@ _SEALED_DAYS = timedelta(days=90)
 # No conflict target: the application's login may add and cannot even ask what is there.
 _RECEIVE = """
     INSERT INTO billing.provider_callback (id, created_at, updated_at, version, provider,
-        event_key, event_type, received_at, sha256, secret_used, status, sealed_content)
-    VALUES ($1, $2, $2, 1, $3, $4, $5, $2, $6, $7, 'received', $8)
+        event_key, event_type, received_at, sha256, secret_used, status, sealed_content, sender)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, $2, $6, $7, 'received', $8, $9)
     ON CONFLICT DO NOTHING
 """
 _REJECT = """
@@ -51,6 +51,7 @@ _FORGET = """
     UPDATE billing.provider_callback SET sealed_content = NULL
     WHERE sealed_content IS NOT NULL AND received_at < $1
 """
+_COMPARED = {"payfast": "billing.payfast.check_source"}  # who says from where it calls
 _MOVES: dict[StatementOutcome, Move] = {
     StatementOutcome.APPLIED: ProviderCallbackLifecycle.apply,
     StatementOutcome.STALE: ProviderCallbackLifecycle.outdate,
@@ -79,7 +80,8 @@ async def receive(work: Work, call: Received) -> bool:
     sealed = sealing.seal(work.host.key(_PURPOSE), call.content, aad=made.bytes)
     digest = hashlib.sha256(call.content).digest()
     told = (call.provider, call.event_key, call.event_type, digest, call.secret_used, sealed)
-    first = await work.run(_RECEIVE, made, work.now, *told) == "INSERT 0 1"
+    sender = work.origin.network
+    first = await work.run(_RECEIVE, made, work.now, *told, sender) == "INSERT 0 1"
     if first:
         work.enqueue(apply_callback, callback_id=made)
     return first
@@ -93,13 +95,31 @@ async def reject(work: Work, *, provider: str, content: bytes, cause: str) -> No
     await work.run(_REJECT, new_id(), work.now, provider, day, place, digest, cause)
 
 
-async def waiting(read: Reader, callback_id: UUID) -> tuple[str, bytes] | None:
-    """Provider and content of a callback that has not done its work yet."""
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A callback that has not done its work yet; its sender where it must be looked at."""
+
+    provider: str
+    content: bytes
+    sender: str | None
+
+
+async def waiting(read: Reader, callback_id: UUID) -> Waiting | None:
+    """What a callback says, for the job that has it confirmed and applied."""
     callback = await read.get(ProviderCallback, callback_id)
     if callback.status not in (C.RECEIVED, C.QUARANTINED) or callback.sealed_content is None:
         return None
     key = read.host.key(_PURPOSE)
-    return callback.provider, sealing.unseal(key, callback.sealed_content, aad=callback.id.bytes)
+    content = sealing.unseal(key, callback.sealed_content, aad=callback.id.bytes)
+    return Waiting(callback.provider, content, await _sender(read, callback))
+
+
+async def _sender(read: Reader, callback: ProviderCallback) -> str | None:
+    """From where it came, where the operator wants that compared (BIL-38)."""
+    switch = _COMPARED.get(callback.provider)
+    if switch is None or not await configuration.in_force(read, switch, local_day(read.now)):
+        return None
+    return callback.sender or ""
 
 
 async def work_on(

@@ -30,6 +30,7 @@ from thenga.domains.billing.tables import (
     Account,
     Answer,
     CollectionStatus,
+    FailureCategory,
     Invoice,
     Payment,
     PaymentMethod,
@@ -104,7 +105,8 @@ async def _take_payment(
     kept = False
     if statement.status is T.SUCCEEDED and statement.token is not None:
         kept = await _keep_method(work, payment, statement)
-    effect = moved or second or new or fee or kept
+    refused = await _refuse_method(work, payment, statement)
+    effect = moved or second or new or fee or kept or refused
     taken = await noted(
         work,
         payment,
@@ -206,6 +208,17 @@ async def _keep_method(work: Work, payment: Payment, statement: Statement) -> bo
     payment.payment_method_id = method.id
     await work.save(payment)
     return True
+
+
+async def _refuse_method(work: Work, payment: Payment, statement: Statement) -> bool:
+    """A card that was refused for good is taken off file: nothing is ever charged to it again.
+
+    A payment that succeeded was made with a card that works, whatever was tried before (BIL-42).
+    """
+    hard = statement.status is T.FAILED and _failure(statement)["category"] == FailureCategory.HARD
+    if not hard or payment.status is S.SUCCEEDED or payment.payment_method_id is None:
+        return False
+    return await payment_methods.refuse(work, payment.payment_method_id)
 
 
 async def _follow(work: Work, payment: Payment) -> None:

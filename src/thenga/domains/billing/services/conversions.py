@@ -31,6 +31,7 @@ from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_o
 from thenga.domains.billing.tables import (
     Account,
     CollectionMethod,
+    FailureKind,
     Interval,
     Invoice,
     InvoiceStatus,
@@ -204,10 +205,14 @@ async def _buy(
         await invoices.release(work, invoice)
         await _begin(work, subscription, trial, starts_on)
         return None
-    by_itself = work.now >= trial.ends_at
-    return await payments.begin(
-        work, account, invoice, how=how, initiated_by="system" if by_itself else "customer"
-    )
+    if work.now < trial.ends_at:
+        return await payments.begin(work, account, invoice, how=how, initiated_by="customer")
+    hindered = await renewals.hindrance(work, how.payment_method_id, invoice)
+    if hindered is None:
+        return await payments.begin(work, account, invoice, how=how, initiated_by="system")
+    declined = FailureKind.DECLINED
+    await failures.begin(work, invoice, subscription, kind=declined, category=hindered)
+    return None
 
 
 async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Subscription) -> None:

@@ -16,9 +16,9 @@ from thenga.domains.billing.services import (
     proration,
     refunds,
 )
+from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.services.proration import RunningLine
 from thenga.domains.billing.services.providers import EFT
-from thenga.domains.billing.services.refunds import CreditExceeds
 from thenga.domains.billing.tables import (
     Cancellation,
     CreditNote,

@@ -17,6 +17,7 @@ from thenga.domains.billing.services import (
     billed_spans,
     configuration,
     numbering,
+    parking,
     sellers,
     tax,
 )
@@ -103,6 +104,8 @@ async def draft(
     )
     for position, line in enumerate(lines, 1):
         await work.add(_line(invoice, position, line))
+    if subscription_id is not None:
+        await parking.watch_lines(work, subscription_id)
     return invoice
 
 

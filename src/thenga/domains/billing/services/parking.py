@@ -1,20 +1,25 @@
 """Park instead of guess: an account whose books are in doubt is not billed by itself (BIL-51).
 
-Access stays as it is. What a night parked, a later night that finds nothing wrong lets go again.
+Access stays as it is. What a night parked, a later night that finds nothing wrong lets go again;
+everything else waits for an operator.
 """
 
 from collections.abc import Set
 from uuid import UUID
 
 import structlog
+from sqlalchemy import func, select
 
 from thenga.domains.billing.services import accounts
+from thenga.domains.billing.tables import InvoiceLine
+from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Form, errand
 
 log = structlog.get_logger()
 
-IN_DOUBT = "ledger_check_failed"
+IN_DOUBT, TOO_MANY_LINES = "ledger_check_failed", "too_many_lines"
+_MOST_LINES = 15  # a day and subscription; whatever makes more of them runs in a circle
 park_account = errand("billing.park_account", form=Form.QUEUED, key="{reason}")
 free_account = errand("billing.free_account", form=Form.QUEUED, key="{reason}")
 
@@ -28,6 +33,23 @@ async def follow_check(work: Work, wrong: Set[UUID]) -> None:
     parked = {row["organization_id"] for row in await work.query(_PARKED, IN_DOUBT)}
     for organization_id in sorted(parked - wrong):
         work.enqueue(free_account, organization_id=organization_id, reason=IN_DOUBT)
+
+
+async def watch_lines(work: Work, subscription_id: UUID) -> None:
+    """Lines were drafted: have the account parked once this commits, where they are too many.
+
+    By a job: what is being billed goes its way, because a refusal would take the parking back.
+    """
+    line = InvoiceLine.__table__
+    drafted = await work.value(
+        select(func.count()).where(
+            line.c.organization_id == work.organization_id,
+            line.c.subscription_id == subscription_id,
+            line.c.created_at >= local_midnight(local_day(work.now)),
+        )
+    )
+    if (drafted or 0) > _MOST_LINES:
+        work.enqueue(park_account, reason=TOO_MANY_LINES)
 
 
 async def park(work: Work, *, reason: str) -> None:

@@ -148,6 +148,15 @@ async def revoke(work: Work, method_id: UUID) -> PaymentMethod:
     return method
 
 
+async def refuse(work: Work, method_id: UUID) -> bool:
+    """The bank said never again: whether it was on file until now."""
+    method = await work.get(PaymentMethod, method_id)
+    if method.status is MethodStatus.REVOKED:
+        return False
+    await revoke(work, method_id)
+    return True
+
+
 async def is_needed(read: Reader, method: PaymentMethod) -> bool:
     """Whether a live plan has nothing else to be charged with: the warning before it goes."""
     statement = select(PaymentMethod).where(

@@ -2,7 +2,7 @@
 
 import secrets
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.services import asking, payment_methods, providers
+from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.accounts import AccountParked
 from thenga.domains.billing.tables import (
     Account,
@@ -52,6 +53,13 @@ class PaymentMethodRequired(Problem):
     code, status, title = "billing-payment-method-required", 422, "A way to pay is needed"
 
 
+class RetryLimit(Problem):
+    """A failed payment is tried by hand five times in 24 hours at most, and one card so often as
+    the card networks allow. `nextAllowedAt` says when it is possible again."""
+
+    code, status, title = "billing-retry-limit", 409, "It was tried too often"
+
+
 @dataclass(frozen=True, slots=True)
 class How:
     """How an invoice is paid: with a method on file, or at a provider's own page."""
@@ -83,6 +91,8 @@ async def begin(
     known = await running(work, invoice.id)
     if known is not None and _is_same(known, provider, method):
         return known
+    if method is not None:
+        await _check_bounds(work, method, invoice)
     await _make_way(work, known)
     payment = _made(account, invoice, provider, method, how)
     payment.initiated_by, payment.attempt = initiated_by, attempt
@@ -119,6 +129,27 @@ async def _method(work: Work, how: How) -> PaymentMethod | None:
     if not payment_methods.is_chargeable(method, work.now):
         raise PaymentMethodRequired("This way to pay cannot be charged any more.")
     return method
+
+
+async def _check_bounds(read: Reader, method: PaymentMethod, invoice: Invoice) -> None:
+    allowed = await next_allowed(read, method.id, invoice)
+    if allowed > read.now:
+        raise RetryLimit(nextAllowedAt=allowed.isoformat())
+
+
+async def next_allowed(read: Reader, method_id: UUID, invoice: Invoice) -> datetime:
+    """When a method may be charged with what is due: card networks count every refusal of the
+    same amount, whatever it was for (BIL-42)."""
+    table = Payment.__table__
+    statement = select(table.c.created_at).where(
+        table.c.payment_method_id == method_id,
+        table.c.amount_minor == invoice.amount_due_minor,
+        table.c.currency == invoice.currency,
+        table.c.status == S.FAILED.value,
+        table.c.created_at > read.now - calendar.MONTH,
+    )
+    refusals = await read.values(statement.order_by(table.c.created_at.desc()), limit=100)
+    return calendar.next_attempt_at(refusals, read.now)
 
 
 def _is_same(known: Payment, provider: str, method: PaymentMethod | None) -> bool:

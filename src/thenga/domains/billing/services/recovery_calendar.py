@@ -14,7 +14,7 @@ from thenga.domains.billing.tables import Access, FailureCategory
 from thenga.kernel.calendar import local_day, local_midnight
 
 _RETRY_HOUR = timedelta(hours=8)
-_DAY, _MONTH = timedelta(hours=24), timedelta(days=30)
+_DAY, MONTH = timedelta(hours=24), timedelta(days=30)
 _MOST_IN_A_DAY, _MOST_IN_A_MONTH = 10, 15
 
 # Answers of the card networks that mean «never again with this card» (BIL-42).
@@ -129,7 +129,7 @@ def _reduced(after: AfterGrace) -> Access:
 def next_attempt_at(attempts: Sequence[datetime], now: datetime) -> datetime:
     """The earliest instant at which this method may be charged this amount again (BIL-42)."""
     earliest = now
-    for window, most in ((_DAY, _MOST_IN_A_DAY), (_MONTH, _MOST_IN_A_MONTH)):
+    for window, most in ((_DAY, _MOST_IN_A_DAY), (MONTH, _MOST_IN_A_MONTH)):
         recent = sorted(at for at in attempts if now - at < window)
         if len(recent) >= most:
             earliest = max(earliest, recent[-most] + window)

@@ -7,6 +7,7 @@ from sqlalchemy import select
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import RefundLifecycle
 from thenga.domains.billing.services import accounts, journal
+from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
 from thenga.domains.billing.tables import (
@@ -23,7 +24,6 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import Move, not_possible
 from thenga.kernel.money import Money
@@ -37,12 +37,6 @@ _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
 }
 
 send_refund = errand("billing.send_refund", form=Form.OUTSIDE, key="{refund_id}")
-
-
-class CreditExceeds(Problem):
-    """More is asked for than there is. `most` says how much can be given back."""
-
-    code, status, title = "billing-credit-exceeds", 422, "That is more than there is"
 
 
 async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -> Refund:
@@ -61,7 +55,7 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
     most = min(payment.amount_minor - promised, credit.minor - await _on_its_way(work))
     if amount.currency != payment.currency or amount.minor > most:
         left = Money(max(0, most), payment.currency)
-        raise CreditExceeds(f"At most {left} can be paid back.", most=_shown(left))
+        raise CreditExceeds(f"At most {left} can be paid back.", left=_shown(left))
     refund = await work.add(
         Refund(
             organization_id=payment.organization_id,

@@ -213,15 +213,23 @@ async def charge(
     if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
     method_id = await method_for(work, subscription)
-    if method_id is None:
-        await failures.begin(
-            *(work, invoice, subscription),
-            kind=FailureKind.DECLINED,
-            category=FailureCategory.HARD,
-        )
+    hindered = await hindrance(work, method_id, invoice)
+    if hindered is not None:
+        declined = FailureKind.DECLINED
+        await failures.begin(work, invoice, subscription, kind=declined, category=hindered)
         return
     how = How(payment_method_id=method_id)
     await payments.begin(work, account, invoice, how=how, initiated_by="system")
+
+
+async def hindrance(
+    read: Reader, method_id: UUID | None, invoice: Invoice
+) -> FailureCategory | None:
+    """Why nothing is charged at all: there is no method, or it was refused too often (BIL-42)."""
+    if method_id is None:
+        return FailureCategory.HARD
+    allowed = await payments.next_allowed(read, method_id, invoice)
+    return FailureCategory.SOFT if allowed > read.now else None
 
 
 async def method_for(read: Reader, subscription: Subscription) -> UUID | None:

@@ -16,11 +16,11 @@ from thenga.domains.billing.services import (
     recovery_steps,
     standing,
 )
-from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.payments import (
     How,
     PaymentInProgress,
     PaymentMethodRequired,
+    RetryLimit,
 )
 from thenga.domains.billing.tables import (
     Account,
@@ -35,18 +35,10 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem
 from thenga.kernel.lifecycle import not_possible
 
 _MOST_BY_HAND = 5
 _DAY = timedelta(hours=24)
-
-
-class RetryLimit(Problem):
-    """A failed payment is tried by hand five times in 24 hours at most, and one card so often as
-    the card networks allow. `nextAllowedAt` says when it is possible again."""
-
-    code, status, title = "billing-retry-limit", 409, "It was tried too often"
 
 
 async def held(work: Work, failure_id: UUID) -> tuple[PaymentFailure, Subscription, Invoice]:
@@ -70,7 +62,7 @@ async def by_date(
     if method is None or standing.only_reminds(failure):
         await _remind(work, failure, subscription, invoice)
         return
-    if _next_allowed(failure, method.id, work.now) > work.now:
+    if await payments.next_allowed(work, method.id, invoice) > work.now:
         return
     await _charge(work, failure, invoice, method.id, initiated_by="system")
 
@@ -103,31 +95,23 @@ async def by_hand(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Pa
         )
     if await is_charged(work, invoice):
         raise PaymentInProgress()
-    chosen = await _chosen(work, failure, subscription, method_id)
-    _check_bounds(failure, chosen.id, work.now)
+    chosen = await _chosen(work, subscription, method_id)
+    _check_by_hand(failure, work.now)
     return await _charge(work, failure, invoice, chosen.id, initiated_by="customer")
 
 
 async def _chosen(
-    read: Reader, failure: PaymentFailure, subscription: Subscription, method_id: UUID | None
+    read: Reader, subscription: Subscription, method_id: UUID | None
 ) -> PaymentMethod:
     if method_id is not None:
         return await read.get(PaymentMethod, method_id)
     method = await payment_methods.default_of(read, subscription.account_id)
-    if method is None or (standing.only_reminds(failure) and _was_refused(failure, method.id)):
+    if method is None:
         raise PaymentMethodRequired()
     return method
 
 
-def _was_refused(failure: PaymentFailure, method_id: UUID) -> bool:
-    """Whether this very method was refused for good; it is never charged again (BIL-42)."""
-    return any(
-        one.get("paymentMethodId") == str(method_id) and one.get("category") == "hard"
-        for one in failure.attempts
-    )
-
-
-def _check_bounds(failure: PaymentFailure, method_id: UUID, now: datetime) -> None:
+def _check_by_hand(failure: PaymentFailure, now: datetime) -> None:
     by_hand = [
         at
         for one in failure.attempts
@@ -136,21 +120,10 @@ def _check_bounds(failure: PaymentFailure, method_id: UUID, now: datetime) -> No
     if len(by_hand) >= _MOST_BY_HAND:
         allowed = sorted(by_hand)[-_MOST_BY_HAND] + _DAY
         raise RetryLimit(nextAllowedAt=allowed.isoformat())
-    if _was_refused(failure, method_id):
-        raise PaymentMethodRequired("This card was refused for good; choose another.")
-    allowed = _next_allowed(failure, method_id, now)
-    if allowed > now:
-        raise RetryLimit(nextAllowedAt=allowed.isoformat())
 
 
 def _at(attempt: dict[str, str]) -> datetime:
     return datetime.fromisoformat(attempt["at"])
-
-
-def _next_allowed(failure: PaymentFailure, method_id: UUID, now: datetime) -> datetime:
-    """By the bounds of the card networks for one method and amount."""
-    made = [_at(one) for one in failure.attempts if one.get("paymentMethodId") == str(method_id)]
-    return calendar.next_attempt_at(made, now)
 
 
 async def _charge(
@@ -177,13 +150,14 @@ async def _is_parked(read: Reader, account_id: UUID) -> bool:
 
 async def new_method(work: Work, method: PaymentMethod) -> None:
     """A new method is on file: every recovery is tried with it at once (BIL-39)."""
-    if await _is_parked(work, method.account_id):
+    parked = await _is_parked(work, method.account_id)
+    if parked or not payment_methods.is_chargeable(method, work.now):
         return
     statement = select(PaymentFailure).where(
         among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED])
     )
     for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
         failure, _, invoice = await held(work, known.id)
-        usable = not _was_refused(failure, method.id) and invoice.amount_due_minor > 0
-        if usable and not await is_charged(work, invoice):
+        owed = invoice.amount_due_minor > 0 and not await is_charged(work, invoice)
+        if owed and await payments.next_allowed(work, method.id, invoice) <= work.now:
             await _charge(work, failure, invoice, method.id, initiated_by="system")

@@ -5,7 +5,7 @@ what is paid or credited counts down; credit that pays an invoice changes nothin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -27,6 +27,7 @@ from thenga.kernel.errors import RuleViolated
 from thenga.kernel.money import Money
 
 LONGEST = 366
+_MOST_STEPS = 10_000  # of a file
 _OF_CUSTOMER = ("receivable", "customer_credit")
 
 
@@ -74,6 +75,20 @@ async def draw_up(
         steps=[_step(row, numbers, currency) for row in rows],
         next_cursor=cursor,
     )
+
+
+async def draw_up_whole(
+    read: Reader, paged: Paged, *, since: date, until: date, currency: str
+) -> Statement:
+    """As `draw_up`, all of it at once, for a file."""
+    page = replace(paged, limit=_MOST_STEPS, cursor=None)
+    made = await draw_up(read, page, since=since, until=until, currency=currency)
+    if made.next_cursor is not None:
+        raise RuleViolated(
+            f"A file has at most {_MOST_STEPS} steps; ask for a shorter time.",
+            rule="statement-steps",
+        )
+    return made
 
 
 def _step(row: Any, numbers: dict[UUID, str], currency: str) -> Step:

@@ -170,6 +170,7 @@ class ProviderCallback(Row, table="billing.provider_callback", kind=Kind.INTAKE,
     organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     payment_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     note: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    sender: Col[str | None] = col(sa.Text, nullable=True, default=None)  # from which address
 
 
 class CallbackRejection(Row, table="billing.callback_rejection", kind=Kind.INTAKE, told=False):

@@ -1,0 +1,109 @@
+"""Parked instead of guessed: too many lines in a day stop an account, an operator lets it go."""
+
+from datetime import timedelta
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+import pytest
+
+from tests.domains.billing.paying import pay, within
+from tests.factories import billing, documents
+from tests.factories import identity as people
+from tests.providers.loopback import worker
+from tests.suites import flows
+from thenga.domains.billing.services import parking
+from thenga.domains.billing.tables import Book, LineKind
+from thenga.kernel.host import Host
+
+TOMORROW = timedelta(days=1)
+
+
+@pytest.fixture
+async def owner(host: Host, seeded: None) -> people.Member:
+    who = await people.member(host, uuid4(), role="owner", sandbox=True)
+    await billing.account(host, who.organization_id, book=Book.SANDBOX)
+    return who
+
+
+async def bill(host: Host, owner: people.Member, count: int, of: UUID, **given: Any) -> UUID:
+    """An invoice of so many lines of one subscription."""
+    lines = [
+        documents.line("1.00", subscription_id=of, kind=LineKind.ADJUSTMENT, service=None)
+        for _ in range(count)
+    ]
+    made = await documents.draft(
+        host, owner.organization_id, *lines, book=Book.SANDBOX, by_worker=True, **given
+    )
+    return made.id
+
+
+async def account(api: httpx2.AsyncClient, owner: people.Member) -> dict[str, Any]:
+    (found,) = (await api.get("/billing/accounts", headers=within(owner))).json()["items"]
+    return dict(found)
+
+
+async def parked_by(api: httpx2.AsyncClient, host: Host, owner: people.Member) -> dict[str, Any]:
+    """The account after 15 lines of a day, more of other days and plans, and one too many."""
+    subscription = uuid4()
+    await bill(host, owner, 15, subscription)
+    await bill(host, owner, 15, uuid4())
+    await bill(host, owner, 15, subscription, ahead=TOMORROW)
+    async with worker(host):
+        await _no_job_waits(host, owner)
+        assert (await account(api, owner))["parked"] is None
+        await bill(host, owner, 1, subscription)
+        await _no_job_waits(host, owner)
+    return await account(api, owner)
+
+
+async def _no_job_waits(host: Host, owner: people.Member) -> None:
+    async def done() -> bool:
+        async with host.engines.connection("billing", "billing_system") as connection:
+            waits: int = await connection.fetchval(
+                "SELECT count(*) FROM billing.procrastinate_jobs "
+                "WHERE status IN ('todo', 'doing') AND lock LIKE $1",
+                f"%:{owner.organization_id}:%",
+            )
+        return waits == 0
+
+    await flows.until(done)
+
+
+@pytest.mark.rule("BIL-51")
+async def test_the_sixteenth_line_of_a_day_parks_the_account_until_an_operator_has_looked(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    invoice_id = await bill(host, owner, 1, uuid4())
+    found = await parked_by(api, host, owner)
+    how = {"invoiceId": str(invoice_id), "provider": "sandbox"}
+    refused = await pay(api, owner, **how)
+    operator = await people.staff(host, "platform_operator")
+    path, patch = f"/billing/accounts/{found['id']}", {"parked": None}
+    there = {"X-Organization-Id": str(owner.organization_id)}
+    match = {"If-Match": f'"{found["version"]}"'}
+
+    by_owner = await api.patch(path, json=patch, headers=within(owner) | match)
+    freed = await api.patch(path, json=patch, headers=operator.headers | there | match)
+    paid = await pay(api, owner, **how)
+
+    print(
+        f"lines_a_day=16 parked={found['parked']['reason']} pay={refused.status_code} "
+        f"owner={by_owner.status_code} operator={freed.status_code} pay_after={paid.status_code}"
+    )
+    assert found["parked"]["reason"] == "too_many_lines"
+    assert (refused.status_code, refused.json()["code"]) == (409, "billing-account-parked")
+    assert (by_owner.status_code, by_owner.json()["reasonCode"]) == (403, "operator_only")
+    assert (freed.status_code, freed.json()["parked"]) == (200, None)
+    assert paid.status_code == 201
+
+
+async def test_a_planted_count_that_sees_no_circle_is_found(
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: people.Member,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(parking, "_MOST_LINES", 10**6)
+
+    assert (await parked_by(api, host, owner))["parked"] is None
