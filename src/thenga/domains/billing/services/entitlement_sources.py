@@ -62,8 +62,9 @@ async def of(read: Reader) -> Sources | None:
     steps_of_base: list[StandingStep] = []
     base: Subscription | None = None
     for one in subscriptions:
-        steps = await standing.steps(read, one)
-        given = await _given(read, one, steps, trials)
+        failure = await standing.open_failure(read, one.id)
+        steps = standing.steps(one, failure)
+        given = await _given(read, one, steps, trials, over=standing.over_at(one, failure))
         contributions += given
         if one.kind is PlanKind.BASE:
             steps_of_base += steps
@@ -79,10 +80,14 @@ def _past(trial: Trial) -> Contribution:
 
 
 async def _given(
-    read: Reader, one: Subscription, steps: Sequence[StandingStep], trials: Sequence[Trial]
+    read: Reader,
+    one: Subscription,
+    steps: Sequence[StandingStep],
+    trials: Sequence[Trial],
+    *,
+    over: datetime | None,
 ) -> list[Contribution]:
     entitlements = await plan_entitlements(read, one.plan_code, one.plan_version)
-    over = await standing.ends_at(read, one)
     if one.status is S.TRIALING:
         tried = next((trial for trial in trials if trial.id == one.trial_id), None)
         # A trial that converts by itself goes on; its row says so once that is done (BIL-18).

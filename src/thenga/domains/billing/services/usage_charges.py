@@ -71,11 +71,14 @@ async def _due(read: Reader, subscription: Subscription, *, before: date) -> lis
         UsageTotal.usage_month > STANDING, UsageTotal.usage_month < before
     )
     ordered = statement.order_by(UsageTotal.usage_month, UsageTotal.meter)
+    totals = await read.all(ordered, limit=1000)
+    if not totals:
+        return []  # most use nothing that is counted: their terms need not be looked up
     kept = await read.find(EntitlementSet)
     held = await entitlements.current(read)
     anchor = subscription.anchor_date or subscription.period_start or before
     charges = []
-    for total in await read.all(ordered, limit=1000):
+    for total in totals:
         included, price = _terms(total, kept, held)
         if price is None:
             continue
