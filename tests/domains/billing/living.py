@@ -129,8 +129,10 @@ class Lived:
             if found is None:
                 break
             self.now = max(self.now, found["at"])
-            await _MOVERS[found["kind"]](self.work(), found["id"])
-            await self.settle()
+            work = self.work()
+            await _MOVERS[found["kind"]](work, found["id"])
+            if work._jobs:  # without one nothing waits for an answer or a number
+                await self.settle()
         self.now = instant
 
     async def settle(self) -> None:

@@ -29,6 +29,11 @@ from thenga.kernel.db.statements import among
 
 S = SubscriptionStatus
 _HELD = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
+_SUBSCRIPTIONS = select(Subscription).where(
+    among(Subscription.__table__.c.status, [one.value for one in _HELD])
+)
+_TRIALS = select(Trial)
+_GRANTS = select(Grant).where(Grant.status == GrantStatus.ACTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +58,8 @@ async def of(read: Reader) -> Sources | None:
     account = await read.find(Account)
     if account is None:
         return None
-    held = select(Subscription).where(
-        among(Subscription.__table__.c.status, [one.value for one in _HELD])
-    )
-    subscriptions = await read.all(held, limit=100)
-    trials = await read.all(select(Trial), limit=100)
+    subscriptions = await read.ask(_SUBSCRIPTIONS, limit=100)
+    trials = await read.ask(_TRIALS, limit=100)
     contributions = [_past(one) for one in trials if one.status is not TrialStatus.ACTIVE]
     steps_of_base: list[StandingStep] = []
     base: Subscription | None = None
@@ -142,8 +144,7 @@ async def _fallback(read: Reader) -> tuple[Entitlement, ...]:
 
 async def _goodwill(read: Reader) -> list[Contribution]:
     """Grants that an operator gave; each ends by itself."""
-    active = select(Grant).where(Grant.status == GrantStatus.ACTIVE)
-    grants = await read.all(active, limit=200)
+    grants = await read.ask(_GRANTS, limit=200)
     if not grants:
         return []
     features = {one.key: one.type for one in await read.all(select(Feature))}

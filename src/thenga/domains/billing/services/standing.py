@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.entitlement_sets import StandingStep
@@ -31,6 +31,14 @@ S = SubscriptionStatus
 UNSETTLED = (FailureStatus.OPEN, FailureStatus.RETRYING, FailureStatus.EXHAUSTED)
 _GONE = (S.INCOMPLETE, S.INCOMPLETE_EXPIRED, S.ENDED)
 _A_DAY = timedelta(days=1)
+_OPEN = (
+    select(PaymentFailure)
+    .where(
+        PaymentFailure.subscription_id == bindparam("subscription_id"),
+        among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
+    )
+    .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,15 +74,7 @@ def access(subscription: Subscription, failure: PaymentFailure | None, now: date
 
 async def open_failure(read: Reader, subscription_id: UUID) -> PaymentFailure | None:
     """The earliest recovery that is not settled; it decides, whatever failed after it."""
-    statement = (
-        select(PaymentFailure)
-        .where(
-            PaymentFailure.subscription_id == subscription_id,
-            among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
-        )
-        .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
-    )
-    found = await read.all(statement, limit=1)
+    found = await read.ask(_OPEN, limit=1, subscription_id=subscription_id)
     return found[0] if found else None
 
 
