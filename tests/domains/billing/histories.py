@@ -28,7 +28,7 @@ from thenga.kernel.settings import Settings
 BEGINS = date(2027, 1, 1)
 MONTHS = 24
 _ACTS = hour(8, tzinfo=UTC)  # ten o'clock, local
-_LATER = timedelta(minutes=1)  # when a refund of that hour has been sent
+_EVENING = timedelta(hours=12)  # when all that follows from that hour has been done
 
 
 @dataclass
@@ -119,7 +119,7 @@ async def _live_through(
             await _act(lived, model, dice, day, found)
             acts_on = day + dice.choice([1, 3, 8, 15, 29, 35, 60]) * DAY
         day += DAY
-    await lived.until(datetime.combine(day - DAY, _ACTS) + _LATER)
+    await lived.until(datetime.combine(day - DAY, _ACTS) + _EVENING)
 
 
 async def _act(lived: Lived, model: Model, dice: random.Random, day: date, found: Found) -> None:

@@ -257,6 +257,8 @@ class Model:
         if self.held is None or self.held.status != "paused":
             raise Refused
         self._go_on(self.held, day)
+        if self.held.end == day:  # no paid day was left
+            self._renew(self.held, day)
 
     def cancel(self, day: date, *, at_once: bool) -> None:
         held = self.held
@@ -275,12 +277,10 @@ class Model:
 
     def _refund(self, plan: Plan) -> None:
         """In the first days all is given back, by card as far as it came by card."""
-        before = self.credit
-        for invoice in self.invoices[plan.bought :]:
-            if invoice.gross > invoice.credited:
-                self.credit += self._note(invoice, invoice.gross - invoice.credited)
-        back = min(self.credit - before, plan.paid)
-        self.credit, self.refunded = self.credit - back, self.refunded + back
+        left = [one for one in self.invoices[plan.bought :] if one.gross > one.credited]
+        given = sum(self._note(one, one.gross - one.credited) for one in left)
+        back = min(given, plan.paid)
+        self.credit, self.refunded = self.credit + given - back, self.refunded + back
 
     def undo(self, day: date) -> None:
         if self.held is None or self.held.cancel_on is None:
