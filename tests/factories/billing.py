@@ -44,6 +44,15 @@ def working(
     return Work(host, "billing", scope, origin)
 
 
+def working_on(connection: Any, host: Host, organization_id: UUID, at: datetime) -> Work:
+    """A unit of work inside a transaction of the system login that somebody else rolls back."""
+    origin = Origin(action="factory", request_id="factory", correlation_id="factory")
+    scope = Scope(SYSTEM, organization_id)
+    made = Work(host, "billing", scope, origin, login="billing_system")
+    made._connection, made.now = connection, at
+    return made
+
+
 async def account(
     host: Host,
     organization_id: UUID,

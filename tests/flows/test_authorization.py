@@ -43,14 +43,6 @@ def key() -> dict[str, Any]:
 
 
 @pytest.fixture
-def paid_for(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> Host:
-    """A deployment that has Billing, in one process."""
-    host: Host = app.state.shared.host
-    monkeypatch.setattr(host.settings, "without_billing", False)
-    return host
-
-
-@pytest.fixture
 async def owner(host: Host, seeded: None) -> Member:
     who = await people.member(host, uuid4(), role="owner")
     await billing.account(host, who.organization_id)

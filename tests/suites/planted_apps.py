@@ -5,8 +5,11 @@ from datetime import datetime
 from fastapi import FastAPI
 
 from thenga import main
+from thenga.domains.billing.services import callbacks
+from thenga.domains.billing.services.callbacks import Received
 from thenga.domains.organization.api.equipment import EquipmentView
 from thenga.domains.organization.tables import Equipment
+from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
 
 
@@ -23,3 +26,15 @@ def lying() -> FastAPI:
 
     EquipmentView.of = wrong  # type: ignore[method-assign]  # that is the bug
     return made
+
+
+def hasty() -> FastAPI:
+    """Answers a provider while its call is only in memory, to be written down some time."""
+    waiting: list[Received] = []
+
+    async def remembered(work: Work, call: Received) -> bool:
+        waiting.append(call)
+        return True
+
+    callbacks.receive = remembered
+    return main.app()

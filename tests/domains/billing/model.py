@@ -58,7 +58,6 @@ class Line:
 
 @dataclass
 class Failure:
-    invoice: Invoice
     line: Line
     first: date
     hard: bool
@@ -71,12 +70,13 @@ class Plan:
     plan: str
     interval: str
     anchor: date
-    start: date
     end: date
     line: Line
     full_days: int
     begun: date
     card: int
+    paid: int  # by card
+    bought: int  # which invoice was its first
     status: str = "active"
     changed: bool = False
     scheduled: str | None = None
@@ -93,7 +93,7 @@ class Refused(Exception): ...
 
 class Model:
     def __init__(self) -> None:
-        self.card, self.cards, self.credit = "ok", 1, 0
+        self.card, self.cards, self.credit, self.refunded = "ok", 1, 0, 0
         self.refused: set[int] = set()  # cards that are never charged again
         self.invoices: list[Invoice] = []
         self.failures: list[Failure] = []
@@ -103,9 +103,9 @@ class Model:
         for failure in self.failures:
             if not failure.settled and not failure.ended and day == failure.first + 30 * DAY:
                 self._give_up(failure, day)
-        plan = self.held
-        if plan is None or plan.cancel_on == day:
+        if self.held is not None and self.held.cancel_on == day:
             self.held = None
+        if (plan := self.held) is None:
             return
         if plan.status == "paused" and plan.resume_on == day:
             self._go_on(plan, day)
@@ -117,16 +117,17 @@ class Model:
             after = (day - failure.first).days
             if failure.settled or failure.ended or after not in RETRY_DAYS:
                 continue
-            if not failure.hard and self._card_of():
+            if not failure.line.invoice.due:
+                self._recover(failure, day)  # nothing is left of it to pay
+            elif not failure.hard and self._card_of():
                 self._charge(failure, day)
-            plan = self.held
-            if not failure.settled and after == RETRY_DAYS[-1] and plan and plan.failure is failure:
-                plan.status = "suspended"
+            if after == RETRY_DAYS[-1] and self.held and self.held.failure is failure:
+                self.held.status = "suspended"
 
     def _renew(self, plan: Plan, day: date) -> None:
         if plan.scheduled is not None:
             plan.plan, plan.scheduled = plan.scheduled, None
-        plan.start, plan.end = day, next_start(plan.anchor, plan.interval, day)
+        plan.end = next_start(plan.anchor, plan.interval, day)
         plan.full_days = (plan.end - day).days
         gross = PRICES[plan.plan, plan.interval]
         used = min(self.credit, gross)
@@ -140,7 +141,7 @@ class Model:
             invoice.due = 0
             return
         plan.status = "past_due"
-        plan.failure = Failure(invoice, plan.line, day, not card or card in self.refused)
+        plan.failure = Failure(plan.line, day, not card or card in self.refused)
         self.failures.append(plan.failure)
 
     def _card_of(self, plan: Plan | None = None) -> int:
@@ -158,49 +159,47 @@ class Model:
         self.invoices.append(Invoice(gross, due))
         return self.invoices[-1]
 
-    def _note(self, line: Line, amount: int) -> int:
+    def _note(self, invoice: Invoice, amount: int) -> int:
         """What is still owed is not any more; the rest is credit."""
-        invoice = line.invoice
         before, invoice.credited = invoice.credited, invoice.credited + amount
         invoice.notes.append((amount, vat(invoice.credited) - vat(before)))
         owed = min(amount, invoice.due)
         invoice.due -= owed
         return amount - owed
 
+    def _take_back(self, line: Line, days: int) -> int:
+        """These days of a line are not to be paid for; what of it becomes credit."""
+        back = line.part(days) if days > 0 else 0
+        line.gross, line.days = line.gross - back, line.days - max(days, 0)
+        return self._note(line.invoice, back) if back else 0
+
     def _undelivered(self, failure: Failure, until: date) -> int:
         first = failure.first + (GRACE + 1) * DAY
-        days = (min(until, failure.line.end) - first).days
-        return failure.line.part(days) if days > 0 else 0
+        return self._take_back(failure.line, (min(until, failure.line.end) - first).days)
 
     def _charge(self, failure: Failure, day: date) -> None:
-        if not self._pays(self._card_of()):
-            failure.hard = self.card == "hard"
+        if self._pays(self._card_of()):
+            failure.line.invoice.due = 0
+            self._recover(failure, day)
             return
-        failure.invoice.due, failure.settled = 0, True
+        failure.hard = self.card == "hard"
+
+    def _recover(self, failure: Failure, day: date) -> None:
+        failure.settled = True
+        made = 0 if failure.ended else self._undelivered(failure, day)
         plan = self.held
-        if plan is None or plan.failure is not failure:
-            return
-        back = self._undelivered(failure, day)
-        made = self._note(failure.line, back) if back else 0
-        plan.status, plan.failure = "active", None
-        if plan.end <= day:
-            plan.anchor = day
-            self._renew(plan, day)
-        elif back:
-            days = (day - failure.first).days - GRACE - 1
-            failure.line.gross -= back
-            failure.line.days -= days
-        self.credit += made
+        if plan is not None and plan.failure is failure:
+            plan.status, plan.failure = "active", None
+            if plan.end <= day:
+                plan.anchor = day
+                self._renew(plan, day)
+        self.credit += made  # too late for that renewal: its note has no number yet
 
     def _give_up(self, failure: Failure, day: date) -> None:
         failure.ended = True
-        plan = self.held
-        if plan is None or plan.failure is not failure:
-            return
-        back = self._undelivered(failure, day)
-        if back:
-            self.credit += self._note(failure.line, back)
-        self.held = None
+        self.credit += self._undelivered(failure, day)
+        if self.held is not None and self.held.failure is failure:
+            self.held = None
 
     def _go_on(self, plan: Plan, day: date) -> None:
         assert plan.paused_on is not None
@@ -208,7 +207,6 @@ class Model:
         end = first + plan.banked * DAY
         if end != plan.end:
             plan.anchor = plan.end = plan.line.end = end
-            plan.start = first
         if day == plan.paused_on:
             plan.pauses.remove(day)
         plan.status, plan.paused_on, plan.resume_on = "active", None, None
@@ -223,7 +221,8 @@ class Model:
         self.credit -= used
         end = next_start(day, interval, day)
         line = Line(self._issue(price, 0), price, (end - day).days, end)
-        self.held = Plan(plan, interval, day, day, end, line, line.days, day, self.cards)
+        bought = (price - used, len(self.invoices) - 1)
+        self.held = Plan(plan, interval, day, end, line, line.days, day, self.cards, *bought)
 
     def change(self, day: date, plan: str, interval: str) -> None:
         held = self.held
@@ -245,12 +244,13 @@ class Model:
         if charge > used and not self._pays(self._card_of(held)):
             return  # nothing changes without the money
         if back:
-            self._note(held.line, back)
+            self._note(held.line.invoice, back)
         self.credit += back - used
+        held.paid += charge - used
         held.line = Line(self._issue(charge, 0), charge, days, end)
         held.plan, held.interval, held.scheduled, held.changed = plan, interval, None, True
         if anew:
-            held.anchor, held.start, held.end, held.full_days = day, day, end, days
+            held.anchor, held.end, held.full_days = day, end, days
 
     def pause(self, day: date, resume_on: date | None) -> None:
         held = self.held
@@ -269,20 +269,30 @@ class Model:
         if self.held is None or self.held.status != "paused":
             raise Refused
         self._go_on(self.held, day)
+        if self.held.end == day:  # no paid day was left
+            self._renew(self.held, day)
 
     def cancel(self, day: date, *, at_once: bool) -> None:
         held = self.held
         if held is None or (held.status == "paused" and not at_once):
             raise Refused
-        if not at_once:
-            held.cancel_on = held.end
-            held.scheduled = None
+        if not at_once and held.end > day:
+            held.cancel_on, held.scheduled = held.end, None
             return
-        last = held.paused_on or day
-        back = held.line.part((held.line.end - last - DAY).days)
-        if back:
-            self.credit += self._note(held.line, back)
         self.held = None
+        last = held.paused_on or day
+        if at_once and (day - held.begun).days <= FULL_REFUND:
+            self._refund(held)
+        elif at_once:
+            self.credit += self._take_back(held.line, (held.line.end - last - DAY).days)
+            held.line.end = min(held.line.end, last + DAY)
+
+    def _refund(self, plan: Plan) -> None:
+        """In the first days all is given back, by card as far as it came by card."""
+        left = [one for one in self.invoices[plan.bought :] if one.gross > one.credited]
+        given = sum(self._note(one, one.gross - one.credited) for one in left)
+        back = min(given, plan.paid)
+        self.credit, self.refunded = self.credit + given - back, self.refunded + back
 
     def undo(self, day: date) -> None:
         if self.held is None or self.held.cancel_on is None:
@@ -291,16 +301,12 @@ class Model:
 
     def retry(self, day: date) -> None:
         waiting = [one for one in self.failures if not one.settled]
-        if not waiting or not waiting[-1].invoice.due:
+        if not waiting or not waiting[-1].line.invoice.due:
             raise Refused
         self._charge(waiting[-1], day)
 
     def replace_card(self, day: date) -> None:
         self.card, self.cards = "ok", self.cards + 1
         for failure in self.failures:
-            if not failure.settled:
+            if not failure.settled and failure.line.invoice.due:
                 self._charge(failure, day)
-
-    @property
-    def due(self) -> int:
-        return sum(invoice.due for invoice in self.invoices)

@@ -16,6 +16,10 @@ from thenga.kernel.settings import Settings
 
 __all__ = ["Connection", "Engines", "NoSystemLogin", "Session"]
 
+# A domain has some hundreds of statement shapes (one an update for each set of changed columns);
+# with asyncpg's own hundred a busy connection prepares and plans the same ones over and over.
+_PREPARED = 1_000
+
 Session = Connection  # outside the pools, for a lock that lives and dies with it
 
 
@@ -57,6 +61,7 @@ class Engines:
             address,
             timeout=5,
             command_timeout=seconds,
+            statement_cache_size=_PREPARED,
             server_settings={
                 "application_name": f"thenga {login}",
                 "jit": "off",

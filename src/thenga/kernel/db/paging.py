@@ -71,6 +71,22 @@ class Keyset:
         return shown.order_by(*ordering).limit(bindparam("_most", type_=Integer()))
 
 
+def bounded_statement(
+    statement: Select[R], row: type[Row], holder: tuple[str, Any] | None, values: dict[str, Any]
+) -> tuple[str, list[Any]]:
+    """The text and arguments of a statement that names its values, bound to whose rows they are."""
+
+    def extend(made: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
+        if holder is not None:
+            column = row.__table__.c[holder[0]]
+            made = made.where(column == bindparam("_holder", type_=column.type))
+        return made.limit(bindparam("_most", type_=Integer()))
+
+    ours = values if holder is None else values | {"_holder": holder[1]}
+    shape = (row.__table__, holder and holder[0])
+    return render_extended(statement, extend, shape=shape, ours=ours)
+
+
 def page_statement(
     statement: Select[R],
     row: type[Row],

@@ -24,8 +24,11 @@ _COMPILED: dict[Any, SQLCompiler] = {}
 _MOST_SHAPES = 5_000
 
 
-def render(statement: ClauseElement) -> tuple[str, list[Any]]:
-    """The text and the arguments of a statement, compiled at most once a shape."""
+def render(statement: ClauseElement, named: dict[str, Any] | None = None) -> tuple[str, list[Any]]:
+    """The text and the arguments of a statement, compiled at most once a shape.
+
+    `named` are the values of its `bindparam`s.
+    """
     key = statement._generate_cache_key()
     if key is None:
         raise TypeError("this statement cannot be cached; compose it from plain expressions")
@@ -37,13 +40,20 @@ def render(statement: ClauseElement) -> tuple[str, list[Any]]:
         made = statement.compile(dialect=_DIALECT, cache_key=key)
         assert isinstance(made, SQLCompiler)  # noqa: S101  # narrows the type for mypy
         compiled = _COMPILED[key.key] = made
-    values = compiled.construct_params(extracted_parameters=key.bindparams, escape_names=False)
+    values = compiled.construct_params(
+        named, extracted_parameters=key.bindparams, escape_names=False
+    )
     return str(compiled), [values[name] for name in compiled.positiontup or ()]
 
 
 def among(column: ColumnElement[T], values: Iterable[T]) -> ColumnElement[bool]:
     """Whether a column is one of some values, bound as one array: one shape, however many."""
     return column == sa.any_(sa.literal(list(values), ARRAY(column.type)))
+
+
+def among_named(column: ColumnElement[T], name: str) -> ColumnElement[bool]:
+    """As `among`, in a statement that is composed once: the values are given by that name."""
+    return column == sa.any_(sa.bindparam(name, type_=ARRAY(column.type)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 The account is locked for it, so that the same credit never pays two invoices.
 """
 
-from sqlalchemy import case, func, select
+from sqlalchemy import bindparam, case, func, select
 
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
 from thenga.domains.billing.services import accounts, journal
@@ -21,6 +21,22 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
 _OWED = (InvoiceStatus.OPEN, InvoiceStatus.UNCOLLECTIBLE)
+_COUNTED_ON = case(
+    (Invoice.released_at.is_not(None), Invoice.gross_minor),
+    (Invoice.purpose == Purpose.CHANGE, 0),
+    else_=Invoice.planned_credit_minor,
+)
+_TAKEN = select(func.coalesce(func.sum(_COUNTED_ON), 0)).where(
+    Invoice.organization_id == bindparam("organization_id"),
+    Invoice.status == InvoiceStatus.DRAFT,
+    Invoice.currency == bindparam("currency"),
+)
+_BROUGHT = select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
+    CreditNote.organization_id == bindparam("organization_id"),
+    CreditNote.status == CreditNoteStatus.DRAFT,
+    CreditNote.released_at.is_not(None),
+    CreditNote.currency == bindparam("currency"),
+)
 
 
 async def settle(work: Work, invoice: Invoice, *, paid: Money | None = None) -> Money:
@@ -55,26 +71,9 @@ async def free_credit(read: Reader, *, currency: str) -> Money:
     for an invoice is nobody's credit. A change that is not paid counts on a note of its own.
     """
     balance = await journal.credit_balance(read, currency=currency)
-    counted_on = case(
-        (Invoice.released_at.is_not(None), Invoice.gross_minor),
-        (Invoice.purpose == Purpose.CHANGE, 0),
-        else_=Invoice.planned_credit_minor,
-    )
-    taken = await read.value(
-        select(func.coalesce(func.sum(counted_on), 0)).where(
-            Invoice.organization_id == read.organization_id,
-            Invoice.status == InvoiceStatus.DRAFT,
-            Invoice.currency == currency,
-        )
-    )
-    brought = await read.value(
-        select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
-            CreditNote.organization_id == read.organization_id,
-            CreditNote.status == CreditNoteStatus.DRAFT,
-            CreditNote.released_at.is_not(None),
-            CreditNote.currency == currency,
-        )
-    )
+    here = {"organization_id": read.organization_id, "currency": currency}
+    taken = await read.value(_TAKEN, **here)
+    brought = await read.value(_BROUGHT, **here)
     free = balance.minor + int(brought or 0) - int(taken or 0)
     return Money(max(free, 0), currency)
 

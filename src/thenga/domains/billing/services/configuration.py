@@ -9,13 +9,22 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.services.pauses import PausePolicy
 from thenga.domains.billing.services.trial_calendar import TrialPolicy
 from thenga.domains.billing.tables import ConfigurationValue, Interval
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
+
+_IN_FORCE = (
+    select(ConfigurationValue)
+    .where(
+        ConfigurationValue.key == bindparam("key"),
+        ConfigurationValue.effective_from <= bindparam("on"),
+    )
+    .order_by(ConfigurationValue.effective_from.desc())
+)
 
 
 async def in_force(read: Reader, key: str, on: date) -> Any:
@@ -25,12 +34,7 @@ async def in_force(read: Reader, key: str, on: date) -> Any:
 
 async def row_in_force(read: Reader, key: str, on: date) -> ConfigurationValue:
     """As `in_force`, with the day from which it counts."""
-    statement = (
-        select(ConfigurationValue)
-        .where(ConfigurationValue.key == key, ConfigurationValue.effective_from <= on)
-        .order_by(ConfigurationValue.effective_from.desc())
-    )
-    found = await read.all(statement, limit=1)
+    found = await read.ask(_IN_FORCE, limit=1, key=key, on=on)
     if not found:
         raise LookupError(f"{key} is not configured for {on}")
     return found[0]

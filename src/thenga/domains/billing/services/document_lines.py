@@ -7,10 +7,15 @@ from sqlalchemy import select
 
 from thenga.domains.billing.tables import CreditNoteLine, InvoiceLine
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, among_named
 from thenga.kernel.money import Money
 
 _MOST = 10_000  # of one page of documents
+_LINES = (
+    select(InvoiceLine)
+    .where(among_named(InvoiceLine.__table__.c.invoice_id, "invoice_ids"))
+    .order_by(InvoiceLine.position)
+)
 
 
 async def lines_of(read: Reader, invoice_id: UUID) -> list[InvoiceLine]:
@@ -22,8 +27,7 @@ async def lines_of_many(read: Reader, invoice_ids: Sequence[UUID]) -> dict[UUID,
     """The lines of a page of invoices, by invoice, in one statement."""
     found: dict[UUID, list[InvoiceLine]] = {one: [] for one in invoice_ids}
     if found:
-        statement = select(InvoiceLine).where(among(InvoiceLine.invoice_id, found))
-        for line in await read.all(statement.order_by(InvoiceLine.position), limit=_MOST):
+        for line in await read.ask(_LINES, limit=_MOST, invoice_ids=list(found)):
             found[line.invoice_id].append(line)
     return found
 

@@ -29,6 +29,11 @@ from thenga.kernel.db.statements import among
 
 S = SubscriptionStatus
 _HELD = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
+_SUBSCRIPTIONS = select(Subscription).where(
+    among(Subscription.__table__.c.status, [one.value for one in _HELD])
+)
+_TRIALS = select(Trial)
+_GRANTS = select(Grant).where(Grant.status == GrantStatus.ACTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +58,15 @@ async def of(read: Reader) -> Sources | None:
     account = await read.find(Account)
     if account is None:
         return None
-    held = select(Subscription).where(
-        among(Subscription.__table__.c.status, [one.value for one in _HELD])
-    )
-    subscriptions = await read.all(held, limit=100)
-    trials = await read.all(select(Trial), limit=100)
+    subscriptions = await read.ask(_SUBSCRIPTIONS, limit=100)
+    trials = await read.ask(_TRIALS, limit=100)
     contributions = [_past(one) for one in trials if one.status is not TrialStatus.ACTIVE]
     steps_of_base: list[StandingStep] = []
     base: Subscription | None = None
     for one in subscriptions:
-        steps = await standing.steps(read, one)
-        given = await _given(read, one, steps, trials)
+        failure = await standing.open_failure(read, one.id)
+        steps = standing.steps(one, failure)
+        given = await _given(read, one, steps, trials, over=standing.over_at(one, failure))
         contributions += given
         if one.kind is PlanKind.BASE:
             steps_of_base += steps
@@ -79,10 +82,14 @@ def _past(trial: Trial) -> Contribution:
 
 
 async def _given(
-    read: Reader, one: Subscription, steps: Sequence[StandingStep], trials: Sequence[Trial]
+    read: Reader,
+    one: Subscription,
+    steps: Sequence[StandingStep],
+    trials: Sequence[Trial],
+    *,
+    over: datetime | None,
 ) -> list[Contribution]:
     entitlements = await plan_entitlements(read, one.plan_code, one.plan_version)
-    over = await standing.ends_at(read, one)
     if one.status is S.TRIALING:
         tried = next((trial for trial in trials if trial.id == one.trial_id), None)
         # A trial that converts by itself goes on; its row says so once that is done (BIL-18).
@@ -137,8 +144,7 @@ async def _fallback(read: Reader) -> tuple[Entitlement, ...]:
 
 async def _goodwill(read: Reader) -> list[Contribution]:
     """Grants that an operator gave; each ends by itself."""
-    active = select(Grant).where(Grant.status == GrantStatus.ACTIVE)
-    grants = await read.all(active, limit=200)
+    grants = await read.ask(_GRANTS, limit=200)
     if not grants:
         return []
     features = {one.key: one.type for one in await read.all(select(Feature))}

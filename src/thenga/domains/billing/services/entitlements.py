@@ -22,7 +22,7 @@ from thenga.domains.billing.services.entitlement_sets import HeldSet, Item, Sour
 from thenga.domains.billing.services.entitlement_sources import Sources
 from thenga.domains.billing.services.entitlement_types import Boolean, Limit, Metered
 from thenga.domains.billing.services.signals import Question, Used
-from thenga.domains.billing.tables import STANDING, EntitlementSet, Feature, UsageTotal
+from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -104,13 +104,13 @@ async def _is_known(read: Reader, feature: str) -> bool:
 
 async def follow(work: Work, *, reason: str) -> None:
     """Bring the stored set to what its sources say, and tell what differs."""
-    sources = await entitlement_sources.of(work)
-    if sources is None:
+    if await work.find(Account) is None:
         return
     await work.run(_BEGIN, new_id(), work.now, work.organization_id, STANDING)
     row = await work.lock_by(EntitlementSet)
-    # Whoever held the row may have changed a source meanwhile.
-    sources = await entitlement_sources.of(work) or sources
+    # Read under the lock: whoever held the row may have changed a source meanwhile.
+    sources = await entitlement_sources.of(work)
+    assert sources is not None  # noqa: S101  # an account is never taken away
     held, totals = await _computed(work, sources)
     used = {meter: await _used(work, held, totals.get(meter)) for meter in held.set.items}
     items = {

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal, select
+from sqlalchemy import ColumnElement, bindparam, func, literal, select
 
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services import (
@@ -39,6 +39,10 @@ from thenga.kernel.db.work import Work
 
 S = SubscriptionStatus
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+_OF_INVOICE = select(PaymentFailure).where(
+    PaymentFailure.invoice_id == bindparam("invoice_id"),
+    among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED]),
+)
 
 
 def category_of(payment: Payment) -> FailureCategory:
@@ -153,11 +157,7 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
 
 async def of_invoice(read: Reader, invoice_id: UUID) -> PaymentFailure | None:
     """The recovery of an invoice that is not settled, if there is one."""
-    statement = select(PaymentFailure).where(
-        PaymentFailure.invoice_id == invoice_id,
-        among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED]),
-    )
-    found = await read.all(statement, limit=1)
+    found = await read.ask(_OF_INVOICE, limit=1, invoice_id=invoice_id)
     return found[0] if found else None
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
 
-from sqlalchemy import func, select
+from sqlalchemy import bindparam, func, select
 
 from thenga.domains.billing.tables import Book, EntryKind, JournalEntry, JournalLine
 from thenga.kernel.calendar import local_midnight
@@ -246,16 +246,18 @@ async def trial_balance(read: Reader, *, until: date) -> list[Balance]:
     ]
 
 
+_LINE = JournalLine.__table__
+_CREDIT = select(func.coalesce(-func.sum(_LINE.c.amount_minor), 0)).where(
+    _LINE.c.organization_id == bindparam("organization_id"),
+    _LINE.c.account == "customer_credit",
+    _LINE.c.currency == bindparam("currency"),
+)
+
+
 async def credit_balance(read: Reader, *, currency: str) -> Money:
     """What the organization has to its credit with us."""
-    line = JournalLine.__table__
-    total = await read.value(
-        select(func.coalesce(-func.sum(line.c.amount_minor), 0)).where(
-            line.c.organization_id == read.organization_id,
-            line.c.account == "customer_credit",
-            line.c.currency == currency,
-        )
-    )
+    place = read.organization_id
+    total = await read.value(_CREDIT, organization_id=place, currency=currency)
     return Money(int(total or 0), currency)
 
 

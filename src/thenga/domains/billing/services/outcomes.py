@@ -8,7 +8,6 @@ from typing import Literal
 
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
-    accounts,
     allocations,
     conversions,
     failure_notices,
@@ -53,7 +52,7 @@ async def succeeded(work: Work, payment: Payment) -> None:
 
 
 async def _held(work: Work, payment: Payment) -> tuple[Invoice, Subscription | None]:
-    await accounts.held(work)
+    """What a payment is for, locked; whoever takes a statement in holds the account already."""
     known = await work.get(Invoice, payment.invoice_id)
     subscription = None
     if known.subscription_id is not None:

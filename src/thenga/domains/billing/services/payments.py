@@ -6,7 +6,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.services import asking, payment_methods, providers
@@ -33,6 +33,14 @@ from thenga.kernel.lifecycle import not_possible
 
 S = PaymentStatus
 OPEN = (S.CREATED, S.REQUIRES_ACTION, S.PROCESSING)
+_RUNNING = (
+    select(Payment)
+    .where(
+        Payment.invoice_id == bindparam("invoice_id"),
+        among(Payment.__table__.c.status, [one.value for one in OPEN]),
+    )
+    .order_by(Payment.id.desc())
+)
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _REFERENCE_LENGTH = 16  # fits every provider's limit
 
@@ -222,11 +230,7 @@ def listed(fields: dict[str, str] | None) -> list[dict[str, str]] | None:
 
 async def running(read: Reader, invoice_id: UUID) -> Payment | None:
     """The payment of an invoice that is under way: the one that is charged before the others."""
-    statement = select(Payment).where(
-        Payment.invoice_id == invoice_id,
-        among(Payment.__table__.c.status, [one.value for one in OPEN]),
-    )
-    found = await read.all(statement.order_by(Payment.id.desc()), limit=100)
+    found = await read.ask(_RUNNING, limit=100, invoice_id=invoice_id)
     charged = [one for one in found if one.status is S.PROCESSING]
     return next(iter([*charged, *found]), None)
 

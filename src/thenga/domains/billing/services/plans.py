@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from sqlalchemy import ColumnElement, Select, or_, select
+from sqlalchemy import BindParameter, ColumnElement, Date, Select, bindparam, or_, select
 
 from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement
 from thenga.domains.billing.services.entitlement_types import read as read_entitlements
@@ -114,14 +114,17 @@ async def get(read: Reader, plan_code: str, *, number: int | None, today: date) 
 
 async def in_force(read: Reader, plan_code: str, on: date) -> OfferedPlan | None:
     """The version of a plan that is sold on a day."""
-    statement = select(OfferedPlan).where(
-        OfferedPlan.plan_code == plan_code, *sold_on(OfferedPlan, on)
-    )
-    found = await read.all(statement, limit=1)
+    found = await read.ask(_IN_FORCE, limit=1, plan_code=plan_code, on=on)
     return found[0] if found else None
 
 
-def sold_on(row: type[AnyPlan], on: date) -> list[ColumnElement[bool]]:
+def sold_on(row: type[AnyPlan], on: date | BindParameter[date]) -> list[ColumnElement[bool]]:
     """Where a version is the one of its plan on that day."""
     ends = row.effective_to
     return [row.effective_from <= on, or_(ends.is_(None), ends > on)]
+
+
+_IN_FORCE = select(OfferedPlan).where(
+    OfferedPlan.plan_code == bindparam("plan_code"),
+    *sold_on(OfferedPlan, bindparam("on", type_=Date())),
+)

@@ -3,21 +3,22 @@
 from datetime import date
 from decimal import Decimal
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.services import configuration
 from thenga.domains.billing.tables import Seller
 from thenga.kernel.db.reader import Reader
 
+_IN_FORCE = (
+    select(Seller)
+    .where(Seller.seller_code == bindparam("code"), Seller.effective_from <= bindparam("on"))
+    .order_by(Seller.effective_from.desc())
+)
+
 
 async def in_force(read: Reader, seller_code: str, on: date) -> Seller:
     """The seller as documents of that day print it; one that is not deployed is a defect."""
-    statement = (
-        select(Seller)
-        .where(Seller.seller_code == seller_code, Seller.effective_from <= on)
-        .order_by(Seller.effective_from.desc())
-    )
-    found = await read.all(statement, limit=1)
+    found = await read.ask(_IN_FORCE, limit=1, code=seller_code, on=on)
     if not found:
         raise LookupError(f"there is no seller {seller_code} on {on}")
     return found[0]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.entitlement_sets import StandingStep
@@ -31,6 +31,14 @@ S = SubscriptionStatus
 UNSETTLED = (FailureStatus.OPEN, FailureStatus.RETRYING, FailureStatus.EXHAUSTED)
 _GONE = (S.INCOMPLETE, S.INCOMPLETE_EXPIRED, S.ENDED)
 _A_DAY = timedelta(days=1)
+_OPEN = (
+    select(PaymentFailure)
+    .where(
+        PaymentFailure.subscription_id == bindparam("subscription_id"),
+        among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
+    )
+    .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +68,18 @@ def access(subscription: Subscription, failure: PaymentFailure | None, now: date
     """What this subscription allows now; `failure` is its earliest unsettled one."""
     if subscription.status in _GONE or _is_over(subscription, failure, now):
         return Access.NONE
-    reached = [step for step in _steps(subscription, failure) if step.from_at <= now]
+    reached = [step for step in steps(subscription, failure) if step.from_at <= now]
     return reached[-1].access if reached else Access.FULL
-
-
-async def steps(read: Reader, subscription: Subscription) -> list[StandingStep]:
-    """From when on this subscription allows how much, in order of time; before that, full."""
-    return _steps(subscription, await open_failure(read, subscription.id))
-
-
-async def ends_at(read: Reader, subscription: Subscription) -> datetime | None:
-    """When time takes all of this subscription away: a cancellation, or a recovery given up."""
-    return over_at(subscription, await open_failure(read, subscription.id))
 
 
 async def open_failure(read: Reader, subscription_id: UUID) -> PaymentFailure | None:
     """The earliest recovery that is not settled; it decides, whatever failed after it."""
-    statement = (
-        select(PaymentFailure)
-        .where(
-            PaymentFailure.subscription_id == subscription_id,
-            among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
-        )
-        .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
-    )
-    found = await read.all(statement, limit=1)
+    found = await read.ask(_OPEN, limit=1, subscription_id=subscription_id)
     return found[0] if found else None
 
 
 def over_at(subscription: Subscription, failure: PaymentFailure | None) -> datetime | None:
-    """The earliest instant from which nothing of it is left."""
+    """When time takes all of it away: a cancellation, or a recovery given up."""
     known = [subscription.cancel_at, failure.ends_at if failure else None]
     if subscription.status is S.TRIALING and subscription.interval is None:
         known.append(local_midnight(subscription.period_end) if subscription.period_end else None)
@@ -101,7 +91,8 @@ def _is_over(subscription: Subscription, failure: PaymentFailure | None, now: da
     return over is not None and over <= now
 
 
-def _steps(subscription: Subscription, failure: PaymentFailure | None) -> list[StandingStep]:
+def steps(subscription: Subscription, failure: PaymentFailure | None) -> list[StandingStep]:
+    """From when on this subscription allows how much, in order of time; before that, full."""
     made = [*_paused(subscription)]
     if failure is not None:
         made.append(StandingStep(failure.first_failed_at, Access.GRACE))

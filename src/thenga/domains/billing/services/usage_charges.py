@@ -76,10 +76,13 @@ async def _due(
         UsageTotal.usage_month > STANDING, UsageTotal.usage_month < before
     )
     ordered = statement.order_by(UsageTotal.usage_month, UsageTotal.meter)
+    totals = await read.all(ordered, limit=1000)
+    if not totals:
+        return []  # most use nothing that is counted: their terms need not be looked up
     kept = await read.find(EntitlementSet)
     anchor = subscription.anchor_date or subscription.period_start or before
     charges = []
-    for total in await read.all(ordered, limit=1000):
+    for total in totals:
         included, price = _terms(total, kept, held)
         if price is None:
             continue

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 from thenga.domains.billing.services.signals import Used
 from thenga.domains.billing.tables import STANDING, Reservation, ReservationStatus, UsageTotal
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among_named
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
 
@@ -43,6 +43,9 @@ _CLOSE = """
 """
 
 
+_OF_MONTHS = select(UsageTotal).where(among_named(UsageTotal.__table__.c.usage_month, "months"))
+
+
 @dataclass(frozen=True, slots=True)
 class Moved:
     """A total before and after; what is reserved counts as taken."""
@@ -65,8 +68,8 @@ async def of(read: Reader, meter: str, month: date) -> UsageTotal | None:
 
 async def of_month(read: Reader, month: date) -> Mapping[str, UsageTotal]:
     """Every meter's total of a month and every standing one, by meter."""
-    months = among(UsageTotal.__table__.c.usage_month, [month, STANDING])
-    return {one.meter: one for one in await read.all(select(UsageTotal).where(months))}
+    found = await read.ask(_OF_MONTHS, months=[month, STANDING])
+    return {one.meter: one for one in found}
 
 
 async def counted(read: Reader, total: UsageTotal | None, resets_at: datetime | None) -> Used:

@@ -1,0 +1,246 @@
+"""One history on the side of the services: what a person does, and what time and banks answer.
+
+A history is one transaction that is never committed, so thousands of them leave nothing behind;
+each step is a unit of work of its own on it, at its own instant, and a refusal is rolled back.
+"""
+
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from tests.factories import billing, paying
+from thenga.domains.billing.services import (
+    cancellations,
+    collecting,
+    giving_back,
+    numbering,
+    pausing,
+    plan_changes,
+    recovering,
+    retries,
+    subscription_clock,
+    subscriptions,
+)
+from thenga.domains.billing.services.cancellations import Leaving
+from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.plan_quotes import Wanted
+from thenga.domains.billing.tables import (
+    Account,
+    Book,
+    CancellationMode,
+    Interval,
+    MethodKind,
+    Payment,
+    PaymentMethod,
+    Refund,
+    StatedStatus,
+    Statement,
+    StatementKind,
+)
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem
+from thenga.kernel.host import Host
+from thenga.kernel.ids import new_id
+
+_DUE = """
+    SELECT kind, id, at FROM (
+        SELECT 'subscription' AS kind, id, next_check_at AS at FROM billing.subscription
+            WHERE organization_id = $1
+        UNION ALL SELECT 'failure', id, next_check_at FROM billing.payment_failure
+            WHERE organization_id = $1
+        UNION ALL SELECT 'cancellation', id, next_check_at FROM billing.cancellation
+            WHERE organization_id = $1
+    ) AS checks WHERE at <= $2 ORDER BY at, kind, id LIMIT 1
+"""
+_MOVERS: dict[str, Any] = {
+    "subscription": subscription_clock.pass_time,
+    "failure": recovering.pass_time,
+    "cancellation": giving_back.pay_back,
+}
+# Charges before refunds, both before documents.
+_WAITING = """
+    SELECT 1 AS kind, id FROM billing.payment
+        WHERE organization_id = $1 AND status = 'processing'
+    UNION ALL SELECT 2, id FROM billing.refund
+        WHERE organization_id = $1 AND status = 'requested'
+    UNION ALL SELECT 3, id FROM billing.credit_note
+        WHERE organization_id = $1 AND released_at IS NOT NULL AND number IS NULL
+    UNION ALL SELECT 3, id FROM billing.invoice
+        WHERE organization_id = $1 AND released_at IS NOT NULL AND number IS NULL
+    ORDER BY kind, id
+"""
+_MOST_ROUNDS = 2000
+
+
+@dataclass
+class Lived:
+    """One history on the side of the services."""
+
+    host: Host
+    connection: Any
+    book: Book
+    organization_id: UUID
+    now: datetime
+    card: str = "ok"
+    method: UUID | None = None
+    refused: str = ""
+
+    def work(self) -> Work:
+        return billing.working_on(self.connection, self.host, self.organization_id, self.now)
+
+    async def begin(self) -> None:
+        work = self.work()
+        account = await work.add(
+            Account(
+                organization_id=self.organization_id,
+                book=self.book,
+                status="active",
+                bill_to=billing.BILL_TO | {"address": {"line1": "1", "city": "2"}},
+            )
+        )
+        self.account_id = account.id
+        await self.add_card()
+
+    async def add_card(self) -> PaymentMethod:
+        work = self.work()
+        await work.run(
+            "UPDATE billing.payment_method SET preferred = false WHERE organization_id = $1",
+            self.organization_id,
+        )
+        made = await work.add(
+            PaymentMethod(
+                organization_id=self.organization_id,
+                account_id=self.account_id,
+                provider="paystack" if self.book is Book.LIVE else "sandbox",
+                kind=MethodKind.CARD,
+                preferred=True,
+                sealed_token=b"",
+                token_hash=new_id().bytes,
+            )
+        )
+        self.method = made.id
+        return made
+
+    async def until(self, instant: datetime) -> None:
+        """Do what is due, in order, each at its own instant."""
+        for _ in range(_MOST_ROUNDS):
+            found = await self.connection.fetchrow(_DUE, self.organization_id, instant)
+            if found is None:
+                break
+            self.now = max(self.now, found["at"])
+            work = self.work()
+            await _MOVERS[found["kind"]](work, found["id"])
+            if work._jobs:  # without one nothing waits for an answer or a number
+                await self.settle()
+        self.now = instant
+
+    async def settle(self) -> None:
+        """Answer for the bank, and number the documents, until nothing waits."""
+        answers = (self._charge, self._pay_back, self._number)
+        for _ in range(_MOST_ROUNDS):
+            waiting = await self.connection.fetch(_WAITING, self.organization_id)
+            if not waiting:
+                break
+            kind = waiting[0]["kind"]
+            for row in waiting:
+                if row["kind"] == kind:
+                    await answers[kind - 1](row["id"])
+
+    async def _charge(self, payment_id: UUID) -> None:
+        work = self.work()
+        payment = await work.get(Payment, payment_id)
+        await collecting.take(work, payment.id, paying.statement(payment, self.card, self.now))
+
+    async def _pay_back(self, refund_id: UUID) -> None:
+        work = self.work()
+        refund = await work.get(Refund, refund_id)
+        payment = await work.get(Payment, refund.payment_id)
+        said = Statement(
+            reference=payment.reference,
+            kind=StatementKind.REFUND,
+            status=StatedStatus.SUCCEEDED,
+            item_reference=str(refund.id),
+            amount_minor=refund.amount_minor,
+            currency=refund.currency,
+            provider_at=self.now,
+        )
+        await collecting.take(work, payment.id, said)
+
+    async def _number(self, document_id: UUID) -> None:
+        await numbering.issue_next(self.work(), seller="thenga", book=self.book.value)
+
+    async def act(self, name: str, **given: Any) -> bool:
+        """Whether it was let; a refusal leaves nothing behind."""
+        await self.connection.execute("SAVEPOINT act")
+        try:
+            await getattr(self, name)(**given)
+        except Problem as refused:
+            self.refused = f"{type(refused).__name__}: {refused.detail}"
+            await self.connection.execute("ROLLBACK TO SAVEPOINT act; RELEASE SAVEPOINT act")
+            return False
+        await self.connection.execute("RELEASE SAVEPOINT act")
+        await self.settle()
+        return True
+
+    async def _live(self) -> UUID:
+        found = await self.connection.fetchval(
+            "SELECT id FROM billing.subscription WHERE organization_id = $1 "
+            "AND status IN ('active', 'past_due', 'suspended', 'paused')",
+            self.organization_id,
+        )
+        if found is None:
+            raise Problem("There is no subscription.")
+        return UUID(str(found))
+
+    async def buy(self, plan: str, interval: str) -> None:
+        how = How(payment_method_id=self.method)
+        await subscriptions.buy(self.work(), plan_code=plan, interval=Interval(interval), how=how)
+
+    async def change(self, plan: str, interval: str) -> None:
+        work = self.work()
+        held = await subscription_clock.held(work, await self._live())
+        wanted = Wanted(plan, Interval(interval), None)
+        await plan_changes.request(work, held, wanted, expected_due=None)
+
+    async def pause(self, resume_on: date | None) -> None:
+        work = self.work()
+        held = await subscription_clock.held(work, await self._live())
+        await pausing.pause(work, held, resume_on=resume_on)
+
+    async def resume(self) -> None:
+        work = self.work()
+        held = await subscription_clock.held(work, await self._live())
+        if held.status != "paused":
+            raise Problem("It is not paused.")
+        await pausing.resume(work, held, on=(self.now + timedelta(hours=2)).date())
+
+    async def cancel(self, at_once: bool) -> None:
+        work = self.work()
+        held = await subscription_clock.held(work, await self._live())
+        mode = CancellationMode.IMMEDIATE if at_once else CancellationMode.PERIOD_END
+        await cancellations.cancel(work, held, Leaving(mode, "other", None, settlement=None))
+
+    async def undo(self) -> None:
+        found = await self.connection.fetchval(
+            "SELECT id FROM billing.cancellation WHERE organization_id = $1 "
+            "AND status = 'scheduled'",
+            self.organization_id,
+        )
+        if found is None:
+            raise Problem("Nothing is cancelled.")
+        await cancellations.undo(self.work(), UUID(str(found)))
+
+    async def retry(self) -> None:
+        found = await self.connection.fetchval(
+            "SELECT id FROM billing.payment_failure WHERE organization_id = $1 "
+            "AND status IN ('open', 'exhausted') ORDER BY id DESC LIMIT 1",
+            self.organization_id,
+        )
+        if found is None:
+            raise Problem("Nothing has failed.")
+        await retries.by_hand(self.work(), UUID(str(found)), method_id=None)
+
+    async def replace_card(self) -> None:
+        self.card = "ok"
+        await retries.new_method(self.work(), await self.add_card())
