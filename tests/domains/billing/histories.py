@@ -19,7 +19,7 @@ from typing import Any
 import uvloop
 
 from tests.domains.billing.living import Lived
-from tests.domains.billing.model import DAY, FULL_REFUND, RANK, Model, Refused, vat
+from tests.domains.billing.model import BY_MONTH, DAY, FULL_REFUND, Model, Refused, vat
 from thenga.domains.billing.tables import Book
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.ids import new_id
@@ -52,7 +52,7 @@ class Found:
 def chosen(dice: random.Random, model: Model, day: date) -> tuple[str, dict[str, Any]]:
     """Something that a person might do now, mostly something that makes sense."""
     held = model.held
-    plan, interval = dice.choice(list(RANK)), dice.choice(["month", "month", "month", "year"])
+    plan, interval = dice.choice(list(BY_MONTH)), dice.choice(["month", "month", "month", "year"])
     names = ["card", "buy", "change", "retry", "replace_card"]
     if held is None:
         names = ["buy"] * 6 + ["card", "retry", "replace_card"]

@@ -11,7 +11,6 @@ from datetime import date, timedelta
 BY_MONTH = {"starter": 49900, "professional": 149900, "enterprise": 499900}
 PRICES = {(plan, "month"): price for plan, price in BY_MONTH.items()}
 PRICES |= {(plan, "year"): 10 * price for plan, price in BY_MONTH.items()}
-RANK = {"starter": 1, "professional": 2, "enterprise": 3}
 RETRY_DAYS = (1, 3, 7, 14, 21)
 GRACE, FULL_REFUND, MOST_PAUSED = 14, 7, 90
 DAY = timedelta(days=1)
@@ -51,9 +50,6 @@ class Line:
     gross: int
     days: int
     end: date
-
-    def part(self, days: int) -> int:
-        return half_up(self.gross, days, self.days)
 
 
 @dataclass
@@ -134,10 +130,8 @@ class Model:
         self.credit -= used
         invoice = self._issue(gross, gross - used)
         plan.line = Line(invoice, gross, plan.full_days, plan.end)
-        if not invoice.due:
-            return
         card = self._card_of(plan)
-        if card and self._pays(card):
+        if not invoice.due or (card and self._pays(card)):
             invoice.due = 0
             return
         plan.status = "past_due"
@@ -145,8 +139,7 @@ class Model:
         self.failures.append(plan.failure)
 
     def _card_of(self, plan: Plan | None = None) -> int:
-        """The plan's own while it is good, or the newest; 0 where none is left."""
-        left = {0, *range(1, self.cards + 1)} - self.refused
+        left = {0, *range(1, self.cards + 1)} - self.refused  # 0: there is no card
         return plan.card if plan and plan.card in left else max(left)
 
     def _pays(self, card: int) -> bool:
@@ -169,7 +162,7 @@ class Model:
 
     def _take_back(self, line: Line, days: int) -> int:
         """These days of a line are not to be paid for; what of it becomes credit."""
-        back = line.part(days) if days > 0 else 0
+        back = half_up(line.gross, days, line.days) if days > 0 else 0
         line.gross, line.days = line.gross - back, line.days - max(days, 0)
         return self._note(line.invoice, back) if back else 0
 
@@ -178,17 +171,15 @@ class Model:
         return self._take_back(failure.line, (min(until, failure.line.end) - first).days)
 
     def _charge(self, failure: Failure, day: date) -> None:
-        if self._pays(self._card_of()):
+        failure.hard = not self._pays(self._card_of()) and self.card == "hard"
+        if self.card == "ok":
             failure.line.invoice.due = 0
             self._recover(failure, day)
-            return
-        failure.hard = self.card == "hard"
 
     def _recover(self, failure: Failure, day: date) -> None:
         failure.settled = True
         made = 0 if failure.ended else self._undelivered(failure, day)
-        plan = self.held
-        if plan is not None and plan.failure is failure:
+        if (plan := self.held) and plan.failure is failure:
             plan.status, plan.failure = "active", None
             if plan.end <= day:
                 plan.anchor = day
@@ -225,18 +216,17 @@ class Model:
         self.held = Plan(plan, interval, day, end, line, line.days, day, self.cards, *bought)
 
     def change(self, day: date, plan: str, interval: str) -> None:
-        held = self.held
-        if held is None or held.status != "active" or held.cancel_on is not None:
+        if (held := self.held) is None or held.status != "active" or held.cancel_on is not None:
             raise Refused
         if (plan, interval) == (held.plan, held.interval):
             if held.scheduled is None and held.changed:
                 return  # a repeat of what was asked for once
             raise Refused
-        if interval == held.interval and RANK[plan] < RANK[held.plan]:
+        if interval == held.interval and BY_MONTH[plan] < BY_MONTH[held.plan]:
             held.scheduled = plan
             return
         anew = interval != held.interval
-        back = held.line.part((held.line.end - day).days)
+        back = half_up(held.line.gross, (held.line.end - day).days, held.line.days)
         price, end = PRICES[plan, interval], next_start(day, interval, day) if anew else held.end
         days = (end - day).days
         charge = price if anew else half_up(price, days, held.full_days)
@@ -256,9 +246,8 @@ class Model:
         held = self.held
         if held is not None and held.status == "paused":
             return
-        if held is None or held.status != "active" or held.cancel_on is not None:
-            raise Refused
-        if sum((day - one).days < 365 for one in held.pauses) >= 2:
+        lately = [one for one in held.pauses if (day - one).days < 365] if held else []
+        if held is None or held.status != "active" or held.cancel_on or len(lately) >= 2:
             raise Refused
         held.status, held.paused_on = "paused", day
         held.resume_on = resume_on or day + MOST_PAUSED * DAY
@@ -273,8 +262,7 @@ class Model:
             self._renew(self.held, day)
 
     def cancel(self, day: date, *, at_once: bool) -> None:
-        held = self.held
-        if held is None or (held.status == "paused" and not at_once):
+        if (held := self.held) is None or (held.status == "paused" and not at_once):
             raise Refused
         if not at_once and held.end > day:
             held.cancel_on, held.scheduled = held.end, None
