@@ -12,12 +12,11 @@ from sqlalchemy import select
 
 from tests.factories import identity as people
 from tests.factories.identity import Member, Person
-from thenga.domains.identity.services import own_roles, owners, role_assignments, tenants
+from thenga.domains.identity.services import own_roles, role_assignments, tenants
 from thenga.domains.identity.services.memberships import _moving
 from thenga.domains.identity.services.tenants import Tenant
 from thenga.domains.identity.tables import Membership
 from thenga.kernel.db.engine import Connection
-from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
@@ -167,17 +166,17 @@ async def test_a_planted_removal_without_the_lock_of_the_organization_is_found(
 ):
     other = await people.member(host, owner.organization_id, role="owner")
     both_looked = asyncio.Barrier(2)
-    must_remain = owners.must_remain
+    guard = _moving._guard_giver
 
     async def unlocked(work: Work) -> Tenant:
         return await tenants.look(work)
 
-    async def looks_and_waits(read: Reader, tenant: Tenant, *, without: UUID) -> None:
-        await must_remain(read, tenant, without=without)
+    async def looks_and_waits(work: Work, tenant: Tenant, membership: Membership) -> None:
+        await guard(work, tenant, membership)  # the last look before the first write
         await both_looked.wait()
 
     monkeypatch.setattr(_moving.tenants, "hold", unlocked)
-    monkeypatch.setattr(_moving.owners, "must_remain", looks_and_waits)
+    monkeypatch.setattr(_moving, "_guard_giver", looks_and_waits)
 
     answers = await remove_each_other(api, owner, other)
 
