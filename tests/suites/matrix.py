@@ -63,6 +63,12 @@ class Tally:
     wrong: list[str] = field(default_factory=list)
     broken: list[str] = field(default_factory=list)  # answered with a defect of ours
 
+    def __str__(self) -> str:
+        return (
+            f"requests={self.requests} leaks={len(self.leaks)} oracles={len(self.oracles)} "
+            f"wrong_status={len(self.wrong)} server_errors={len(self.broken)}"
+        )
+
 
 @dataclass
 class Matrix:

@@ -206,11 +206,14 @@ async def test_every_operation_works_for_its_rightful_caller(world: World) -> No
 async def test_nobody_sees_another_tenant(world: World) -> None:
     by_staff = await world.foreign_writes()  # what staff rightfully did in the test before
     guarded = await world.walk(world.actors)
+    print(f"guarded: {guarded}")
     among = (world.alive, world.actors)[size(0, 1)]
     async with without_row_security(world):
         unprotected = await world.walk(among)
+    print(f"without_row_security: {unprotected}")
     with without_authorization(world):
         unauthorized = await world.walk(among, judged=False)
+    print(f"without_authorization: {unauthorized}")
 
     writes = await world.foreign_writes() - by_staff
     runs = [guarded, unprotected, unauthorized]
