@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
-import httpx2
 import orjson
 
 from tests.suites import calls
 from tests.suites.actors import Actor, Tenant, plant
+from tests.suites.straight import Answer, Straight
 from thenga.kernel.host import Host
 from thenga.kernel.http.operations import Operation
 from thenga.kernel.manifest import Audience, Granted
@@ -37,7 +37,7 @@ class Seen:
     actor: Actor
     labels: dict[str, str]
     body: str
-    answer: httpx2.Response
+    answer: Answer
 
     def __str__(self) -> str:
         said = " ".join(f"{name}={label}" for name, label in self.labels.items())
@@ -49,7 +49,7 @@ class Seen:
 
     def told(self) -> tuple[int, bytes, list[tuple[str, str]]]:
         """Everything that the caller can compare."""
-        headers = [(n, v) for n, v in self.answer.headers.items() if n not in _VARYING_HEADERS]
+        headers = [(n, v) for n, v in self.answer.headers if n not in _VARYING_HEADERS]
         return self.answer.status_code, _VARYING.sub(b"", self.answer.content), sorted(headers)
 
 
@@ -61,13 +61,20 @@ class Tally:
     leaks: list[str] = field(default_factory=list)
     oracles: list[str] = field(default_factory=list)
     wrong: list[str] = field(default_factory=list)
+    broken: list[str] = field(default_factory=list)  # answered with a defect of ours
+
+    def __str__(self) -> str:
+        return (
+            f"requests={self.requests} leaks={len(self.leaks)} oracles={len(self.oracles)} "
+            f"wrong_status={len(self.wrong)} server_errors={len(self.broken)}"
+        )
 
 
 @dataclass
 class Matrix:
     """The walk; `granted` is the catalogue of permissions."""
 
-    client: httpx2.AsyncClient
+    client: Straight
     host: Host
     tenants: Sequence[Tenant]
     granted: Mapping[str, Granted]
@@ -101,6 +108,7 @@ class Matrix:
             tally.leaks += [str(each) for each in seen if self.leaks(each)]
             tally.oracles += _oracles(seen)
             tally.wrong += [str(each) for each in seen if judged and not self._is_right(each)]
+            tally.broken += [str(each) for each in seen if each.answer.status_code == 500]
 
         await asyncio.gather(*(one(o, a) for o, a in itertools.product(operations, actors)))
         return tally
@@ -139,7 +147,7 @@ class Matrix:
         labels: Labels,
         body: str,
         own: calls.Sent,
-    ) -> httpx2.Response:
+    ) -> Answer:
         other = next(tenant for tenant in self.tenants if tenant is not actor.home)
         chosen = {
             OWN: own.ids,
@@ -153,8 +161,7 @@ class Matrix:
             RANDOM: {HEADER: str(self.random_id)},
             NONE: {},
         }[labels[HEADER]]
-        content = _content(own.body(ids), body)
-        said = {"Content-Type": "application/json"} if content else {}
+        content = content_of(own.body(ids), body)
         # A credential of its own stands for the actor's, all else is said besides. Who may end a
         # half session would end that of the actor, who is needed again.
         person = actor.lives and actor.scopes is None
@@ -164,7 +171,7 @@ class Matrix:
         return await self.client.request(
             operation.method,
             calls.path_of(operation, ids, own.parts),
-            headers=credential | asked | said,
+            headers=credential | asked,
             content=content,
         )
 
@@ -174,8 +181,9 @@ class Matrix:
 
     def leaks(self, seen: Seen) -> bool:
         """Whether the answer shows anything of a tenant that the actor does not belong to."""
-        shown = seen.answer.text + repr(seen.answer.headers.multi_items())
-        return any(tenant.marker in shown for tenant in self.tenants if tenant is not seen.actor.of)
+        shown = seen.answer.content + repr(seen.answer.headers).encode()
+        strangers = (tenant for tenant in self.tenants if tenant is not seen.actor.of)
+        return any(tenant.marker.encode() in shown for tenant in strangers)
 
     def _is_right(self, seen: Seen) -> bool:
         """Whether the answer is one that the rules allow: 401, 403, 404 each in its place."""
@@ -231,7 +239,7 @@ def _positions(ids: Iterable[str], headers: Sequence[str]) -> list[dict[str, str
     ]
 
 
-def _content(body: Any, form: str) -> bytes:
+def content_of(body: Any, form: str = "right") -> bytes:
     if body is None:
         return b""
     if form == "right":

@@ -1,18 +1,22 @@
 """Members: asked, joining, leaving, shut out; an owner always stays."""
 
 import asyncio
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+from sqlalchemy import select
 
 from tests.factories import identity as people
 from tests.factories.identity import Member, Person
-from thenga.domains.identity.services import owners, tenants
+from thenga.domains.identity.services import own_roles, role_assignments, tenants
 from thenga.domains.identity.services.memberships import _moving
 from thenga.domains.identity.services.tenants import Tenant
-from thenga.kernel.db.reader import Reader
+from thenga.domains.identity.tables import Membership
+from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
@@ -162,17 +166,17 @@ async def test_a_planted_removal_without_the_lock_of_the_organization_is_found(
 ):
     other = await people.member(host, owner.organization_id, role="owner")
     both_looked = asyncio.Barrier(2)
-    must_remain = owners.must_remain
+    guard = _moving._guard_giver
 
     async def unlocked(work: Work) -> Tenant:
         return await tenants.look(work)
 
-    async def looks_and_waits(read: Reader, tenant: Tenant, *, without: UUID) -> None:
-        await must_remain(read, tenant, without=without)
+    async def looks_and_waits(work: Work, tenant: Tenant, membership: Membership) -> None:
+        await guard(work, tenant, membership)  # the last look before the first write
         await both_looked.wait()
 
     monkeypatch.setattr(_moving.tenants, "hold", unlocked)
-    monkeypatch.setattr(_moving.owners, "must_remain", looks_and_waits)
+    monkeypatch.setattr(_moving, "_guard_giver", looks_and_waits)
 
     answers = await remove_each_other(api, owner, other)
 
@@ -258,3 +262,93 @@ async def test_an_own_membership_is_seen_without_acting_for_the_organization(
     assert strangers.status_code == 404
     assert (without_role.status_code, without_role.json()["remedy"]["kind"]) == (403, "ask_role")
     assert (by_staff.status_code, len(by_staff.json()["items"])) == (200, 3)
+
+
+async def belonging(host: Host, count: int) -> Person:
+    """Somebody with two roles, one of them over, in so many organizations."""
+    who = await people.person(host)
+    for _ in range(count):
+        joined = await people.member(host, uuid4(), role="viewer", who=who)
+        work = people.working(host, joined.organization_id)
+        membership = await work.get(Membership, joined.membership_id)
+        for code, ends in (("contributor", None), ("approver", work.now)):
+            await role_assignments.give(
+                work,
+                membership,
+                role_code=code,
+                at=work.now - timedelta(hours=1),
+                valid_to=ends,
+            )
+        await work.finish()
+    return who
+
+
+async def own(
+    api: httpx2.AsyncClient, who: Person, monkeypatch: pytest.MonkeyPatch
+) -> tuple[list[list[str]], int]:
+    """The roles in each organization of the person's own list, and how many statements it took."""
+    sent: list[str] = []
+    with monkeypatch.context() as counting:
+        for name in ("execute", "fetch", "fetchrow", "fetchval"):
+            counting.setattr(Connection, name, counted(name, sent))
+        answer = await api.get("/identity/memberships?limit=50", headers=who.headers)
+    assert answer.status_code == 200, answer.text
+    return [one["roleCodes"] for one in answer.json()["items"]], len(sent)
+
+
+def counted(name: str, sent: list[str]) -> Any:
+    really, here = getattr(Connection, name), asyncio.current_task()
+
+    async def noting(self: Connection, text: str, *arguments: Any, **more: Any) -> Any:
+        if asyncio.current_task() is here:  # statistics are written beside every request
+            sent.append(text)
+        return await really(self, text, *arguments, **more)
+
+    return noting
+
+
+async def test_ones_own_list_takes_as_many_statements_for_ten_as_for_one(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+):
+    one, ten = await belonging(host, 1), await belonging(host, 10)
+    await own(api, one, monkeypatch)  # from here on the connections are made
+
+    alone, for_one = await own(api, one, monkeypatch)
+    many, for_ten = await own(api, ten, monkeypatch)
+
+    print(f"organizations=1 statements={for_one} organizations=10 statements={for_ten}")
+    assert alone == [["contributor", "viewer"]]
+    assert many == [["contributor", "viewer"]] * 10
+    assert for_ten == for_one
+
+
+async def test_a_planted_read_of_each_organization_is_found(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+):
+    one, ten = await belonging(host, 1), await belonging(host, 10)
+    at_once = own_roles.codes_of
+
+    async def one_by_one(host: Host, user_id: UUID, ids: Sequence[UUID]) -> dict[UUID, list[str]]:
+        found: dict[UUID, list[str]] = {}
+        for each in ids:
+            found |= await at_once(host, user_id, [each])
+        return found
+
+    monkeypatch.setattr(own_roles, "codes_of", one_by_one)
+    await own(api, one, monkeypatch)
+    _, for_one = await own(api, one, monkeypatch)
+    many, for_ten = await own(api, ten, monkeypatch)
+
+    print(f"planted: organizations=10 statements={for_ten}")
+    assert many == [["contributor", "viewer"]] * 10
+    assert for_ten == for_one + 9
+
+
+async def test_ones_own_list_shows_roles_of_nobody_else(host: Host, seeded: None):
+    mine, theirs = await belonging(host, 1), await belonging(host, 1)
+    work = people.working(host, user_id=theirs.user_id)
+    ids = await work.values(select(Membership.id).where(Membership.user_id == theirs.user_id))
+    await work.close()
+
+    assert len(await own_roles.codes_of(host, theirs.user_id, ids)) == 1
+    assert await own_roles.codes_of(host, mine.user_id, ids) == {}

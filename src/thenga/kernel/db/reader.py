@@ -88,15 +88,16 @@ class Reader:
 
     @property
     def organization_id(self) -> UUID:
-        """The organization this is for; asking where there is none is a defect.
+        """The organization this is for; asking where there is none is a defect of a job.
 
-        Staff may have named none: then what belongs to an organization is not there for them.
+        Who came through a door may have named none: staff, or a person who acts for themselves.
+        Then what belongs to an organization is not there for them.
         """
-        if self._scope.organization_id is None and self.held_as == "platform":
-            raise NotFound("Name the organization with X-Organization-Id.")
-        if self._scope.organization_id is None:
+        if self._scope.organization_id is not None:
+            return self._scope.organization_id
+        if self.held_as == "system":
             raise LookupError("this unit of work was opened for no organization")
-        return self._scope.organization_id
+        raise NotFound("Name the organization with X-Organization-Id.")
 
     @property
     def has_organization(self) -> bool:
@@ -240,6 +241,8 @@ class Reader:
         that organization's clock is `ahead`.
         """
         if self._scope.organization_id not in (None, organization_id):
+            if self.held_as != "system":
+                raise NotFound()  # a second wall behind the gate, as in `turn_to`
             raise LookupError("this unit of work is another organization's already")
         self._scope.organization_id = organization_id
         if ahead:

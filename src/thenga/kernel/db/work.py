@@ -19,6 +19,7 @@ from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.flush import Told, flush, once
 from thenga.kernel.db.idempotency import Answer, Key, claim
+from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.rows import Row
 from thenga.kernel.errors import NotFound, StaleVersion
@@ -30,6 +31,8 @@ from thenga.kernel.ports.port import Port
 
 R = TypeVar("R", bound=Row)
 P = TypeVar("P", bound=Port)
+
+_OF_PLATFORM = ("platform", "system")  # who may add what belongs to the platform
 
 
 class UnsavedChange(RuntimeError):
@@ -84,6 +87,8 @@ class Work(Reader):
 
     async def add(self, row: R) -> R:
         """A new row, with identifier, instants and version 1."""
+        if row.__kind__ is Kind.PLATFORM and self.held_as not in _OF_PLATFORM:
+            raise NotFound()  # a second wall behind the gate; row security is the third
         connection = await self._write()
         values = row.__dict__
         values["id"] = values["id"] or new_id()

@@ -7,7 +7,6 @@ import sqlalchemy as sa
 from sqlalchemy import select
 
 from thenga.domains.identity import public
-from thenga.domains.identity.lifecycles import AssignmentLifecycle
 from thenga.domains.identity.services import rights, tenants, validity
 from thenga.domains.identity.services.rights import Giver
 from thenga.domains.identity.services.tenants import Tenant
@@ -104,14 +103,12 @@ async def revoke(work: Work, assignment_id: UUID, *, reason: str) -> PermissionA
     """End a single permission; to end a deny is to give, so it asks for the same (IDN-20)."""
     tenant = await tenants.hold(work)
     assignment = await work.lock(PermissionAssignment, assignment_id)
-    assignment.status = validity.shown_status(assignment, tenant.now)
-    if not AssignmentLifecycle.revoke(assignment, at=tenant.now):
+    if not validity.revoke(assignment, at=tenant.now, by=work.actor.id, text=reason):
         return assignment
     if assignment.effect == "deny":
         giver = await rights.giver(work, work.user_id, tenant.now)
         giver.must_be_another(assignment.target_id)
         giver.must_hold([assignment.permission])
-    validity.end(assignment, at=tenant.now, by=work.actor.id, code="revoked", text=reason)
     await work.save(assignment)
     work.publish(_changed(assignment))
     return assignment
@@ -119,28 +116,19 @@ async def revoke(work: Work, assignment_id: UUID, *, reason: str) -> PermissionA
 
 async def end_all(work: Work, membership: Membership, at: datetime) -> None:
     """Who was removed has no single permissions either."""
-    found = await work.all(
-        select(PermissionAssignment).where(
-            PermissionAssignment.target_type == "membership",
-            PermissionAssignment.target_id == membership.id,
-            validity.is_open(PermissionAssignment),
-        )
+    theirs = sa.and_(
+        PermissionAssignment.target_type == "membership",
+        PermissionAssignment.target_id == membership.id,
     )
-    for one in found:
-        held = await work.lock(PermissionAssignment, one.id)
-        AssignmentLifecycle.revoke(held, at=at)
-        validity.end(held, at=at, by=work.actor.id, code="membership_ended", text=None)
-        await work.save(held)
-        work.publish(_changed(held))
+    for one in await validity.end_all(work, PermissionAssignment, theirs, at):
+        work.publish(_changed(one))
 
 
 async def follow_time(work: Work, assignment_id: UUID) -> None:
     """Write down what time made of it; the gate has honoured it since."""
-    assignment = await work.lock(PermissionAssignment, assignment_id)
-    moved = validity.move_on(assignment, work.now)
-    await work.save(assignment)
-    if moved:
-        work.publish(_changed(assignment))
+    moved = await validity.follow_time(work, PermissionAssignment, assignment_id)
+    if moved is not None:
+        work.publish(_changed(moved))
 
 
 async def _check_target(

@@ -15,6 +15,7 @@ from sqlalchemy import ColumnElement, select
 from thenga.domains.identity.permissions import TENANT_ROLES
 from thenga.domains.identity.public import ScopeRef
 from thenga.domains.identity.tables import (
+    Assigned,
     AssignmentStatus,
     CustomRole,
     Membership,
@@ -91,16 +92,14 @@ class Granting:
     includes_owner: bool
 
 
-def scope_of(row: RoleAssignment | PermissionAssignment) -> ScopeRef | None:
+def scope_of(row: Assigned) -> ScopeRef | None:
     """The resource that an assignment is limited to."""
     if row.scope_domain is None or row.scope_type is None or row.scope_id is None:
         return None
     return ScopeRef(domain=row.scope_domain, type=row.scope_type, id=row.scope_id)
 
 
-def in_force(
-    row: type[RoleAssignment] | type[PermissionAssignment], at: datetime
-) -> ColumnElement[bool]:
+def in_force(row: type[Assigned], at: datetime) -> ColumnElement[bool]:
     """Time decides, also before the sweep has written it down."""
     return sa.and_(
         among(row.__table__.c.status, _OPEN),

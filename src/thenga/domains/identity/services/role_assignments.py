@@ -8,7 +8,6 @@ import sqlalchemy as sa
 from sqlalchemy import select
 
 from thenga.domains.identity import public
-from thenga.domains.identity.lifecycles import AssignmentLifecycle
 from thenga.domains.identity.services import owners, rights, tenants, validity
 from thenga.domains.identity.tables import (
     AssignmentStatus,
@@ -126,15 +125,13 @@ async def revoke(work: Work, role_assignment_id: UUID, *, reason: str) -> RoleAs
     """Take a role; nobody takes the last owner's (IDN-19)."""
     tenant = await tenants.hold(work)
     assignment = await work.lock(RoleAssignment, role_assignment_id)
-    assignment.status = validity.shown_status(assignment, tenant.now)
-    if not AssignmentLifecycle.revoke(assignment, at=tenant.now):
+    if not validity.revoke(assignment, at=tenant.now, by=work.actor.id, text=reason):
         return assignment
     if assignment.role_code == rights.OWNER:
         if await _is_active(work, assignment.membership_id):
             await owners.must_remain(work, tenant, without=assignment.membership_id)
         giver = await rights.giver(work, work.user_id, tenant.now)
         giver.must_hold((), owner=True)
-    validity.end(assignment, at=tenant.now, by=work.actor.id, code="revoked", text=reason)
     await work.save(assignment)
     work.publish(_changed(assignment))
     return assignment
@@ -142,27 +139,16 @@ async def revoke(work: Work, role_assignment_id: UUID, *, reason: str) -> RoleAs
 
 async def end_all(work: Work, membership: Membership, at: datetime) -> None:
     """Who was removed has no roles: they end with the membership."""
-    found = await work.all(
-        select(RoleAssignment).where(
-            RoleAssignment.membership_id == membership.id,
-            validity.is_open(RoleAssignment),
-        )
-    )
-    for one in found:
-        held = await work.lock(RoleAssignment, one.id)
-        AssignmentLifecycle.revoke(held, at=at)
-        validity.end(held, at=at, by=work.actor.id, code="membership_ended", text=None)
-        await work.save(held)
-        work.publish(_changed(held))
+    theirs = RoleAssignment.membership_id == membership.id
+    for one in await validity.end_all(work, RoleAssignment, theirs, at):
+        work.publish(_changed(one))
 
 
 async def follow_time(work: Work, role_assignment_id: UUID) -> None:
     """Write down what time made of a role; the gate has honoured it since."""
-    assignment = await work.lock(RoleAssignment, role_assignment_id)
-    moved = validity.move_on(assignment, work.now)
-    await work.save(assignment)
-    if moved:
-        work.publish(_changed(assignment))
+    moved = await validity.follow_time(work, RoleAssignment, role_assignment_id)
+    if moved is not None:
+        work.publish(_changed(moved))
 
 
 async def codes_of(

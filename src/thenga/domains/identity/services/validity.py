@@ -1,29 +1,26 @@
-"""What time makes of an assignment, and the scope that it is limited to.
+"""What time makes of an assignment, how it ends, and the scope that it is limited to.
 
 The same for roles and for single permissions; a state made by time is right when it is read, also
-before the sweep has written it down.
+before the sweep has written it down. Whoever ends one tells of it: the events differ.
 """
 
 from datetime import datetime
+from typing import TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy import ColumnElement
+from sqlalchemy import ColumnElement, select
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import AssignmentLifecycle
-from thenga.domains.identity.tables import (
-    AssignmentStatus,
-    PermissionAssignment,
-    PlatformRoleAssignment,
-    RoleAssignment,
-)
+from thenga.domains.identity.tables import Assigned, AssignmentStatus, PlatformRoleAssignment
 from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.lifecycle import explain
 
 A = AssignmentStatus
-Assignment = RoleAssignment | PermissionAssignment | PlatformRoleAssignment
+G = TypeVar("G", bound=Assigned)
 
 
 def check_times(valid_from: datetime | None, valid_to: datetime | None, now: datetime) -> datetime:
@@ -34,20 +31,18 @@ def check_times(valid_from: datetime | None, valid_to: datetime | None, now: dat
     return starts
 
 
-def limit_to(one: RoleAssignment | PermissionAssignment, scope: public.ScopeRef | None) -> None:
+def limit_to(one: Assigned, scope: public.ScopeRef | None) -> None:
     """Without a scope it counts in the whole organization."""
     if scope is not None:
         one.scope_domain, one.scope_type, one.scope_id = scope.domain, scope.type, scope.id
 
 
-def is_open(row: type[RoleAssignment] | type[PermissionAssignment]) -> ColumnElement[bool]:
+def is_open(row: type[Assigned]) -> ColumnElement[bool]:
     """The condition that nothing has ended it yet, as far as it is written down."""
     return among(row.__table__.c.status, (A.SCHEDULED.value, A.ACTIVE.value))
 
 
-def same_scope(
-    row: type[RoleAssignment] | type[PermissionAssignment], scope: public.ScopeRef | None
-) -> ColumnElement[bool]:
+def same_scope(row: type[Assigned], scope: public.ScopeRef | None) -> ColumnElement[bool]:
     if scope is None:
         return row.scope_type.is_(None)
     return sa.and_(
@@ -57,7 +52,7 @@ def same_scope(
     )
 
 
-def shown_status(one: Assignment, now: datetime) -> AssignmentStatus:
+def shown_status(one: Assigned | PlatformRoleAssignment, now: datetime) -> AssignmentStatus:
     """What time has made of it, also before the sweep has written it down."""
     if one.status not in (A.SCHEDULED, A.ACTIVE):
         return one.status
@@ -67,7 +62,7 @@ def shown_status(one: Assignment, now: datetime) -> AssignmentStatus:
 
 
 def is_shown_as(
-    row: type[RoleAssignment] | type[PermissionAssignment] | type[PlatformRoleAssignment],
+    row: type[Assigned] | type[PlatformRoleAssignment],
     status: AssignmentStatus,
     now: datetime,
 ) -> ColumnElement[bool]:
@@ -83,7 +78,35 @@ def is_shown_as(
     return sa.and_(still_open, sa.not_(over), begun)
 
 
-def move_on(one: RoleAssignment | PermissionAssignment, now: datetime) -> bool:
+async def follow_time(work: Work, row: type[G], assignment_id: UUID) -> G | None:
+    """Write down what time made of it, which the gate has honoured since; none where nothing."""
+    one = await work.lock(row, assignment_id)
+    moved = _move_on(one, work.now)
+    await work.save(one)
+    return one if moved else None
+
+
+def revoke(one: Assigned, *, at: datetime, by: UUID | None, text: str) -> bool:
+    """Take back one that is held; False where it was taken back already."""
+    one.status = shown_status(one, at)
+    if not AssignmentLifecycle.revoke(one, at=at):
+        return False
+    _end(one, at=at, by=by, code="revoked", text=text)
+    return True
+
+
+async def end_all(work: Work, row: type[G], theirs: ColumnElement[bool], at: datetime) -> list[G]:
+    """Those of a member who was removed end with the membership; which they were."""
+    ended = []
+    for one in await work.all(select(row).where(theirs, is_open(row))):
+        held = await work.lock(row, one.id)
+        AssignmentLifecycle.revoke(held, at=at)
+        _end(held, at=at, by=work.actor.id, code="membership_ended", text=None)
+        ended.append(await work.save(held))
+    return ended
+
+
+def _move_on(one: Assigned, now: datetime) -> bool:
     """Make the move that time asks for and plan the next; whether there was one."""
     shown = shown_status(one, now)
     if one.status not in (A.SCHEDULED, A.ACTIVE):
@@ -91,7 +114,7 @@ def move_on(one: RoleAssignment | PermissionAssignment, now: datetime) -> bool:
         return False
     if shown is A.EXPIRED:
         AssignmentLifecycle.expire(one, at=now)
-        end(one, at=now, by=None, code="time", text=None)
+        _end(one, at=now, by=None, code="time", text=None)
         return True
     one.next_check_at = one.valid_from if shown is A.SCHEDULED else one.valid_to
     if shown is one.status:
@@ -101,14 +124,7 @@ def move_on(one: RoleAssignment | PermissionAssignment, now: datetime) -> bool:
     return True
 
 
-def end(
-    one: RoleAssignment | PermissionAssignment,
-    *,
-    at: datetime,
-    by: UUID | None,
-    code: str,
-    text: str | None,
-) -> None:
+def _end(one: Assigned, *, at: datetime, by: UUID | None, code: str, text: str | None) -> None:
     """Write down why and by whom something ended; time has nothing more to do with it."""
     one.next_check_at = None
     explain(one, at=at, by=by, code=code, text=text)

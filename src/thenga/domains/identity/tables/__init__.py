@@ -1,6 +1,7 @@
 """What Identity remembers: schema `identity`."""
 
 from thenga.domains.identity.tables.belonging import (
+    Assigned,
     AssignmentStatus,
     CustomRole,
     Invitation,
@@ -60,6 +61,7 @@ __all__ = [
     "AccountCard",
     "ApiKey",
     "ApiKeyStatus",
+    "Assigned",
     "AssignmentStatus",
     "ChallengeStatus",
     "CustomRole",

@@ -71,14 +71,12 @@ class Membership(TenantRow, table="identity.membership", kind=Kind.TWO_PARTY):
     status_changed_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
-class RoleAssignment(TenantRow, table="identity.role_assignment", kind=Kind.PRIVATE):
-    """A role that a member has in an organization or on one resource, for a time.
+class Assigned(TenantRow):
+    """What roles and single permissions that were given have in common; time moves both.
 
     Without a scope it counts in the whole organization.
     """
 
-    membership_id: Col[UUID] = col(pg.UUID)
-    role_code: Col[str] = col(sa.Text)
     scope_domain: Col[str | None] = col(sa.Text, nullable=True, default=None)
     scope_type: Col[str | None] = col(sa.Text, nullable=True, default=None)
     scope_id: Col[str | None] = col(sa.Text, nullable=True, default=None)
@@ -95,27 +93,20 @@ class RoleAssignment(TenantRow, table="identity.role_assignment", kind=Kind.PRIV
     status_changed_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
-class PermissionAssignment(TenantRow, table="identity.permission_assignment", kind=Kind.PRIVATE):
+class RoleAssignment(Assigned, table="identity.role_assignment", kind=Kind.PRIVATE):
+    """A role that a member has in an organization or on one resource, for a time."""
+
+    membership_id: Col[UUID] = col(pg.UUID)
+    role_code: Col[str] = col(sa.Text)
+
+
+class PermissionAssignment(Assigned, table="identity.permission_assignment", kind=Kind.PRIVATE):
     """One permission given or denied to a member, or to all who have a custom role."""
 
     target_type: Col[str] = col(sa.Text)
     target_id: Col[UUID] = col(pg.UUID)
     permission: Col[str] = col(sa.Text)
     effect: Col[str] = col(sa.Text)
-    scope_domain: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    scope_type: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    scope_id: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    status: Col[AssignmentStatus] = status(AssignmentStatus)
-    valid_from: Col[datetime] = col(Instant)
-    valid_to: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    reason: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    assigned_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    decision_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    status_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    status_text: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    status_changed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    status_changed_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
 class CustomRole(TenantRow, table="identity.custom_role", kind=Kind.PRIVATE):

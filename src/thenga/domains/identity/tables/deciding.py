@@ -8,11 +8,11 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import Col, Instant, PersonalRow, Row, TenantRow, col
+from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col
 
 
-class DecisionRecord(TenantRow, table="identity.decision_record", kind=Kind.TWO_PARTY, told=False):
-    """A decision worth keeping, made in an organization (IDN-36).
+class Decided(Row):
+    """What is kept of a decision, whoever it belongs to (IDN-36).
 
     `user_id` is whoever it was about, so that people find what they were refused; of a key its id.
     """
@@ -31,44 +31,24 @@ class DecisionRecord(TenantRow, table="identity.decision_record", kind=Kind.TWO_
     request_id: Col[str] = col(sa.Text)
 
 
-class PersonalDecision(
-    PersonalRow, table="identity.personal_decision", kind=Kind.PERSONAL, told=False
-):
+class DecisionRecord(Decided, table="identity.decision_record", kind=Kind.TWO_PARTY, told=False):
+    """A decision worth keeping, made in an organization."""
+
+    organization_id: Col[UUID] = col(pg.UUID)
+
+
+class PersonalDecision(Decided, table="identity.personal_decision", kind=Kind.PERSONAL, told=False):
     """A decision about a person's own rows, in no organization."""
 
-    actor_kind: Col[str] = col(sa.Text)
-    action: Col[str] = col(sa.Text)
-    resource: Col[dict[str, Any]] = col(pg.JSONB)
-    decision: Col[str] = col(sa.Text)
-    reason_code: Col[str] = col(sa.Text)
-    obligations: Col[list[dict[str, Any]]] = col(pg.JSONB)
-    remedy: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
-    policy_version: Col[str] = col(sa.Text)
-    purpose: Col[str] = col(sa.Text)
-    channel: Col[str] = col(sa.Text)
-    request_id: Col[str] = col(sa.Text)
 
-
-class PlatformDecision(Row, table="identity.platform_decision", kind=Kind.PLATFORM, told=False):
+class PlatformDecision(Decided, table="identity.platform_decision", kind=Kind.PLATFORM, told=False):
     """A decision about what staff may do; `organization_id` where they act in one."""
 
     organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    user_id: Col[UUID] = col(pg.UUID)
-    actor_kind: Col[str] = col(sa.Text)
-    action: Col[str] = col(sa.Text)
-    resource: Col[dict[str, Any]] = col(pg.JSONB)
-    decision: Col[str] = col(sa.Text)
-    reason_code: Col[str] = col(sa.Text)
-    obligations: Col[list[dict[str, Any]]] = col(pg.JSONB)
-    remedy: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
-    policy_version: Col[str] = col(sa.Text)
-    purpose: Col[str] = col(sa.Text)
-    channel: Col[str] = col(sa.Text)
-    request_id: Col[str] = col(sa.Text)
 
 
-class DecisionTally(TenantRow, table="identity.decision_tally", kind=Kind.PRIVATE, told=False):
-    """How often decisions of one shape were made in an hour, in an organization."""
+class Tallied(Row):
+    """How often decisions of one shape were made in an hour."""
 
     hour: Col[datetime] = col(Instant)
     shape: Col[str] = col(sa.Text)  # digest of everything below but the counts
@@ -82,19 +62,14 @@ class DecisionTally(TenantRow, table="identity.decision_tally", kind=Kind.PRIVAT
     last_decision_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
-class PlatformTally(Row, table="identity.platform_tally", kind=Kind.PLATFORM, told=False):
-    """As above, of decisions that are in no organization."""
+class DecisionTally(Tallied, table="identity.decision_tally", kind=Kind.PRIVATE, told=False):
+    """Of decisions made in an organization."""
 
-    hour: Col[datetime] = col(Instant)
-    shape: Col[str] = col(sa.Text)
-    actor_kind: Col[str] = col(sa.Text)
-    actor_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    action: Col[str] = col(sa.Text)
-    resource_type: Col[str] = col(sa.Text)
-    reason_code: Col[str] = col(sa.Text)
-    context: Col[dict[str, Any]] = col(pg.JSONB)
-    count: Col[int] = col(sa.BigInteger)
-    last_decision_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    organization_id: Col[UUID] = col(pg.UUID)
+
+
+class PlatformTally(Tallied, table="identity.platform_tally", kind=Kind.PLATFORM, told=False):
+    """Of decisions that are in no organization."""
 
 
 class EntitlementSignal(

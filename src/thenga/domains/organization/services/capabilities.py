@@ -41,6 +41,7 @@ SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "title": Capab
 _LONGEST = timedelta(days=400)
 # What a verifier looked at; a change of it is to be checked again (ORG-6).
 _CHECKED = frozenset({"title", "classifications", "cidb", "capacity", "areas"})
+_PROVEN = ("verification_status", "verified_until")
 _OPEN = (V.UNDER_REVIEW, V.VERIFIED)
 
 
@@ -104,7 +105,7 @@ async def change(
     await _follow(work, row, before)
     if request_review:
         await _review(work, row)
-    changed = await _save(work, row)
+    changed = await checks.save(work, row, *_PROVEN)
     if changed:
         work.publish(public.CapabilityChanged(**_told(row, "updated", changed)))
     return row
@@ -114,7 +115,7 @@ async def request_review(work: Work, capability_id: UUID) -> Capability:
     """Hand it to a verifier; some of its evidence must be live (ORG-21)."""
     row = await _lock(work, capability_id)
     if await _review(work, row):
-        changed = await _save(work, row)
+        changed = await checks.save(work, row, *_PROVEN)
         work.publish(public.CapabilityChanged(**_told(row, "request_review", changed)))
     return row
 
@@ -124,7 +125,7 @@ async def withdraw(work: Work, capability_id: UUID) -> Capability:
     row = await _lock(work, capability_id)
     if CapabilityLifecycle.withdraw(row, at=work.now):
         row.next_check_at = None
-        changed = await _save(work, row)
+        changed = await checks.save(work, row, *_PROVEN)
         work.publish(public.CapabilityChanged(**_told(row, "withdraw", changed)))
     return row
 
@@ -178,7 +179,7 @@ async def _lapse(work: Work, row: Capability) -> None:
     row.next_check_at = None
     if CapabilityVerificationLifecycle.lapse(row, at=work.now):
         await checks.end(work, row)
-        await _save(work, row)
+        await checks.save(work, row, *_PROVEN)
         work.publish(public.CapabilityLapsed(**_state(row)))
 
 
@@ -242,7 +243,7 @@ async def _judge(work: Work, row: Capability, check: Check) -> Capability:
         ends = await _ends(work, row)
         written = await checks.write(work, row, check)
         row.verified_until = row.next_check_at = min(ends, written.valid_until or ends)
-        await _save(work, row)
+        await checks.save(work, row, *_PROVEN)
         work.publish(public.CapabilityVerified(**_state(row)))
         return row
     if check.outcome is Outcome.FAILED:
@@ -274,12 +275,6 @@ async def _check(read: Reader, row: Capability) -> None:
     await classifications.check(read, row.classifications)
     await offerings.check_areas(read, row.areas)
     await evidence.check(read, row.evidence_refs)
-
-
-async def _save(work: Work, row: Capability) -> list[str]:
-    """The wire names of all that changed, what is proven included."""
-    axis = [name for name in ("verification_status", "verified_until") if name in work.changes(row)]
-    return [*await records.save(work, row), *map(records.wire_name, axis)]
 
 
 def _normal(fields: dict[str, Any]) -> dict[str, Any]:

@@ -84,6 +84,12 @@ async def end(work: Work, row: Record) -> None:
         await work.save(held)
 
 
+async def save(work: Work, row: Record, *proven: str) -> list[str]:
+    """As `records.save`; the wire names include what is proven, which is no part of the record."""
+    moved = [name for name in proven if name in work.changes(row)]
+    return [*await records.save(work, row), *map(records.wire_name, moved)]
+
+
 async def of_records(read: Reader, rows: Iterable[Record]) -> dict[UUID, list[Verification]]:
     """The checks of several records, the oldest first."""
     found: dict[UUID, list[Verification]] = {row.id: [] for row in rows}

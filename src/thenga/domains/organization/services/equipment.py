@@ -4,7 +4,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Date, func, literal, literal_column
+from sqlalchemy import ColumnElement, literal
 from sqlalchemy.dialects.postgresql import JSONB
 
 from thenga.domains.organization import public
@@ -23,12 +23,10 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import Move
 
-# Machines without a date come last when sorted by date. (The driver takes 9999-12-31 for infinity.)
-_NEVER = literal_column("DATE '2999-12-31'", Date)
 SORTS: dict[str, ColumnElement[Any] | None] = {
     "createdAt": None,
     "name": Equipment.name,
-    "nextExpiry": func.coalesce(Equipment.next_expiry, _NEVER),
+    "nextExpiry": watching.by_next_expiry(Equipment),
 }
 _ONCE = "A machine with this serial number is recorded already."
 _ENDS_WITHIN = "$[*] ? (@.expires_on >= $first && @.expires_on <= $last)"
@@ -37,11 +35,9 @@ _ENDS_WITHIN = "$[*] ? (@.expires_on >= $first && @.expires_on <= $last)"
 async def add(work: Work, *, fields: dict[str, Any]) -> Equipment:
     """Record a machine."""
     item = Equipment(organization_id=work.organization_id, **fields)
-    await watching.check(work, item)
-    watching.plan(item, papers(item), work.now)
     with records.once(_ONCE, field="serialNumber"):
-        given = await records.add(work, item)
-    work.publish(public.EquipmentAdded(**_told(item, "added", given)))
+        given = await watching.add(work, item, papers(item))
+    work.publish(public.EquipmentAdded(**watching.told(item, "added", given)))
     return item
 
 
@@ -71,16 +67,10 @@ async def list_all(
 async def change(work: Work, equipment_id: UUID, *, fields: dict[str, Any]) -> Equipment:
     """Change the fields named; the rest stays."""
     item = await work.lock(Equipment, equipment_id)
-    records.not_archived(item)
-    planned = fields.get("expiries", item.expiries) != item.expiries
-    records.put(item, fields)
-    await watching.check(work, item)
-    if planned:
-        watching.plan(item, papers(item), work.now)
     with records.once(_ONCE, field="serialNumber"):
-        changed = await records.save(work, item)
+        changed = await watching.change(work, item, fields, papers)
     if changed:
-        work.publish(public.EquipmentChanged(**_told(item, "updated", changed)))
+        work.publish(public.EquipmentChanged(**watching.told(item, "updated", changed)))
     return item
 
 
@@ -91,17 +81,16 @@ async def move(work: Work, equipment_id: UUID, move: Move) -> Equipment:
         if move.to is EquipmentStatus.RETIRED:
             item.next_check_at = None
         changed = await records.save(work, item)
-        work.publish(public.EquipmentChanged(**_told(item, move.verb, changed)))
+        work.publish(public.EquipmentChanged(**watching.told(item, move.verb, changed)))
     return item
 
 
 async def archive(work: Work, equipment_id: UUID) -> None:
     """Take it out of the lists; the record stays readable."""
     item = await work.lock(Equipment, equipment_id)
-    item.next_check_at = None
-    changed = await records.archive(work, item)
+    changed = await watching.archive(work, item)
     if changed:
-        work.publish(public.EquipmentChanged(**_told(item, "archived", changed)))
+        work.publish(public.EquipmentChanged(**watching.told(item, "archived", changed)))
         await capabilities.look_again(work, [item.id])
 
 
@@ -123,7 +112,3 @@ def _in_state(state: ExpiryState, today: date) -> ColumnElement[bool]:
     return json_paths.holds(
         Equipment.expiries, _ENDS_WITHIN, first=first.isoformat(), last=last.isoformat()
     )
-
-
-def _told(item: Equipment, change: str, fields: list[str]) -> dict[str, Any]:
-    return records.told(item, change, fields) | {"status": item.status}

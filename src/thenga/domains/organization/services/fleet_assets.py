@@ -5,7 +5,7 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Date, func, literal_column, or_
+from sqlalchemy import ColumnElement, or_
 from stdnum.util import clean
 
 from thenga.domains.organization import public
@@ -19,11 +19,10 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 from thenga.kernel.lifecycle import Move
 
-_NEVER = literal_column("DATE '2999-12-31'", Date)
 SORTS: dict[str, ColumnElement[Any] | None] = {
     "createdAt": None,
     "name": FleetAsset.name,
-    "nextExpiry": func.coalesce(FleetAsset.next_expiry, _NEVER),
+    "nextExpiry": watching.by_next_expiry(FleetAsset),
 }
 _ONCE = "A vehicle with this registration number is recorded already."
 # ISO 3779: 17 characters without I, O and Q. Its check digit is used in North America only.
@@ -45,11 +44,9 @@ class VinInvalid(Problem):
 async def add(work: Work, *, fields: dict[str, Any]) -> FleetAsset:
     """Record a vehicle."""
     vehicle = FleetAsset(organization_id=work.organization_id, **_normal(fields))
-    await watching.check(work, vehicle)
-    watching.plan(vehicle, papers(vehicle), work.now)
     with records.once(_ONCE, field="registrationNumber"):
-        given = await records.add(work, vehicle)
-    work.publish(public.FleetAssetChanged(**_told(vehicle, "added", given)))
+        given = await watching.add(work, vehicle, papers(vehicle))
+    work.publish(public.FleetAssetChanged(**watching.told(vehicle, "added", given)))
     return vehicle
 
 
@@ -82,16 +79,10 @@ async def list_all(
 async def change(work: Work, fleet_asset_id: UUID, *, fields: dict[str, Any]) -> FleetAsset:
     """Change the fields named; the rest stays."""
     vehicle = await work.lock(FleetAsset, fleet_asset_id)
-    records.not_archived(vehicle)
-    before = papers(vehicle)
-    records.put(vehicle, _normal(fields))
-    await watching.check(work, vehicle)
-    if papers(vehicle) != before:
-        watching.plan(vehicle, papers(vehicle), work.now)
     with records.once(_ONCE, field="registrationNumber"):
-        changed = await records.save(work, vehicle)
+        changed = await watching.change(work, vehicle, _normal(fields), papers)
     if changed:
-        work.publish(public.FleetAssetChanged(**_told(vehicle, "updated", changed)))
+        work.publish(public.FleetAssetChanged(**watching.told(vehicle, "updated", changed)))
     return vehicle
 
 
@@ -102,17 +93,16 @@ async def move(work: Work, fleet_asset_id: UUID, move: Move) -> FleetAsset:
         if move.to is FleetAssetStatus.RETIRED:
             vehicle.next_check_at = None
         changed = await records.save(work, vehicle)
-        work.publish(public.FleetAssetChanged(**_told(vehicle, move.verb, changed)))
+        work.publish(public.FleetAssetChanged(**watching.told(vehicle, move.verb, changed)))
     return vehicle
 
 
 async def archive(work: Work, fleet_asset_id: UUID) -> None:
     """Take it out of the lists; the record stays readable."""
     vehicle = await work.lock(FleetAsset, fleet_asset_id)
-    vehicle.next_check_at = None
-    changed = await records.archive(work, vehicle)
+    changed = await watching.archive(work, vehicle)
     if changed:
-        work.publish(public.FleetAssetChanged(**_told(vehicle, "archived", changed)))
+        work.publish(public.FleetAssetChanged(**watching.told(vehicle, "archived", changed)))
         await capabilities.look_again(work, [vehicle.id])
 
 
@@ -151,7 +141,3 @@ def _in_state(state: ExpiryState, today: date) -> ColumnElement[bool]:
             for kind, column in columns.items()
         )
     )
-
-
-def _told(vehicle: FleetAsset, change: str, fields: list[str]) -> dict[str, Any]:
-    return records.told(vehicle, change, fields) | {"status": vehicle.status}

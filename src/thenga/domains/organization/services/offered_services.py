@@ -5,7 +5,6 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement
 
-from thenga.domains.organization import public
 from thenga.domains.organization.services import amounts, offerings, records
 from thenga.domains.organization.tables import Service, ServiceStatus
 from thenga.kernel.db.paging import Paged, Slice
@@ -20,10 +19,7 @@ _ONCE = "A service of this name is offered already."
 async def add(work: Work, *, fields: dict[str, Any]) -> Service:
     """Record a service; it is a draft until it is activated."""
     item = Service(organization_id=work.organization_id, **amounts.split(fields, "price_from"))
-    await offerings.check(work, item)
-    with records.once(_ONCE, field="name"):
-        given = await records.add(work, item)
-    work.publish(public.OfferingChanged(**offerings.told(item, "added", given)))
+    await offerings.add(work, item, once=_ONCE)
     return item
 
 
@@ -48,28 +44,17 @@ async def list_all(
 async def change(work: Work, service_id: UUID, *, fields: dict[str, Any]) -> Service:
     """Change the fields named; the rest stays."""
     item = await work.lock(Service, service_id)
-    records.not_archived(item)
-    records.put(item, amounts.split(fields, "price_from"))
-    await offerings.check(work, item)
-    with records.once(_ONCE, field="name"):
-        changed = await records.save(work, item)
-    if changed:
-        work.publish(public.OfferingChanged(**offerings.told(item, "updated", changed)))
+    await offerings.change(work, item, amounts.split(fields, "price_from"), once=_ONCE)
     return item
 
 
 async def move(work: Work, service_id: UUID, move: Move) -> Service:
     """Make one of the declared moves; a service that is there already stays untold."""
     item = await work.lock(Service, service_id)
-    if move(item, at=work.now):
-        changed = await records.save(work, item)
-        work.publish(public.OfferingChanged(**offerings.told(item, move.verb, changed)))
+    await offerings.move(work, item, move)
     return item
 
 
 async def archive(work: Work, service_id: UUID) -> None:
     """Take it out of the lists; the record stays readable."""
-    item = await work.lock(Service, service_id)
-    changed = await records.archive(work, item)
-    if changed:
-        work.publish(public.OfferingChanged(**offerings.told(item, "archived", changed)))
+    await offerings.archive(work, await work.lock(Service, service_id))

@@ -49,6 +49,7 @@ _CHECKED = frozenset(
         *("started_on", "completed_on", "role", "share_percent"),
     }
 )
+_PROVEN = ("verification_status", "verified_by")
 _STRONG_ENOUGH = ("strong", "medium")
 
 
@@ -110,7 +111,7 @@ async def change(work: Work, past_project_id: UUID, *, fields: dict[str, Any]) -
             PastProjectVerificationLifecycle.lose(row, at=work.now)
     await _settle(work, row)
     with records.once(_ONCE, field="contractNumber"):
-        changed = await _save(work, row)
+        changed = await checks.save(work, row, *_PROVEN)
     if changed:
         work.publish(public.PastProjectChanged(**_told(row, "updated", changed)))
     return row
@@ -120,7 +121,7 @@ async def publish(work: Work, past_project_id: UUID) -> PastProject:
     """Show a project; it says when it was completed and what it was worth."""
     row = await work.lock(PastProject, past_project_id)
     if PastProjectLifecycle.publish(row, at=work.now):
-        changed = await _save(work, row)
+        changed = await checks.save(work, row, *_PROVEN)
         work.publish(public.PastProjectChanged(**_told(row, "publish", changed)))
     return row
 
@@ -166,7 +167,7 @@ async def look_again(work: Work, evidence_ids: Iterable[UUID]) -> None:
     for found in await work.all(statement):
         row = await work.lock(PastProject, found.id)
         await _settle(work, row)
-        changed = await _save(work, row)
+        changed = await checks.save(work, row, *_PROVEN)
         if changed:
             work.publish(public.PastProjectChanged(**_told(row, "verify", changed)))
 
@@ -231,12 +232,6 @@ async def _check(read: Reader, row: PastProject) -> None:
         await municipalities.check(read, code, province=row.province, on=today)
     await classifications.check(read, row.classifications)
     await evidence.check(read, row.evidence_refs)
-
-
-async def _save(work: Work, row: PastProject) -> list[str]:
-    """The wire names of all that changed, what is proven included."""
-    axis = [name for name in ("verification_status", "verified_by") if name in work.changes(row)]
-    return [*await records.save(work, row), *map(records.wire_name, axis)]
 
 
 def _told(row: PastProject, change: str, fields: list[str]) -> dict[str, Any]:

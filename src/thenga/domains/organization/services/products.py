@@ -7,7 +7,6 @@ from sqlalchemy import ColumnElement
 from stdnum import ean
 from stdnum.exceptions import ValidationError
 
-from thenga.domains.organization import public
 from thenga.domains.organization.services import amounts, offerings, records
 from thenga.domains.organization.services.identifiers import IdentifierInvalid
 from thenga.domains.organization.tables import Product, ProductStatus
@@ -23,10 +22,7 @@ _ONCE = "A product of this name is offered already."
 async def add(work: Work, *, fields: dict[str, Any]) -> Product:
     """Record a product; it is a draft until it is activated."""
     item = Product(organization_id=work.organization_id, **_normal(fields))
-    await offerings.check(work, item)
-    with records.once(_ONCE, field="name"):
-        given = await records.add(work, item)
-    work.publish(public.OfferingChanged(**offerings.told(item, "added", given)))
+    await offerings.add(work, item, once=_ONCE)
     return item
 
 
@@ -54,31 +50,20 @@ async def list_all(
 async def change(work: Work, product_id: UUID, *, fields: dict[str, Any]) -> Product:
     """Change the fields named; the rest stays."""
     item = await work.lock(Product, product_id)
-    records.not_archived(item)
-    records.put(item, _normal(fields))
-    await offerings.check(work, item)
-    with records.once(_ONCE, field="name"):
-        changed = await records.save(work, item)
-    if changed:
-        work.publish(public.OfferingChanged(**offerings.told(item, "updated", changed)))
+    await offerings.change(work, item, _normal(fields), once=_ONCE)
     return item
 
 
 async def move(work: Work, product_id: UUID, move: Move) -> Product:
     """Make one of the declared moves; a product that is there already stays untold."""
     item = await work.lock(Product, product_id)
-    if move(item, at=work.now):
-        changed = await records.save(work, item)
-        work.publish(public.OfferingChanged(**offerings.told(item, move.verb, changed)))
+    await offerings.move(work, item, move)
     return item
 
 
 async def archive(work: Work, product_id: UUID) -> None:
     """Take it out of the lists; the record stays readable."""
-    item = await work.lock(Product, product_id)
-    changed = await records.archive(work, item)
-    if changed:
-        work.publish(public.OfferingChanged(**offerings.told(item, "archived", changed)))
+    await offerings.archive(work, await work.lock(Product, product_id))
 
 
 def _normal(fields: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, select
 
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import (
-    cards,
+    own_roles,
     rights,
     role_assignments,
     session_uses,
@@ -59,18 +59,15 @@ async def shown(read: Reader, membership: Membership) -> Shown:
 async def list_own(
     read: Reader, paged: Paged, *, status: MembershipStatus | None
 ) -> tuple[Sequence[Shown], str | None]:
-    """Where the caller belongs; each is read in its own organization. A key belongs nowhere."""
+    """Where the caller belongs, with the roles in force there. A key belongs nowhere."""
     if read.actor.kind is ActorKind.API_KEY:
         return [], None
     statement = select(Membership).where(Membership.user_id == read.user_id)
     if status is not None:
         statement = statement.where(Membership.status == status.value)
     page = await read.page(statement, paged)
-    items = []
-    for membership in page.items:
-        async with cards.opened_for(read, read.user_id) as inside:
-            items.append(await shown(inside, membership))
-    return items, page.next_cursor
+    codes = await own_roles.codes_of(read.host, read.user_id, [one.id for one in page.items])
+    return [Shown(one, codes.get(one.id, [])) for one in page.items], page.next_cursor
 
 
 async def list_members(
