@@ -123,10 +123,10 @@ async def test_a_planted_set_that_never_ends_would_be_found(
 ):
     real = entitlement_sources._given
 
-    async def endless(*asked: Any) -> Any:
+    async def endless(*asked: Any, **more: Any) -> Any:
         return [
             entitlement_sources.Contribution(one.source, one.entitlements, None, None)
-            for one in await real(*asked)
+            for one in await real(*asked, **more)
         ]
 
     monkeypatch.setattr(entitlement_sources, "_given", endless)
