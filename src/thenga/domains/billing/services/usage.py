@@ -6,7 +6,6 @@ rest of its batch alone.
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -107,16 +106,15 @@ class Entry(NamedTuple):
     operation: str = "add"
 
 
-@dataclass(slots=True)
-class Row:
-    """An entry that may be counted, with its month, and what became of it."""
+class Row(NamedTuple):
+    """An entry that may be counted, with its month and its place in the batch."""
 
     place: int
     entry: Entry
     kind: MeterKind
     month: date
     key: tuple[str, str]
-    id: UUID = field(default_factory=new_id)
+    id: UUID
 
 
 async def record(work: Work, entries: Sequence[Entry]) -> UsageReceipt:
@@ -161,8 +159,8 @@ def _countable(
         if code is not None or kind is None:
             outcomes[place] = _rejected(code or "billing-meter-unknown")
             continue
-        month = next(start for begins, start in months if begins <= entry.occurred_at)
-        rows.append(Row(place, entry, kind, month, (entry.meter, entry.key)))
+        month = _month_of(entry.occurred_at, months)
+        rows.append(Row(place, entry, kind, month, (entry.meter, entry.key), new_id()))
     return rows
 
 
@@ -174,6 +172,13 @@ def _months(anchor: date, now: datetime) -> list[tuple[datetime, date]]:
         month = periods.usage_month(anchor, month.start - timedelta(days=1))
         found.append((month.starts_at, month.start))
     return found
+
+
+def _month_of(at: datetime, months: Sequence[tuple[datetime, date]]) -> date:
+    for begins, start in months:
+        if begins <= at:
+            return start
+    raise LookupError(f"{at} is before all usage months that count")
 
 
 def fault(entry: Entry, kind: MeterKind | None, now: datetime) -> str | None:
