@@ -61,7 +61,8 @@ async def platform() -> AsyncIterator[Platform]:
         }
         settings = settings_of(env)
         await _deploy(settings)
-        apis = [ApiProcess(env, home, name=f"api-{port}", port=port) for port in ports]
+        numbered = enumerate(ports, 1)
+        apis = [ApiProcess(env, home, name=f"api-{n}", port=port) for n, port in numbered]
         worker = WorkerProcess(env, home)
         running: list[ApiProcess | WorkerProcess] = [*apis, worker]
         provider = await _provider(settings, env["THENGA_SANDBOX_URL_BILLING"])

@@ -83,7 +83,7 @@ async def _sandbox_with_a_plan(
 ) -> clocks.Place:
     """With machines, members and a plan that is paid; the jobs run only while it is bought."""
     sandbox = await clocks.furnish(api, host, "sandbox")
-    async with clocks.running([JobSide(host, clocks.quick())]):
+    async with clocks.running([JobSide(host, clocks.quick("find_to_poll_payment"))]):
         return await subscribed.buy(api, host, sandbox, provider)
 
 
@@ -92,7 +92,8 @@ async def _sandbox_with_a_plan(
 async def test_what_time_does_happens_once_and_in_order_in_every_domain(
     api: httpx2.AsyncClient, host: Host, seeded: None, provider: SandboxServer
 ) -> None:
-    domains = clocks.quick()
+    # Many sweeps a second would leave little room for what they find: the periods of a year.
+    domains = clocks.quick(rhythm=timedelta(milliseconds=600))
     async with clocks.running([MeshSide(host, domains)]):
         sandbox = await _sandbox_with_a_plan(api, host, provider)
         live = await clocks.furnish(api, host, "live")
@@ -112,7 +113,7 @@ async def test_what_time_does_happens_once_and_in_order_in_every_domain(
 
         wanted = clocks.expected(sandbox, DAYS)
         async with clocks.running([JobSide(host, domains)]):
-            told = await clocks.settle(host, sandbox, wanted, seconds=60)
+            told = await clocks.settle(host, sandbox, wanted, seconds=180)
             beside = await clocks.told(host, live, clocks.expected(live, 0))
             periods = 1 + len(clocks.renewals(sandbox.today, DAYS))
             paid = await subscribed.all_paid(host, sandbox, provider, periods, seconds=20)
@@ -143,13 +144,13 @@ async def _each_once(host: Host, place: clocks.Place, provider: SandboxServer) -
     assert books.missing_numbers(invoices) == 0
 
 
-async def _with_bug(api: httpx2.AsyncClient, host: Host) -> clocks.Told:
+async def _with_bug(api: httpx2.AsyncClient, host: Host, *, seconds: float) -> clocks.Told:
     domains = clocks.quick()
     async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
         sandbox = await clocks.furnish(api, host, "sandbox")
         await _move(api, sandbox, DAYS)
         await _followed(host, sandbox)
-        return await clocks.settle(host, sandbox, clocks.expected(sandbox, DAYS), seconds=2)
+        return await clocks.settle(host, sandbox, clocks.expected(sandbox, DAYS), seconds=seconds)
 
 
 async def test_a_planted_sweep_that_forgets_the_sandbox_is_found(
@@ -161,7 +162,7 @@ async def test_a_planted_sweep_that_forgets_the_sandbox_is_found(
 
     monkeypatch.setattr(due, "_statement", by_base_clock)
 
-    told = await _with_bug(api, host)
+    told = await _with_bug(api, host, seconds=2)
 
     assert told.missing > 0
 
@@ -188,7 +189,7 @@ async def test_a_planted_job_that_plans_no_next_step_is_found(
 
     monkeypatch.setattr(equipment, "tell_expiry", tell_again)
 
-    told = await _with_bug(api, host)
+    told = await _with_bug(api, host, seconds=60)
 
     assert told.doubled > 0
 
