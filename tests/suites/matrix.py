@@ -37,7 +37,18 @@ class Seen:
     actor: Actor
     labels: dict[str, str]
     body: str
+    sent: calls.Sent
     answer: Answer
+
+    @property
+    def proof_refused(self) -> bool:
+        """Whether it was let in and what it showed as proof was not right."""
+        return b'"identity-proof-refused"' in self.answer.content and self.body != "right"
+
+    @property
+    def names_another(self) -> bool:
+        """Whether the field that nobody asked for is one that is known here: an organization."""
+        return self.body == "unknown" and "organizationId" in (self.sent.body(self.sent.ids) or ())
 
     def __str__(self) -> str:
         said = " ".join(f"{name}={label}" for name, label in self.labels.items())
@@ -124,7 +135,7 @@ class Matrix:
             for body in bodies:
                 sent = await self._sent(operation, actor) if own.ends_session else own
                 answer = await self._request(operation, actor, labels, body, sent)
-                seen.append(Seen(operation, actor, labels, body, answer))
+                seen.append(Seen(operation, actor, labels, body, sent, answer))
         return seen
 
     async def _sent(self, operation: Operation, actor: Actor) -> calls.Sent:
@@ -197,7 +208,8 @@ class Matrix:
         if not seen.actor.lives:
             return (status, seen.answer.json()["code"]) == (401, seen.actor.refused_as)
         asked = _asked(seen.labels)
-        if asked in (FOREIGN, RANDOM) or (asked == OWN and seen.actor.of is None):
+        stranger = seen.actor.of is None and not seen.sent.stand_in
+        if asked in (FOREIGN, RANDOM) or (asked == OWN and stranger):
             return status == 404
         if {Audience.PERSON, Audience.TENANT}.isdisjoint(granted.audiences):
             return status in (403, 404)  # staff's, and none of these actors has a platform role
@@ -205,12 +217,15 @@ class Matrix:
             # Who acts for no organization hears that there is none.
             return status == (404 if asked == NONE and seen.actor.of is None else 403)
         if self.made[self.tenants[0], seen.operation.name].by_staff:
-            return status in (403, 404)  # no member may, whatever right they hold
+            # No member may, whatever right they hold; what is not well-formed is told first.
+            return status in (403, 404) or (status == 422 and seen.body != "right")
         if any(label != OWN for label in _named(seen, in_path=True)):
             return status == 404 or (status == 422 and seen.body != "right")
         if any(label != OWN for label in _named(seen, in_path=False)):
             return status < 500 and status not in (401, 403)
-        return status < 500 and status not in (401, 403, 404)
+        if seen.names_another:
+            return status in (404, 422)
+        return status < 500 and (status not in (401, 403, 404) or seen.proof_refused)
 
 
 def _named(seen: Seen, *, in_path: bool) -> list[str]:

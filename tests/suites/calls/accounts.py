@@ -36,19 +36,19 @@ async def _somebody(host: Host, organization_id: UUID) -> Person:
 async def _changing(host: Host, who: Person, organization_id: UUID) -> Sent:
     other = await _somebody(host, organization_id)
     body = filled({"displayName": "Lindiwe *", "phone": "+27821234567"})
-    return Sent({"userId": other.user_id}, lambda _: body, other.headers)
+    return Sent({"userId": other.user_id}, lambda _: body, other.headers, stand_in=True)
 
 
 async def _changing_password(host: Host, who: Person, organization_id: UUID) -> Sent:
     other = await _somebody(host, organization_id)
     body = {"newPassword": f"{PASSWORD} {uuid4().hex[:6]}"}
-    return Sent({"userId": other.user_id}, lambda _: body, other.headers)
+    return Sent({"userId": other.user_id}, lambda _: body, other.headers, stand_in=True)
 
 
 async def _changing_address(host: Host, who: Person, organization_id: UUID) -> Sent:
     other = await _somebody(host, organization_id)
     body = {"email": f"{uuid4().hex}@example.test"}
-    return Sent({"userId": other.user_id}, lambda _: body, other.headers)
+    return Sent({"userId": other.user_id}, lambda _: body, other.headers, stand_in=True)
 
 
 async def _freshly_proven(host: Host, who: Person) -> dict[str, str]:
@@ -94,13 +94,13 @@ async def _registering(host: Host, who: Person, organization_id: UUID) -> Sent:
 async def _verifying(host: Host, who: Person, organization_id: UUID) -> Sent:
     other = await _somebody(host, organization_id)
     factor, code = await accounts.totp(host, other, status=FactorStatus.PENDING)
-    return Sent({"factorId": factor.id}, lambda _: {"code": code}, other.headers)
+    return Sent({"factorId": factor.id}, lambda _: {"code": code}, other.headers, stand_in=True)
 
 
 async def _disabling(host: Host, who: Person, organization_id: UUID) -> Sent:
     other = await _somebody(host, organization_id)
     factor, _ = await accounts.totp(host, other, status=FactorStatus.PENDING)
-    return Sent({"factorId": factor.id}, lambda _: {}, other.headers)
+    return Sent({"factorId": factor.id}, lambda _: {}, other.headers, stand_in=True)
 
 
 async def _challenging(host: Host, who: Person, organization_id: UUID) -> Sent:
@@ -125,7 +125,11 @@ async def _answering(host: Host, who: Person, organization_id: UUID) -> Sent:
     )
     await work.finish()
     return Sent(
-        {"challengeId": asked.id}, lambda _: {"code": code}, other.headers, ends_session=True
+        {"challengeId": asked.id},
+        lambda _: {"code": code},
+        other.headers,
+        ends_session=True,
+        stand_in=True,
     )
 
 

@@ -70,7 +70,9 @@ async def _switching(host: Host, who: Person, organization_id: UUID) -> Sent:
     somebody = await identity.member(host, organization_id, role="viewer")
     there = await identity.member(host, new_id(), role="viewer", who=somebody)
     ids = {"sessionId": somebody.session_id, "target": there.organization_id}
-    return Sent(ids, lambda ids: {"organizationId": str(ids["target"])}, somebody.headers)
+    return Sent(
+        ids, lambda ids: {"organizationId": str(ids["target"])}, somebody.headers, stand_in=True
+    )
 
 
 MAKERS: dict[str, Maker] = ACCOUNTS | {
