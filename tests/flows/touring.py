@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.suites.processes import ApiProcess, Child, WorkerProcess
+from tests.suites.processes import ApiProcess, Child, WorkerProcess, with_own_limits
 from thenga.kernel.dev.processes import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -43,9 +43,7 @@ def staged(folder: Path) -> Iterator[Stage]:
     """`thenga api`, `thenga worker` and the mail server of the README, each a process."""
     (port,) = free_ports(1)
     env = {name: value for name, value in os.environ.items() if name.startswith("THENGA_")}
-    # Other tests call from the same address, maybe a moment ago or by a clock that runs ahead.
-    own = env["THENGA_REDIS"].rpartition("/")[0] + "/9"
-    env |= {"THENGA_SMTP_PORT": str(port), "THENGA_REDIS": own}
+    env = with_own_limits(env | {"THENGA_SMTP_PORT": str(port)}, 9)
     command = [sys.executable, *SMTP.replace("1025", str(port)).split()]
     letters = Child("letters", command, {}, folder)
     letters.begin()

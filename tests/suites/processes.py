@@ -85,6 +85,12 @@ class Child:
         self.kill()
 
 
+def with_own_limits(env: dict[str, str], number: int) -> dict[str, str]:
+    """Calls are counted in a Redis database of its own: other tests call from the same address,
+    maybe a moment ago or by a clock that runs ahead."""
+    return env | {"THENGA_REDIS": f"{env['THENGA_REDIS'].rpartition('/')[0]}/{number}"}
+
+
 class ApiProcess(Child):
     """`thenga api` on a free port that stays the same over restarts.
 

@@ -13,7 +13,7 @@ from tests.suites import moves
 from thenga import topology
 from thenga.domains.organization import public
 from thenga.domains.organization.lifecycles import E, EquipmentLifecycle
-from thenga.domains.organization.services import equipment
+from thenga.domains.organization.services import equipment, watching
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.host import Host
 from thenga.kernel.lifecycle import Lifecycle, Move
@@ -95,7 +95,7 @@ async def test_a_planted_service_that_repeats_its_effect_is_found(
         item = await work.lock(Equipment, equipment_id)
         item.status = move.to
         await work.touch(item)
-        work.publish(public.EquipmentChanged(**equipment._told(item, move.verb, ["status"])))
+        work.publish(public.EquipmentChanged(**watching.told(item, move.verb, ["status"])))
         return item
 
     monkeypatch.setattr(equipment, "move", move_always)

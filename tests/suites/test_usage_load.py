@@ -21,7 +21,7 @@ from fastapi import FastAPI
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SMS
-from tests.suites.processes import ApiProcess, Child
+from tests.suites.processes import ApiProcess, Child, with_own_limits
 from tests.suites.sizes import size
 from thenga.domains.billing.provider import LocalEntitlements
 from thenga.domains.billing.services import usage
@@ -122,7 +122,7 @@ async def recorded(host: Host, organization_id: UUID) -> dict[str, int]:
 async def server(home: Path, seeded: None) -> AsyncIterator[ApiProcess]:
     """`thenga api` as it is deployed, its limits too, in a process of its own."""
     folder = Path(tempfile.mkdtemp(prefix="thenga-usage-"))
-    made = ApiProcess(servers.up(home), folder)
+    made = ApiProcess(with_own_limits(servers.up(home), 8), folder)
     try:
         await asyncio.to_thread(made.start)
         yield made
