@@ -10,6 +10,7 @@ from uuid import UUID
 
 import httpx2
 import pytest
+import structlog
 from fastapi import FastAPI
 
 from tests import providers
@@ -30,6 +31,11 @@ from thenga.kernel.settings import Settings
 from thenga.kernel.testing.recording import Recorder
 from thenga.kernel.testing.recording import recorder as make_recorder
 from thenga.main import build
+
+# Some tests fail hundreds of jobs on purpose, or meet those that others have left: a traceback with
+# the locals of each frame takes longer than such a job.
+_PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
 
 
 @pytest.fixture(scope="session")

@@ -33,7 +33,7 @@ class Settle:
         await asyncio.gather(*self._sides)
 
     async def __call__(
-        self, look: Callable[[], Awaitable[T | None]], *, seconds: float = 20.0
+        self, look: Callable[[], Awaitable[T | None]], *, seconds: float = 60.0
     ) -> T:
         """What `look` finds once it finds something; fails the test after a while."""
         async with asyncio.timeout(seconds):

@@ -107,7 +107,10 @@ def configure(json: bool, *, stream: BinaryIO | None = None) -> None:
     out = stream or sys.stdout.buffer
     renderer: Processor = _json
     if not json:
-        renderer = _as_bytes(structlog.dev.ConsoleRenderer(colors=out.isatty()))
+        # Plain: the usual one shows the locals of every frame, keys and passwords among them.
+        plain = structlog.dev.plain_traceback
+        console = structlog.dev.ConsoleRenderer(colors=out.isatty(), exception_formatter=plain)
+        renderer = _as_bytes(console)
     structlog.configure(
         processors=[add_context, drop_secrets, tell_error, renderer],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),

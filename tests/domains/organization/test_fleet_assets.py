@@ -230,6 +230,6 @@ async def settled(host: Host, owner: people.Member, vehicle: str) -> list[tuple[
         return len(await steps_told(host, owner, vehicle)) >= len(EACH_STEP)
 
     with suppress(TimeoutError):
-        await clocks.until(enough, seconds=20)
+        await clocks.until(enough)
     await asyncio.sleep(1)
     return await steps_told(host, owner, vehicle)

@@ -178,7 +178,7 @@ def evidence_told(owner: people.Member, evidence_id: UUID, document_id: UUID, *,
 
 
 async def proven_by_evidence(
-    host: Host, settle: Settle, projects: Folder
+    host: Host, settle: Settle, projects: Folder, *, seconds: float = 60
 ) -> tuple[list[str], list[str]]:
     """What a project shows when its certificate was verified, and when that failed later."""
     owner, evidence_id = projects.owner, new_id()
@@ -194,8 +194,8 @@ async def proven_by_evidence(
         told_now = evidence_told(owner, evidence_id, new_id(), good=good)
         await tell(host, told_now, owner.organization_id)
         if good:
-            verified = await settle(lambda: shown("verified"), seconds=5)
-    lost = await settle(lambda: shown("unverified"), seconds=5)
+            verified = await settle(lambda: shown("verified"), seconds=seconds)
+    lost = await settle(lambda: shown("unverified"), seconds=seconds)
     return verified, lost
 
 
@@ -224,7 +224,7 @@ async def test_a_planted_project_that_stays_verified_is_found(
     monkeypatch.setattr(past_projects, "_settle", never_lost)
 
     with pytest.raises(TimeoutError):
-        await proven_by_evidence(host, settle, projects)
+        await proven_by_evidence(host, settle, projects, seconds=5)
 
 
 @pytest.mark.rule("ORG-7")
