@@ -154,7 +154,10 @@ async def test_a_cursor_works_for_its_own_list_and_caller_only(
     assert await use(f"?limit=1&cursor={cursor}", other) == 400
     assert await use(f"?limit=1&sort=name&cursor={cursor}", owner) == 400
     assert await use(f"?limit=1&status=retired&cursor={cursor}", owner) == 400
-    assert await use(f"?limit=1&cursor={cursor[:-2]}AA", owner) == 400
+    # Not at its end, whose last bits may stand for nothing.
+    other_letter = "B" if cursor[20] == "A" else "A"
+    forged = f"{cursor[:20]}{other_letter}{cursor[21:]}"
+    assert await use(f"?limit=1&cursor={forged}", owner) == 400
 
 
 @pytest.mark.parametrize(
