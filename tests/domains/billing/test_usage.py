@@ -329,10 +329,11 @@ async def statements(
 
 
 def noting(asked: list[str], name: str) -> Any:
-    real = getattr(asyncpg.Connection, name)
+    real, here = getattr(asyncpg.Connection, name), asyncio.current_task()
 
     async def noted(self: Any, text: str, *arguments: Any, **more: Any) -> Any:
-        asked.append(text)
+        if asyncio.current_task() is here:  # statistics are written beside
+            asked.append(text)
         return await real(self, text, *arguments, **more)
 
     return noted
