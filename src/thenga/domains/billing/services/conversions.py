@@ -148,7 +148,7 @@ async def pass_time(work: Work, trial_id: UUID) -> None:
     if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
         return
     if due < trial.ends_at:
-        await trials.pass_time(work, trial_id)
+        await trials.step(work, trial, due)
         telling.tell(work, telling.TRIAL_ENDING, trial_id)
         return
     known = await work.get(Subscription, trial.subscription_id)
@@ -158,7 +158,7 @@ async def pass_time(work: Work, trial_id: UUID) -> None:
         return
     method_id = await renewals.method_for(work, known)
     if method_id is None or not await _can_be_bought(work, known):
-        await trials.pass_time(work, trial_id)
+        await trials.step(work, trial, due)
         return
     await _convert_at_end(work, trial, How(payment_method_id=method_id))
 

@@ -88,7 +88,7 @@ def tell(
 
 
 def _currency(statement: Statement, payment: Payment) -> str:
-    """As stated, where that can be a currency at all."""
+    """As stated, where that can be a currency at all; else the code of ISO 4217 for none."""
     stated = statement.currency or payment.currency
     plain = len(stated) == 3 and stated.isascii() and stated.isalpha() and stated.isupper()
     return stated if plain else "XXX"

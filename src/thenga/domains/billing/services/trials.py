@@ -1,5 +1,6 @@
 """Trials: a whole plan for fourteen days, once, without a card (BIL-16, BIL-17)."""
 
+from datetime import datetime
 from typing import Any, Literal
 from uuid import UUID
 
@@ -145,8 +146,12 @@ async def pass_time(work: Work, trial_id: UUID) -> None:
     await accounts.held(work)
     trial = await work.lock(Trial, trial_id)
     due = trial.next_check_at
-    if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
-        return
+    if due is not None and due <= work.now and trial.status is TrialStatus.ACTIVE:
+        await step(work, trial, due)
+
+
+async def step(work: Work, trial: Trial, due: datetime) -> None:
+    """The step of a trial that is held: the notice before its end, or the end itself."""
     if due < trial.ends_at:
         trial.noticed_at, trial.next_check_at = work.now, trial.ends_at
         await work.save(trial)
