@@ -15,9 +15,9 @@ from tests.factories import identity as people
 from thenga.domains.billing.services import (
     collecting,
     conversions,
+    invoice_clock,
     numbering,
     recovering,
-    renewals,
     subscription_clock,
     subscriptions,
 )
@@ -47,8 +47,8 @@ _DUE = """
             WHERE organization_id = $1
         UNION ALL SELECT 'failure', id, next_check_at FROM billing.payment_failure
             WHERE organization_id = $1
-        UNION ALL SELECT 'renewal', id, next_check_at FROM billing.renewal
-            WHERE organization_id = $1
+        UNION ALL SELECT 'invoice', id, next_check_at FROM billing.invoice
+            WHERE organization_id = $1 AND due_date > issue_date  -- sent, so it may be late
     ) AS checks WHERE at IS NOT NULL ORDER BY at, kind, id
 """
 _PROCESSING = """
@@ -172,7 +172,7 @@ _MOVERS: dict[str, Any] = {
     "trial": conversions.pass_time,
     "subscription": subscription_clock.pass_time,
     "failure": recovering.pass_time,
-    "renewal": renewals.look_after_due,
+    "invoice": invoice_clock.pass_time,
 }
 
 

@@ -153,9 +153,16 @@ async def paid(host: Host, organization_id: UUID, **fields: Any) -> Payment:
     return (await taken(host, made, said(made))).payment
 
 
+async def paid_twice(host: Host, organization_id: UUID, **fields: Any) -> Payment:
+    """A payment whose money came twice: the second time it is credit."""
+    made = await paid(host, organization_id, **fields)
+    again = said(made, provider_reference=f"again-{made.reference}")
+    return (await taken(host, made, again)).payment
+
+
 async def refund(host: Host, organization_id: UUID) -> Refund:
     """A refund that was asked for."""
-    made = await paid(host, organization_id, provider="sandbox")
+    made = await paid_twice(host, organization_id, provider="sandbox")
     work = billing.working(host, organization_id)
     try:
         asked = await refunds.request(

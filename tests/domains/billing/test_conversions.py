@@ -76,14 +76,27 @@ async def test_a_declined_purchase_leaves_the_trial_as_it_was(
         *(api, host, payer, trial), interval="month", paymentMethodId=str(payer.method.id)
     )
     await payer.settle()
-
-    invoices = await payer.rows(
-        "SELECT status, number FROM billing.invoice WHERE organization_id = $1"
+    declined = await documents(payer)
+    still = (
+        (await payer.read(Trial, trial.id)).status,
+        (await subscription_of(payer, trial)).status,
     )
-    assert (await payer.read(Trial, trial.id)).status == "active"
-    assert (await subscription_of(payer, trial)).status == "trialing"
-    assert [tuple(one) for one in invoices] == [("discarded", None)]
+    work = payer.work()
+    await trials.cancel(work, trial.id)
+    await work.finish()
+
+    assert still == ("active", "trialing")
+    assert declined == [("draft", "failed", None)]  # its money may still come, or be paid anew
+    assert await documents(payer) == [("discarded", "failed", None)]
     assert "PaymentFailed" in await payer.told()
+
+
+async def documents(payer: Payer) -> list[tuple[str, str, str | None]]:
+    found = await payer.rows(
+        "SELECT status, collection_status, number FROM billing.invoice "
+        "WHERE organization_id = $1 ORDER BY id"
+    )
+    return [tuple(one) for one in found]
 
 
 @pytest.mark.rule("BIL-18")
@@ -164,6 +177,36 @@ async def test_a_declined_first_charge_keeps_the_plan_three_days(
     assert failure["grace_ends_at"] == datetime(2026, 12, 2, 22, tzinfo=UTC)
     assert tried == 3
     assert [tuple(one) for one in invoices] == [("discarded", None)]
+
+
+@pytest.mark.rule("BIL-18")
+async def test_whoever_leaves_after_a_declined_first_charge_is_not_charged_again(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, trial = await trying(host, clock)
+    await convert(api, host, payer, trial, interval="month", when="trial_end")
+    payer.card = "soft"
+    await payer.at(ENDS)
+    charged, behind = len(payer.charged), (await subscription_of(payer, trial)).status
+    headers = await paying.owner_of(host, payer)
+
+    left = await api.post(
+        f"/billing/subscriptions/{trial.subscription_id}/cancel",
+        json={"mode": "immediate", "reasonCode": "too_expensive"},
+        headers=headers,
+    )
+    payer.card = "ok"
+    await payer.at(ENDS + timedelta(days=40))
+
+    failures = await payer.rows(
+        "SELECT status, next_retry_at FROM billing.payment_failure WHERE organization_id = $1"
+    )
+    print(f"charges_before={charged} after_leaving={len(payer.charged) - charged}")
+    assert (behind, left.status_code) == ("past_due", 202)
+    assert len(payer.charged) == charged
+    assert [tuple(one) for one in failures] == [("written_off", None)]
+    assert await documents(payer) == [("discarded", "failed", None)]
+    assert "PaymentRecovered" not in await payer.told()
 
 
 @pytest.mark.rule("BIL-18")

@@ -9,7 +9,7 @@ from dateutil.relativedelta import relativedelta
 
 from tests.factories import billing, documents
 from tests.factories import identity as people
-from thenga.domains.billing.services import earnings
+from thenga.domains.billing.services import invoice_clock
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.tables import Book, Invoice, LineKind
 from thenga.kernel.calendar import local_day, local_midnight
@@ -32,7 +32,7 @@ def until(host: Host, day: date) -> timedelta:
 
 async def earn(host: Host, invoice: Invoice, day: date) -> None:
     work = billing.working(host, invoice.organization_id, ahead=until(host, day))
-    await earnings.earn(work, invoice.id)
+    await invoice_clock.pass_time(work, invoice.id)
     await work.finish()
 
 

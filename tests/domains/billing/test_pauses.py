@@ -1,14 +1,17 @@
 """Pausing: no money moves, the days wait, and they go on."""
 
+from datetime import date
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
 
 from tests.conftest import Time
+from tests.factories import billing
 from tests.factories.subscriptions import Customer, customer
 from thenga.domains.billing.services import pauses
-from thenga.domains.billing.tables import SubscriptionStatus
+from thenga.domains.billing.tables import Pause, SubscriptionStatus
 from thenga.kernel.host import Host
 
 
@@ -153,6 +156,34 @@ async def test_after_a_pause_days_still_cost_what_they_cost(buyer: Customer):
     assert figures["creditNote"]["gross"]["amount"] == "316.03"
     assert figures["invoice"]["gross"]["amount"] == "949.37"
     assert figures["days"] == {"left": 19, "full": 30}
+
+
+@pytest.mark.rule("BIL-13")
+async def test_a_pause_of_a_year_that_was_given_up_does_not_price_a_month_that_ends_on_its_day(
+    buyer: Customer,
+):
+    held = await buyer.buy()  # 14 November to 14 December
+    work = billing.working(buyer.host, buyer.id)
+    await work.add(
+        Pause(
+            organization_id=buyer.id,
+            subscription_id=UUID(held["id"]),
+            paused_on=date(2025, 12, 24),
+            resume_by=date(2026, 1, 3),
+            banked_days=320,
+            period_days=366,
+            resumed_on=date(2026, 1, 3),
+            continued_to=date(2026, 12, 14),
+        )
+    )
+    await work.finish()
+
+    shown = await buyer.post(
+        f"subscriptions/{held['id']}/change-plan/preview", planCode="professional"
+    )
+
+    print(f"days={shown.json()['days']}")
+    assert shown.json()["days"]["full"] == 30
 
 
 @pytest.mark.rule("BIL-13")

@@ -13,9 +13,11 @@ from tests.factories.paying import Payer
 from thenga.domains.billing.adapters.mail import letter
 from thenga.domains.billing.services import (
     entitlements,
+    payments,
     standing,
     telling,
 )
+from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.tables import (
     CollectionMethod,
     Interval,
@@ -155,34 +157,60 @@ async def test_a_planted_recovery_that_counts_days_from_the_wrong_end_is_found(
     assert note["gross_minor"] != 74950
 
 
+async def invoiced(host: Host, clock: Time) -> Payer:
+    """Somebody who is not charged: invoices are sent, to be paid within seven days."""
+    sent = CollectionMethod.SEND_INVOICE
+    at = datetime(2027, 1, 14, 8, tzinfo=UTC)
+    return await paying.payer(host, clock, at, collection_method=sent)
+
+
 @pytest.mark.rule("BIL-39")
 async def test_a_sent_invoice_is_late_the_day_after_its_due_date_and_is_only_reminded_of(
     host: Host, seeded: None, clock: Time
 ):
-    payer = await paying.payer(
-        host,
-        clock,
-        datetime(2027, 1, 14, 8, tzinfo=UTC),
-        collection_method=CollectionMethod.SEND_INVOICE,
-    )
+    payer = await invoiced(host, clock)
     bought = await payer.buy("professional")
 
-    await payer.at(datetime(2027, 2, 21, 21, 59, tzinfo=UTC))
+    await payer.at(datetime(2027, 1, 21, 21, 59, tzinfo=UTC))
     before = await payer.read(Subscription, bought.id)
-    await payer.at(datetime(2027, 2, 21, 22, tzinfo=UTC))
-    (failure,) = await payer.rows(
-        "SELECT kind, first_failed_at, grace_ends_at FROM billing.payment_failure "
-        "WHERE organization_id = $1"
-    )
-    await payer.at(datetime(2027, 2, 26, 22, tzinfo=UTC))
+    await payer.at(datetime(2027, 1, 21, 22, tzinfo=UTC))
+    (failure,) = await payer.rows(_FAILED)
+    await payer.at(datetime(2027, 1, 26, 22, tzinfo=UTC))
 
     assert before.status == "active"
     assert failure["kind"] == "overdue"
-    # Renewed on 14 February, due on the 21st, late from the 22nd on.
-    assert failure["first_failed_at"] == datetime(2027, 2, 21, 22, tzinfo=UTC)
-    assert failure["grace_ends_at"] == datetime(2027, 3, 8, 22, tzinfo=UTC)
+    # Bought on 14 January, due on the 21st, late from the 22nd on.
+    assert failure["first_failed_at"] == datetime(2027, 1, 21, 22, tzinfo=UTC)
+    assert failure["grace_ends_at"] == datetime(2027, 2, 5, 22, tzinfo=UTC)
     assert payer.charged == []
     assert (await payer.told()).count("PaymentFailed") == 3  # at once, and days 1 and 3
+
+
+_FAILED = (
+    "SELECT kind, first_failed_at, grace_ends_at FROM billing.payment_failure "
+    "WHERE organization_id = $1"
+)
+
+
+@pytest.mark.rule("BIL-39")
+async def test_every_sent_invoice_is_looked_after_the_one_of_a_renewal_too(
+    host: Host, seeded: None, clock: Time
+):
+    payer = await invoiced(host, clock)
+    await payer.buy("professional")
+    (first,) = await payer.rows("SELECT id FROM billing.invoice WHERE organization_id = $1")
+    work = payer.work()
+    how = How(payment_method_id=payer.method.id)
+    await payments.pay(work, invoice_id=first["id"], how=how)
+    await work.finish()
+
+    await payer.at(datetime(2027, 2, 21, 21, 59, tzinfo=UTC))
+    before = await payer.rows(_FAILED)
+    await payer.at(datetime(2027, 2, 21, 22, tzinfo=UTC))
+
+    assert before == []  # what was paid in time is never late
+    (failure,) = await payer.rows(_FAILED)
+    assert failure["first_failed_at"] == datetime(2027, 2, 21, 22, tzinfo=UTC)
 
 
 async def test_a_declined_first_payment_begins_nothing(host: Host, seeded: None, clock: Time):

@@ -10,7 +10,7 @@ from tests.domains.billing.paying import owner, told, within
 from tests.factories import billing, payments
 from tests.factories import identity as people
 from thenga.domains.billing.services import payment_methods
-from thenga.domains.billing.tables import MethodStatus, PaymentMethod
+from thenga.domains.billing.tables import MethodStatus, MethodToken, PaymentMethod
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
 
@@ -96,3 +96,32 @@ async def test_what_is_taken_away_is_forgotten_and_a_repeat_changes_nothing(
         )
     assert (first.status_code, again.status_code, missing.status_code) == (204, 204, 404)
     assert (row["status"], row["sealed_token"], row["version"]) == ("revoked", b"", 2)
+
+
+@pytest.mark.rule("BIL-42")
+async def test_a_card_comes_back_by_a_payment_of_afterwards_and_not_by_what_is_said_again(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    token = MethodToken("AUTH_comes_back", brand="visa", last4="4081")
+    before = await payments.payment(host, owner.organization_id)
+    said = payments.said(before, token=token)
+    card_id = (await payments.taken(host, before, said)).payment.payment_method_id
+    await api.delete(f"/billing/payment-methods/{card_id}", headers=within(owner))
+
+    async def kept() -> PaymentMethod:
+        work = billing.working(host, owner.organization_id)
+        try:
+            return await work.get(PaymentMethod, card_id)
+        finally:
+            await work.close()
+
+    await payments.taken(host, before, said)
+    repeated = await kept()
+    after = await payments.payment(host, owner.organization_id)
+    again = await payments.taken(host, after, payments.said(after, token=token))
+
+    method = await kept()
+    assert (repeated.status, repeated.sealed_token) == ("revoked", b"")
+    assert again.payment.payment_method_id == card_id
+    assert (method.status, method.preferred) == ("active", True)
+    assert payment_methods.token_of(host, method) == "AUTH_comes_back"

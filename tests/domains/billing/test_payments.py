@@ -237,7 +237,8 @@ async def test_a_bank_transfer_is_confirmed_once_by_an_operator(
 async def test_credit_goes_back_the_way_it_came_and_never_more(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, paystack: PaystackServer
 ):
-    made = await payments.paid(host, owner.organization_id)
+    spent = await payments.paid(host, owner.organization_id)  # its invoice waits for its number
+    made = await payments.paid_twice(host, owner.organization_id)
     staff = await identity.staff(host, "platform_operator")
     headers = staff.headers | {"X-Organization-Id": str(owner.organization_id)}
     path = f"/billing/payments/{made.id}/refunds"
@@ -248,6 +249,8 @@ async def test_credit_goes_back_the_way_it_came_and_never_more(
     much = await api.post(path, json=asked("499.01"), headers=headers)
     begun = await api.post(path, json=asked("100.00"), headers=headers)
     more = await api.post(path, json=asked("399.01"), headers=headers)
+    others = path.replace(str(made.id), str(spent.id))
+    foreign = await api.post(others, json=asked("399.01"), headers=headers)
     where = begun.headers["location"].removeprefix("/v1")
 
     async def sent() -> bool:
@@ -260,10 +263,10 @@ async def test_credit_goes_back_the_way_it_came_and_never_more(
 
     assert (much.status_code, much.json()["code"]) == (422, "billing-credit-exceeds")
     assert much.json()["left"] == {"amount": "499.00", "currency": "ZAR"}
-    assert (begun.status_code, more.status_code) == (202, 422)
+    assert (begun.status_code, more.status_code, foreign.status_code) == (202, 422, 422)
     assert payment["refundedAmount"] == {"amount": "100.00", "currency": "ZAR"}
     books = await booked(host, owner.organization_id)
-    assert books["clearing.paystack"] == 39900
+    assert books["clearing.paystack"] == 3 * 49900 - 10000
     assert (await told(host, owner.organization_id)).count("RefundSucceeded") == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.domains.billing.services import earning, overage, proration, tax
+from thenga.domains.billing.services import overage, proration, tax
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.proration import RunningLine
 from thenga.kernel.money import Money
@@ -183,30 +183,6 @@ def test_a_planted_credit_on_the_full_period_would_be_found():
     wrong = proration.part(Money.of("999.33"), 10, NOVEMBER.days)
 
     assert wrong.amount != "499.67"
-
-
-# --- earning --------------------------------------------------------------------------------------
-
-
-@pytest.mark.rule("BIL-47")
-def test_revenue_is_earned_by_days():
-    net = tax.inside(PROFESSIONAL, VAT).net
-
-    november = earning.earned_by(net, NOVEMBER, date(2026, 12, 1))
-    december = earning.to_earn(net, NOVEMBER, date(2027, 1, 1), earned=november)
-
-    print(f"net={net.amount} days=17+13 earned={november.amount}+{december.amount}")
-    assert (net.amount, november.amount, december.amount) == ("1303.48", "738.64", "564.84")
-
-
-@given(net=AMOUNTS, service=SPANS, steps=st.lists(st.integers(-40, 500), max_size=20))
-def test_what_is_earned_in_parts_is_the_whole(net, service, steps):
-    days = sorted(service.start + timedelta(days=n) for n in [*steps, 500])
-    earned = Money(0, "ZAR")
-    for day in days:
-        earned += earning.to_earn(net, service, day, earned=earned)
-
-    assert earned == net
 
 
 # --- overage --------------------------------------------------------------------------------------

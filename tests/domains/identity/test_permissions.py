@@ -23,9 +23,9 @@ async def test_the_catalogue_is_open_to_everybody_and_found_by_what_it_says(
 ):
     somebody = await people.person(host)
 
+    words = await listed(api, somebody, "?q=EQUIPMENT&effect=read")
     domain = await listed(api, somebody, "?domain=organization&limit=200")
     grave = await listed(api, somebody, "?sensitivity=sensitive&domain=identity&limit=200")
-    words = await listed(api, somebody, "?q=EQUIPMENT&effect=read")
     platform = await listed(api, somebody, "?audience=platform&limit=200")
     down = await listed(api, somebody, "?sort=-code&limit=3")
 

@@ -43,9 +43,10 @@ async def _transfer(host: Host, organization_id: UUID) -> dict[str, UUID]:
     return {"paymentId": made.id}
 
 
-async def _paid(host: Host, organization_id: UUID) -> dict[str, UUID]:
+async def _paid_twice(host: Host, organization_id: UUID) -> dict[str, UUID]:
     await _account(host, organization_id)
-    return {"paymentId": (await payments.paid(host, organization_id, provider="sandbox")).id}
+    made = await payments.paid_twice(host, organization_id, provider="sandbox")
+    return {"paymentId": made.id}
 
 
 async def _refund(host: Host, organization_id: UUID) -> dict[str, UUID]:
@@ -143,7 +144,7 @@ MAKERS: dict[str, Maker] = {
     "list_payment_methods": _in(_methods),
     "make_default_payment_method": _in(_second_method),
     "remove_payment_method": _in(_method),
-    "refund_payment": _by_staff(_paid, {"amount": RAND, "reason": "because *"}),
+    "refund_payment": _by_staff(_paid_twice, {"amount": RAND, "reason": "because *"}),
     "get_refund": _in(_refund),
     "receive_callback": _calling,
     "list_provider_callbacks": _on_callback(named=False),

@@ -11,10 +11,10 @@ from thenga.domains.billing.services import (
     charging,
     collecting,
     conversions,
-    earnings,
     entitlements,
     giving_back,
     grants,
+    invoice_clock,
     numbering,
     parking,
     payment_methods,
@@ -23,7 +23,6 @@ from thenga.domains.billing.services import (
     prints,
     recovering,
     refunds,
-    renewals,
     reservations,
     subscription_clock,
     telling,
@@ -40,7 +39,6 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
-    Renewal,
     Reservation,
     Subscription,
     Trial,
@@ -135,12 +133,6 @@ async def issue_documents(work: Work, *, seller: str, book: str) -> None:
 async def move_failure(work: Work, *, failure_id: UUID) -> None:
     """The next step of a recovery: a retry, a notice, the end."""
     await recovering.pass_time(work, failure_id)
-
-
-@when_due(jobs, Renewal, every=timedelta(seconds=10))
-async def look_after_sent(work: Work, *, renewal_id: UUID) -> None:
-    """An invoice that was sent may be late by now."""
-    await renewals.look_after_due(work, renewal_id)
 
 
 @jobs.carries_out(telling.tell_payer)
@@ -286,9 +278,9 @@ async def look_after_documents(work: Work) -> None:
 
 
 @when_due(jobs, Invoice, every=timedelta(seconds=30))
-async def earn_revenue(work: Work, *, invoice_id: UUID) -> None:
-    """A month is over: what was delivered in it is earned; missed months one by one."""
-    await earnings.earn(work, invoice_id)
+async def move_invoice(work: Work, *, invoice_id: UUID) -> None:
+    """A month is over and its days are earned, or what was sent is late by now."""
+    await invoice_clock.pass_time(work, invoice_id)
 
 
 # --- subscriptions --------------------------------------------------------------------------------

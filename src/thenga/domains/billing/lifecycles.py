@@ -221,7 +221,7 @@ class PaymentLifecycle(Lifecycle, initial=(Y.CREATED, Y.PROCESSING)):
 
 class PaymentMethodLifecycle(Lifecycle, initial=M.ACTIVE):
     expire = Move(M.ACTIVE, to=M.EXPIRED)
-    renew = Move(M.EXPIRED, to=M.ACTIVE)
+    renew = Move(M.EXPIRED, M.REVOKED, to=M.ACTIVE)
     revoke = Move(M.ACTIVE, M.EXPIRED, to=M.REVOKED)
 
 

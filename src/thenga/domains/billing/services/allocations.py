@@ -6,14 +6,14 @@ The account is locked for it, so that the same credit never pays two invoices.
 from sqlalchemy import bindparam, case, func, select
 
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
-from thenga.domains.billing.services import accounts, journal
+from thenga.domains.billing.services import accounts, collection, journal
 from thenga.domains.billing.services.journal import Booking, SourceOf
 from thenga.domains.billing.tables import (
-    CollectionStatus,
     CreditNote,
     CreditNoteStatus,
     Invoice,
     InvoiceStatus,
+    Payment,
     Purpose,
 )
 from thenga.kernel.db.reader import Reader
@@ -38,6 +38,11 @@ _BROUGHT = select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
     CreditNote.currency == bindparam("currency"),
 )
 
+_WENT_BACK = select(func.coalesce(func.sum(Payment.refunded_minor), 0)).where(
+    Payment.organization_id == bindparam("organization_id"),
+    Payment.invoice_id == bindparam("invoice_id"),
+)
+
 
 async def settle(work: Work, invoice: Invoice, *, paid: Money | None = None) -> Money:
     """Pay an issued invoice out of the account's credit; what is still due.
@@ -52,8 +57,7 @@ async def settle(work: Work, invoice: Invoice, *, paid: Money | None = None) -> 
         await work.save(invoice)
         return due
     await accounts.held(work)
-    credit = await journal.credit_balance(work, currency=invoice.currency)
-    spent = min(max(credit, Money(0, invoice.currency)), due)
+    spent = Money(await _spent(work, invoice), invoice.currency)
     if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
         if spent < due:
             await work.save(invoice)
@@ -80,11 +84,23 @@ async def free_credit(read: Reader, *, currency: str) -> Money:
 
 async def foreseen(read: Reader, invoice: Invoice) -> dict[str, int]:
     """What the credit of this moment pays of an invoice, in cents: what its print says for ever."""
-    credit = await journal.credit_balance(read, currency=invoice.currency)
-    spent = min(max(credit.minor, 0), invoice.amount_due_minor)
+    spent = await _spent(read, invoice)
     paid = _money_in(invoice, spent)
     due = invoice.amount_due_minor - spent
     return {"credit_applied": spent - paid, "amount_paid": paid, "amount_due": due}
+
+
+async def _spent(read: Reader, invoice: Invoice) -> int:
+    """How much the credit of the account pays of what is due.
+
+    What went back of this invoice's own payments does not count: else what is due would hang on
+    whether we heard of a refund before the money was allocated or afterwards (BIL-31).
+    """
+    credit = await journal.credit_balance(read, currency=invoice.currency)
+    went_back = await read.value(
+        _WENT_BACK, organization_id=read.organization_id, invoice_id=invoice.id
+    )
+    return min(max(credit.minor + int(went_back or 0), 0), invoice.amount_due_minor)
 
 
 def _money_in(invoice: Invoice, spent: int) -> int:
@@ -104,8 +120,8 @@ async def _take(work: Work, invoice: Invoice, spent: Money) -> None:
         if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
             move = InvoiceLifecycle.reopen
         move(invoice, at=work.now)
-        invoice.collection_status = CollectionStatus.SETTLED
     await work.save(invoice)
+    await collection.follow(work, invoice)
 
 
 async def credit(work: Work, invoice: Invoice, note: Money) -> None:
@@ -122,8 +138,8 @@ async def credit(work: Work, invoice: Invoice, note: Money) -> None:
         by_money = invoice.amount_paid_minor + invoice.credit_applied_minor
         move = InvoiceLifecycle.settle if by_money else InvoiceLifecycle.credit
         move(invoice, at=work.now)
-        invoice.collection_status = CollectionStatus.SETTLED
     await work.save(invoice)
+    await collection.follow(work, invoice)
 
 
 async def write_off(work: Work, invoice: Invoice) -> bool:

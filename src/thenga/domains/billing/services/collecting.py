@@ -13,6 +13,7 @@ from thenga.domains.billing.public.payments import Finding
 from thenga.domains.billing.services import (
     accounts,
     asking,
+    collection,
     disputes,
     invoices,
     journal,
@@ -25,11 +26,10 @@ from thenga.domains.billing.services import (
     retries,
 )
 from thenga.domains.billing.services.journal import SourceOf
-from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside, tell
+from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside, tell, tell_of
 from thenga.domains.billing.tables import (
     Account,
     Answer,
-    CollectionStatus,
     FailureCategory,
     Invoice,
     Payment,
@@ -118,6 +118,7 @@ async def _take_payment(
         tell(work, payment, statement, taken, "paid_twice")
     if moved:
         await _follow(work, payment)
+        await collection.follow(work, await work.lock(Invoice, payment.invoice_id))
     if kept and payment.payment_method_id is not None:
         # What is still owed is tried with the new method at once (BIL-39).
         await retries.new_method(work, await work.get(PaymentMethod, payment.payment_method_id))
@@ -229,10 +230,7 @@ async def _follow(work: Work, payment: Payment) -> None:
         invoice = await work.get(Invoice, payment.invoice_id)
         if invoice.purpose is Purpose.METHOD:
             await invoices.discard(work, await work.lock(Invoice, invoice.id))
-            return
-        failed = payment.status is S.FAILED
-        await payments.mark(work, invoice, CollectionStatus.FAILED if failed else None)
-        if failed:
+        elif payment.status is S.FAILED:
             await outcomes.failed(work, payment)
 
 
@@ -254,19 +252,10 @@ async def _succeeded(work: Work, payment: Payment) -> None:
     # What came already may not be allocated yet: that waits for the document's number.
     waits = max(0, invoice.received_minor - invoice.amount_paid_minor)
     if invoice.amount_due_minor - waits < payment.amount_minor:
-        work.publish(
-            public.PaymentMismatchFound(
-                organization_id=payment.organization_id,
-                source="payment",
-                source_id=payment.id,
-                provider=payment.provider,
-                finding="more_than_due",
-                payment_id=payment.id,
-                expected=Money(invoice.amount_due_minor, invoice.currency),
-                stated=payment.amount,
-            )
-        )
+        due = Money(invoice.amount_due_minor, invoice.currency)
+        tell_of(work, payment, "more_than_due", expected=due, stated=payment.amount)
     await outcomes.succeeded(work, payment)
+    await outcomes.disputed(work, payment)  # heard of before the money was
 
 
 async def record(work: Work, payment_id: UUID, answer: Answer, *, source: str) -> None:
@@ -314,17 +303,7 @@ async def _ask_later(work: Work, payment: Payment) -> None:
     payment.next_check_at = asking.next_at(payment.created_at, work.now)
     if payment.next_check_at is None:
         await work.save(payment)
-        work.publish(
-            public.PaymentMismatchFound(
-                organization_id=payment.organization_id,
-                source="payment",
-                source_id=payment.id,
-                provider=payment.provider,
-                finding="no_answer",
-                payment_id=payment.id,
-                expected=payment.amount,
-            )
-        )
+        tell_of(work, payment, "no_answer", expected=payment.amount)
 
 
 async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> None:

@@ -18,6 +18,7 @@ from thenga.domains.billing.services import (
     plans,
     recovering,
     renewals,
+    standing,
     subscription_moves,
     telling,
     trials,
@@ -217,7 +218,7 @@ async def _buy(
 
 async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Subscription) -> None:
     """The first charge came through; for a subscription that has ended it stays as credit."""
-    failure = await failures.of_invoice(work, invoice.id)
+    failure = await standing.unsettled(work, invoice.id)
     waits = subscription.status is S.TRIALING or failure is not None
     if not waits or invoice.status is not InvoiceStatus.DRAFT or subscription.trial_id is None:
         return

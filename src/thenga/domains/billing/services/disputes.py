@@ -3,12 +3,13 @@
 from typing import Literal
 
 from thenga.domains.billing import public
-from thenga.domains.billing.services import journal, outcomes
+from thenga.domains.billing.services import collection, journal, outcomes
 from thenga.domains.billing.services.journal import Booking, SourceOf
 from thenga.domains.billing.services.taken import Heard, Taken, noted
 from thenga.domains.billing.tables import (
     Book,
     DisputeStatus,
+    Invoice,
     Payment,
     StatedStatus,
     Statement,
@@ -54,7 +55,8 @@ async def take(
             outcome=stated,
         )
     )
-    await outcomes.disputed(work, payment, stated)
+    await outcomes.disputed(work, payment)
+    await collection.follow(work, await work.lock(Invoice, payment.invoice_id))
     return taken
 
 

@@ -1,33 +1,21 @@
 """Revenue is booked on the first of each month, for the days that went by (BIL-47)."""
 
 from datetime import date
-from uuid import UUID
 
-from thenga.domains.billing.services import earning, journal
+from thenga.domains.billing.services import journal
 from thenga.domains.billing.services.billed_spans import of_line
 from thenga.domains.billing.services.document_lines import lines_of
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.proration import part
 from thenga.domains.billing.tables import Invoice, InvoiceLine
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
 
-async def earn(work: Work, invoice_id: UUID) -> None:
-    """Book what is due, month after month, and say when the next one is."""
-    invoice = await work.lock(Invoice, invoice_id)
-    while invoice.next_check_at is not None and invoice.next_check_at <= work.now:
-        month = local_day(invoice.next_check_at)
-        left = await _earn_month(work, invoice, month)
-        invoice.next_check_at = earning.next_booking(month) if left else None
-        await work.save(invoice)
-
-
-async def _earn_month(work: Work, invoice: Invoice, month: date) -> int:
-    """Book what was earned before `month` begins; how much stays deferred."""
+async def earn_month(work: Work, invoice: Invoice, month: date) -> bool:
+    """Book what was earned before `month` begins; whether some of it stays deferred."""
     earned = left = 0
     for known in await lines_of(work, invoice.id):
         line = await work.hold(known)
@@ -45,7 +33,7 @@ async def _earn_month(work: Work, invoice: Invoice, month: date) -> int:
             source=source,
             occurred_at=invoice.next_check_at or work.now,
         )
-    return left
+    return left > 0
 
 
 def _deferred(line: InvoiceLine) -> int:

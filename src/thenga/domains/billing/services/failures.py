@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, bindparam, func, literal, select
+from sqlalchemy import ColumnElement, func, literal, select
 
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services import (
@@ -34,15 +34,10 @@ from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
-from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 
 S = SubscriptionStatus
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
-_OF_INVOICE = select(PaymentFailure).where(
-    PaymentFailure.invoice_id == bindparam("invoice_id"),
-    among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED]),
-)
 
 
 def category_of(payment: Payment) -> FailureCategory:
@@ -63,7 +58,7 @@ async def open_or_go_on(
         "category": category.value,
         "code": (payment.failure or {}).get("code"),
     }
-    known = await of_invoice(work, invoice.id)
+    known = await standing.unsettled(work, invoice.id)
     if known is None:
         kind = FailureKind.DECLINED
         await begin(work, invoice, subscription, kind=kind, category=category, attempt=attempt)
@@ -155,15 +150,9 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
     await entitlements.follow(work, reason="suspended")
 
 
-async def of_invoice(read: Reader, invoice_id: UUID) -> PaymentFailure | None:
-    """The recovery of an invoice that is not settled, if there is one."""
-    found = await read.ask(_OF_INVOICE, limit=1, invoice_id=invoice_id)
-    return found[0] if found else None
-
-
 async def written_off(work: Work, invoice_id: UUID) -> None:
     """An operator has given the money up; nothing is tried any more (BIL-43)."""
-    known = await of_invoice(work, invoice_id)
+    known = await standing.unsettled(work, invoice_id)
     if known is None:
         return
     subscription = await work.lock(Subscription, known.subscription_id)

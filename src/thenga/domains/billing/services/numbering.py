@@ -14,7 +14,7 @@ from thenga.domains.billing.services import (
     accounts,
     allocations,
     configuration,
-    earning,
+    document_calendar,
     journal,
     sellers,
     tax,
@@ -31,7 +31,6 @@ from thenga.domains.billing.tables import (
     Account,
     Book,
     CollectionMethod,
-    CollectionStatus,
     CreditNote,
     DocumentKind,
     DocumentSeries,
@@ -116,9 +115,7 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
     invoice.due_date = await _due_date(work, account, day)
     invoice.amount_due_minor = invoice.gross_minor
     invoice.at_issue = await allocations.foreseen(work, invoice)
-    invoice.next_check_at = earning.next_booking(day)
-    if invoice.collection_status is CollectionStatus.NONE:
-        invoice.collection_status = CollectionStatus.PENDING
+    invoice.next_check_at = document_calendar.next_check(invoice, day)
     lines = await lines_of(work, invoice.id)
     for known, net in zip(lines, spread_net(taxed.net, lines), strict=True):
         line = await work.hold(known)

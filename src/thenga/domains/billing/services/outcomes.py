@@ -4,8 +4,6 @@ Money that nothing waits for any more stays as credit (BIL-33). Rows are locked 
 everywhere: account, trial, subscription, invoice, failure.
 """
 
-from typing import Literal
-
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
     allocations,
@@ -15,16 +13,18 @@ from thenga.domains.billing.services import (
     invoices,
     plan_changes,
     recovering,
+    standing,
     subscription_moves,
 )
 from thenga.domains.billing.tables import (
-    CollectionStatus,
+    DisputeStatus,
     FailureCategory,
     FailureKind,
     Invoice,
     InvoiceStatus,
     Payment,
     PaymentFailure,
+    PaymentStatus,
     Purpose,
     Subscription,
     SubscriptionStatus,
@@ -32,7 +32,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 
-S = SubscriptionStatus
+D, P, S = DisputeStatus, PaymentStatus, SubscriptionStatus
 _LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED, S.PAUSED)
 
 
@@ -93,7 +93,7 @@ async def _collect(
         covered = payment.amount_minor >= invoice.amount_due_minor
     else:
         covered = not await allocations.settle(work, invoice, paid=payment.amount)
-    failure = await failures.of_invoice(work, invoice.id)
+    failure = await standing.unsettled(work, invoice.id)
     if covered and failure is not None and subscription is not None:
         held = await work.lock(PaymentFailure, failure.id)
         await recovering.recover(work, held, subscription, payment)
@@ -104,19 +104,15 @@ async def failed(work: Work, payment: Payment) -> None:
     invoice, subscription = await _held(work, payment)
     if invoice.amount_due_minor == 0:
         return  # paid in another way meanwhile, or not wanted any more
-    invoice.collection_status = CollectionStatus.FAILED
-    await work.save(invoice)
     if subscription is not None and await _is_recovered(work, invoice, subscription):
         await failures.open_or_go_on(work, invoice, subscription, payment)
         return
     await _tell_only(work, payment, invoice)
-    if invoice.purpose is Purpose.CONVERSION:
-        await invoices.discard(work, invoice)  # the trial goes on; it can be bought again
 
 
 async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription) -> bool:
     """Whether it is owed; a recovery that goes on does so also for what has ended meanwhile."""
-    if await failures.of_invoice(work, invoice.id) is not None:
+    if await standing.unsettled(work, invoice.id) is not None:
         return True
     if invoice.purpose is Purpose.CONVERSION:
         return await conversions.is_made(work, subscription)
@@ -144,17 +140,19 @@ async def _tell_only(work: Work, payment: Payment, invoice: Invoice) -> None:
     )
 
 
-async def disputed(work: Work, payment: Payment, outcome: Literal["open", "won", "lost"]) -> None:
-    """The payer disputes it with their bank; lost, the plan is suspended."""
+async def disputed(work: Work, payment: Payment) -> None:
+    """The payer disputes with their bank what they paid; lost, the plan is suspended.
+
+    A dispute of money that we have not heard of yet waits until we have.
+    """
+    if payment.status is not P.SUCCEEDED or payment.dispute_status is D.NONE:
+        return
     invoice, subscription = await _held(work, payment)
-    standing = {"open": CollectionStatus.DISPUTED, "won": CollectionStatus.SETTLED}
-    invoice.collection_status = standing.get(outcome, CollectionStatus.FAILED)
-    await work.save(invoice)
     if subscription is None or subscription.status not in _LIVE:
         return
-    subscription.disputed = outcome == "open"
+    subscription.disputed = payment.dispute_status is D.OPEN
     await work.save(subscription)
-    if outcome == "lost" and await failures.of_invoice(work, invoice.id) is None:
+    if payment.dispute_status is D.LOST and await standing.unsettled(work, invoice.id) is None:
         failure = await failures.begin(
             *(work, invoice, subscription),
             kind=FailureKind.DISPUTED,

@@ -1,6 +1,6 @@
 """Ways to pay: tokens that providers hand out, sealed here and shown to nobody."""
 
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import select
@@ -62,14 +62,11 @@ async def default_of(read: Reader, account_id: UUID) -> PaymentMethod | None:
 
 async def keep(work: Work, payment: Payment, given: MethodToken) -> PaymentMethod:
     """Keep the way a payment was made, once; the first that is kept is the one that is charged."""
-    key = work.host.key(_PURPOSE)
-    digest = sealing.mac(key, given.token.encode())
+    digest = sealing.mac(work.host.key(_PURPOSE), given.token.encode())
     known = await work.find(PaymentMethod, provider=payment.provider, token_hash=digest)
     if known is not None:
-        return await _refreshed(work, known, given)
-    first = await default_of(work, payment.account_id) is None
-    if first:  # one that has run out may still be marked, before the sweep has seen it
-        await _prefer_none(work)
+        return await _refreshed(work, known, payment, given)
+    first = await _is_first(work, payment)
     return await work.add(
         PaymentMethod(
             organization_id=payment.organization_id,
@@ -80,29 +77,51 @@ async def keep(work: Work, payment: Payment, given: MethodToken) -> PaymentMetho
             last4=given.last4,
             expires_on=given.expires_on,
             preferred=first,
-            sealed_token=sealing.seal(key, given.token.encode(), aad=payment.organization_id.bytes),
+            sealed_token=_sealed(work, payment, given),
             token_hash=digest,
-            next_check_at=_next_check(given),
+            next_check_at=_next_check(given.expires_on),
         )
     )
 
 
-async def _refreshed(work: Work, known: PaymentMethod, given: MethodToken) -> PaymentMethod:
-    """The same token again: a card that was replaced may have another last day."""
-    if given.expires_on in (None, known.expires_on):
+async def _is_first(work: Work, payment: Payment) -> bool:
+    first = await default_of(work, payment.account_id) is None
+    if first:  # one that has run out may still be marked, before the sweep has seen it
+        await _prefer_none(work)
+    return first
+
+
+def _sealed(work: Work, payment: Payment, given: MethodToken) -> bytes:
+    aad = payment.organization_id.bytes
+    return sealing.seal(work.host.key(_PURPOSE), given.token.encode(), aad=aad)
+
+
+async def _refreshed(
+    work: Work, known: PaymentMethod, payment: Payment, given: MethodToken
+) -> PaymentMethod:
+    """The same token again: a card that was replaced may have another last day.
+
+    One that was taken off file comes back by a payment that was begun after that; what is said
+    of an earlier one, late or again, brings nothing back.
+    """
+    gone = known.status is MethodStatus.REVOKED
+    comes_back = gone and payment.created_at > known.updated_at
+    replaced = not gone and given.expires_on not in (None, known.expires_on)
+    if not comes_back and not replaced:
         return known
+    first = comes_back and await _is_first(work, payment)
     method = await work.lock(PaymentMethod, known.id)
-    method.expires_on, method.expiry_told_at = given.expires_on, None
-    method.next_check_at = _next_check(given)
-    if method.status is MethodStatus.EXPIRED:
+    if comes_back:
+        method.sealed_token, method.preferred = _sealed(work, payment, given), first
+    method.expires_on, method.expiry_told_at = given.expires_on or method.expires_on, None
+    method.next_check_at = _next_check(method.expires_on)
+    if method.status is not MethodStatus.ACTIVE:
         PaymentMethodLifecycle.renew(method, at=work.now)
     return await work.save(method)
 
 
-def _next_check(given: MethodToken) -> datetime | None:
-    if given.expires_on is None:
-        return None
-    return local_midnight(given.expires_on) - _NOTICE
+def _next_check(expires_on: date | None) -> datetime | None:
+    return None if expires_on is None else local_midnight(expires_on) - _NOTICE
 
 
 async def list_all(read: Reader, account_id: UUID, paged: Paged) -> Slice[PaymentMethod]:

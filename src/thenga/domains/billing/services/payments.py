@@ -9,12 +9,11 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.lifecycles import PaymentLifecycle
-from thenga.domains.billing.services import asking, payment_methods, providers
+from thenga.domains.billing.services import asking, collection, payment_methods, providers
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.accounts import AccountParked
 from thenga.domains.billing.tables import (
     Account,
-    CollectionStatus,
     Invoice,
     Payment,
     PaymentMethod,
@@ -105,19 +104,8 @@ async def begin(
     payment = _made(account, invoice, provider, method, how)
     payment.initiated_by, payment.attempt = initiated_by, attempt
     await _send(work, payment)
-    charged = payment.status is S.PROCESSING
-    await mark(work, invoice, CollectionStatus.PROCESSING if charged else None)
+    await collection.follow(work, invoice)
     return payment
-
-
-async def mark(work: Work, invoice: Invoice, how_it_comes: CollectionStatus | None) -> None:
-    """Say on an invoice how its money comes along; none is back to waiting."""
-    if invoice.collection_status in (CollectionStatus.SETTLED, how_it_comes):
-        return
-    await work.hold(invoice)
-    waits = CollectionStatus.NONE if invoice.number is None else CollectionStatus.PENDING
-    invoice.collection_status = how_it_comes or waits
-    await work.save(invoice)
 
 
 def _check_due(invoice: Invoice) -> None:

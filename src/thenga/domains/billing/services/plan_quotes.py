@@ -190,8 +190,11 @@ def current_period(subscription: Subscription) -> Period:
 
 async def full_days(read: Reader, subscription: Subscription, period: Period) -> int:
     """The days of the full period; of one that a pause interrupted, those it had before."""
+    # A year that was interrupted and given up may have ended on the same day as this month does.
     interrupted = select(Pause).where(
-        Pause.subscription_id == subscription.id, Pause.continued_to == period.end
+        Pause.subscription_id == subscription.id,
+        Pause.continued_to == period.end,
+        Pause.resumed_on >= period.start,
     )
     for pause in await read.all(interrupted.order_by(Pause.id.desc()), limit=1):
         return pause.period_days

@@ -6,7 +6,7 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import RefundLifecycle
-from thenga.domains.billing.services import accounts, journal
+from thenga.domains.billing.services import accounts, allocations, journal
 from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
@@ -51,7 +51,8 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
             allowed=[],
         )
     promised = await _promised(work, payment)
-    credit = await journal.credit_balance(work, currency=account.currency)
+    # What a document that waits for its number counts on is not there to be paid back.
+    credit = await allocations.free_credit(work, currency=account.currency)
     most = min(payment.amount_minor - promised, credit.minor - await _on_its_way(work))
     if amount.currency != payment.currency or amount.minor > most:
         left = Money(max(0, most), payment.currency)

@@ -9,7 +9,6 @@ from uuid import UUID
 
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
-    accounts,
     configuration,
     failures,
     invoices,
@@ -166,8 +165,6 @@ async def _bill(
     row.renewed_at, row.period_end = work.now, period.end
     row.invoice_id = invoice.id if invoice else None
     row.amount_minor = invoice.amount_due_minor if invoice else 0
-    if invoice is not None and account.collection_method is CollectionMethod.SEND_INVOICE:
-        row.next_check_at = local_midnight(_due_date(invoice, period.start) + timedelta(days=1))
     await work.save(row)
     await subscription_moves.plan_next(work, subscription)
     await work.save(subscription)
@@ -197,13 +194,6 @@ async def bill_for(
     )
     await invoices.release(work, invoice)
     return invoice
-
-
-_DUE_DAYS = timedelta(days=7)  # an invoice that is sent is to be paid by then
-
-
-def _due_date(invoice: Invoice, issued_on: date) -> date:
-    return invoice.due_date or issued_on + _DUE_DAYS
 
 
 async def charge(
@@ -236,28 +226,6 @@ async def method_for(read: Reader, subscription: Subscription) -> UUID | None:
     """The method that a subscription is charged to: its own while it is good, or the account's."""
     method = await upcoming.method_of(read, subscription)
     return method.id if method else None
-
-
-async def look_after_due(work: Work, renewal_id: UUID) -> None:
-    """An invoice that was sent is late from the day after its due date on (BIL-39)."""
-    await accounts.held(work)
-    row = await work.lock(Renewal, renewal_id)
-    if row.next_check_at is None or row.next_check_at > work.now or row.invoice_id is None:
-        return
-    late_since, row.next_check_at = row.next_check_at, None
-    await work.save(row)
-    invoice = await work.lock(Invoice, row.invoice_id)
-    if invoice.amount_due_minor == 0 or await failures.of_invoice(work, invoice.id) is not None:
-        return
-    subscription = await work.lock(Subscription, row.subscription_id)
-    if subscription.status is S.ENDED:
-        return
-    await failures.begin(
-        *(work, invoice, subscription),
-        kind=FailureKind.OVERDUE,
-        category=FailureCategory.SOFT,
-        failed_at=late_since,
-    )
 
 
 async def _row(work: Work, subscription: Subscription, first_day: date) -> Renewal:

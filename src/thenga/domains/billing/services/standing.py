@@ -40,6 +40,11 @@ _OPEN = (
     .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
 )
 
+_OF_INVOICE = select(PaymentFailure).where(
+    PaymentFailure.invoice_id == bindparam("invoice_id"),
+    among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
@@ -75,6 +80,12 @@ def access(subscription: Subscription, failure: PaymentFailure | None, now: date
 async def open_failure(read: Reader, subscription_id: UUID) -> PaymentFailure | None:
     """The earliest recovery that is not settled; it decides, whatever failed after it."""
     found = await read.ask(_OPEN, limit=1, subscription_id=subscription_id)
+    return found[0] if found else None
+
+
+async def unsettled(read: Reader, invoice_id: UUID) -> PaymentFailure | None:
+    """The recovery of an invoice that is not settled, if there is one."""
+    found = await read.ask(_OF_INVOICE, limit=1, invoice_id=invoice_id)
     return found[0] if found else None
 
 

@@ -7,16 +7,25 @@ from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import bindparam, select
+
 from thenga.domains.billing import public
-from thenga.domains.billing.lifecycles import CancellationLifecycle, SubscriptionLifecycle
+from thenga.domains.billing.lifecycles import (
+    CancellationLifecycle,
+    PaymentFailureLifecycle,
+    SubscriptionLifecycle,
+)
 from thenga.domains.billing.public.subscriptions import Change, PeriodTold
 from thenga.domains.billing.services import configuration, entitlements, invoices, periods, standing
 from thenga.domains.billing.tables import (
     Access,
     Cancellation,
     CancellationStatus,
+    FailureStatus,
     Interval,
     Invoice,
+    InvoiceStatus,
+    PaymentFailure,
     Subscription,
     SubscriptionStatus,
 )
@@ -28,6 +37,11 @@ S = SubscriptionStatus
 UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
 _LATER = timedelta(hours=1)
 _RENEWS = (S.ACTIVE, S.PAST_DUE)
+_DRAFTS = select(Invoice).where(
+    Invoice.subscription_id == bindparam("subscription_id"),
+    Invoice.status == InvoiceStatus.DRAFT,
+    Invoice.released_at.is_(None),
+)
 
 
 def told(subscription: Subscription, change: Change, access: Access) -> public.SubscriptionChanged:
@@ -76,6 +90,7 @@ async def end(work: Work, subscription: Subscription, *, reason: str) -> None:
     if not SubscriptionLifecycle.end(subscription, at=work.now):
         return
     await drop_change(work, subscription)
+    await _drop_drafts(work, subscription)
     subscription.ended_at, subscription.pending_change = work.now, None
     await plan_next(work, subscription)
     await work.save(subscription)
@@ -91,6 +106,25 @@ async def drop_change(work: Work, subscription: Subscription) -> None:
     if pending.get("invoiceId") is not None:
         await invoices.discard(work, await work.lock(Invoice, UUID(pending["invoiceId"])))
     subscription.pending_change = pending.get("former")
+
+
+async def _drop_drafts(work: Work, subscription: Subscription) -> None:
+    """What was to be bought and is not paid for; money that still comes for it is credit."""
+    for draft in await work.ask(_DRAFTS, limit=10, subscription_id=subscription.id):
+        await invoices.discard(work, draft)
+        failure = await standing.unsettled(work, draft.id)
+        if failure is not None:
+            await _write_off(work, failure)
+
+
+async def _write_off(work: Work, failure: PaymentFailure) -> None:
+    """Nothing was sold, so nothing is owed: whoever has left is not charged any more."""
+    await work.hold(failure)
+    if failure.status is not FailureStatus.EXHAUSTED:
+        PaymentFailureLifecycle.exhaust(failure, at=work.now)
+    PaymentFailureLifecycle.write_off(failure, at=work.now)
+    failure.next_retry_at, failure.next_check_at, failure.retries_left = None, None, 0
+    await work.save(failure)
 
 
 async def _close_cancellation(work: Work, subscription: Subscription) -> None:

@@ -73,15 +73,29 @@ def tell(
     stated = None
     if statement.amount_minor is not None:
         stated = Money(statement.amount_minor, _currency(statement, payment))
+    expected, kept_as = payment.amount, taken.statement_id
+    tell_of(work, payment, finding, expected=expected, stated=stated, statement_id=kept_as)
+
+
+def tell_of(
+    work: Work,
+    payment: Payment,
+    finding: Finding,
+    *,
+    expected: Money,
+    stated: Money | None = None,
+    statement_id: UUID | None = None,
+) -> None:
+    """Somebody must look at a payment, or at what was said of it."""
     work.publish(
         public.PaymentMismatchFound(
             organization_id=payment.organization_id,
-            source="providerStatement",
-            source_id=taken.statement_id,
+            source="payment" if statement_id is None else "providerStatement",
+            source_id=statement_id or payment.id,
             provider=payment.provider,
             finding=finding,
             payment_id=payment.id,
-            expected=payment.amount,
+            expected=expected,
             stated=stated,
         )
     )

@@ -24,7 +24,6 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
-    Renewal,
     Reservation,
     Subscription,
     TestClock,
@@ -43,7 +42,7 @@ _A_PAGE = 200
 
 # Whatever time moves in Billing has its next check here.
 TIMED: tuple[type[TenantRow], ...] = (
-    *(Subscription, Trial, PaymentFailure, Renewal, Cancellation),
+    *(Subscription, Trial, PaymentFailure, Cancellation),
     *(Payment, PaymentMethod, Invoice, EntitlementSet, Grant, Reservation),
 )
 

@@ -73,8 +73,6 @@ class Renewal(TenantRow, table="billing.renewal", kind=Kind.PRIVATE):
     invoice_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     amount_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
     currency: Col[str] = col(sa.CHAR(3), default="ZAR")
-    # When an invoice that was sent, and not charged, is late.
-    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
 class ClockStatus(StrEnum):

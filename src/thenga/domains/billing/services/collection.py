@@ -1,0 +1,52 @@
+"""How the money of an invoice comes along, as its own facts and its payments say (BIL-31).
+
+It is worked out anew whenever one of them moved, so that the order in which we heard of them
+leaves no trace.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, select
+
+from thenga.domains.billing.tables import (
+    CollectionStatus,
+    DisputeStatus,
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    PaymentStatus,
+)
+from thenga.kernel.db.work import Work
+
+C, D, P = CollectionStatus, DisputeStatus, PaymentStatus
+_SETTLED = (InvoiceStatus.PAID, InvoiceStatus.CREDITED)
+_MOST_ATTEMPTS = 1000
+_ATTEMPTS = (
+    select(Payment).where(Payment.invoice_id == bindparam("invoice_id")).order_by(Payment.id)
+)
+
+
+def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
+    """What is taken back weighs most, then what is settled; else the last attempt speaks."""
+    disputes = {one.dispute_status for one in attempts if one.status is P.SUCCEEDED}
+    if D.OPEN in disputes:
+        return C.DISPUTED
+    if D.LOST in disputes:
+        return C.FAILED
+    if invoice.status in _SETTLED:
+        return C.SETTLED
+    if any(one.status is P.PROCESSING for one in attempts):
+        return C.PROCESSING
+    if attempts and attempts[-1].status is P.FAILED:
+        return C.FAILED
+    return C.NONE if invoice.number is None else C.PENDING
+
+
+async def follow(work: Work, invoice: Invoice) -> None:
+    """Write down how its money comes along now."""
+    await work.hold(invoice)
+    attempts = await work.ask(_ATTEMPTS, limit=_MOST_ATTEMPTS, invoice_id=invoice.id)
+    now = standing(invoice, attempts)
+    if invoice.collection_status is not now:
+        invoice.collection_status = now
+        await work.save(invoice)
