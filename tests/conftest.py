@@ -12,6 +12,7 @@ import httpx2
 import pytest
 import structlog
 from fastapi import FastAPI
+from hypothesis import settings as hypothesis_settings
 
 from tests import providers
 from tests.documented import Documented
@@ -36,6 +37,10 @@ from thenga.main import build
 # the locals of each frame takes longer than such a job.
 _PLAIN = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
 structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLAIN])
+
+# A busy machine is no counterexample: how long one example takes is promised nowhere.
+hypothesis_settings.register_profile("thenga", deadline=None)
+hypothesis_settings.load_profile("thenga")
 
 
 @pytest.fixture(scope="session")

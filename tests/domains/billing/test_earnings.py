@@ -6,14 +6,20 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 from dateutil.relativedelta import relativedelta
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.factories import billing, documents
 from tests.factories import identity as people
 from thenga.domains.billing.services import invoice_clock
+from thenga.domains.billing.services.earnings import earned_before
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.tables import Book, Invoice, LineKind
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
+from thenga.kernel.money import Money
+
+BEGINNINGS = st.dates(min_value=date(2026, 1, 1), max_value=date(2031, 12, 31))
 
 
 @pytest.fixture
@@ -119,3 +125,24 @@ async def test_usage_of_the_past_is_earned_at_the_next_end_of_a_month(
     await earn(host, invoice, first_of_month(host, 1))
 
     assert await earned(api, owner, invoice) == ["48.26"]
+
+
+@pytest.mark.rule("BIL-47")
+@given(
+    net=st.integers(min_value=0, max_value=10**9),
+    start=BEGINNINGS,
+    lengths=st.lists(st.tuples(st.integers(0, 90), st.integers(1, 366)), min_size=1, max_size=4),
+)
+def test_the_months_of_a_line_only_grow_and_add_up_to_its_net(
+    net: int, start: date, lengths: list[tuple[int, int]]
+) -> None:
+    spans, day = [], start
+    for gap, days in lengths:  # what was given back lies between
+        spans.append(Period(day + timedelta(gap), day + timedelta(gap + days)))
+        day = spans[-1].end
+    whole = Money(net, "ZAR")
+    months = [start.replace(day=1) + relativedelta(months=n) for n in range(62)]
+    known = [earned_before(month, whole, spans).minor for month in months]
+    assert known[0] == 0
+    assert known == sorted(known)
+    assert known[-1] == net

@@ -1,5 +1,6 @@
 """Revenue is booked on the first of each month, for the days that went by (BIL-47)."""
 
+from collections.abc import Sequence
 from datetime import date
 
 from thenga.domains.billing.services import journal
@@ -41,12 +42,16 @@ def _deferred(line: InvoiceLine) -> int:
 
 
 async def _to_earn(read: Reader, line: InvoiceLine, month: date, currency: str) -> int:
-    """By the days that were billed and not given back; what is left of the net is theirs."""
     spans = [Period(one.starts_on, one.ends_on) for one in await of_line(read, line.id)]
     if not spans and line.service_from is not None and line.service_to is not None:
         spans = [Period(line.service_from, line.service_to)]
     net = Money((line.net_minor or 0) - line.credited_net_minor, currency)
+    due = earned_before(month, net, spans)
+    return min(max(due.minor - line.earned_minor, 0), _deferred(line))
+
+
+def earned_before(month: date, net: Money, spans: Sequence[Period]) -> Money:
+    """By the days that were billed and not given back; what is left of the net is theirs."""
     days = sum(span.days for span in spans)
     over = sum(min(max((month - span.start).days, 0), span.days) for span in spans)
-    due = part(net, over, days) if days else net
-    return min(max(due.minor - line.earned_minor, 0), _deferred(line))
+    return part(net, over, days) if days else net

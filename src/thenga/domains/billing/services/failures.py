@@ -159,8 +159,7 @@ async def written_off(work: Work, invoice_id: UUID) -> None:
     failure = await work.lock(PaymentFailure, known.id)
     if failure.status is not FailureStatus.EXHAUSTED:
         await exhaust(work, failure, subscription)
-    PaymentFailureLifecycle.write_off(failure, at=work.now)
-    failure.next_check_at = None
+    recovery_steps.give_up(failure, work.now)
     await work.save(failure)
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services import standing
-from thenga.domains.billing.tables import PaymentFailure
+from thenga.domains.billing.tables import FailureStatus, PaymentFailure
 
 
 class Step(StrEnum):
@@ -70,3 +71,11 @@ def next_retry(failure: PaymentFailure, now: datetime) -> datetime | None:
 
 def retries_left(failure: PaymentFailure, now: datetime) -> int:
     return sum(at > now for at in standing.retry_dates(failure))
+
+
+def give_up(failure: PaymentFailure, now: datetime) -> None:
+    """Nothing is owed or hoped for any more: it is not tried again; the caller saves it."""
+    if failure.status is not FailureStatus.EXHAUSTED:
+        PaymentFailureLifecycle.exhaust(failure, at=now)
+    PaymentFailureLifecycle.write_off(failure, at=now)
+    failure.next_retry_at, failure.next_check_at, failure.retries_left = None, None, 0

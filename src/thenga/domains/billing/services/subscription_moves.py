@@ -10,22 +10,23 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 
 from thenga.domains.billing import public
-from thenga.domains.billing.lifecycles import (
-    CancellationLifecycle,
-    PaymentFailureLifecycle,
-    SubscriptionLifecycle,
-)
+from thenga.domains.billing.lifecycles import CancellationLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.public.subscriptions import Change, PeriodTold
-from thenga.domains.billing.services import configuration, entitlements, invoices, periods, standing
+from thenga.domains.billing.services import (
+    configuration,
+    entitlements,
+    invoices,
+    periods,
+    recovery_steps,
+    standing,
+)
 from thenga.domains.billing.tables import (
     Access,
     Cancellation,
     CancellationStatus,
-    FailureStatus,
     Interval,
     Invoice,
     InvoiceStatus,
-    PaymentFailure,
     Subscription,
     SubscriptionStatus,
 )
@@ -113,18 +114,10 @@ async def _drop_drafts(work: Work, subscription: Subscription) -> None:
     for draft in await work.ask(_DRAFTS, limit=10, subscription_id=subscription.id):
         await invoices.discard(work, draft)
         failure = await standing.unsettled(work, draft.id)
-        if failure is not None:
-            await _write_off(work, failure)
-
-
-async def _write_off(work: Work, failure: PaymentFailure) -> None:
-    """Nothing was sold, so nothing is owed: whoever has left is not charged any more."""
-    await work.hold(failure)
-    if failure.status is not FailureStatus.EXHAUSTED:
-        PaymentFailureLifecycle.exhaust(failure, at=work.now)
-    PaymentFailureLifecycle.write_off(failure, at=work.now)
-    failure.next_retry_at, failure.next_check_at, failure.retries_left = None, None, 0
-    await work.save(failure)
+        if failure is not None:  # nothing was sold, so who has left is not charged any more
+            await work.hold(failure)
+            recovery_steps.give_up(failure, work.now)
+            await work.save(failure)
 
 
 async def _close_cancellation(work: Work, subscription: Subscription) -> None:
