@@ -36,11 +36,14 @@ types: ## Types, strictly
 test: ## All tests, on real servers: two halves side by side, each with servers of its own
 	$(MAKE) --no-print-directory -j2 --output-sync=target half-domains half-kernel
 
+# The walk of the matrix goes over the domains' routes, and makes the halves about equally long.
+MATRIX := tests/suites/test_tenants_matrix.py
+
 half-domains:
-	$(BIN)/pytest tests/domains tests/flows -x -q
+	$(BIN)/pytest tests/domains tests/flows $(MATRIX) -x -q
 
 half-kernel:
-	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows -x -q
+	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows --ignore=$(MATRIX) -x -q
 
 check: lint types test ## What CI runs
 
