@@ -12,19 +12,22 @@ from thenga.domains.billing.services import (
     configuration,
     failures,
     invoices,
+    parking,
     payments,
     periods,
     plan_changes,
     standing,
     subscription_moves,
+    tax_data,
     telling,
     upcoming,
     usage_charges,
 )
-from thenga.domains.billing.services.invoices import TaxDataMissing
 from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.subscription_moves import interval_of
+from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_of
+from thenga.domains.billing.services.upcoming import Expected
 from thenga.domains.billing.tables import (
     Access,
     Account,
@@ -119,20 +122,23 @@ async def renew(work: Work, subscription: Subscription) -> None:
     row = await _row(work, subscription, renews_on)
     if row.renewed_at is not None:
         return
+    wanted = await upcoming.expected(work, subscription)
+    if not await _can_be_written(work, account, wanted):
+        return
     await plan_changes.at_renewal(work, subscription, on=renews_on)
-    ended = periods.usage_month(_anchor(subscription), renews_on - timedelta(days=1))
-    interval = interval_of(subscription)
-    period = periods.containing(_anchor(subscription), interval, renews_on)
+    await _bill(work, account, subscription, row, wanted.period, wanted.lines)
+
+
+async def _can_be_written(work: Work, account: Account, wanted: Expected) -> bool:
+    """Whether a document can be made out, asked before anything moves: else neither the period
+    nor the plan would be the one that is billed later (BIL-26, BIL-51)."""
     try:
-        await _bill(work, account, subscription, row, period=period, used_in=ended)
+        if wanted.lines:
+            recipient_of(account, wanted.gross)
     except TaxDataMissing:
-        await wait_for_tax_data(work, account)
-
-
-async def wait_for_tax_data(work: Work, account: Account) -> None:
-    """Nothing is billed by itself until the account says who is billed (BIL-51)."""
-    account.parked = {"reason": "tax_data_missing", "since": work.now.isoformat()}
-    await work.save(account)
+        await parking.park(work, reason=tax_data.PARKED_FOR)
+        return False
+    return True
 
 
 async def begin_anew(work: Work, subscription: Subscription, day: date) -> None:
@@ -144,7 +150,9 @@ async def begin_anew(work: Work, subscription: Subscription, day: date) -> None:
     ended = periods.usage_month(_anchor(subscription), day - timedelta(days=1))
     subscription.anchor_date = day
     period = periods.numbered(day, interval_of(subscription), 0)
-    await _bill(work, account, subscription, row, period=period, used_in=ended)
+    usage = await usage_charges.lines(work, subscription, ended)
+    lines = [*await upcoming.recurring(work, subscription, period), *usage]
+    await _bill(work, account, subscription, row, period, lines)
 
 
 async def _bill(
@@ -152,12 +160,9 @@ async def _bill(
     account: Account,
     subscription: Subscription,
     row: Renewal,
-    *,
     period: Period,
-    used_in: Period,
+    lines: list[invoices.DraftLine],
 ) -> None:
-    usage = await usage_charges.lines(work, subscription, used_in)
-    lines = [*await upcoming.recurring(work, subscription, period), *usage]
     subscription.period_start, subscription.period_end = period.start, period.end
     invoice = None
     if lines:
@@ -171,7 +176,7 @@ async def _bill(
     await subscription_moves.tell(work, subscription, "renewed")
     if invoice is not None:
         await charge(work, account, invoice, subscription)
-    await usage_charges.billed(work, usage)  # which follows what is held from now on
+    await usage_charges.billed(work, lines)  # which follows what is held from now on
 
 
 async def bill_for(

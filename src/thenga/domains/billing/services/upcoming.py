@@ -116,8 +116,13 @@ async def expected(read: Reader, subscription: Subscription) -> Expected:
 
 
 def _planned(subscription: Subscription) -> tuple[str, int, Interval]:
-    """The plan that is renewed: the one of a scheduled change, or the present one."""
+    """The plan that is renewed: the one of a scheduled change, or the present one.
+
+    A change that is not paid falls away at the renewal, and one scheduled before it counts again.
+    """
     pending = subscription.pending_change
+    if pending is not None and pending["status"] != "scheduled":
+        pending = pending.get("former")
     if pending is not None and pending["status"] == "scheduled":
         return pending["planCode"], pending["planVersion"], Interval(pending["interval"])
     return subscription.plan_code, subscription.plan_version, interval_of(subscription)
