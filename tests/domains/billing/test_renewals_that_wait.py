@@ -1,5 +1,6 @@
 """What cannot be billed is parked and waits: no day is given away, and none is billed twice."""
 
+from datetime import UTC, date, datetime
 from typing import Any
 
 import httpx2
@@ -7,7 +8,12 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.conftest import Time
+from tests.factories import paying
+from tests.factories.paying import Payer
 from tests.factories.subscriptions import Customer, customer
+from thenga.domains.billing.services import parking, retries
+from thenga.domains.billing.tables import CollectionMethod, Subscription
+from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
 
 ADDRESS = {"line1": "12 Industria Road", "city": "Roodepoort", "postalCode": "1709"}
@@ -27,7 +33,7 @@ async def patch(buyer: Customer, **body: Any) -> Any:
     return answer.json()
 
 
-async def renewed(buyer: Customer) -> list[tuple[str, str, int]]:
+async def renewed(buyer: Customer | Payer) -> list[tuple[str, str, int]]:
     """The lines of renewals: their days, and what they cost in cents."""
     found = await buyer.rows(
         "SELECT line.service_from, line.service_to, line.gross_minor "
@@ -85,3 +91,97 @@ async def test_what_does_not_say_where_they_are_frees_nobody(
     named = await patch(buyer, billTo={"tradingName": "Mokoena"}, orderNumber="PO 7")
 
     assert named["parked"]["reason"] == "tax_data_missing"
+
+
+async def try_again(payer: Payer) -> None:
+    """Somebody tries the one failed payment again, now."""
+    (failure,) = await payer.rows(
+        "SELECT id FROM billing.payment_failure WHERE organization_id = $1"
+    )
+    work = payer.work()
+    await retries.by_hand(work, failure["id"], method_id=None)
+    await work.finish()
+
+
+async def behind(host: Host, clock: Time) -> tuple[Payer, Subscription]:
+    """Starter, declined on 31 January; on 1 March the period is over and nothing is delivered."""
+    payer = await paying.payer(host, clock, datetime(2026, 12, 31, 8, tzinfo=UTC))
+    bought = await payer.buy("starter")
+    payer.card = "soft"
+    await payer.at(local_midnight(date(2027, 3, 1)))
+    payer.card = "ok"
+    return payer, bought
+
+
+@pytest.mark.rule("BIL-14")
+@pytest.mark.rule("BIL-55")
+async def test_days_that_were_not_delivered_pay_for_the_period_that_begins_anew(
+    host: Host, seeded: None, clock: Time
+):
+    payer, _ = await behind(host, clock)
+    await try_again(payer)
+    await payer.settle()
+
+    notes = await payer.rows("SELECT gross_minor FROM billing.credit_note WHERE organization_id=$1")
+    charged = [one.amount_minor for one in payer.charged][-2:]
+    owed = await payer.rows(
+        "SELECT amount_due_minor FROM billing.invoice WHERE organization_id = $1"
+    )
+    print(f"credited={[*map(list, notes)]} charged={charged}")
+    assert [row["gross_minor"] for row in notes] == [23168]
+    assert charged == [49900, 49900 - 23168]
+    assert {row["amount_due_minor"] for row in owed} == {0}
+    assert "PaymentMismatchFound" not in await payer.told()
+
+
+@pytest.mark.rule("BIL-14")
+@pytest.mark.rule("BIL-33")
+@pytest.mark.rule("BIL-51")
+async def test_money_for_a_parked_account_is_booked_and_its_new_period_is_billed_later(
+    host: Host, seeded: None, clock: Time
+):
+    payer, bought = await behind(host, clock)
+    payer.card = "silent"
+    await try_again(payer)
+    work = payer.work()
+    await parking.park(work, reason="too_many_lines")
+    await work.finish()
+
+    payer.card = "ok"
+    await payer.settle()
+    recovered, before = await payer.read(Subscription, bought.id), await renewed(payer)
+    await payer.at(local_midnight(date(2027, 3, 3)))
+    work = payer.work()
+    await parking.free(work, reason="too_many_lines")
+    await work.finish()
+    await payer.settle()
+
+    now = await payer.read(Subscription, bought.id)
+    print(f"status={recovered.status} before={before} after={await renewed(payer)}")
+    assert (recovered.status, before) == ("active", [("2027-01-31", "2027-02-28", 49900)])
+    assert (await renewed(payer))[1:] == [("2027-03-01", "2027-04-01", 49900)]
+    assert (now.status, str(now.period_end)) == ("active", "2027-04-01")
+
+
+@pytest.mark.rule("BIL-14")
+async def test_a_period_that_begins_anew_is_of_the_plan_that_was_scheduled(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    sent = CollectionMethod.SEND_INVOICE
+    begun = datetime(2026, 11, 14, 8, tzinfo=UTC)
+    payer = await paying.payer(host, clock, begun, collection_method=sent)
+    bought = await payer.buy("professional")
+    path = f"/billing/subscriptions/{bought.id}/change-plan"
+    headers = await paying.owner_of(host, payer)
+    assert (await api.post(path, json={"planCode": "starter"}, headers=headers)).status_code == 200
+
+    await payer.at(local_midnight(date(2026, 12, 16)))
+    reduced = await payer.read(Subscription, bought.id)
+    await try_again(payer)
+    await payer.settle()
+
+    now = await payer.read(Subscription, bought.id)
+    print(f"was={reduced.status} plan={now.plan_code} billed={await renewed(payer)}")
+    assert (reduced.status, reduced.plan_code) == ("suspended", "professional")
+    assert (now.status, now.plan_code, now.pending_change) == ("active", "starter", None)
+    assert await renewed(payer) == [("2026-12-16", "2027-01-16", 49900)]

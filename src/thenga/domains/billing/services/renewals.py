@@ -4,7 +4,7 @@ Keyed by subscription and first day, so it does not matter when or how often it 
 first; the rest is charged to the method on file.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from uuid import UUID
 
 from thenga.domains.billing import public
@@ -142,17 +142,16 @@ async def _can_be_written(work: Work, account: Account, wanted: Expected) -> boo
 
 
 async def begin_anew(work: Work, subscription: Subscription, day: date) -> None:
-    """Money came after the period was over: a new one begins on that day (BIL-14)."""
-    account = await work.lock(Account, subscription.account_id)
-    row = await _row(work, subscription, day)
-    if row.renewed_at is not None:
+    """Money came after the period was over: the next one begins on that day (BIL-14).
+
+    It is billed as every other, in a step of its own: what hinders that must not take back the
+    money that was booked (BIL-31).
+    """
+    if _leaves(subscription):
         return
-    ended = periods.usage_month(_anchor(subscription), day - timedelta(days=1))
-    subscription.anchor_date = day
-    period = periods.numbered(day, interval_of(subscription), 0)
-    usage = await usage_charges.lines(work, subscription, ended)
-    lines = [*await upcoming.recurring(work, subscription, period), *usage]
-    await _bill(work, account, subscription, row, period, lines)
+    subscription.anchor_date = subscription.period_end = day
+    subscription.next_check_at = work.now
+    await work.save(subscription)
 
 
 async def _bill(
@@ -243,9 +242,3 @@ async def _row(work: Work, subscription: Subscription, first_day: date) -> Renew
             period_start=first_day,
         )
         return await work.hold(await work.add(made))
-
-
-def _anchor(subscription: Subscription) -> date:
-    if subscription.anchor_date is None:
-        raise LookupError(f"{subscription!r} has no anchor")
-    return subscription.anchor_date

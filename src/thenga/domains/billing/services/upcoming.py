@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 
 from thenga.domains.billing.services import (
-    journal,
+    allocations,
     payment_methods,
     payments,
     periods,
@@ -172,8 +172,7 @@ async def version(read: Reader, code: str, number: int) -> OfferedPlan:
 
 async def credit_for(read: Reader, account: Account, gross: Money) -> Money:
     """How much of it the credit of the account pays."""
-    balance = await journal.credit_balance(read, currency=account.currency)
-    return max(Money(0, account.currency), min(balance, gross))
+    return min(await allocations.free_credit(read, currency=account.currency), gross)
 
 
 async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod | None:
