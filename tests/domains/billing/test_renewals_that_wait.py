@@ -185,3 +185,49 @@ async def test_a_period_that_begins_anew_is_of_the_plan_that_was_scheduled(
     assert (reduced.status, reduced.plan_code) == ("suspended", "professional")
     assert (now.status, now.plan_code, now.pending_change) == ("active", "starter", None)
     assert await renewed(payer) == [("2026-12-16", "2027-01-16", 49900)]
+
+
+async def leave_provider(payer: Payer) -> None:
+    """The card is of a provider that this organization cannot be charged with any more."""
+    await payer.rows(
+        "UPDATE billing.payment_method SET provider = 'stripe' WHERE organization_id = $1 "
+        "RETURNING id"
+    )
+
+
+@pytest.mark.rule("BIL-29")
+@pytest.mark.rule("BIL-39")
+async def test_a_card_of_a_provider_that_was_taken_out_is_as_no_card(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer = await paying.payer(host, clock, datetime(2026, 12, 31, 8, tzinfo=UTC))
+    bought = await payer.buy("starter")
+    await leave_provider(payer)
+    path = f"/billing/subscriptions/{bought.id}/renewal"
+    shown = (await api.get(path, headers=await paying.owner_of(host, payer))).json()
+
+    await payer.at(local_midnight(date(2027, 2, 3)))
+
+    now = await payer.read(Subscription, bought.id)
+    (failure,) = await payer.rows(
+        "SELECT category, attempts FROM billing.payment_failure WHERE organization_id = $1"
+    )
+    assert (shown["blockers"], shown["paymentMethod"]) == (["payment_method_missing"], None)
+    assert (now.status, failure["category"]) == ("past_due", "hard")
+    assert (await payer.told()).count("PaymentFailed") == 2  # the first, and the notice of day 1
+
+
+@pytest.mark.rule("BIL-39")
+async def test_a_recovery_goes_on_by_notices_when_its_provider_is_taken_out(
+    host: Host, seeded: None, clock: Time
+):
+    payer = await paying.payer(host, clock, datetime(2026, 12, 31, 8, tzinfo=UTC))
+    bought = await payer.buy("starter")
+    payer.card = "soft"
+    await payer.at(local_midnight(date(2027, 1, 31)))
+    await leave_provider(payer)
+
+    await payer.at(local_midnight(date(2027, 3, 3)))
+
+    attempts = len(payer.charged)
+    assert (attempts, (await payer.read(Subscription, bought.id)).status) == (2, "ended")

@@ -179,7 +179,7 @@ async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod |
     """The method that a subscription is charged to: its own while it is good, or the account's."""
     if subscription.payment_method_id is not None:
         own = await read.find(PaymentMethod, id=subscription.payment_method_id)
-        if own is not None and payment_methods.is_chargeable(own, read.now):
+        if own is not None and await payment_methods.chargeable(read, [own]):
             return own
     return await payment_methods.default_of(read, subscription.account_id)
 
