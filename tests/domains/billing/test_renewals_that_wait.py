@@ -1,5 +1,6 @@
 """What cannot be billed is parked and waits: no day is given away, and none is billed twice."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -11,8 +12,8 @@ from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.paying import Payer
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import parking, retries
-from thenga.domains.billing.tables import CollectionMethod, Subscription
+from thenga.domains.billing.services import collecting, parking, retries
+from thenga.domains.billing.tables import CollectionMethod, Payment, StatedStatus, Subscription
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
 
@@ -231,3 +232,49 @@ async def test_a_recovery_goes_on_by_notices_when_its_provider_is_taken_out(
 
     attempts = len(payer.charged)
     assert (attempts, (await payer.read(Subscription, bought.id)).status) == (2, "ended")
+
+
+async def say(payer: Payer, status: StatedStatus, category: str | None = None) -> None:
+    """What the provider says of the newest charge."""
+    (charge,) = await payer.rows(
+        "SELECT id FROM billing.payment WHERE organization_id = $1 ORDER BY id DESC LIMIT 1"
+    )
+    work = payer.work()
+    payment = await work.get(Payment, charge["id"])
+    said = replace(
+        paying.statement(payment, category or "ok", work.now), status=status, category=category
+    )
+    await collecting.take(work, payment.id, said)
+    await work.finish()
+
+
+async def recovery(payer: Payer) -> tuple[str, str, int]:
+    (found,) = await payer.rows(
+        "SELECT status, category, attempts FROM billing.payment_failure WHERE organization_id = $1"
+    )
+    return found["status"], found["category"], len(found["attempts"])
+
+
+@pytest.mark.rule("BIL-31")
+@pytest.mark.rule("BIL-39")
+async def test_a_charge_on_file_that_a_provider_cancels_has_failed_once(
+    host: Host, seeded: None, clock: Time
+):
+    payer = await paying.payer(host, clock, datetime(2026, 12, 31, 8, tzinfo=UTC))
+    bought = await payer.buy("starter")
+    payer.card = "silent"
+    await payer.at(local_midnight(date(2027, 1, 31)))
+
+    await say(payer, StatedStatus.CANCELED)
+    first = await recovery(payer)
+    await payer.at(datetime(2027, 2, 1, 6, tzinfo=UTC))
+    retrying = await recovery(payer)
+    await say(payer, StatedStatus.CANCELED)
+    second = await recovery(payer)
+    await say(payer, StatedStatus.FAILED, "hard")
+    more = await recovery(payer)
+
+    status = (await payer.read(Subscription, bought.id)).status
+    print(f"plan={status} canceled={first} retry={retrying} canceled={second} declined={more}")
+    assert (status, first, retrying[0]) == ("past_due", ("open", "soft", 1), "retrying")
+    assert (second, more) == (("open", "soft", 2), ("open", "hard", 2))
