@@ -10,6 +10,7 @@ from pydantic import Field
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import configuration, sellers, tax, upcoming
 from thenga.domains.billing.services.invoices import DraftLine
+from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.upcoming import Expected, Outlook, RenewalState
 from thenga.domains.billing.tables import (
     Interval,
@@ -141,7 +142,7 @@ async def get_renewal(
 
 @router.get(
     "/billing/subscriptions/{subscriptionId}/upcoming-invoice",
-    responses=problems(InvalidTransition),
+    responses=problems(InvalidTransition, PlanNotAvailable),
 )
 async def get_upcoming_invoice(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)]

@@ -25,6 +25,7 @@ from thenga.domains.billing.services import (
 )
 from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_of
 from thenga.domains.billing.services.upcoming import Expected
@@ -89,7 +90,9 @@ async def _announce(work: Work, subscription: Subscription, renews_on: date) -> 
     row = await _row(work, subscription, renews_on)
     if row.notice_sent_at is not None:
         return
-    expected = await upcoming.expected(work, subscription)
+    expected = await _wanted(work, subscription)
+    if expected is None:
+        return
     row.notice_sent_at = work.now
     row.amount_minor = expected.due.minor
     await work.save(row)
@@ -122,11 +125,20 @@ async def renew(work: Work, subscription: Subscription) -> None:
     row = await _row(work, subscription, renews_on)
     if row.renewed_at is not None:
         return
-    wanted = await upcoming.expected(work, subscription)
-    if not await _can_be_written(work, account, wanted):
+    wanted = await _wanted(work, subscription)
+    if wanted is None or not await _can_be_written(work, account, wanted):
         return
     await plan_changes.at_renewal(work, subscription, on=renews_on)
     await _bill(work, account, subscription, row, wanted.period, wanted.lines)
+
+
+async def _wanted(work: Work, subscription: Subscription) -> Expected | None:
+    """What the next period costs; a plan without a price for it is nobody's gift (BIL-51)."""
+    try:
+        return await upcoming.expected(work, subscription)
+    except PlanNotAvailable:
+        await parking.park(work, reason="price_missing")
+        return None
 
 
 async def _can_be_written(work: Work, account: Account, wanted: Expected) -> bool:

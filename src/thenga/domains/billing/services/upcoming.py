@@ -16,6 +16,7 @@ from thenga.domains.billing.services import (
 )
 from thenga.domains.billing.services.invoices import DraftLine
 from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.tables import (
     Access,
@@ -145,6 +146,8 @@ async def _recurring(
 ) -> list[DraftLine]:
     plan = await version(read, code, number)
     price = plans.price_of(plan, interval)
+    if price is None:  # only a price of 0 is free
+        raise PlanNotAvailable(f"{code} {number} has no price by the {interval}.", planCode=code)
     if not price:
         return []
     line = DraftLine(
@@ -189,10 +192,14 @@ async def outlook(read: Reader, subscription: Subscription) -> Outlook:
     failure = await standing.open_failure(read, subscription.id)
     period = (subscription.period_start, subscription.period_end)
     last, following = [await _row(read, subscription, day) for day in period]
-    has_period = subscription.period_end is not None and subscription.anchor_date is not None
-    wanted = await expected(read, subscription) if has_period else None
+    wanted, blockers = None, []
+    try:
+        if subscription.period_end is not None and subscription.anchor_date is not None:
+            wanted = await expected(read, subscription)
+    except PlanNotAvailable:
+        blockers = ["price_missing"]
     state = await _state(read, subscription, last, failure)
-    blockers = await _blockers(read, subscription, failure, wanted)
+    blockers += await _blockers(read, subscription, failure, wanted)
     return Outlook(subscription, state, wanted, last, following, blockers)
 
 
