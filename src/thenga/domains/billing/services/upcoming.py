@@ -84,9 +84,9 @@ class Outlook:
 
 
 def renews(subscription: Subscription) -> bool:
-    """Whether there is a next period to be billed."""
-    live = subscription.status in (*_LIVE, S.PAUSED)
-    return live and subscription.cancel_at is None and subscription.period_end is not None
+    """Whether there is a next period to be billed; an unpaid first charge has none yet."""
+    live = subscription.status in (*_LIVE, S.PAUSED) and subscription.cancel_at is None
+    return live and subscription.period_end is not None and subscription.anchor_date is not None
 
 
 async def expected(read: Reader, subscription: Subscription) -> Expected:
@@ -187,15 +187,15 @@ async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod |
     return await payment_methods.default_of(read, subscription.account_id)
 
 
-async def outlook(read: Reader, subscription: Subscription) -> Outlook:
-    """How the next renewal stands, as time has made it by now."""
+async def outlook(read: Reader, subscription: Subscription, renewing: Subscription) -> Outlook:
+    """How the next renewal stands: of the row as it is, and as its renewal will find it."""
     failure = await standing.open_failure(read, subscription.id)
-    period = (subscription.period_start, subscription.period_end)
-    last, following = [await _row(read, subscription, day) for day in period]
+    last = await _row(read, subscription, subscription.period_start)
+    following = await _row(read, subscription, renewing.period_end)
     wanted, blockers = None, []
     try:
-        if subscription.period_end is not None and subscription.anchor_date is not None:
-            wanted = await expected(read, subscription)
+        if renewing.period_end is not None and renewing.anchor_date is not None:
+            wanted = await expected(read, renewing)
     except PlanNotAvailable:
         blockers = ["price_missing"]
     state = await _state(read, subscription, last, failure)
