@@ -178,13 +178,12 @@ class Model:
 
     def _recover(self, failure: Failure, day: date) -> None:
         failure.settled = True
-        made = 0 if failure.ended else self._undelivered(failure, day)
+        self.credit += 0 if failure.ended else self._undelivered(failure, day)
         if (plan := self.held) and plan.failure is failure:
             plan.status, plan.failure = "active", None
             if plan.end <= day:
                 plan.anchor = day
                 self._renew(plan, day)
-        self.credit += made  # too late for that renewal: its note has no number yet
 
     def _give_up(self, failure: Failure, day: date) -> None:
         failure.ended = True

@@ -12,7 +12,7 @@ from tests.factories import billing
 from tests.factories import identity as people
 from tests.factories.subscriptions import Customer, customer
 from thenga.domains.billing.services import plan_migrations, plan_versions
-from thenga.domains.billing.tables import PlanStatus, PlanVersion
+from thenga.domains.billing.tables import OfferedPlan, PlanStatus, PlanVersion
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
@@ -35,17 +35,22 @@ async def offer(host: Host, version: PlanVersion) -> None:
     await work.finish()
 
 
+YEARLY = {"interval": "year", "grossMinor": 199000, "currency": "ZAR"}
+
+
 def price(gross: int) -> list[dict[str, Any]]:
     return [{"interval": "month", "grossMinor": gross, "currency": "ZAR"}]
 
 
-async def two_versions(host: Host) -> tuple[PlanVersion, PlanVersion]:
+async def two_versions(
+    host: Host, *, prices: list[dict[str, Any]] | None = None
+) -> tuple[PlanVersion, PlanVersion]:
     """One that was sold in one November, and the one that has been sold since."""
     code, sold = f"coop-{uuid4().hex[:10]}", date(2190, 11, 1)
     first = await billing.plan_version(
         host,
         plan_code=code,
-        prices=price(19900),
+        prices=prices or price(19900),
         status=PlanStatus.GRANDFATHERED,
         effective_from=sold,
         effective_to=sold + timedelta(days=30),
@@ -158,3 +163,71 @@ async def test_a_planted_migration_before_its_day_is_found(
     await buyer.sweep(bought["id"])
 
     assert (await buyer.read(bought["id"]))["planVersion"] != 1
+
+
+@pytest.mark.rule("BIL-1")
+async def test_nobody_is_brought_to_a_version_without_a_price_for_their_interval(
+    api: httpx2.AsyncClient, host: Host, operator: people.Person
+):
+    first, _ = await two_versions(host, prices=[*price(19900), YEARLY])
+
+    refused = await migrate(api, operator, first)
+
+    told = refused.json()
+    assert (refused.status_code, told["rule"]) == (422, "every-interval-has-a-price")
+    assert told["missing"] == ["year"]
+
+
+async def leave(host: Host, left: PlanVersion, after: date) -> None:
+    """The catalogue says that a version is left, whatever was asked for."""
+    work = system(host)
+    offered = await work.lock(OfferedPlan, left.id)
+    offered.migrates_to, offered.migrates_after = 2, after
+    await work.save(offered)
+    await work.finish()
+
+
+@pytest.mark.rule("BIL-51")
+async def test_a_renewal_without_a_price_is_parked_and_not_free(
+    api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
+):
+    first, _ = await two_versions(host, prices=[*price(19900), YEARLY])
+    buyer = await customer(host, api, clock, "2190-11-14 10:00")
+    bought = await buyer.buy(first.plan_code, "year")
+    await leave(host, first, date(2190, 12, 20))
+
+    await buyer.at("2191-11-13 22:00")
+    await buyer.sweep(bought["id"])
+
+    shown = await buyer.get(f"subscriptions/{bought['id']}/renewal")
+    (account,) = (await buyer.get("accounts"))["items"]
+    now = await buyer.read(bought["id"])
+    assert account["parked"]["reason"] == "price_missing"
+    assert (now["planVersion"], now["currentPeriod"]["end"]) == (1, "2191-11-14")
+    assert shown["blockers"] == ["price_missing", "account_parked"]
+
+
+@pytest.mark.rule("BIL-1")
+async def test_a_scheduled_change_to_a_version_that_is_left_brings_to_the_later_one(
+    api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
+):
+    first, _ = await two_versions(host)
+    buyer = await customer(host, api, clock, "2190-11-14 10:00")
+    bought = await buyer.buy("starter")
+    path = f"subscriptions/{bought['id']}"
+    asked = await buyer.post(f"{path}/change-plan", planCode=first.plan_code)
+    assert asked.json()["pendingChange"]["planVersion"] == 1, asked.text
+    await leave(host, first, date(2190, 12, 1))
+
+    shown = await buyer.get(f"{path}/upcoming-invoice")
+    await buyer.at("2190-12-13 22:00")
+    await buyer.sweep(bought["id"])
+
+    (billed,) = await buyer.rows(
+        "SELECT gross_minor FROM billing.invoice WHERE organization_id = $1 AND purpose = 'renewal'"
+    )
+    now = await buyer.read(bought["id"])
+    print(f"upcoming={shown['gross']['amount']} billed={billed[0]} version={now['planVersion']}")
+    assert (shown["gross"]["amount"], shown["planVersion"]) == ("249.00", 2)
+    assert (billed["gross_minor"], now["planVersion"]) == (24900, 2)
+    assert (await buyer.told()).count("SubscriptionChanged:plan_changed") == 1

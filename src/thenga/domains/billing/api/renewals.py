@@ -8,8 +8,9 @@ from fastapi import Path
 from pydantic import Field
 
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import configuration, sellers, tax, upcoming
+from thenga.domains.billing.services import configuration, sellers, subscriptions, tax, upcoming
 from thenga.domains.billing.services.invoices import DraftLine
+from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.upcoming import Expected, Outlook, RenewalState
 from thenga.domains.billing.tables import (
     Interval,
@@ -135,27 +136,32 @@ async def get_renewal(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.RENEWAL_READ)]
 ) -> RenewalView:
     """When the subscription renews, what that costs, and what stands in its way."""
-    subscription = await read.get(Subscription, subscription_id)
-    return RenewalView.of(await upcoming.outlook(read, subscription))
+    row = await _seen(read, subscription_id)
+    return RenewalView.of(await upcoming.outlook(read, row, subscriptions.to_renew(row)))
 
 
 @router.get(
     "/billing/subscriptions/{subscriptionId}/upcoming-invoice",
-    responses=problems(InvalidTransition),
+    responses=problems(InvalidTransition, PlanNotAvailable),
 )
 async def get_upcoming_invoice(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)]
 ) -> UpcomingInvoiceView:
     """The next invoice to the cent, with what was used beyond the plan until now."""
-    subscription = await read.get(Subscription, subscription_id)
+    subscription = subscriptions.to_renew(await _seen(read, subscription_id))
     if not upcoming.renews(subscription):
         raise not_possible(
-            "Nothing is billed next: this subscription does not renew.",
+            "Nothing is billed next: this subscription does not renew, or is not paid yet.",
             status=subscription.status,
             operation="upcoming-invoice",
             allowed=[],
         )
     return await _invoice(read, subscription, await upcoming.expected(read, subscription))
+
+
+async def _seen(read: Reader, subscription_id: UUID) -> Subscription:
+    """As time has made it by now, before any sweep."""
+    return (await subscriptions.seen(read, await read.get(Subscription, subscription_id))).row
 
 
 async def _invoice(

@@ -9,7 +9,7 @@ from sqlalchemy import or_, select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import AccountLifecycle
-from thenga.domains.billing.services import entitlements, journal
+from thenga.domains.billing.services import entitlements, journal, tax_data
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -102,7 +102,7 @@ async def complete(work: Work, *, fields: dict[str, Any], prefill: dict[str, Any
     _state(work, account, told)
     if prefill and account.bill_to_provenance is not None:
         account.bill_to_provenance |= {"kind": "imported", "source": _PROFILE}
-    return await work.save(account)
+    return await _saved(work, account)
 
 
 async def change(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Account:
@@ -117,10 +117,29 @@ async def change(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Acc
             "An operator of the platform sets this; ask support.", reasonCode="operator_only"
         )
     _state(work, account, fields)
-    await work.save(account)
+    await _saved(work, account)
     if "spend_cap_minor" in fields:
         await entitlements.follow(work, reason="spend_cap_changed")
     return account
+
+
+async def _saved(work: Work, account: Account) -> Account:
+    freed = "parked" in work.changes(account)
+    await work.save(account)
+    if freed:
+        await wake(work)
+    return account
+
+
+async def wake(work: Work) -> None:
+    """The account is not parked any more: what waited for that is looked at now (BIL-51)."""
+    waiting = select(Subscription).where(
+        among(Subscription.__table__.c.status, [S.ACTIVE.value, S.PAST_DUE.value])
+    )
+    for known in await work.all(waiting.order_by(Subscription.id), limit=100):
+        subscription = await work.lock(Subscription, known.id)
+        subscription.next_check_at = work.now
+        await work.save(subscription)
 
 
 def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
@@ -139,6 +158,9 @@ def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
         account.bill_to_review = None  # whoever states it has looked at it
     for name, value in told.items():
         setattr(account, name, value)
+    waits = account.parked is not None and account.parked["reason"] == tax_data.PARKED_FOR
+    if waits and tax_data.is_whole(account):
+        account.parked = None
     if account.bill_to is not None and account.status is AccountStatus.PROVISIONAL:
         AccountLifecycle.complete(account, at=work.now)
 

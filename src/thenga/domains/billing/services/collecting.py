@@ -230,7 +230,8 @@ async def _follow(work: Work, payment: Payment) -> None:
         invoice = await work.get(Invoice, payment.invoice_id)
         if invoice.purpose is Purpose.METHOD:
             await invoices.discard(work, await work.lock(Invoice, invoice.id))
-        elif payment.status is S.FAILED:
+        elif payment.status is S.FAILED or payment.payment_method_id is not None:
+            # Nobody was there to cancel a charge of a method on file: it has failed (BIL-39).
             await outcomes.failed(work, payment)
 
 

@@ -64,10 +64,26 @@ async def open_or_go_on(
         await begin(work, invoice, subscription, kind=kind, category=category, attempt=attempt)
         return
     failure = await work.lock(PaymentFailure, known.id)
+    if _say_more(failure, attempt):
+        await work.save(failure)
+        return
     failure.category = category
     failure.attempts = [*failure.attempts, attempt]
     await _go_on(work, failure, subscription)
     await failure_notices.tell_failed(work, failure, invoice, payment_id=payment.id)
+
+
+def _say_more(failure: PaymentFailure, attempt: dict[str, Any]) -> bool:
+    """Whether it was counted already, as canceled before it was told as declined (BIL-31)."""
+    told = [one.get("paymentId") for one in failure.attempts]
+    if attempt["paymentId"] not in told:
+        return False
+    place = told.index(attempt["paymentId"])
+    said = failure.attempts[place] | {"category": attempt["category"], "code": attempt["code"]}
+    failure.attempts = [*failure.attempts[:place], said, *failure.attempts[place + 1 :]]
+    if place == len(told) - 1:
+        failure.category = FailureCategory(attempt["category"])
+    return True
 
 
 async def begin(

@@ -6,9 +6,11 @@ Where a period ends as well, the renewal bills it.
 from datetime import date
 
 from thenga.domains.billing.services import (
+    parking,
     periods,
     renewals,
     standing,
+    tax_data,
     usage_charges,
 )
 from thenga.domains.billing.services.invoices import TaxDataMissing
@@ -33,7 +35,7 @@ async def pass_time(work: Work, subscription: Subscription) -> None:
     try:
         await _bill(work, account, subscription, ended)
     except TaxDataMissing:
-        await renewals.wait_for_tax_data(work, account)
+        await parking.park(work, reason=tax_data.PARKED_FOR)
 
 
 def _ended(subscription: Subscription, today: date) -> Period | None:

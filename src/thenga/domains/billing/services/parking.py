@@ -1,7 +1,7 @@
 """Park instead of guess: an account whose books are in doubt is not billed by itself (BIL-51).
 
 Access stays as it is. What a night parked, a later night that finds nothing wrong lets go again;
-everything else waits for an operator.
+what lacked tax data goes on once they are told; everything else waits for an operator.
 """
 
 from collections.abc import Set
@@ -67,3 +67,4 @@ async def free(work: Work, *, reason: str) -> None:
     if account.parked is not None and account.parked["reason"] == reason:
         account.parked = None
         await work.save(account)
+        await accounts.wake(work)

@@ -1,5 +1,6 @@
 """Ways to pay: tokens that providers hand out, sealed here and shown to nobody."""
 
+from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from uuid import UUID
 
@@ -7,8 +8,10 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import PaymentMethodLifecycle
+from thenga.domains.billing.services import providers
 from thenga.domains.billing.services.accounts import LIVE
 from thenga.domains.billing.tables import (
+    Account,
     MethodKind,
     MethodStatus,
     MethodToken,
@@ -55,9 +58,20 @@ async def default_of(read: Reader, account_id: UUID) -> PaymentMethod | None:
     statement = select(PaymentMethod).where(
         PaymentMethod.account_id == account_id, PaymentMethod.status == MethodStatus.ACTIVE
     )
-    found = await read.all(statement.order_by(PaymentMethod.id.desc()), limit=100)
-    good = [one for one in found if is_chargeable(one, read.now)]
+    good = await chargeable(
+        read, await read.all(statement.order_by(PaymentMethod.id.desc()), limit=100)
+    )
     return next((one for one in good if one.preferred), good[0] if good else None)
+
+
+async def chargeable(read: Reader, methods: Sequence[PaymentMethod]) -> list[PaymentMethod]:
+    """Those that may be charged now; of a provider that was taken out it is as if none were there,
+    so that a renewal is recovered and not tried for ever (BIL-29)."""
+    good = [one for one in methods if is_chargeable(one, read.now)]
+    if not good:
+        return []
+    allowed = await providers.allowed(read, await read.get(Account, good[0].account_id))
+    return [one for one in good if one.provider in allowed]
 
 
 async def keep(work: Work, payment: Payment, given: MethodToken) -> PaymentMethod:

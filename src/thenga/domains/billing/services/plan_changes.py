@@ -294,7 +294,12 @@ async def at_renewal(work: Work, subscription: Subscription, *, on: date) -> Non
     that was told (BIL-1); what is unpaid lapses."""
     if awaited_until(subscription) is not None:
         await drop_change(work, subscription)
-    if subscription.pending_change is not None:
+    pending = subscription.pending_change
+    if pending is not None:
+        version = await plan_migrations.version_on(
+            work, pending["planCode"], pending["planVersion"], on
+        )
+        subscription.pending_change = pending | {"planVersion": version}
         await apply(work, subscription, on=on)
         return
     code, number = subscription.plan_code, subscription.plan_version

@@ -35,6 +35,7 @@ async def plan(
     known = await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=number)
     left = await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=from_version)
     _check(known, left)
+    _check_prices(known, left)
     await _check_notice(work, apply_after)
     left.migrates_to, left.migrates_after = number, apply_after
     if work.changes(left):
@@ -55,6 +56,19 @@ def _check(known: PlanVersion, left: PlanVersion) -> None:
                 operation="migrate",
                 allowed=[],
             )
+
+
+def _check_prices(known: PlanVersion, left: PlanVersion) -> None:
+    """By whichever interval it was sold, somebody may hold it; only the system can count that."""
+    priced = {one["interval"] for one in known.prices}
+    missing = sorted({one["interval"] for one in left.prices} - priced)
+    if missing:
+        raise RuleViolated(
+            f"Version {known.plan_version} has no price by the {' and the '.join(missing)}, by "
+            f"which version {left.plan_version} was sold; migrate to a version that has one.",
+            rule="every-interval-has-a-price",
+            missing=missing,
+        )
 
 
 async def _check_notice(read: Reader, apply_after: date) -> None:

@@ -20,12 +20,17 @@ class ProviderNotAllowed(Problem):
 
 async def check(read: Reader, account: Account, provider: str) -> None:
     """Real money never meets the sandbox, and the sandbox never real money (BIL-29)."""
-    configured = await configuration.in_force(read, "billing.providers", local_day(read.now))
-    allowed = configured[account.book]
-    if provider not in allowed:
+    those = await allowed(read, account)
+    if provider not in those:
         raise ProviderNotAllowed(
-            f"{provider} cannot be used here; use {' or '.join(allowed)}.", allowed=allowed
+            f"{provider} cannot be used here; use {' or '.join(those)}.", allowed=those
         )
+
+
+async def allowed(read: Reader, account: Account) -> list[str]:
+    """Those that the organization can pay with today."""
+    configured = await configuration.in_force(read, "billing.providers", local_day(read.now))
+    return list(configured[account.book])
 
 
 async def check_return(read: Reader, return_url: str | None) -> None:

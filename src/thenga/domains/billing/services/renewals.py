@@ -4,7 +4,7 @@ Keyed by subscription and first day, so it does not matter when or how often it 
 first; the rest is charged to the method on file.
 """
 
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from uuid import UUID
 
 from thenga.domains.billing import public
@@ -12,19 +12,23 @@ from thenga.domains.billing.services import (
     configuration,
     failures,
     invoices,
+    parking,
     payments,
     periods,
     plan_changes,
     standing,
     subscription_moves,
+    tax_data,
     telling,
     upcoming,
     usage_charges,
 )
-from thenga.domains.billing.services.invoices import TaxDataMissing
 from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.subscription_moves import interval_of
+from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_of
+from thenga.domains.billing.services.upcoming import Expected
 from thenga.domains.billing.tables import (
     Access,
     Account,
@@ -86,7 +90,9 @@ async def _announce(work: Work, subscription: Subscription, renews_on: date) -> 
     row = await _row(work, subscription, renews_on)
     if row.notice_sent_at is not None:
         return
-    expected = await upcoming.expected(work, subscription)
+    expected = await _wanted(work, subscription)
+    if expected is None:
+        return
     row.notice_sent_at = work.now
     row.amount_minor = expected.due.minor
     await work.save(row)
@@ -119,32 +125,45 @@ async def renew(work: Work, subscription: Subscription) -> None:
     row = await _row(work, subscription, renews_on)
     if row.renewed_at is not None:
         return
+    wanted = await _wanted(work, subscription)
+    if wanted is None or not await _can_be_written(work, account, wanted):
+        return
     await plan_changes.at_renewal(work, subscription, on=renews_on)
-    ended = periods.usage_month(_anchor(subscription), renews_on - timedelta(days=1))
-    interval = interval_of(subscription)
-    period = periods.containing(_anchor(subscription), interval, renews_on)
+    await _bill(work, account, subscription, row, wanted.period, wanted.lines)
+
+
+async def _wanted(work: Work, subscription: Subscription) -> Expected | None:
+    """What the next period costs; a plan without a price for it is nobody's gift (BIL-51)."""
     try:
-        await _bill(work, account, subscription, row, period=period, used_in=ended)
+        return await upcoming.expected(work, subscription)
+    except PlanNotAvailable:
+        await parking.park(work, reason="price_missing")
+        return None
+
+
+async def _can_be_written(work: Work, account: Account, wanted: Expected) -> bool:
+    """Whether a document can be made out, asked before anything moves: else neither the period
+    nor the plan would be the one that is billed later (BIL-26, BIL-51)."""
+    try:
+        if wanted.lines:
+            recipient_of(account, wanted.gross)
     except TaxDataMissing:
-        await wait_for_tax_data(work, account)
-
-
-async def wait_for_tax_data(work: Work, account: Account) -> None:
-    """Nothing is billed by itself until the account says who is billed (BIL-51)."""
-    account.parked = {"reason": "tax_data_missing", "since": work.now.isoformat()}
-    await work.save(account)
+        await parking.park(work, reason=tax_data.PARKED_FOR)
+        return False
+    return True
 
 
 async def begin_anew(work: Work, subscription: Subscription, day: date) -> None:
-    """Money came after the period was over: a new one begins on that day (BIL-14)."""
-    account = await work.lock(Account, subscription.account_id)
-    row = await _row(work, subscription, day)
-    if row.renewed_at is not None:
+    """Money came after the period was over: the next one begins on that day (BIL-14).
+
+    It is billed as every other, in a step of its own: what hinders that must not take back the
+    money that was booked (BIL-31).
+    """
+    if _leaves(subscription):
         return
-    ended = periods.usage_month(_anchor(subscription), day - timedelta(days=1))
-    subscription.anchor_date = day
-    period = periods.numbered(day, interval_of(subscription), 0)
-    await _bill(work, account, subscription, row, period=period, used_in=ended)
+    subscription.anchor_date = subscription.period_end = day
+    subscription.next_check_at = work.now
+    await work.save(subscription)
 
 
 async def _bill(
@@ -152,12 +171,9 @@ async def _bill(
     account: Account,
     subscription: Subscription,
     row: Renewal,
-    *,
     period: Period,
-    used_in: Period,
+    lines: list[invoices.DraftLine],
 ) -> None:
-    usage = await usage_charges.lines(work, subscription, used_in)
-    lines = [*await upcoming.recurring(work, subscription, period), *usage]
     subscription.period_start, subscription.period_end = period.start, period.end
     invoice = None
     if lines:
@@ -171,7 +187,7 @@ async def _bill(
     await subscription_moves.tell(work, subscription, "renewed")
     if invoice is not None:
         await charge(work, account, invoice, subscription)
-    await usage_charges.billed(work, usage)  # which follows what is held from now on
+    await usage_charges.billed(work, lines)  # which follows what is held from now on
 
 
 async def bill_for(
@@ -238,9 +254,3 @@ async def _row(work: Work, subscription: Subscription, first_day: date) -> Renew
             period_start=first_day,
         )
         return await work.hold(await work.add(made))
-
-
-def _anchor(subscription: Subscription) -> date:
-    if subscription.anchor_date is None:
-        raise LookupError(f"{subscription!r} has no anchor")
-    return subscription.anchor_date

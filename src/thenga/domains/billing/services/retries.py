@@ -151,7 +151,7 @@ async def _is_parked(read: Reader, account_id: UUID) -> bool:
 async def new_method(work: Work, method: PaymentMethod) -> None:
     """A new method is on file: every recovery is tried with it at once (BIL-39)."""
     parked = await _is_parked(work, method.account_id)
-    if parked or not payment_methods.is_chargeable(method, work.now):
+    if parked or not await payment_methods.chargeable(work, [method]):
         return
     statement = select(PaymentFailure).where(
         among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED])

@@ -69,6 +69,7 @@ __all__ = [
     "plan_next",
     "seen",
     "tell",
+    "to_renew",
     "told",
 ]
 
@@ -226,6 +227,15 @@ async def seen(read: Reader, subscription: Subscription) -> Seen:
     if failure is not None:
         grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
     return Seen(row, standing.access(row, failure, read.now), grace)
+
+
+def to_renew(row: Subscription) -> Subscription:
+    """As its renewal will find it: the days of a pause go on where it ends by itself (BIL-13)."""
+    if row.status is not S.PAUSED or row.resume_on is None:
+        return row
+    going_on = copy(row)
+    pausing.go_on(going_on, row.resume_on)
+    return going_on
 
 
 async def list_all(

@@ -8,6 +8,7 @@ from thenga.kernel.money import Money
 
 # Above this consideration a tax invoice needs the recipient's address (VAT Act, section 20).
 WITHOUT_ADDRESS = 500_000
+PARKED_FOR = "tax_data_missing"
 
 
 class TaxDataMissing(Problem):
@@ -15,6 +16,11 @@ class TaxDataMissing(Problem):
     `missing` names with `PATCH /billing/accounts/{accountId}`, then send this again."""
 
     code, status, title = "billing-tax-data-missing", 422, "The tax invoice cannot be made out yet"
+
+
+def is_whole(account: Account) -> bool:
+    """Whether a document of any sum can be made out."""
+    return account.bill_to is not None and "address" in account.bill_to
 
 
 def recipient_of(account: Account, gross: Money) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from enum import StrEnum
 
 from thenga.domains.billing.services import (
-    journal,
+    allocations,
     payment_methods,
     payments,
     periods,
@@ -16,6 +16,7 @@ from thenga.domains.billing.services import (
 )
 from thenga.domains.billing.services.invoices import DraftLine
 from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.tables import (
     Access,
@@ -83,9 +84,9 @@ class Outlook:
 
 
 def renews(subscription: Subscription) -> bool:
-    """Whether there is a next period to be billed."""
-    live = subscription.status in (*_LIVE, S.PAUSED)
-    return live and subscription.cancel_at is None and subscription.period_end is not None
+    """Whether there is a next period to be billed; an unpaid first charge has none yet."""
+    live = subscription.status in (*_LIVE, S.PAUSED) and subscription.cancel_at is None
+    return live and subscription.period_end is not None and subscription.anchor_date is not None
 
 
 async def expected(read: Reader, subscription: Subscription) -> Expected:
@@ -116,8 +117,13 @@ async def expected(read: Reader, subscription: Subscription) -> Expected:
 
 
 def _planned(subscription: Subscription) -> tuple[str, int, Interval]:
-    """The plan that is renewed: the one of a scheduled change, or the present one."""
+    """The plan that is renewed: the one of a scheduled change, or the present one.
+
+    A change that is not paid falls away at the renewal, and one scheduled before it counts again.
+    """
     pending = subscription.pending_change
+    if pending is not None and pending["status"] != "scheduled":
+        pending = pending.get("former")
     if pending is not None and pending["status"] == "scheduled":
         return pending["planCode"], pending["planVersion"], Interval(pending["interval"])
     return subscription.plan_code, subscription.plan_version, interval_of(subscription)
@@ -140,6 +146,8 @@ async def _recurring(
 ) -> list[DraftLine]:
     plan = await version(read, code, number)
     price = plans.price_of(plan, interval)
+    if price is None:  # only a price of 0 is free
+        raise PlanNotAvailable(f"{code} {number} has no price by the {interval}.", planCode=code)
     if not price:
         return []
     line = DraftLine(
@@ -167,28 +175,31 @@ async def version(read: Reader, code: str, number: int) -> OfferedPlan:
 
 async def credit_for(read: Reader, account: Account, gross: Money) -> Money:
     """How much of it the credit of the account pays."""
-    balance = await journal.credit_balance(read, currency=account.currency)
-    return max(Money(0, account.currency), min(balance, gross))
+    return min(await allocations.free_credit(read, currency=account.currency), gross)
 
 
 async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod | None:
     """The method that a subscription is charged to: its own while it is good, or the account's."""
     if subscription.payment_method_id is not None:
         own = await read.find(PaymentMethod, id=subscription.payment_method_id)
-        if own is not None and payment_methods.is_chargeable(own, read.now):
+        if own is not None and await payment_methods.chargeable(read, [own]):
             return own
     return await payment_methods.default_of(read, subscription.account_id)
 
 
-async def outlook(read: Reader, subscription: Subscription) -> Outlook:
-    """How the next renewal stands, as time has made it by now."""
+async def outlook(read: Reader, subscription: Subscription, renewing: Subscription) -> Outlook:
+    """How the next renewal stands: of the row as it is, and as its renewal will find it."""
     failure = await standing.open_failure(read, subscription.id)
-    period = (subscription.period_start, subscription.period_end)
-    last, following = [await _row(read, subscription, day) for day in period]
-    has_period = subscription.period_end is not None and subscription.anchor_date is not None
-    wanted = await expected(read, subscription) if has_period else None
+    last = await _row(read, subscription, subscription.period_start)
+    following = await _row(read, subscription, renewing.period_end)
+    wanted, blockers = None, []
+    try:
+        if renewing.period_end is not None and renewing.anchor_date is not None:
+            wanted = await expected(read, renewing)
+    except PlanNotAvailable:
+        blockers = ["price_missing"]
     state = await _state(read, subscription, last, failure)
-    blockers = await _blockers(read, subscription, failure, wanted)
+    blockers += await _blockers(read, subscription, failure, wanted)
     return Outlook(subscription, state, wanted, last, following, blockers)
 
 
