@@ -150,19 +150,6 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
     await entitlements.follow(work, reason="suspended")
 
 
-async def written_off(work: Work, invoice_id: UUID) -> None:
-    """An operator has given the money up; nothing is tried any more (BIL-43)."""
-    known = await standing.unsettled(work, invoice_id)
-    if known is None:
-        return
-    subscription = await work.lock(Subscription, known.subscription_id)
-    failure = await work.lock(PaymentFailure, known.id)
-    if failure.status is not FailureStatus.EXHAUSTED:
-        await exhaust(work, failure, subscription)
-    recovery_steps.give_up(failure, work.now)
-    await work.save(failure)
-
-
 # No date stands for the end of time, so that every row has its place in the order.
 _ORDERS: dict[str, ColumnElement[Any]] = {
     "firstFailedAt": PaymentFailure.__table__.c.first_failed_at,

@@ -68,13 +68,19 @@ class Given:
 async def rest(work: Work, subscription: Subscription, wanted: Settlement | None) -> Given | None:
     """Credit the days after this one; in the first days the whole, and pay it back."""
     whole = await _is_fresh(work, subscription)
-    parts = await (_all_of(work, subscription) if whole else _unused(work, subscription))
+    found = await (_all_of(work, subscription) if whole else _unused(work, subscription))
+    parts = [part for part in found if await _can_go_back(work, part)]
     if not parts:
         return None
     notes = [await _credit(work, part) for part in parts]
     total = Money(sum(part.amount.minor for part in parts), parts[0].amount.currency)
     usual = Settlement.REFUND if whole else Settlement.CREDIT
     return Given(total, [note.id for note in notes], wanted or usual)
+
+
+async def _can_go_back(read: Reader, part: Part) -> bool:
+    """Whether its invoice can be credited; what was written off was never paid."""
+    return credit_notes.is_creditable(await read.get(Invoice, part.invoice_id))
 
 
 async def _is_fresh(read: Reader, subscription: Subscription) -> bool:

@@ -88,13 +88,19 @@ async def _collect(
     work: Work, payment: Payment, invoice: Invoice, subscription: Subscription | None
 ) -> None:
     """An invoice that exists takes the money; what had failed is recovered."""
+    given_up = invoice.status is InvoiceStatus.UNCOLLECTIBLE
     if invoice.status is InvoiceStatus.DRAFT:
         await invoices.release(work, invoice, paid=payment.amount)
         covered = payment.amount_minor >= invoice.amount_due_minor
     else:
         covered = not await allocations.settle(work, invoice, paid=payment.amount)
+    if not covered or subscription is None:
+        return
+    if given_up:
+        await recovering.paid_after_all(work, invoice, subscription, payment)
+        return
     failure = await standing.unsettled(work, invoice.id)
-    if covered and failure is not None and subscription is not None:
+    if failure is not None:
         held = await work.lock(PaymentFailure, failure.id)
         await recovering.recover(work, held, subscription, payment)
 

@@ -3,6 +3,8 @@
 from datetime import date
 from uuid import UUID
 
+from sqlalchemy import bindparam, select
+
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services import (
@@ -38,6 +40,10 @@ from thenga.kernel.money import Money
 
 S = SubscriptionStatus
 _BEHIND = (S.PAST_DUE, S.SUSPENDED)
+_WRITTEN_OFF = select(PaymentFailure).where(
+    PaymentFailure.invoice_id == bindparam("invoice_id"),
+    PaymentFailure.status == FailureStatus.WRITTEN_OFF,
+)
 
 
 async def pass_time(work: Work, failure_id: UUID) -> None:
@@ -85,10 +91,16 @@ async def recover(
     PaymentFailureLifecycle.recover(failure, at=work.now)
     today = local_day(work.now)
     if failure.credit_note_id is None:
-        failure.credit_note_id = await _credit_undelivered(work, failure, until=today)
+        failure.credit_note_id = await _credit_undelivered(work, failure, subscription, until=today)
     failure.recovered_at = work.now
     failure.next_retry_at = failure.next_check_at = None
     await work.save(failure)
+    await _tell_recovered(work, failure, payment)
+    await _stand_again(work, subscription, first_charge=failure.first_charge)
+    await entitlements.follow(work, reason="payment_recovered")
+
+
+async def _tell_recovered(work: Work, failure: PaymentFailure, payment: Payment | None) -> None:
     invoice = await work.get(Invoice, failure.invoice_id)
     work.publish(
         public.PaymentRecovered(
@@ -100,8 +112,24 @@ async def recover(
             amount=payment.amount if payment else Money(invoice.gross_minor, invoice.currency),
         )
     )
-    await _stand_again(work, subscription, first_charge=failure.first_charge)
-    await entitlements.follow(work, reason="payment_recovered")
+
+
+async def paid_after_all(
+    work: Work, invoice: Invoice, subscription: Subscription, payment: Payment
+) -> None:
+    """Money came for what was written off: nothing begins again, and it is told once."""
+    found = await work.ask(_WRITTEN_OFF, limit=1, invoice_id=invoice.id)
+    if not found:
+        return  # nothing had failed when it was written off
+    failure = await work.lock(PaymentFailure, found[0].id)
+    if failure.credit_note_id is None:
+        today = local_day(work.now)
+        failure.credit_note_id = await _credit_undelivered(
+            work, failure, subscription, until=today, ends=True
+        )
+    failure.recovered_at = work.now
+    await work.save(failure)
+    await _tell_recovered(work, failure, payment)
 
 
 async def _stand_again(work: Work, subscription: Subscription, *, first_charge: bool) -> None:
@@ -131,17 +159,46 @@ async def _give_up(
         PaymentFailureLifecycle.write_off(failure, at=work.now)
     else:
         last = local_day(failure.ends_at)
-        failure.credit_note_id = await _credit_undelivered(work, failure, until=last, ends=True)
+        failure.credit_note_id = await _credit_undelivered(
+            work, failure, subscription, until=last, ends=True
+        )
     await work.save(failure)
+    await _end_unpaid(work, subscription)
+
+
+async def _end_unpaid(work: Work, subscription: Subscription) -> None:
     if subscription.status in (*_BEHIND, S.ACTIVE, S.PAUSED):
         await subscription_moves.end(work, subscription, reason="unpaid")
     await entitlements.follow(work, reason="ended")
 
 
+async def written_off(work: Work, invoice_id: UUID) -> None:
+    """An operator has given the money up: nothing is tried any more, what it was for ends (BIL-43).
+
+    The whole rest is off the books, so no days are credited unless it is paid after all.
+    """
+    known = await standing.unsettled(work, invoice_id)
+    if known is None:
+        return
+    subscription = await work.lock(Subscription, known.subscription_id)
+    failure = await work.lock(PaymentFailure, known.id)
+    recovery_steps.give_up(failure, work.now)
+    await work.save(failure)
+    await _end_unpaid(work, subscription)
+
+
 async def _credit_undelivered(
-    work: Work, failure: PaymentFailure, *, until: date, ends: bool = False
+    work: Work,
+    failure: PaymentFailure,
+    subscription: Subscription,
+    *,
+    until: date,
+    ends: bool = False,
 ) -> UUID | None:
-    """Days on which nothing was delivered for want of money are not owed (BIL-55)."""
+    """Days on which nothing was delivered for want of money are not owed (BIL-55).
+
+    What has ended was delivered to nobody since, and is no day of the recovery any more.
+    """
     reduced = [one.at for one in standing.reductions(failure) if one.at <= work.now]
     if not reduced:
         return None
@@ -149,7 +206,8 @@ async def _credit_undelivered(
     line = await invoices.running_line(work, failure.subscription_id, first)
     if line is None:
         return None
-    last = min(until, line.span.end)
+    ended = subscription.ended_at
+    last = min(until, line.span.end, local_day(ended) if ended else until)
     days = (last - first).days
     if days <= 0:
         return None
