@@ -107,3 +107,48 @@ async def unpaid(payer: Payer) -> Any:
         "SELECT id FROM billing.invoice WHERE organization_id = $1 AND amount_due_minor > 0"
     )
     return found
+
+
+async def credit_all(api: httpx2.AsyncClient, payer: Payer, invoice_id: str) -> httpx2.Response:
+    """An operator takes the whole invoice back; the worker numbers the note and looks again."""
+    headers = await paying.owner_of(payer.host, payer)
+    invoice = (await api.get(f"/billing/invoices/{invoice_id}", headers=headers)).json()
+    lines = [{"invoiceLineId": one["id"], "gross": one["gross"]} for one in invoice["lines"]]
+    answer = await by_operator(
+        *(api, payer, f"/billing/invoices/{invoice_id}/credit-notes"),
+        lines=lines,
+        reasonCode="goodwill",
+        explanation="Our own mistake",
+    )
+    await payer.settle()
+    await payer.settle()
+    return answer
+
+
+@pytest.mark.rule("BIL-27")
+@pytest.mark.rule("BIL-44")
+@pytest.mark.rule("BIL-55")
+@pytest.mark.parametrize("day", [5, 20, 29])
+async def test_what_is_credited_wholly_is_not_owed_any_more_and_recovers_at_once(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, day: int
+):
+    payer, subscription = await paying.declined(host, clock)
+    await payer.at(BEGAN + timedelta(days=day, hours=10))
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers)
+
+    given = await credit_all(api, payer, failure["invoiceId"])
+
+    path = f"/billing/payment-failures/{failure['id']}"
+    after = (await api.get(path, headers=headers)).json()
+    held = (await api.get(f"/billing/subscriptions/{subscription.id}", headers=headers)).json()
+    notes = (await api.get("/billing/credit-notes", headers=headers)).json()["items"]
+    (told,) = await payer.rows(
+        "SELECT envelope::jsonb -> 'data' -> 'amount' ->> 'amount' AS amount FROM billing.outbox "
+        "WHERE organization_id = $1 AND mesh_subject LIKE '%.PaymentRecovered.%'"
+    )
+    print(f"day={day} recovery={after['status']} access={held['access']} told={told['amount']}")
+    assert given.status_code == 201
+    assert (after["status"], held["status"], held["access"]) == ("recovered", "active", "full")
+    assert [one["reasonCode"] for one in notes] == ["goodwill"]
+    assert told["amount"] == "0.00"  # what was paid

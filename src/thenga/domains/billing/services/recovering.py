@@ -51,12 +51,12 @@ async def pass_time(work: Work, failure_id: UUID) -> None:
     failure, subscription, invoice = await retries.held(work, failure_id)
     if failure.status not in standing.UNSETTLED:
         return
-    steps = recovery_steps.due(failure, work.now)
-    if not steps:
+    if failure.next_check_at is None or failure.next_check_at > work.now:
         return
     if _is_settled(failure, invoice):
         await recover(work, failure, subscription, None)
         return
+    steps = recovery_steps.due(failure, work.now)
     failure.next_check_at = recovery_steps.next_check(failure, work.now)
     for one in steps:
         if one.step is Step.RETRY:
@@ -102,6 +102,7 @@ async def recover(
 
 async def _tell_recovered(work: Work, failure: PaymentFailure, payment: Payment | None) -> None:
     invoice = await work.get(Invoice, failure.invoice_id)
+    paid = Money(invoice.amount_paid_minor + invoice.credit_applied_minor, invoice.currency)
     work.publish(
         public.PaymentRecovered(
             organization_id=failure.organization_id,
@@ -109,7 +110,7 @@ async def _tell_recovered(work: Work, failure: PaymentFailure, payment: Payment 
             failure_id=failure.id,
             invoice_id=failure.invoice_id,
             subscription_id=failure.subscription_id,
-            amount=payment.amount if payment else Money(invoice.gross_minor, invoice.currency),
+            amount=payment.amount if payment else paid,
         )
     )
 
@@ -212,10 +213,13 @@ async def _credit_undelivered(
     if days <= 0:
         return None
     invoice = await work.get(Invoice, line.invoice_id)
+    amount = proration.part(line.gross, days, line.span.days)
+    if not amount or not credit_notes.is_creditable(invoice):
+        return None  # it was given back otherwise
     note = await credit_notes.draft(
         work,
         invoice,
-        credited=[(line.line_id, proration.part(line.gross, days, line.span.days))],
+        credited=[(line.line_id, amount)],
         reason_code=CreditReason.UNDELIVERED,
         explanation=f"{days} of {line.span.days} days were not delivered.",
     )
