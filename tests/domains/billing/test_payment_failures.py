@@ -244,7 +244,10 @@ async def test_a_stranger_finds_no_failure(
 @pytest.mark.rule("BIL-40")
 @pytest.mark.parametrize(
     "topic",
-    [telling.PAYMENT_FAILED, telling.GRACE_ENDING, telling.RENEWAL_DUE, telling.TRIAL_ENDING],
+    [
+        *(telling.PAYMENT_FAILED, telling.GRACE_ENDING, telling.DISPUTE_LOST),
+        *(telling.RENEWAL_DUE, telling.TRIAL_ENDING),
+    ],
 )
 def test_every_letter_can_be_written_with_its_facts(topic: str):
     facts = {"name": "A", "plan": "B", "amount": "C", "until": "D", "next": "E"}

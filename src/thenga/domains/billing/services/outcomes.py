@@ -4,6 +4,8 @@ Money that nothing waits for any more stays as credit (BIL-33). Rows are locked 
 everywhere: account, trial, subscription, invoice, failure.
 """
 
+from sqlalchemy import bindparam, select
+
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
     allocations,
@@ -34,6 +36,11 @@ from thenga.kernel.db.work import Work
 
 D, P, S = DisputeStatus, PaymentStatus, SubscriptionStatus
 _LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED, S.PAUSED)
+_DISPUTED = select(Payment).where(
+    Payment.subscription_id == bindparam("subscription_id"),
+    Payment.status == PaymentStatus.SUCCEEDED,
+    Payment.dispute_status == DisputeStatus.OPEN,
+)
 
 
 async def succeeded(work: Work, payment: Payment) -> None:
@@ -156,7 +163,8 @@ async def disputed(work: Work, payment: Payment) -> None:
     invoice, subscription = await _held(work, payment)
     if subscription is None or subscription.status not in _LIVE:
         return
-    subscription.disputed = payment.dispute_status is D.OPEN
+    disputed = await work.ask(_DISPUTED, limit=1, subscription_id=subscription.id)
+    subscription.disputed = bool(disputed)
     await work.save(subscription)
     if payment.dispute_status is D.LOST and await standing.unsettled(work, invoice.id) is None:
         failure = await failures.begin(

@@ -200,6 +200,8 @@ async def _credit_undelivered(
 
     What has ended was delivered to nobody since, and is no day of the recovery any more.
     """
+    if failure.kind is FailureKind.DISPUTED:
+        return None  # the bank has given back the whole
     reduced = [one.at for one in standing.reductions(failure) if one.at <= work.now]
     if not reduced:
         return None

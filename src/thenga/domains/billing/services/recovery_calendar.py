@@ -79,6 +79,12 @@ def schedule(failed_at: datetime, policy: DunningPolicy, *, first_charge: bool) 
     )
 
 
+def of_dispute(lost_at: datetime, policy: DunningPolicy) -> Schedule:
+    """Money that a bank has taken back is neither tried again nor waited for; only the end has a
+    date."""
+    return Schedule((), lost_at, lost_at, ends_at(lost_at, policy))
+
+
 def category_of(network_code: str) -> Category:
     """What a network's answer means; whatever is not listed may be tried again."""
     return Category.HARD if network_code.upper() in _HARD else Category.SOFT

@@ -9,9 +9,8 @@ from enum import StrEnum
 from uuid import UUID
 
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
-from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services import standing
-from thenga.domains.billing.tables import FailureStatus, PaymentFailure
+from thenga.domains.billing.tables import FailureKind, FailureStatus, PaymentFailure
 from thenga.kernel.db.work import Work
 
 
@@ -37,11 +36,10 @@ _ORDER = list(Step)
 
 def planned(failure: PaymentFailure) -> list[Dated]:
     """All steps of a recovery in order, past ones as well."""
-    policy = standing.policy_of(failure.policy)
-    dates = calendar.schedule(failure.first_failed_at, policy, first_charge=failure.first_charge)
+    dates = standing.dates_of(failure)
     grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
     made = [Dated(at, Step.RETRY) for at in dates.retries]
-    if not failure.first_charge:
+    if not failure.first_charge and failure.kind is not FailureKind.DISPUTED:
         made.append(Dated(dates.grace_notice_at, Step.TELL_GRACE))
         made.append(Dated(grace, Step.END_GRACE))
     made.append(Dated(dates.ends_at, Step.GIVE_UP))

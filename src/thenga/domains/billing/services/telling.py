@@ -27,6 +27,7 @@ from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.money import Money
 
 PAYMENT_FAILED = "billing.payment_failed"
+DISPUTE_LOST = "billing.dispute_lost"
 GRACE_ENDING = "billing.grace_ending"
 RENEWAL_DUE = "billing.renewal_due"
 TRIAL_ENDING = "billing.trial_ending"
@@ -76,6 +77,19 @@ async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     }
 
 
+async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    failure = await read.get(PaymentFailure, failure_id)
+    if failure.status not in standing.UNSETTLED:
+        return None
+    invoice = await read.get(Invoice, failure.invoice_id)
+    subscription = await read.get(Subscription, failure.subscription_id)
+    return {
+        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
+        "amount": _said(Money(invoice.amount_paid_minor, invoice.currency)),
+        "until": _day(failure.ends_at),
+    }
+
+
 def _next(failure: PaymentFailure) -> str:
     if failure.status is FailureStatus.EXHAUSTED or failure.next_retry_at is None:
         return "It is not tried again by itself."
@@ -112,6 +126,7 @@ async def _of_trial(read: Reader, trial_id: UUID) -> dict[str, str] | None:
 
 _FACTS = {
     PAYMENT_FAILED: _of_failure,
+    DISPUTE_LOST: _of_dispute,
     GRACE_ENDING: _of_failure,
     RENEWAL_DUE: _of_renewal,
     TRIAL_ENDING: _of_trial,
