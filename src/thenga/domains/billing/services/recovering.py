@@ -1,6 +1,6 @@
 """How a recovery goes on and ends: by its dates, by money, or given up (BIL-41, 43, 55)."""
 
-from datetime import date
+from datetime import date, datetime, timedelta
 from uuid import UUID
 
 from sqlalchemy import bindparam, select
@@ -39,6 +39,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
 S = SubscriptionStatus
+_A_DAY = timedelta(days=1)
 _BEHIND = (S.PAST_DUE, S.SUSPENDED)
 _WRITTEN_OFF = select(PaymentFailure).where(
     PaymentFailure.invoice_id == bindparam("invoice_id"),
@@ -188,6 +189,24 @@ async def written_off(work: Work, invoice_id: UUID) -> None:
     await _end_unpaid(work, subscription)
 
 
+def _undelivered_from(
+    failure: PaymentFailure, subscription: Subscription, now: datetime, *, ends: bool
+) -> date | None:
+    """The first day that was not delivered; those that wait in a pause go on unless it ends."""
+    if subscription.paused_on is not None:
+        return subscription.paused_on + _A_DAY if ends else None
+    reduced = [one.at for one in standing.reductions(failure) if one.at <= now]
+    return local_day(min(reduced)) if reduced else None
+
+
+def _undelivered_to(subscription: Subscription, paid_to: date, until: date) -> date:
+    """The first day that is owed again; all that wait in a pause go with the plan."""
+    if subscription.paused_on is not None:
+        return paid_to
+    ended = subscription.ended_at
+    return min(until, paid_to, local_day(ended) if ended else until)
+
+
 async def _credit_undelivered(
     work: Work,
     failure: PaymentFailure,
@@ -202,15 +221,11 @@ async def _credit_undelivered(
     """
     if failure.kind is FailureKind.DISPUTED:
         return None  # the bank has given back the whole
-    reduced = [one.at for one in standing.reductions(failure) if one.at <= work.now]
-    if not reduced:
+    first = _undelivered_from(failure, subscription, work.now, ends=ends)
+    line = first and await invoices.running_line(work, failure.subscription_id, first)
+    if first is None or not line:
         return None
-    first = local_day(min(reduced))
-    line = await invoices.running_line(work, failure.subscription_id, first)
-    if line is None:
-        return None
-    ended = subscription.ended_at
-    last = min(until, line.span.end, local_day(ended) if ended else until)
+    last = _undelivered_to(subscription, line.span.end, until)
     days = (last - first).days
     if days <= 0:
         return None
