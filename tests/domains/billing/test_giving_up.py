@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -10,7 +11,7 @@ from tests.conftest import Time
 from tests.factories import identity as people
 from tests.factories import paying
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import entitlements
+from thenga.domains.billing.services import entitlements, telling
 from thenga.domains.billing.tables import CollectionMethod
 from thenga.kernel.host import Host
 
@@ -152,3 +153,32 @@ async def test_what_is_credited_wholly_is_not_owed_any_more_and_recovers_at_once
     assert (after["status"], held["status"], held["access"]) == ("recovered", "active", "full")
     assert [one["reasonCode"] for one in notes] == ["goodwill"]
     assert told["amount"] == "0.00"  # what was paid
+
+
+@pytest.mark.rule("BIL-40")
+@pytest.mark.rule("BIL-55")
+@pytest.mark.parametrize("paid_on", [20, 31])
+async def test_who_left_before_is_not_told_of_grace_nor_credited_days_they_had(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, paid_on: int
+):
+    """Left on day 6 with everything open until then; what was owed is still asked for."""
+    payer, subscription = await paying.declined(host, clock)
+    await payer.at(BEGAN + timedelta(days=6, hours=10))
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers)
+    await api.post(
+        f"/billing/subscriptions/{subscription.id}/cancel",
+        json={"mode": "immediate", "reasonCode": "other", "settlement": "none"},
+        headers=headers,
+    )
+    written = await payer.letter(telling.PAYMENT_FAILED, UUID(failure["id"]))
+
+    await payer.at(BEGAN + timedelta(days=paid_on))
+    await pay(api, payer, failure["invoiceId"])
+
+    notes = await payer.rows("SELECT 1 FROM billing.credit_note WHERE organization_id = $1")
+    told = await payer.told()
+    assert written is not None
+    assert "The plan has ended; this is still owed for the time before." in written
+    assert (told.count("GraceEnding"), notes) == (0, [])
+    assert told.count("PaymentRecovered") == 1

@@ -250,7 +250,7 @@ async def test_a_stranger_finds_no_failure(
     ],
 )
 def test_every_letter_can_be_written_with_its_facts(topic: str):
-    facts = {"name": "A", "plan": "B", "amount": "C", "until": "D", "next": "E"}
+    facts = dict.fromkeys(("name", "plan", "amount", "until", "standing", "next"), "A")
 
     subject, text = letter(topic, facts)
 
@@ -277,5 +277,7 @@ async def test_the_payer_is_told_by_letter(host: Host, seeded: None, clock: Time
     assert written is not None
     assert written.addresses == ["books@mokoena.example"]
     assert written.facts["amount"] == "ZAR 1499.00"
-    assert written.facts["until"] == "28 November 2026"
+    assert written.facts["standing"] == (
+        "Nothing is closed: you can go on working until 28 November 2026."
+    )
     assert written.facts["next"] == "It is tried again on 15 November 2026."

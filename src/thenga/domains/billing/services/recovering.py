@@ -63,7 +63,7 @@ async def pass_time(work: Work, failure_id: UUID) -> None:
         if one.step is Step.RETRY:
             await retries.by_date(work, failure, subscription, invoice)
         elif one.step is Step.TELL_GRACE:
-            await _tell_grace(work, failure, invoice)
+            await _tell_grace(work, failure, subscription, invoice)
         elif one.step is Step.GIVE_UP:
             await _give_up(work, failure, subscription, invoice)
     await work.save(failure)
@@ -77,9 +77,11 @@ def _is_settled(failure: PaymentFailure, invoice: Invoice) -> bool:
     return open_again and invoice.status is not InvoiceStatus.DRAFT and not invoice.amount_due_minor
 
 
-async def _tell_grace(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
-    if failure.grace_told_at is not None:
-        return
+async def _tell_grace(
+    work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
+) -> None:
+    if failure.grace_told_at is not None or subscription.status is S.ENDED:
+        return  # told, or there is nothing left to be reduced
     failure.grace_told_at = work.now
     await work.save(failure)
     await failure_notices.tell_grace_ending(work, failure, invoice)
