@@ -10,6 +10,7 @@ from thenga.domains.billing import public
 from thenga.domains.billing.services import (
     allocations,
     conversions,
+    document_calendar,
     failure_notices,
     failures,
     invoices,
@@ -19,6 +20,8 @@ from thenga.domains.billing.services import (
     subscription_moves,
 )
 from thenga.domains.billing.tables import (
+    Account,
+    CollectionMethod,
     DisputeStatus,
     FailureCategory,
     FailureKind,
@@ -130,7 +133,15 @@ async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription
     if invoice.purpose is Purpose.CONVERSION:
         return await conversions.is_made(work, subscription)
     owed = invoice.purpose in (Purpose.RENEWAL, Purpose.USAGE)
-    return owed and subscription.status in _LIVE
+    return owed and subscription.status in _LIVE and not await _is_sent(work, invoice)
+
+
+async def _is_sent(work: Work, invoice: Invoice) -> bool:
+    """Whether it may be paid until its due date; only then has it failed (BIL-39)."""
+    if invoice.due_date is not None:
+        return document_calendar.late_at(invoice) is not None
+    account = await work.get(Account, invoice.account_id)
+    return account.collection_method is CollectionMethod.SEND_INVOICE
 
 
 async def _tell_only(work: Work, payment: Payment, invoice: Invoice) -> None:
