@@ -12,6 +12,7 @@ from uuid import UUID, uuid4
 
 from tests.factories import billing
 from tests.factories import identity as people
+from thenga.domains.billing.adapters import mail
 from thenga.domains.billing.services import (
     collecting,
     conversions,
@@ -20,6 +21,7 @@ from thenga.domains.billing.services import (
     recovering,
     subscription_clock,
     subscriptions,
+    telling,
 )
 from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.tables import (
@@ -159,6 +161,20 @@ class Payer:
         await work.finish()
         await self.settle()
         return await self.read(Subscription, bought.subscription.id)
+
+    async def letter(self, topic: str, about: UUID) -> str | None:
+        """The letter as it would go out now; none where nothing is to be told any more."""
+        work = self.work()
+        account = await work.lock(Account, self.account.id)
+        account.invoice_emails = ["books@mokoena.example"]
+        await work.save(account)
+        await work.finish()
+        work = self.work()
+        try:
+            written = await telling.letter(work, topic, about)
+        finally:
+            await work.close()
+        return None if written is None else mail.letter(topic, written.facts)[1]
 
     async def read(self, row: Any, row_id: UUID) -> Any:
         work = self.work()

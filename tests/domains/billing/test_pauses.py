@@ -1,6 +1,6 @@
 """Pausing: no money moves, the days wait, and they go on."""
 
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -8,10 +8,15 @@ import httpx2
 import pytest
 
 from tests.conftest import Time
-from tests.factories import billing
+from tests.factories import billing, paying
 from tests.factories.subscriptions import Customer, customer
 from thenga.domains.billing.services import pauses
-from thenga.domains.billing.tables import Pause, SubscriptionStatus
+from thenga.domains.billing.tables import (
+    CollectionMethod,
+    Pause,
+    Subscription,
+    SubscriptionStatus,
+)
 from thenga.kernel.host import Host
 
 
@@ -26,6 +31,13 @@ async def pause(buyer: Customer, held: Any, **body: Any) -> httpx2.Response:
 
 async def resume(buyer: Customer, held: Any) -> httpx2.Response:
     return await buyer.post(f"subscriptions/{held['id']}/resume")
+
+
+async def pay_renewal(buyer: Customer) -> None:
+    (charge,) = await buyer.rows(
+        "SELECT id FROM billing.payment WHERE organization_id = $1 AND status = 'processing'"
+    )
+    await buyer.pay(str(charge["id"]))
 
 
 async def spans(buyer: Customer) -> list[tuple[str, str]]:
@@ -126,6 +138,8 @@ async def test_two_pauses_a_year_of_ninety_days_at_most(buyer: Customer):
     await buyer.at("2027-03-01 10:00")
     third = await pause(buyer, held)
     await buyer.at("2027-11-30 10:00")
+    await buyer.sweep(held["id"])
+    await pay_renewal(buyer)
     day_before = await pause(buyer, held)
     await buyer.at("2027-12-01 10:00")
     too_long = await pause(buyer, held, resumeOn="2028-03-01")
@@ -200,6 +214,51 @@ async def test_a_paused_plan_is_not_changed_and_a_scheduled_change_moves_along(b
 
     assert (refused.status_code, refused.json()["code"]) == (409, "billing-paused")
     assert resumed["pendingChange"]["effectiveOn"] == "2027-01-29"
+
+
+@pytest.mark.rule("BIL-13")
+async def test_days_that_are_not_paid_for_cannot_wait(
+    host: Host, api: httpx2.AsyncClient, clock: Time, seeded: None
+):
+    sent = CollectionMethod.SEND_INVOICE
+    buyer = await customer(host, api, clock, "2026-11-14 10:00", collection_method=sent)
+    held = await buyer.start()
+    await buyer.number()
+
+    unpaid = await pause(buyer, held)
+    answer = await buyer.post(
+        "payments", invoiceId=unpaid.json()["invoiceId"], paymentMethodId=str(buyer.method_id)
+    )
+    charged = await pause(buyer, held)
+    await buyer.pay(answer.json()["id"])
+    paid = await pause(buyer, held)
+
+    print(f"unpaid={unpaid.json()['detail']} charged={charged.json()['code']} {paid.status_code}")
+    assert (unpaid.status_code, unpaid.json()["code"]) == (409, "billing-payment-overdue")
+    assert (charged.status_code, charged.json()["code"]) == (409, "billing-payment-in-progress")
+    assert charged.json()["paymentId"] == answer.json()["id"]
+    assert (paid.status_code, paid.json()["status"]) == (200, "paused")
+
+
+@pytest.mark.rule("BIL-55")
+async def test_a_paused_plan_that_is_given_up_gives_back_the_days_that_waited(
+    host: Host, clock: Time, seeded: None
+):
+    payer, subscription = await paying.declined(host, clock)
+    work = payer.work()
+    held = await work.lock(Subscription, subscription.id)
+    held.status = SubscriptionStatus.PAUSED  # as it could be before an unpaid day was refused
+    held.paused_on, held.banked_days = date(2026, 11, 15), 28
+    await work.save(held)
+    await work.finish()
+
+    await payer.at(datetime(2026, 12, 13, 22, tzinfo=UTC))
+
+    notes = await payer.rows(
+        "SELECT gross_minor FROM billing.credit_note WHERE organization_id = $1"
+    )
+    ended = await payer.read(Subscription, subscription.id)
+    assert (ended.status, [one["gross_minor"] for one in notes]) == ("ended", [139907])  # 28 of 30
 
 
 @pytest.mark.parametrize(

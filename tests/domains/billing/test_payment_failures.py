@@ -192,17 +192,25 @@ _FAILED = (
 )
 
 
+async def pay_by_card(payer: Payer, purpose: str) -> None:
+    """The one invoice of this purpose, by hand; whatever the card says to it."""
+    (found,) = await payer.rows(
+        f"SELECT id FROM billing.invoice WHERE organization_id = $1 AND purpose = '{purpose}'"
+    )
+    work = payer.work()
+    how = How(payment_method_id=payer.method.id)
+    await payments.pay(work, invoice_id=found["id"], how=how)
+    await work.finish()
+    await payer.settle()
+
+
 @pytest.mark.rule("BIL-39")
 async def test_every_sent_invoice_is_looked_after_the_one_of_a_renewal_too(
     host: Host, seeded: None, clock: Time
 ):
     payer = await invoiced(host, clock)
     await payer.buy("professional")
-    (first,) = await payer.rows("SELECT id FROM billing.invoice WHERE organization_id = $1")
-    work = payer.work()
-    how = How(payment_method_id=payer.method.id)
-    await payments.pay(work, invoice_id=first["id"], how=how)
-    await work.finish()
+    await pay_by_card(payer, "first")
 
     await payer.at(datetime(2027, 2, 21, 21, 59, tzinfo=UTC))
     before = await payer.rows(_FAILED)
@@ -211,6 +219,30 @@ async def test_every_sent_invoice_is_looked_after_the_one_of_a_renewal_too(
     assert before == []  # what was paid in time is never late
     (failure,) = await payer.rows(_FAILED)
     assert failure["first_failed_at"] == datetime(2027, 2, 21, 22, tzinfo=UTC)
+
+
+@pytest.mark.rule("BIL-39")
+async def test_a_card_declined_before_a_sent_invoice_is_due_is_only_told(
+    host: Host, seeded: None, clock: Time
+):
+    payer = await invoiced(host, clock)
+    await payer.buy("professional")
+    await pay_by_card(payer, "first")
+    await payer.at(datetime(2027, 2, 13, 22, tzinfo=UTC))  # renewed, due on 21 February
+    payer.card = "soft"
+    await pay_by_card(payer, "renewal")
+    told, charged = (await payer.told())[-1], len(payer.charged)
+
+    await payer.at(datetime(2027, 2, 21, 21, 59, tzinfo=UTC))
+    before = await payer.rows(_FAILED)
+    await payer.at(datetime(2027, 2, 24, 22, tzinfo=UTC))
+
+    (failure,) = await payer.rows(_FAILED)
+    assert (told, before) == ("PaymentFailed", [])
+    assert (failure["kind"], failure["first_failed_at"]) == (
+        *("overdue", datetime(2027, 2, 21, 22, tzinfo=UTC)),
+    )
+    assert len(payer.charged) == charged  # its dates are reminders
 
 
 async def test_a_declined_first_payment_begins_nothing(host: Host, seeded: None, clock: Time):
@@ -244,10 +276,13 @@ async def test_a_stranger_finds_no_failure(
 @pytest.mark.rule("BIL-40")
 @pytest.mark.parametrize(
     "topic",
-    [telling.PAYMENT_FAILED, telling.GRACE_ENDING, telling.RENEWAL_DUE, telling.TRIAL_ENDING],
+    [
+        *(telling.PAYMENT_FAILED, telling.GRACE_ENDING, telling.DISPUTE_LOST),
+        *(telling.RENEWAL_DUE, telling.TRIAL_ENDING),
+    ],
 )
 def test_every_letter_can_be_written_with_its_facts(topic: str):
-    facts = {"name": "A", "plan": "B", "amount": "C", "until": "D", "next": "E"}
+    facts = dict.fromkeys(("name", "plan", "amount", "until", "standing", "next"), "A")
 
     subject, text = letter(topic, facts)
 
@@ -274,5 +309,7 @@ async def test_the_payer_is_told_by_letter(host: Host, seeded: None, clock: Time
     assert written is not None
     assert written.addresses == ["books@mokoena.example"]
     assert written.facts["amount"] == "ZAR 1499.00"
-    assert written.facts["until"] == "28 November 2026"
+    assert written.facts["standing"] == (
+        "Nothing is closed: you can go on working until 28 November 2026."
+    )
     assert written.facts["next"] == "It is tried again on 15 November 2026."

@@ -7,14 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thenga.domains.billing.services import recovery_calendar as calendar
-from thenga.domains.billing.services.recovery_calendar import AfterGrace, Category, DunningPolicy
-from thenga.domains.billing.tables import Access
+from thenga.domains.billing.services.recovery_calendar import Category, DunningPolicy
 
 POLICY = DunningPolicy()
 FAILED = datetime(2026, 11, 13, 22, 0, 7, tzinfo=UTC)  # the renewal of 14 November, local
 GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
-SECOND = timedelta(seconds=1)
-INSTANTS = st.timedeltas(timedelta(0), timedelta(days=5_000)).map(lambda after: FAILED + after)
 
 
 @pytest.mark.rule("BIL-39")
@@ -40,50 +37,6 @@ def test_grace_is_fourteen_whole_days_and_the_last_retry_in_it_comes_first():
     assert calendar.retries(FAILED, POLICY)[3] < ends
     assert calendar.grace_notice_at(FAILED, POLICY) == ends - timedelta(days=3)
     assert calendar.ends_at(FAILED, POLICY) == datetime(2026, 12, 13, 22, tzinfo=UTC)
-
-
-@pytest.mark.rule("BIL-41")
-@pytest.mark.parametrize(
-    ("now", "access"),
-    [
-        (FAILED, Access.GRACE),
-        (GRACE_ENDS - SECOND, Access.GRACE),
-        (GRACE_ENDS, Access.READ_ONLY),
-        (datetime(2026, 12, 5, 6, tzinfo=UTC), Access.NONE),
-    ],
-)
-def test_access_is_reduced_step_by_step(now: datetime, access: Access):
-    exhausted_at = datetime(2026, 12, 5, 6, tzinfo=UTC)
-
-    assert calendar.access_at(FAILED, now, POLICY, exhausted_at=exhausted_at) is access
-
-
-def test_a_policy_that_keeps_access_only_tells():
-    keeping = DunningPolicy(after_grace=AfterGrace.KEEP, after_exhausted=AfterGrace.KEEP)
-
-    later = GRACE_ENDS + timedelta(days=9)
-    assert calendar.access_at(FAILED, later, keeping, exhausted_at=GRACE_ENDS) is Access.GRACE
-
-
-def test_a_shield_holds_the_reduction_back_until_its_instant():
-    until = datetime(2026, 12, 2, 9, tzinfo=UTC)
-
-    held = [
-        calendar.access_at(FAILED, now, POLICY, shielded_until=until)
-        for now in (until - SECOND, until)
-    ]
-    assert held == [Access.GRACE, Access.READ_ONLY]
-
-
-@given(failed=INSTANTS, later=st.timedeltas(timedelta(0), timedelta(days=60)))
-def test_access_never_rises_while_nothing_is_paid(failed, later):
-    rank = [Access.GRACE, Access.READ_ONLY, Access.NONE]
-    exhausted_at = calendar.retries(failed, POLICY)[-1]
-
-    def level(at: datetime) -> int:
-        return rank.index(calendar.access_at(failed, at, POLICY, exhausted_at=exhausted_at))
-
-    assert level(failed + later) <= level(failed + later + timedelta(hours=7))
 
 
 @pytest.mark.rule("BIL-42")

@@ -21,6 +21,7 @@ from thenga.domains.billing.services.payments import (
     PaymentMethodRequired,
     RetryLimit,
 )
+from thenga.domains.billing.services.plan_changes import PaymentOverdue
 from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.providers import ProviderNotAllowed
 from thenga.domains.billing.services.subscriptions import Bought
@@ -161,7 +162,7 @@ async def get_subscription(
 
 @router.post(
     "/billing/subscriptions/{subscriptionId}/pause",
-    responses=problems(InvalidTransition, PauseLimit, PaymentInProgress),
+    responses=problems(InvalidTransition, PauseLimit, PaymentInProgress, PaymentOverdue),
 )
 async def pause_subscription(
     subscription_id: SubscriptionId,

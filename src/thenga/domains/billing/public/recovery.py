@@ -12,11 +12,11 @@ from thenga.kernel.money import Money
 
 
 class RemedyTold(BaseModel):
-    """What would help: pay the invoice, or put a method on file that can."""
+    """What would help: pay the invoice, put a method on file that can, or talk to us."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
-    kind: Literal["pay_invoice", "update_method"]
+    kind: Literal["pay_invoice", "update_method", "contact"]
     invoice_id: UUID | None
     amount: Money
 

@@ -89,9 +89,14 @@ def _line(note: CreditNote, position: int, line: InvoiceLine, amount: Money) -> 
     )
 
 
-def _check_status(invoice: Invoice) -> None:
+def is_creditable(invoice: Invoice) -> bool:
+    """Whether something can be given back of it: it is open or paid, or about to be."""
     waits = invoice.status is InvoiceStatus.DRAFT and invoice.released_at is not None
-    if invoice.status not in _CREDITED and not waits:
+    return invoice.status in _CREDITED or waits
+
+
+def _check_status(invoice: Invoice) -> None:
+    if not is_creditable(invoice):
         raise not_possible(
             "Only an invoice that is open or paid can be credited.",
             status=invoice.status,

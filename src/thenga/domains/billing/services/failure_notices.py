@@ -4,17 +4,21 @@ from uuid import UUID
 
 from thenga.domains.billing import public
 from thenga.domains.billing.services import telling
-from thenga.domains.billing.tables import FailureCategory, Invoice, PaymentFailure
+from thenga.domains.billing.tables import FailureCategory, FailureKind, Invoice, PaymentFailure
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
 _UNUSABLE = (FailureCategory.HARD,)
 
 
-def remedy(invoice: Invoice, category: FailureCategory) -> public.RemedyTold:
-    """A card that is gone cannot pay: another must be put on file."""
+def remedy(
+    invoice: Invoice, category: FailureCategory, kind: FailureKind = FailureKind.DECLINED
+) -> public.RemedyTold:
+    """A card that is gone cannot pay: another must be put on file; what a bank took back can only
+    be talked about."""
+    helps = "update_method" if category in _UNUSABLE else "pay_invoice"
     return public.RemedyTold(
-        kind="update_method" if category in _UNUSABLE else "pay_invoice",
+        kind="contact" if kind is FailureKind.DISPUTED else helps,
         invoice_id=invoice.id,
         amount=Money(invoice.amount_due_minor, invoice.currency),
     )
@@ -37,10 +41,12 @@ async def tell_failed(
             category=failure.category.value,
             next_retry_at=failure.next_retry_at,
             grace_ends_at=failure.grace_ends_at,
-            remedy=remedy(invoice, failure.category),
+            remedy=remedy(invoice, failure.category, failure.kind),
         )
     )
-    telling.tell(work, telling.PAYMENT_FAILED, failure.id, number)
+    disputed = failure.kind is FailureKind.DISPUTED
+    topic = telling.DISPUTE_LOST if disputed else telling.PAYMENT_FAILED
+    telling.tell(work, topic, failure.id, number)
 
 
 async def tell_grace_ending(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
@@ -53,7 +59,7 @@ async def tell_grace_ending(work: Work, failure: PaymentFailure, invoice: Invoic
             subscription_id=failure.subscription_id,
             at=grace,
             amount=Money(invoice.amount_due_minor, invoice.currency),
-            remedy=remedy(invoice, failure.category),
+            remedy=remedy(invoice, failure.category, failure.kind),
         )
     )
     telling.tell(work, telling.GRACE_ENDING, failure.id)

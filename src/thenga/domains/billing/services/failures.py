@@ -19,7 +19,6 @@ from thenga.domains.billing.services import (
     standing,
     subscription_moves,
 )
-from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.tables import (
     FailureCategory,
     FailureKind,
@@ -100,7 +99,8 @@ async def begin(
     at = failed_at or work.now
     policy = await configuration.row_in_force(work, "billing.dunning", local_day(at))
     first_charge = subscription.status is S.TRIALING
-    dates = calendar.schedule(at, standing.policy_of(policy.value), first_charge=first_charge)
+    terms = standing.policy_of(policy.value)
+    dates = standing.dates(at, terms, kind=kind, first_charge=first_charge)
     failure = PaymentFailure(
         organization_id=invoice.organization_id,
         subscription_id=subscription.id,
@@ -156,6 +156,7 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
     if failure.exhausted_at is not None:  # tried by hand once more
         await work.save(failure)
         return
+    # What a bank has taken back has no dates left; else the last of them, whatever the sweep.
     failure.exhausted_at = standing.exhausts_at(failure) or work.now
     await work.save(failure)
     if subscription.status is S.PAST_DUE and not failure.first_charge:
@@ -164,19 +165,6 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
         await work.save(subscription)
         await subscription_moves.tell(work, subscription, "suspended")
     await entitlements.follow(work, reason="suspended")
-
-
-async def written_off(work: Work, invoice_id: UUID) -> None:
-    """An operator has given the money up; nothing is tried any more (BIL-43)."""
-    known = await standing.unsettled(work, invoice_id)
-    if known is None:
-        return
-    subscription = await work.lock(Subscription, known.subscription_id)
-    failure = await work.lock(PaymentFailure, known.id)
-    if failure.status is not FailureStatus.EXHAUSTED:
-        await exhaust(work, failure, subscription)
-    recovery_steps.give_up(failure, work.now)
-    await work.save(failure)
 
 
 # No date stands for the end of time, so that every row has its place in the order.

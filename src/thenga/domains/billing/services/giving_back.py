@@ -12,6 +12,7 @@ from thenga.domains.billing.services import (
     credit_notes,
     invoices,
     journal,
+    payments,
     periods,
     proration,
     refunds,
@@ -68,13 +69,24 @@ class Given:
 async def rest(work: Work, subscription: Subscription, wanted: Settlement | None) -> Given | None:
     """Credit the days after this one; in the first days the whole, and pay it back."""
     whole = await _is_fresh(work, subscription)
-    parts = await (_all_of(work, subscription) if whole else _unused(work, subscription))
+    found = await (_all_of(work, subscription) if whole else _unused(work, subscription))
+    parts = [part for part in found if await _can_go_back(work, part)]
     if not parts:
         return None
     notes = [await _credit(work, part) for part in parts]
     total = Money(sum(part.amount.minor for part in parts), parts[0].amount.currency)
     usual = Settlement.REFUND if whole else Settlement.CREDIT
     return Given(total, [note.id for note in notes], wanted or usual)
+
+
+async def _can_go_back(read: Reader, part: Part) -> bool:
+    """Whether its invoice can be credited: what was written off was never paid, and what a bank
+    has taken back is not given a second time."""
+    attempts = await payments.of_invoice(read, part.invoice_id)
+    paid = [one for one in attempts if one.status is PaymentStatus.SUCCEEDED]
+    if any(refunds.is_taken_back(one) for one in paid):
+        return False
+    return credit_notes.is_creditable(await read.get(Invoice, part.invoice_id))
 
 
 async def _is_fresh(read: Reader, subscription: Subscription) -> bool:
@@ -159,7 +171,7 @@ async def pay_back(work: Work, cancellation_id: UUID) -> None:
     sent = []
     for payment in await _payments(work, cancellation.subscription_id):
         amount = min(left, Money(payment.amount_minor - payment.refunded_minor, left.currency))
-        if amount.minor > 0 and payment.provider != EFT:
+        if amount.minor > 0 and payment.provider != EFT and not refunds.is_taken_back(payment):
             try:
                 refund = await refunds.request(work, payment.id, amount=amount, reason=_WHY)
             except CreditExceeds:

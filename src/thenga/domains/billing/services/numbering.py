@@ -16,6 +16,7 @@ from thenga.domains.billing.services import (
     configuration,
     document_calendar,
     journal,
+    recovery_steps,
     sellers,
     tax,
 )
@@ -170,6 +171,8 @@ async def _issue_credit_note(work: Work, note: CreditNote) -> None:
         occurred_at=work.now,
     )
     await allocations.credit(work, invoice, gross)
+    if not invoice.amount_due_minor:
+        await recovery_steps.look_again(work, invoice.id)
     work.publish(
         public.CreditNoteIssued(
             organization_id=note.organization_id,

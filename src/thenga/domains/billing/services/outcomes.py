@@ -4,10 +4,13 @@ Money that nothing waits for any more stays as credit (BIL-33). Rows are locked 
 everywhere: account, trial, subscription, invoice, failure.
 """
 
+from sqlalchemy import bindparam, select
+
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
     allocations,
     conversions,
+    document_calendar,
     failure_notices,
     failures,
     invoices,
@@ -17,6 +20,8 @@ from thenga.domains.billing.services import (
     subscription_moves,
 )
 from thenga.domains.billing.tables import (
+    Account,
+    CollectionMethod,
     DisputeStatus,
     FailureCategory,
     FailureKind,
@@ -34,6 +39,11 @@ from thenga.kernel.db.work import Work
 
 D, P, S = DisputeStatus, PaymentStatus, SubscriptionStatus
 _LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED, S.PAUSED)
+_DISPUTED = select(Payment).where(
+    Payment.subscription_id == bindparam("subscription_id"),
+    Payment.status == PaymentStatus.SUCCEEDED,
+    Payment.dispute_status == DisputeStatus.OPEN,
+)
 
 
 async def succeeded(work: Work, payment: Payment) -> None:
@@ -88,13 +98,19 @@ async def _collect(
     work: Work, payment: Payment, invoice: Invoice, subscription: Subscription | None
 ) -> None:
     """An invoice that exists takes the money; what had failed is recovered."""
+    given_up = invoice.status is InvoiceStatus.UNCOLLECTIBLE
     if invoice.status is InvoiceStatus.DRAFT:
         await invoices.release(work, invoice, paid=payment.amount)
         covered = payment.amount_minor >= invoice.amount_due_minor
     else:
         covered = not await allocations.settle(work, invoice, paid=payment.amount)
+    if not covered or subscription is None:
+        return
+    if given_up:
+        await recovering.paid_after_all(work, invoice, subscription, payment)
+        return
     failure = await standing.unsettled(work, invoice.id)
-    if covered and failure is not None and subscription is not None:
+    if failure is not None:
         held = await work.lock(PaymentFailure, failure.id)
         await recovering.recover(work, held, subscription, payment)
 
@@ -117,7 +133,15 @@ async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription
     if invoice.purpose is Purpose.CONVERSION:
         return await conversions.is_made(work, subscription)
     owed = invoice.purpose in (Purpose.RENEWAL, Purpose.USAGE)
-    return owed and subscription.status in _LIVE
+    return owed and subscription.status in _LIVE and not await _is_sent(work, invoice)
+
+
+async def _is_sent(work: Work, invoice: Invoice) -> bool:
+    """Whether it may be paid until its due date; only then has it failed (BIL-39)."""
+    if invoice.due_date is not None:
+        return document_calendar.late_at(invoice) is not None
+    account = await work.get(Account, invoice.account_id)
+    return account.collection_method is CollectionMethod.SEND_INVOICE
 
 
 async def _tell_only(work: Work, payment: Payment, invoice: Invoice) -> None:
@@ -150,7 +174,8 @@ async def disputed(work: Work, payment: Payment) -> None:
     invoice, subscription = await _held(work, payment)
     if subscription is None or subscription.status not in _LIVE:
         return
-    subscription.disputed = payment.dispute_status is D.OPEN
+    disputed = await work.ask(_DISPUTED, limit=1, subscription_id=subscription.id)
+    subscription.disputed = bool(disputed)
     await work.save(subscription)
     if payment.dispute_status is D.LOST and await standing.unsettled(work, invoice.id) is None:
         failure = await failures.begin(

@@ -13,19 +13,27 @@ from thenga.domains.billing.services import (
     entitlements,
     invoices,
     pauses,
+    payments,
     periods,
 )
 from thenga.domains.billing.services.payments import PaymentInProgress
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.plan_changes import follow_period
+from thenga.domains.billing.services.plan_changes import PaymentOverdue, follow_period
 from thenga.domains.billing.services.plan_quotes import current_period, full_days
 from thenga.domains.billing.services.subscription_moves import awaited_until, plan_next, tell
-from thenga.domains.billing.tables import Pause, Subscription, SubscriptionStatus
+from thenga.domains.billing.tables import (
+    Invoice,
+    InvoiceStatus,
+    Pause,
+    Subscription,
+    SubscriptionStatus,
+)
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 
 _A_DAY = timedelta(days=1)
+_OWED = (InvoiceStatus.DRAFT, InvoiceStatus.OPEN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ async def pause(work: Work, subscription: Subscription, *, resume_on: date | Non
     today = local_day(work.now)
     policy = await configuration.pause(work, today)
     SubscriptionLifecycle.pause(subscription, at=work.now)
+    await _check_settled(work, subscription, today)
     pauses.check_another(await _earlier(work, subscription), today, policy)
     period = current_period(subscription)
     subscription.paused_on = today
@@ -86,6 +95,25 @@ async def pause(work: Work, subscription: Subscription, *, resume_on: date | Non
     await tell(work, subscription, "paused")
     await entitlements.follow(work, reason="paused")
     return subscription
+
+
+async def _check_settled(read: Reader, subscription: Subscription, today: date) -> None:
+    """Only days that were paid for can wait."""
+    line = await invoices.running_line(read, subscription.id, today)
+    if line is None:
+        return
+    charged = await payments.charging(read, line.invoice_id)
+    if charged is not None:
+        raise PaymentInProgress(paymentId=str(charged.id))
+    invoice = await read.get(Invoice, line.invoice_id)
+    # What came for a document that has no number yet is not allocated yet.
+    came = max(0, invoice.received_minor - invoice.amount_paid_minor)
+    if invoice.status in _OWED and invoice.amount_due_minor > came:
+        raise PaymentOverdue(
+            "The days that would wait are not paid for. Pay the invoice first; the plan can be "
+            "paused at once afterwards.",
+            invoiceId=str(invoice.id),
+        )
 
 
 async def _earlier(read: Reader, subscription: Subscription) -> list[date]:

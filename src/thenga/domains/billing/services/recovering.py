@@ -1,7 +1,9 @@
 """How a recovery goes on and ends: by its dates, by money, or given up (BIL-41, 43, 55)."""
 
-from datetime import date
+from datetime import date, datetime, timedelta
 from uuid import UUID
+
+from sqlalchemy import bindparam, select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
@@ -37,7 +39,12 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
 S = SubscriptionStatus
+_A_DAY = timedelta(days=1)
 _BEHIND = (S.PAST_DUE, S.SUSPENDED)
+_WRITTEN_OFF = select(PaymentFailure).where(
+    PaymentFailure.invoice_id == bindparam("invoice_id"),
+    PaymentFailure.status == FailureStatus.WRITTEN_OFF,
+)
 
 
 async def pass_time(work: Work, failure_id: UUID) -> None:
@@ -45,18 +52,18 @@ async def pass_time(work: Work, failure_id: UUID) -> None:
     failure, subscription, invoice = await retries.held(work, failure_id)
     if failure.status not in standing.UNSETTLED:
         return
-    steps = recovery_steps.due(failure, work.now)
-    if not steps:
+    if failure.next_check_at is None or failure.next_check_at > work.now:
         return
     if _is_settled(failure, invoice):
         await recover(work, failure, subscription, None)
         return
+    steps = recovery_steps.due(failure, work.now)
     failure.next_check_at = recovery_steps.next_check(failure, work.now)
     for one in steps:
         if one.step is Step.RETRY:
             await retries.by_date(work, failure, subscription, invoice)
         elif one.step is Step.TELL_GRACE:
-            await _tell_grace(work, failure, invoice)
+            await _tell_grace(work, failure, subscription, invoice)
         elif one.step is Step.GIVE_UP:
             await _give_up(work, failure, subscription, invoice)
     await work.save(failure)
@@ -70,9 +77,11 @@ def _is_settled(failure: PaymentFailure, invoice: Invoice) -> bool:
     return open_again and invoice.status is not InvoiceStatus.DRAFT and not invoice.amount_due_minor
 
 
-async def _tell_grace(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
-    if failure.grace_told_at is not None:
-        return
+async def _tell_grace(
+    work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
+) -> None:
+    if failure.grace_told_at is not None or subscription.status is S.ENDED:
+        return  # told, or there is nothing left to be reduced
     failure.grace_told_at = work.now
     await work.save(failure)
     await failure_notices.tell_grace_ending(work, failure, invoice)
@@ -85,11 +94,18 @@ async def recover(
     PaymentFailureLifecycle.recover(failure, at=work.now)
     today = local_day(work.now)
     if failure.credit_note_id is None:
-        failure.credit_note_id = await _credit_undelivered(work, failure, until=today)
+        failure.credit_note_id = await _credit_undelivered(work, failure, subscription, until=today)
     failure.recovered_at = work.now
     failure.next_retry_at = failure.next_check_at = None
     await work.save(failure)
+    await _tell_recovered(work, failure, payment)
+    await _stand_again(work, subscription, first_charge=failure.first_charge)
+    await entitlements.follow(work, reason="payment_recovered")
+
+
+async def _tell_recovered(work: Work, failure: PaymentFailure, payment: Payment | None) -> None:
     invoice = await work.get(Invoice, failure.invoice_id)
+    paid = Money(invoice.amount_paid_minor + invoice.credit_applied_minor, invoice.currency)
     work.publish(
         public.PaymentRecovered(
             organization_id=failure.organization_id,
@@ -97,11 +113,27 @@ async def recover(
             failure_id=failure.id,
             invoice_id=failure.invoice_id,
             subscription_id=failure.subscription_id,
-            amount=payment.amount if payment else Money(invoice.gross_minor, invoice.currency),
+            amount=payment.amount if payment else paid,
         )
     )
-    await _stand_again(work, subscription, first_charge=failure.first_charge)
-    await entitlements.follow(work, reason="payment_recovered")
+
+
+async def paid_after_all(
+    work: Work, invoice: Invoice, subscription: Subscription, payment: Payment
+) -> None:
+    """Money came for what was written off: nothing begins again, and it is told once."""
+    found = await work.ask(_WRITTEN_OFF, limit=1, invoice_id=invoice.id)
+    if not found:
+        return  # nothing had failed when it was written off
+    failure = await work.lock(PaymentFailure, found[0].id)
+    if failure.credit_note_id is None:
+        today = local_day(work.now)
+        failure.credit_note_id = await _credit_undelivered(
+            work, failure, subscription, until=today, ends=True
+        )
+    failure.recovered_at = work.now
+    await work.save(failure)
+    await _tell_recovered(work, failure, payment)
 
 
 async def _stand_again(work: Work, subscription: Subscription, *, first_charge: bool) -> None:
@@ -131,33 +163,82 @@ async def _give_up(
         PaymentFailureLifecycle.write_off(failure, at=work.now)
     else:
         last = local_day(failure.ends_at)
-        failure.credit_note_id = await _credit_undelivered(work, failure, until=last, ends=True)
+        failure.credit_note_id = await _credit_undelivered(
+            work, failure, subscription, until=last, ends=True
+        )
     await work.save(failure)
+    await _end_unpaid(work, subscription)
+
+
+async def _end_unpaid(work: Work, subscription: Subscription) -> None:
     if subscription.status in (*_BEHIND, S.ACTIVE, S.PAUSED):
         await subscription_moves.end(work, subscription, reason="unpaid")
     await entitlements.follow(work, reason="ended")
 
 
+async def written_off(work: Work, invoice_id: UUID) -> None:
+    """An operator has given the money up: nothing is tried any more, what it was for ends (BIL-43).
+
+    The whole rest is off the books, so no days are credited unless it is paid after all.
+    """
+    known = await standing.unsettled(work, invoice_id)
+    if known is None:
+        return
+    subscription = await work.lock(Subscription, known.subscription_id)
+    failure = await work.lock(PaymentFailure, known.id)
+    recovery_steps.give_up(failure, work.now)
+    await work.save(failure)
+    await _end_unpaid(work, subscription)
+
+
+def _undelivered_from(
+    failure: PaymentFailure, subscription: Subscription, now: datetime, *, ends: bool
+) -> date | None:
+    """The first day that was not delivered; those that wait in a pause go on unless it ends."""
+    if subscription.paused_on is not None:
+        return subscription.paused_on + _A_DAY if ends else None
+    reduced = [one.at for one in standing.reductions(failure) if one.at <= now]
+    return local_day(min(reduced)) if reduced else None
+
+
+def _undelivered_to(subscription: Subscription, paid_to: date, until: date) -> date:
+    """The first day that is owed again; all that wait in a pause go with the plan."""
+    if subscription.paused_on is not None:
+        return paid_to
+    ended = subscription.ended_at
+    return min(until, paid_to, local_day(ended) if ended else until)
+
+
 async def _credit_undelivered(
-    work: Work, failure: PaymentFailure, *, until: date, ends: bool = False
+    work: Work,
+    failure: PaymentFailure,
+    subscription: Subscription,
+    *,
+    until: date,
+    ends: bool = False,
 ) -> UUID | None:
-    """Days on which nothing was delivered for want of money are not owed (BIL-55)."""
-    reduced = [one.at for one in standing.reductions(failure) if one.at <= work.now]
-    if not reduced:
+    """Days on which nothing was delivered for want of money are not owed (BIL-55).
+
+    What has ended was delivered to nobody since, and is no day of the recovery any more.
+    """
+    if failure.kind is FailureKind.DISPUTED:
+        return None  # the bank has given back the whole
+    first = _undelivered_from(failure, subscription, work.now, ends=ends)
+    line = first and await invoices.running_line(work, failure.subscription_id, first)
+    if first is None or not line:
         return None
-    first = local_day(min(reduced))
-    line = await invoices.running_line(work, failure.subscription_id, first)
-    if line is None:
-        return None
-    last = min(until, line.span.end)
+    last = _undelivered_to(subscription, line.span.end, until)
     days = (last - first).days
     if days <= 0:
         return None
     invoice = await work.get(Invoice, line.invoice_id)
+    amount = proration.part(line.gross, days, line.span.days)
+    if not amount or not credit_notes.is_creditable(invoice):
+        return None  # it was given back otherwise
     note = await credit_notes.draft(
         work,
         invoice,
-        credited=[(line.line_id, proration.part(line.gross, days, line.span.days))],
+        credited=[(line.line_id, amount)],
         reason_code=CreditReason.UNDELIVERED,
         explanation=f"{days} of {line.span.days} days were not delivered.",
     )

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from thenga.domains.billing.services import periods
-from thenga.domains.billing.tables import Access, FailureCategory
+from thenga.domains.billing.tables import FailureCategory
 from thenga.kernel.calendar import local_day, local_midnight
 
 _RETRY_HOUR = timedelta(hours=8)
@@ -79,6 +79,12 @@ def schedule(failed_at: datetime, policy: DunningPolicy, *, first_charge: bool) 
     )
 
 
+def of_dispute(lost_at: datetime, policy: DunningPolicy) -> Schedule:
+    """Money that a bank has taken back is neither tried again nor waited for; only the end has a
+    date."""
+    return Schedule((), lost_at, lost_at, ends_at(lost_at, policy))
+
+
 def category_of(network_code: str) -> Category:
     """What a network's answer means; whatever is not listed may be tried again."""
     return Category.HARD if network_code.upper() in _HARD else Category.SOFT
@@ -103,27 +109,6 @@ def grace_notice_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
 def ends_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
     """When a subscription without money ends (BIL-43)."""
     return local_midnight(local_day(failed_at) + timedelta(days=policy.end_after_days))
-
-
-def access_at(
-    failed_at: datetime,
-    now: datetime,
-    policy: DunningPolicy,
-    *,
-    exhausted_at: datetime | None = None,
-    shielded_until: datetime | None = None,
-) -> Access:
-    """What the standing of a subscription with an open failure allows."""
-    until = max(filter(None, (grace_ends_at(failed_at, policy), shielded_until)))
-    if now < until:
-        return Access.GRACE
-    if exhausted_at is not None and now >= exhausted_at:
-        return _reduced(policy.after_exhausted)
-    return _reduced(policy.after_grace)
-
-
-def _reduced(after: AfterGrace) -> Access:
-    return Access.GRACE if after is AfterGrace.KEEP else Access(after.value)
 
 
 def next_attempt_at(attempts: Sequence[datetime], now: datetime) -> datetime:

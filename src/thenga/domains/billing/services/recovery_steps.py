@@ -1,16 +1,17 @@
 """The next instant at which time moves a recovery, and what it shows until then.
 
-Pure over the row: every date was fixed when the payment first failed, only a shield moves one.
+Every date was fixed when the payment first failed, only a shield moves one.
 """
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from uuid import UUID
 
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
-from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services import standing
-from thenga.domains.billing.tables import FailureStatus, PaymentFailure
+from thenga.domains.billing.tables import FailureKind, FailureStatus, PaymentFailure
+from thenga.kernel.db.work import Work
 
 
 class Step(StrEnum):
@@ -35,11 +36,10 @@ _ORDER = list(Step)
 
 def planned(failure: PaymentFailure) -> list[Dated]:
     """All steps of a recovery in order, past ones as well."""
-    policy = standing.policy_of(failure.policy)
-    dates = calendar.schedule(failure.first_failed_at, policy, first_charge=failure.first_charge)
+    dates = standing.dates_of(failure)
     grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
     made = [Dated(at, Step.RETRY) for at in dates.retries]
-    if not failure.first_charge:
+    if not failure.first_charge and failure.kind is not FailureKind.DISPUTED:
         made.append(Dated(dates.grace_notice_at, Step.TELL_GRACE))
         made.append(Dated(grace, Step.END_GRACE))
     made.append(Dated(dates.ends_at, Step.GIVE_UP))
@@ -71,6 +71,16 @@ def next_retry(failure: PaymentFailure, now: datetime) -> datetime | None:
 
 def retries_left(failure: PaymentFailure, now: datetime) -> int:
     return sum(at > now for at in standing.retry_dates(failure))
+
+
+async def look_again(work: Work, invoice_id: UUID) -> None:
+    """Nothing is due of an invoice any more: its recovery is over at the next sweep (BIL-44)."""
+    known = await standing.unsettled(work, invoice_id)
+    if known is None:
+        return
+    failure = await work.lock(PaymentFailure, known.id)
+    failure.next_check_at = min(failure.next_check_at or work.now, work.now)
+    await work.save(failure)
 
 
 def give_up(failure: PaymentFailure, now: datetime) -> None:

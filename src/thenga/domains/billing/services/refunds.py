@@ -13,6 +13,7 @@ from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
 from thenga.domains.billing.tables import (
     Answer,
     Book,
+    DisputeStatus,
     Payment,
     PaymentStatus,
     Refund,
@@ -50,6 +51,15 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
             operation="refund",
             allowed=[],
         )
+    if is_taken_back(payment):
+        raise not_possible(
+            "The payer's bank has taken this money back, or may: it cannot go back twice. Wait "
+            "until the dispute is won, or pay back another payment.",
+            status=payment.status,
+            operation="refund",
+            allowed=[],
+            disputeStatus=payment.dispute_status,
+        )
     promised = await _promised(work, payment)
     # What a document that waits for its number counts on is not there to be paid back.
     credit = await allocations.free_credit(work, currency=account.currency)
@@ -69,6 +79,11 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
     )
     work.enqueue(send_refund, refund_id=refund.id)
     return refund
+
+
+def is_taken_back(payment: Payment) -> bool:
+    """Whether its money went back by the bank, or may go so."""
+    return payment.dispute_status in (DisputeStatus.OPEN, DisputeStatus.LOST)
 
 
 def _shown(money: Money) -> dict[str, str]:

@@ -16,6 +16,7 @@ from thenga.domains.billing.services.proration import RunningLine
 from thenga.domains.billing.services.remedies import Offer, Owed, Paid, Situation
 from thenga.domains.billing.tables import (
     FailureCategory,
+    FailureKind,
     Interval,
     Invoice,
     InvoiceStatus,
@@ -62,6 +63,8 @@ async def _owed(read: Reader, base: Subscription) -> Owed | None:
     if not found:
         return None
     failure = await standing.open_failure(read, base.id)
+    if failure is not None and failure.kind is FailureKind.DISPUTED:
+        return None  # no invoice that is paid brings back what a bank has taken
     usable = failure is None or failure.category is not FailureCategory.HARD
     return Owed(found[0].id, Money(found[0].amount_due_minor, found[0].currency), usable)
 

@@ -4,7 +4,8 @@ Everything is a function of the subscription's row and of the recovery that is u
 The organization's level is that of its base subscription.
 """
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.entitlement_sets import StandingStep
-from thenga.domains.billing.services.recovery_calendar import AfterGrace, DunningPolicy
+from thenga.domains.billing.services.recovery_calendar import AfterGrace, DunningPolicy, Schedule
 from thenga.domains.billing.tables import (
     Access,
     FailureCategory,
@@ -30,6 +31,7 @@ from thenga.kernel.db.statements import among
 S = SubscriptionStatus
 UNSETTLED = (FailureStatus.OPEN, FailureStatus.RETRYING, FailureStatus.EXHAUSTED)
 _GONE = (S.INCOMPLETE, S.INCOMPLETE_EXPIRED, S.ENDED)
+_LEVELS = list(Access)  # from all to nothing
 _A_DAY = timedelta(days=1)
 _OPEN = (
     select(PaymentFailure)
@@ -104,11 +106,24 @@ def _is_over(subscription: Subscription, failure: PaymentFailure | None, now: da
 
 def steps(subscription: Subscription, failure: PaymentFailure | None) -> list[StandingStep]:
     """From when on this subscription allows how much, in order of time; before that, full."""
-    made = [*_paused(subscription)]
-    if failure is not None:
-        made.append(StandingStep(failure.first_failed_at, Access.GRACE))
-        made += [StandingStep(one.at, one.access, one.because) for one in reductions(failure)]
-    return sorted(made, key=lambda step: step.from_at)
+    tracks = [_failed(failure) if failure else [], _paused(subscription)]
+    instants = sorted({step.from_at for track in tracks for step in track})
+    return [_lowest(tracks, at) for at in instants]
+
+
+def _lowest(tracks: Sequence[Sequence[StandingStep]], at: datetime) -> StandingStep:
+    """The least that one of them allows at an instant: a pause opens nothing that is not paid for,
+    nor the other way round."""
+    reached = [[step for step in track if step.from_at <= at] for track in tracks]
+    held = [track[-1] for track in reached if track]
+    return replace(max(held, key=lambda step: _LEVELS.index(step.access)), from_at=at)
+
+
+def _failed(failure: PaymentFailure) -> list[StandingStep]:
+    """Grace, then what the policy takes away."""
+    reduced = [StandingStep(one.at, one.access, one.because) for one in reductions(failure)]
+    begun = StandingStep(failure.first_failed_at, Access.GRACE)
+    return [begun, *sorted(reduced, key=lambda step: step.from_at)]
 
 
 def reductions(failure: PaymentFailure) -> list[Reduction]:
@@ -151,6 +166,19 @@ def _paused(subscription: Subscription) -> list[StandingStep]:
 
 def retry_dates(failure: PaymentFailure) -> tuple[datetime, ...]:
     """All dates on which it is tried again, past ones as well."""
-    policy = policy_of(failure.policy)
-    dates = calendar.schedule(failure.first_failed_at, policy, first_charge=failure.first_charge)
-    return dates.retries
+    return dates_of(failure).retries
+
+
+def dates_of(failure: PaymentFailure) -> Schedule:
+    """All dates of a recovery, as they were fixed when it began."""
+    policy, began = policy_of(failure.policy), failure.first_failed_at
+    return dates(began, policy, kind=failure.kind, first_charge=failure.first_charge)
+
+
+def dates(
+    began: datetime, policy: DunningPolicy, *, kind: FailureKind, first_charge: bool
+) -> Schedule:
+    """All dates of a recovery that begins at an instant under a policy."""
+    if kind is FailureKind.DISPUTED:
+        return calendar.of_dispute(began, policy)
+    return calendar.schedule(began, policy, first_charge=first_charge)

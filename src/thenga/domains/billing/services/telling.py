@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 from thenga.domains.billing.services import standing
 from thenga.domains.billing.tables import (
+    Access,
     Account,
     FailureStatus,
     Invoice,
@@ -18,6 +19,7 @@ from thenga.domains.billing.tables import (
     PaymentFailure,
     Renewal,
     Subscription,
+    SubscriptionStatus,
     Trial,
     TrialStatus,
 )
@@ -27,6 +29,7 @@ from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.money import Money
 
 PAYMENT_FAILED = "billing.payment_failed"
+DISPUTE_LOST = "billing.dispute_lost"
 GRACE_ENDING = "billing.grace_ending"
 RENEWAL_DUE = "billing.renewal_due"
 TRIAL_ENDING = "billing.trial_ending"
@@ -71,8 +74,51 @@ async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     return {
         "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
         "amount": _said(Money(invoice.amount_due_minor, invoice.currency)),
-        "until": _day(failure.grace_ends_at - timedelta(seconds=1)),
+        "standing": _standing(subscription, failure, read.now),
         "next": _next(failure),
+    }
+
+
+_OPEN = {
+    Access.READ_ONLY: "you can read and take out everything you have, but not change it.",
+    Access.NONE: "the plan is suspended; everything you have can still be taken out.",
+}
+
+
+def _standing(subscription: Subscription, failure: PaymentFailure, now: datetime) -> str:
+    """What is open now, and until when."""
+    if subscription.status is SubscriptionStatus.ENDED:
+        return "The plan has ended; this is still owed for the time before."
+    closed = _OPEN.get(standing.access(subscription, failure, now))
+    if closed is not None:
+        return f"Until it is paid {closed}"
+    reduced = [one.at for one in standing.reductions(failure) if one.at > now]
+    if not reduced:
+        return "Nothing is closed: you can go on working."
+    last = _day(min(reduced) - timedelta(seconds=1))
+    return f"Nothing is closed: you can go on working until {last}."
+
+
+async def _of_grace(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    facts = await _of_failure(read, failure_id)
+    failure = await read.get(PaymentFailure, failure_id)
+    ahead = [one for one in standing.reductions(failure) if one.at > read.now]
+    if facts is None or not ahead:
+        return facts
+    first = min(ahead, key=lambda one: one.at)
+    return facts | {"standing": f"From {_day(first.at)} on {_OPEN[first.access]}"}
+
+
+async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    failure = await read.get(PaymentFailure, failure_id)
+    if failure.status not in standing.UNSETTLED:
+        return None
+    invoice = await read.get(Invoice, failure.invoice_id)
+    subscription = await read.get(Subscription, failure.subscription_id)
+    return {
+        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
+        "amount": _said(Money(invoice.amount_paid_minor, invoice.currency)),
+        "until": _day(failure.ends_at),
     }
 
 
@@ -112,7 +158,8 @@ async def _of_trial(read: Reader, trial_id: UUID) -> dict[str, str] | None:
 
 _FACTS = {
     PAYMENT_FAILED: _of_failure,
-    GRACE_ENDING: _of_failure,
+    DISPUTE_LOST: _of_dispute,
+    GRACE_ENDING: _of_grace,
     RENEWAL_DUE: _of_renewal,
     TRIAL_ENDING: _of_trial,
 }

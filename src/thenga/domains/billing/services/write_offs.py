@@ -2,13 +2,13 @@
 
 from uuid import UUID
 
-from thenga.domains.billing.services import accounts, allocations, failures
+from thenga.domains.billing.services import accounts, allocations, recovering
 from thenga.domains.billing.tables import Invoice, Subscription
 from thenga.kernel.db.work import Work
 
 
 async def write_off(work: Work, invoice_id: UUID, *, reason: str) -> Invoice:
-    """Expect the rest no more; a recovery that runs for it ends."""
+    """Expect the rest no more; a recovery that runs for it is given up."""
     known = await work.get(Invoice, invoice_id)
     await accounts.held(work)
     bought = known.subscription_id and await work.find(Subscription, id=known.subscription_id)
@@ -16,6 +16,6 @@ async def write_off(work: Work, invoice_id: UUID, *, reason: str) -> Invoice:
         await work.hold(bought)
     invoice = await work.lock(Invoice, invoice_id)
     if await allocations.write_off(work, invoice):
-        await failures.written_off(work, invoice.id)
+        await recovering.written_off(work, invoice.id)
         work.note("write_off", ("invoice", invoice.id), {"reason": reason})
     return invoice
