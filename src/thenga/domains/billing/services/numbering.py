@@ -187,11 +187,12 @@ async def _bear(work: Work, note: CreditNote, net: Money) -> Money:
     credited: dict[UUID, int] = {}
     for one in await credited_of(work, note.id):
         credited[one.invoice_line_id] = credited.get(one.invoice_line_id, 0) + one.gross_minor
+    # Once, before any of them is changed: what a line bears hangs on what all of them had left.
+    borne = spread_credit(net, credited, lines)
     unearned = 0
     for known in lines:
-        borne = spread_credit(net, credited, lines)[known.id]
-        if borne:
-            unearned += await _bear_line(work, known, borne)
+        if borne[known.id]:
+            unearned += await _bear_line(work, known, borne[known.id])
     return Money(unearned, net.currency)
 
 
