@@ -37,6 +37,24 @@ _BROUGHT = select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
     CreditNote.released_at.is_not(None),
     CreditNote.currency == bindparam("currency"),
 )
+# What waits beside an invoice has money of its own, and counts on credit that is there or comes.
+_KEPT = select(
+    func.coalesce(
+        func.sum(
+            func.least(
+                Invoice.received_minor - Invoice.amount_paid_minor + Invoice.planned_credit_minor,
+                Invoice.gross_minor,
+            )
+        ),
+        0,
+    )
+).where(
+    Invoice.organization_id == bindparam("organization_id"),
+    Invoice.status == InvoiceStatus.DRAFT,
+    Invoice.released_at.is_not(None),
+    Invoice.currency == bindparam("currency"),
+    Invoice.id != bindparam("invoice_id"),
+)
 
 _WENT_BACK = select(func.coalesce(func.sum(Payment.refunded_minor), 0)).where(
     Payment.organization_id == bindparam("organization_id"),
@@ -93,14 +111,20 @@ async def foreseen(read: Reader, invoice: Invoice) -> dict[str, int]:
 async def _spent(read: Reader, invoice: Invoice) -> int:
     """How much the credit of the account pays of what is due.
 
-    What went back of this invoice's own payments does not count: else what is due would hang on
-    whether we heard of a refund before the money was allocated or afterwards (BIL-31).
+    What other documents that wait for their number have got is theirs: the money that came for
+    one invoice never pays another (BIL-33). What went back of this invoice's own payments does not
+    count: else what is due would hang on whether we heard of a refund before the money was
+    allocated or afterwards (BIL-31).
     """
+    here = {"organization_id": read.organization_id}
     credit = await journal.credit_balance(read, currency=invoice.currency)
-    went_back = await read.value(
-        _WENT_BACK, organization_id=read.organization_id, invoice_id=invoice.id
-    )
-    return min(max(credit.minor + int(went_back or 0), 0), invoice.amount_due_minor)
+    went_back = await read.value(_WENT_BACK, **here, invoice_id=invoice.id)
+    there = credit.minor + int(went_back or 0)
+    brought = await read.value(_BROUGHT, **here, currency=invoice.currency)
+    kept = await read.value(_KEPT, **here, currency=invoice.currency, invoice_id=invoice.id)
+    own = max(invoice.received_minor - invoice.amount_paid_minor, 0)
+    free = max(there + min(int(brought or 0) - int(kept or 0), 0), own)
+    return min(max(min(free, there), 0), invoice.amount_due_minor)
 
 
 def _money_in(invoice: Invoice, spent: int) -> int:
