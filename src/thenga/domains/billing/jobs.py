@@ -279,7 +279,7 @@ async def look_after_documents(work: Work) -> None:
 
 @when_due(jobs, Invoice, every=timedelta(seconds=30))
 async def move_invoice(work: Work, *, invoice_id: UUID) -> None:
-    """A month is over and its days are earned, or what was sent is late by now."""
+    """A month is over, what was sent is late by now, or nobody collects what is owed."""
     await invoice_clock.pass_time(work, invoice_id)
 
 

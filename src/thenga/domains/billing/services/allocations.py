@@ -3,7 +3,7 @@
 The account is locked for it, so that the same credit never pays two invoices.
 """
 
-from sqlalchemy import bindparam, case, func, select
+from sqlalchemy import BigInteger, Text, bindparam, case, func, select
 
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
 from thenga.domains.billing.services import accounts, collection, journal
@@ -15,17 +15,31 @@ from thenga.domains.billing.tables import (
     InvoiceStatus,
     Payment,
     Purpose,
+    Subscription,
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
 _OWED = (InvoiceStatus.OPEN, InvoiceStatus.UNCOLLECTIBLE)
-_COUNTED_ON = case(
-    (Invoice.released_at.is_not(None), Invoice.gross_minor),
-    (Invoice.purpose == Purpose.CHANGE, 0),
+# A change that is not paid counts on a note of its own first, which is not there yet.
+_OWN_NOTE = (
+    select(Subscription.pending_change["creditMinor"].astext.cast(BigInteger))
+    .where(
+        Subscription.organization_id == Invoice.organization_id,
+        Subscription.id == Invoice.subscription_id,
+        Subscription.pending_change["invoiceId"].astext == Invoice.id.cast(Text),
+    )
+    .scalar_subquery()
+)
+_OF_THE_ACCOUNT = case(
+    (
+        Invoice.purpose == Purpose.CHANGE,
+        func.greatest(Invoice.planned_credit_minor - func.coalesce(_OWN_NOTE, 0), 0),
+    ),
     else_=Invoice.planned_credit_minor,
 )
+_COUNTED_ON = case((Invoice.released_at.is_not(None), Invoice.gross_minor), else_=_OF_THE_ACCOUNT)
 _TAKEN = select(func.coalesce(func.sum(_COUNTED_ON), 0)).where(
     Invoice.organization_id == bindparam("organization_id"),
     Invoice.status == InvoiceStatus.DRAFT,
@@ -38,20 +52,16 @@ _BROUGHT = select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
     CreditNote.currency == bindparam("currency"),
 )
 # What waits beside an invoice has money of its own, and counts on credit that is there or comes.
-_KEPT = select(
-    func.coalesce(
-        func.sum(
-            func.least(
-                Invoice.received_minor - Invoice.amount_paid_minor + Invoice.planned_credit_minor,
-                Invoice.gross_minor,
-            )
-        ),
-        0,
-    )
-).where(
+_WITH_MONEY = case(
+    (
+        Invoice.released_at.is_not(None),
+        func.least(Invoice.received_minor + Invoice.planned_credit_minor, Invoice.gross_minor),
+    ),
+    else_=_OF_THE_ACCOUNT,
+)
+_KEPT = select(func.coalesce(func.sum(_WITH_MONEY), 0)).where(
     Invoice.organization_id == bindparam("organization_id"),
     Invoice.status == InvoiceStatus.DRAFT,
-    Invoice.released_at.is_not(None),
     Invoice.currency == bindparam("currency"),
     Invoice.id != bindparam("invoice_id"),
 )
@@ -90,7 +100,8 @@ async def free_credit(read: Reader, *, currency: str) -> Money:
 
     Two renewals of one moment must not both count on the same credit. What was released takes
     its whole sum, and a credit note that was released brings its own: money that has just come
-    for an invoice is nobody's credit. A change that is not paid counts on a note of its own.
+    for an invoice is nobody's credit. A change that is not paid counts on a note of its own, and on
+    the account's credit only for the rest.
     """
     balance = await journal.credit_balance(read, currency=currency)
     here = {"organization_id": read.organization_id, "currency": currency}
@@ -111,8 +122,8 @@ async def foreseen(read: Reader, invoice: Invoice) -> dict[str, int]:
 async def _spent(read: Reader, invoice: Invoice) -> int:
     """How much the credit of the account pays of what is due.
 
-    What other documents that wait for their number have got is theirs: the money that came for
-    one invoice never pays another (BIL-33). What went back of this invoice's own payments does not
+    What other documents that wait have got or count on is theirs: the money that came for one
+    invoice never pays another (BIL-33). What went back of this invoice's own payments does not
     count: else what is due would hang on whether we heard of a refund before the money was
     allocated or afterwards (BIL-31).
     """

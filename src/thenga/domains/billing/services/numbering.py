@@ -130,6 +130,10 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
         occurred_at=work.now,
     )
     due = await allocations.settle(work, invoice)
+    if due and document_calendar.late_at(invoice) is None:
+        # Credit that it counted on has gone: its clock looks whether anybody collects the rest.
+        invoice.next_check_at = work.now
+        await work.save(invoice)
     _tell_invoice(work, invoice, number, due)
 
 

@@ -8,6 +8,7 @@ from thenga.domains.billing import public
 from thenga.domains.billing.services import (
     allocations,
     conversions,
+    document_calendar,
     failure_notices,
     failures,
     invoices,
@@ -116,7 +117,9 @@ async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription
         return True
     if invoice.purpose is Purpose.CONVERSION:
         return await conversions.is_made(work, subscription)
-    owed = invoice.purpose in (Purpose.RENEWAL, Purpose.USAGE)
+    # What has its number is owed whatever it was made for; what was sent has time until its day.
+    charged = invoice.status is InvoiceStatus.OPEN and document_calendar.late_at(invoice) is None
+    owed = charged or invoice.purpose in (Purpose.RENEWAL, Purpose.USAGE)
     return owed and subscription.status in _LIVE
 
 

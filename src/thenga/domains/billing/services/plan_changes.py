@@ -88,10 +88,11 @@ async def request(
     accounts.check_not_parked(account)
     if _is_there(subscription, wanted):
         return subscription
-    quoted = await plan_quotes.quote(work, subscription, wanted)
-    check_expected(quoted, expected_due)
     if awaited_until(subscription) is not None:
         raise PaymentInProgress("Another change waits for its payment; withdraw it first.")
+    quoted = await plan_quotes.quote(work, subscription, wanted)
+    check_expected(quoted, expected_due)
+    await check_settled(work, account, quoted)
     if quoted.change.effective is Effective.PERIOD_END:
         return await _schedule(work, subscription, quoted)
     check_day(subscription, quoted)
@@ -136,6 +137,22 @@ def check_day(subscription: Subscription, quoted: Quoted) -> None:
     """Downwards once a local day, and not on the day of another change."""
     if quoted.change.direction is Direction.DOWN and subscription.changed_on == quoted.priced.on:
         raise ChangeToday()
+
+
+async def check_settled(read: Reader, account: Account, quoted: Quoted) -> None:
+    """The days that are given back are paid for: a note on what is owed pays only that (BIL-11)."""
+    running = quoted.priced.running
+    if running is None or account.collection_method is CollectionMethod.SEND_INVOICE:
+        return
+    invoice = await read.get(Invoice, running.invoice_id)
+    if invoice.amount_due_minor <= invoice.received_minor - invoice.amount_paid_minor:
+        return
+    payment = await payments.running(read, invoice.id)
+    if payment is None:
+        raise PaymentOverdue()
+    raise PaymentInProgress(
+        "The period that runs is just being paid; ask again once it is.", paymentId=str(payment.id)
+    )
 
 
 async def _try_another(work: Work, subscription: Subscription, plan_code: str) -> Subscription:
