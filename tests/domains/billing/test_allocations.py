@@ -2,18 +2,32 @@
 
 from datetime import UTC, date, datetime
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
 
 from tests.conftest import Time
-from tests.domains.billing.changing import change, credit, preview, rand
+from tests.domains.billing.changing import (
+    change,
+    covered_twice,
+    credit,
+    paid_change,
+    preview,
+    rand,
+)
+from tests.domains.billing.paying import booked
 from tests.factories import billing, documents, paying
 from tests.factories.paying import Payer
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import invoice_clock, journal, subscription_clock
-from thenga.domains.billing.tables import Book, StatedStatus
+from thenga.domains.billing.services import (
+    credit_notes,
+    invoice_clock,
+    journal,
+    subscription_clock,
+    write_offs,
+)
+from thenga.domains.billing.tables import Book, CreditReason, Invoice, StatedStatus
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
@@ -185,3 +199,82 @@ async def test_nothing_is_changed_while_the_period_that_runs_is_being_paid(buyer
     assert asked.json()["paymentId"] == str(charged["id"])
     assert (await preview(buyer, held, planCode="professional"))["amountDue"] == rand("1000.00")
     assert await buyer.rows(_ALONE) == []
+
+
+# --- what an operator gave back before -----------------------------------------------------------
+
+
+async def first_invoice(buyer: Customer) -> Invoice:
+    (row,) = await buyer.rows(
+        "SELECT id FROM billing.invoice WHERE organization_id = $1 AND purpose = 'first'"
+    )
+    return await documents.get(buyer.host, Invoice, buyer.id, row["id"])
+
+
+@pytest.mark.rule("BIL-10")
+@pytest.mark.rule("BIL-48")
+async def test_a_plan_whose_days_were_given_back_wholly_can_be_changed(buyer: Customer):
+    held = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+    await documents.credited(buyer.host, await first_invoice(buyer), "499.00")
+
+    shown = await paid_change(buyer, held, planCode="professional")
+
+    now = await buyer.read(held["id"])
+    print(f"due={shown['amountDue']['amount']} charges={await charges(buyer)}")
+    assert (shown["creditNote"], shown["amountDue"]) == (None, rand("500.33"))
+    assert (now["planCode"], now["pendingChange"]) == ("professional", None)
+    assert (await covered_twice(buyer), await credit(buyer)) == (0, "0.00")
+    assert await buyer.rows(_ALONE) == []
+
+
+@pytest.mark.rule("BIL-10")
+@pytest.mark.rule("BIL-33")
+async def test_a_change_gives_back_no_more_than_an_operator_has_left(buyer: Customer):
+    held = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+    asked = (await change(buyer, held, planCode="professional")).json()["pendingChange"]
+    await documents.credited(buyer.host, await first_invoice(buyer), "300.00")
+
+    await buyer.pay(asked["paymentId"])
+
+    notes = await buyer.rows(
+        "SELECT gross_minor FROM billing.credit_note WHERE organization_id = $1 ORDER BY number"
+    )
+    assert asked["amountDue"] == rand("666.66")
+    assert [row["gross_minor"] for row in notes] == [30000, 19900]
+    assert (await buyer.read(held["id"]))["planCode"] == "professional"
+    assert (await credit(buyer), await covered_twice(buyer)) == ("166.33", 0)
+    assert await buyer.rows(_ALONE) == []
+
+
+@pytest.mark.rule("BIL-27")
+@pytest.mark.parametrize(
+    ("given", "left", "status"), [("100.00", 39900, "uncollectible"), ("499.00", 0, "credited")]
+)
+async def test_a_note_on_what_was_written_off_gives_no_credit(
+    host: Host, seeded: None, given: str, left: int, status: str
+):
+    invoice = await documents.issued(host, uuid4())
+    (line,) = await documents.lines(host, invoice)
+    work = billing.working(host, invoice.organization_id)
+    await credit_notes.issue(
+        work,
+        invoice.id,
+        credited=[(line.id, Money.of(given))],
+        reason_code=CreditReason.GOODWILL,
+        explanation="As agreed on the telephone",
+    )
+    await work.finish()
+    work = billing.working(host, invoice.organization_id)
+    await write_offs.write_off(work, invoice.id, reason="Nobody answers")
+    await work.finish()
+
+    await documents.number_all(host, invoice.organization_id)
+
+    now = await documents.get(host, Invoice, invoice.organization_id, invoice.id)
+    sums = await booked(host, invoice.organization_id)
+    print(f"due={now.amount_due_minor} {sums}")
+    assert (now.amount_due_minor, now.status) == (left, status)
+    assert (sums.get("bad_debt", 0), sums.get("customer_credit", 0)) == (left, 0)
+    assert "receivable" not in sums

@@ -3,6 +3,8 @@
 The account is locked for it, so that the same credit never pays two invoices.
 """
 
+from datetime import datetime
+
 from sqlalchemy import BigInteger, Text, bindparam, case, func, select
 
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
@@ -151,30 +153,40 @@ async def _take(work: Work, invoice: Invoice, spent: Money) -> None:
     invoice.credit_applied_minor += spent.minor - money
     invoice.amount_due_minor -= spent.minor
     if invoice.amount_due_minor == 0:
-        move = InvoiceLifecycle.settle
-        if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
-            move = InvoiceLifecycle.reopen
-        move(invoice, at=work.now)
+        _close(invoice, work.now)
     await work.save(invoice)
     await collection.follow(work, invoice)
 
 
 async def credit(work: Work, invoice: Invoice, note: Money) -> None:
-    """A credit note of this invoice was booked: what is still due of it is not owed any more."""
+    """A credit note of this invoice was booked: what is still due of it is not owed any more.
+
+    Also where it was written off meanwhile: what was never paid gives nobody credit (BIL-27).
+    """
     await work.hold(invoice)
     invoice.amount_credited_minor += note.minor
     spent = Money(min(note.minor, invoice.amount_due_minor), invoice.currency)
-    if invoice.status is not InvoiceStatus.OPEN or not spent:
+    if invoice.status not in _OWED or not spent:
         await work.save(invoice)
         return
+    if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
+        await _book(work, invoice, journal.write_off(-spent), "recovered")
     await _book(work, invoice, journal.allocation(spent), "allocation")
     invoice.amount_due_minor -= spent.minor
     if invoice.amount_due_minor == 0:
-        by_money = invoice.amount_paid_minor + invoice.credit_applied_minor
-        move = InvoiceLifecycle.settle if by_money else InvoiceLifecycle.credit
-        move(invoice, at=work.now)
+        _close(invoice, work.now)
     await work.save(invoice)
     await collection.follow(work, invoice)
+
+
+def _close(invoice: Invoice, at: datetime) -> None:
+    """Nothing is due: paid where any money or credit came, else credited."""
+    if not invoice.amount_paid_minor + invoice.credit_applied_minor:
+        InvoiceLifecycle.credit(invoice, at=at)
+    elif invoice.status is InvoiceStatus.UNCOLLECTIBLE:
+        InvoiceLifecycle.reopen(invoice, at=at)
+    else:
+        InvoiceLifecycle.settle(invoice, at=at)
 
 
 async def write_off(work: Work, invoice: Invoice) -> bool:

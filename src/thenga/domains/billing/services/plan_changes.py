@@ -6,6 +6,7 @@ from uuid import UUID
 
 from thenga.domains.billing.services import (
     accounts,
+    billed_spans,
     credit_notes,
     entitlements,
     expiring,
@@ -34,6 +35,7 @@ from thenga.domains.billing.tables import (
     CreditReason,
     Interval,
     Invoice,
+    InvoiceLine,
     LineKind,
     Purpose,
     Subscription,
@@ -253,7 +255,6 @@ def _pending(quoted: Quoted, *, status: str) -> dict[str, Any]:
         "creditMinor": priced.credit.minor,
         "amountDueMinor": quoted.due.minor,
         "currency": priced.charge.currency,
-        "creditedInvoiceId": str(running.invoice_id) if running else None,
         "creditedLineId": str(running.line_id) if running else None,
         "begins": change.begins_anew,
         "invoiceId": None,
@@ -289,21 +290,30 @@ async def apply(work: Work, subscription: Subscription, *, on: date) -> None:
 
 async def _release(work: Work, pending: dict[str, Any]) -> None:
     """First what was paid is given back, which frees its days, then the new days are billed."""
-    credit = Money(pending["creditMinor"], pending["currency"])
-    if credit:
-        credited = await work.get(Invoice, UUID(pending["creditedInvoiceId"]))
-        note = await credit_notes.draft(
-            work,
-            credited,
-            credited=[(UUID(pending["creditedLineId"]), credit)],
-            reason_code=CreditReason.PLAN_CHANGE,
-            explanation=f"Change of plan to {pending['planCode']} on {pending['effectiveOn']}",
-        )
-        cut = date.fromisoformat(pending["effectiveOn"])
-        await credit_notes.release(work, note, cut_span_at=cut)
+    if pending["creditedLineId"] is not None:
+        await _give_back(work, pending)
     if pending["invoiceId"] is not None:
         invoice = await work.lock(Invoice, UUID(pending["invoiceId"]))
         await invoices.release(work, invoice)
+
+
+async def _give_back(work: Work, pending: dict[str, Any]) -> None:
+    """What was quoted, or what an operator has left of the line; its days are free in any case."""
+    cut = date.fromisoformat(pending["effectiveOn"])
+    line = await work.get(InvoiceLine, UUID(pending["creditedLineId"]))
+    left = line.gross_minor - line.credited_minor
+    credit = Money(min(pending["creditMinor"], left), pending["currency"])
+    if not credit:
+        await billed_spans.cut(work, line.id, at=cut)
+        return
+    note = await credit_notes.draft(
+        work,
+        await work.get(Invoice, line.invoice_id),
+        credited=[(line.id, credit)],
+        reason_code=CreditReason.PLAN_CHANGE,
+        explanation=f"Change of plan to {pending['planCode']} on {pending['effectiveOn']}",
+    )
+    await credit_notes.release(work, note, cut_span_at=cut)
 
 
 async def at_renewal(work: Work, subscription: Subscription, *, on: date) -> None:
