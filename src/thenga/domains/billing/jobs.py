@@ -77,6 +77,12 @@ async def verify_ledger(work: Work) -> None:
     await verifications.verify(work)
 
 
+@jobs.every(timedelta(hours=1))
+async def look_after_verifications(work: Work) -> None:
+    """A night without a check is told as one that failed."""
+    await verifications.tell_missing(work)
+
+
 # What is held and used.
 
 
