@@ -25,6 +25,7 @@ from thenga.domains.billing.tables import (
     LineKind,
     Purpose,
 )
+from thenga.kernel.db.paging import Paged
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
 
@@ -74,6 +75,35 @@ async def test_three_parts_give_back_exactly_the_vat_that_was_charged(
     assert after["vat"]["amount"] == "195.52"
     assert (after["status"], after["amountDue"]["amount"]) == ("credited", "0.00")
     assert [one["number"] for one in after["creditNotes"]] == [one["number"] for one in shown]
+
+
+@pytest.mark.rule("BIL-27")
+@pytest.mark.rule("BIL-47")
+async def test_a_note_takes_net_off_the_lines_that_it_credits_and_off_no_other(
+    host: Host, seeded: None
+):
+    usage = documents.line("55.50", kind=LineKind.USAGE, service=None, key=f"usage:{uuid4()}")
+    plan = documents.line("1499.00")
+    invoice = await documents.issued(host, uuid4(), plan, usage, paid=True)
+
+    (note,) = await documents.credited(host, invoice, "1449.03")
+
+    lines = await documents.lines(host, invoice)
+    work = billing.working(host, invoice.organization_id)
+    (entry,) = (
+        await journal.list_entries(
+            work, Paged(), account=None, since=None, until=None, source_id=note.id
+        )
+    ).items
+    sides = (await journal.lines_of(work, [entry]))[entry.id]
+    await work.close()
+    print(f"net={[one.net_minor for one in lines]} {[(s.account, s.amount_minor) for s in sides]}")
+    assert [one.credited_net_minor for one in lines] == [126003, 0]
+    assert {one.account: one.amount_minor for one in sides} == {
+        "deferred_revenue": 126003,
+        "vat_output": 18900,
+        "customer_credit": -144903,
+    }
 
 
 @pytest.mark.rule("BIL-27")

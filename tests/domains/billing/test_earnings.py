@@ -1,6 +1,8 @@
 """Revenue: earned by days at the end of each month, and given back in the right part."""
 
-from datetime import date, timedelta
+from collections.abc import Awaitable, Callable
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2
@@ -9,12 +11,13 @@ from dateutil.relativedelta import relativedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.factories import billing, documents
+from tests.conftest import Time
+from tests.factories import billing, documents, paying
 from tests.factories import identity as people
-from thenga.domains.billing.services import invoice_clock
+from thenga.domains.billing.services import invoice_clock, pausing
 from thenga.domains.billing.services.earnings import earned_before
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.tables import Book, Invoice, LineKind
+from thenga.domains.billing.tables import Book, Invoice, LineKind, Subscription
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
@@ -113,6 +116,41 @@ async def test_what_is_given_back_is_taken_from_what_was_not_earned_first(
     assert by_name["deferred_revenue"] == "0.00"
     assert by_name["revenue"] == "-651.68"
     assert await earned(api, owner, invoice) == ["738.64"]
+
+
+@pytest.mark.rule("BIL-13")
+@pytest.mark.rule("BIL-47")
+async def test_days_that_wait_in_a_pause_are_earned_once_they_go_on(
+    host: Host, seeded: None, clock: Time
+):
+    payer = await paying.payer(host, clock, datetime(2026, 11, 14, 8, tzinfo=UTC))
+    bought = await payer.buy("professional")
+    (invoice,) = await payer.rows("SELECT id FROM billing.invoice WHERE organization_id = $1")
+
+    async def act(day: date, verb: Callable[..., Awaitable[Any]], **given: Any) -> None:
+        clock.set(local_midnight(day) + timedelta(hours=10))
+        work = payer.work()
+        await verb(work, await work.lock(Subscription, bought.id), **given)
+        await work.finish()
+
+    async def earn_on(day: date) -> int:
+        clock.set(local_midnight(day) + timedelta(hours=1))
+        work = payer.work()
+        await invoice_clock.pass_time(work, invoice["id"])
+        await work.finish()
+        (row,) = await payer.rows(
+            "SELECT sum(-amount_minor)::bigint AS minor FROM billing.journal_line "
+            "WHERE organization_id = $1 AND account = 'revenue'"
+        )
+        return int(row["minor"] or 0)
+
+    await act(date(2026, 11, 24), pausing.pause, resume_on=None)
+    earned = [await earn_on(date(2026, 12, 1)), await earn_on(date(2027, 1, 1))]
+    await act(date(2027, 1, 10), pausing.resume, on=date(2027, 1, 10))
+    earned.append(await earn_on(date(2027, 2, 1)))
+
+    print(f"earned={earned}")
+    assert earned == [47794, 47794, 130348]  # 11 days, none while paused, 19 after the resume
 
 
 async def test_usage_of_the_past_is_earned_at_the_next_end_of_a_month(

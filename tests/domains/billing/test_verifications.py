@@ -8,19 +8,21 @@ import asyncpg
 import httpx2
 import pytest
 
-from tests.factories import billing, documents
+from tests.factories import billing, documents, payments
 from tests.factories import identity as people
 from thenga.domains.billing.services import parking, verifications
-from thenga.domains.billing.tables import Book
+from thenga.domains.billing.tables import Book, Refund, RefundStatus
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
 DAYS = iter(range(2_000, 3_000))
 
 
-async def wrong(host: Host, parks: list[str] | None = None) -> dict[str, int]:
+async def wrong(
+    host: Host, parks: list[str] | None = None, *, days: int | None = None
+) -> dict[str, int]:
     """What a night finds, without keeping it; `parks` gets the jobs that would follow."""
-    noon = timedelta(days=next(DAYS), hours=34 - host.now().hour)
+    noon = timedelta(days=days or next(DAYS), hours=34 - host.now().hour)
     work = documents.system(host, None, ahead=noon)
     found = await verifications.verify(work)
     if parks is not None:
@@ -47,7 +49,9 @@ async def test_the_books_say_what_the_documents_say(host: Host, seeded: None):
         await documents.written_off(host, organization_id)
         await documents.draft(host, organization_id, released=True)
 
-    assert set(before) == {"receivable", "credit", "vat", "series"}
+    assert set(before) == {
+        *("receivable", "credit", "payments", "allocations", "vat", "series", "entitlements")
+    }
     assert await wrong(host) == before
 
 
@@ -73,7 +77,17 @@ PLANTED = {
         "(SELECT id FROM billing.journal_entry WHERE key = 'payment:' || $1::uuid::text)",
     )
     * 2,
+    "payments": (
+        "UPDATE billing.payment SET status = 'succeeded' WHERE invoice_id = $1",
+        "UPDATE billing.payment SET status = 'requires_action' WHERE invoice_id = $1",
+    ),
+    "allocations": (
+        "UPDATE billing.invoice SET credit_applied_minor = credit_applied_minor + 1 WHERE id = $1",
+        "UPDATE billing.invoice SET credit_applied_minor = credit_applied_minor - 1 WHERE id = $1",
+    ),
 }
+# What is due is one side of two checks.
+ALSO = {"receivable": ("allocations",)}
 
 
 @pytest.mark.rule("BIL-48")
@@ -84,6 +98,7 @@ async def test_a_planted_difference_behind_the_triggers_is_found(
     organization_id = uuid4()
     paid = await documents.issued(host, organization_id, paid=True, book=Book.SANDBOX)
     open_one = await documents.issued(host, organization_id, book=Book.SANDBOX)
+    await payments.payment(host, organization_id, provider="sandbox", of=open_one)
     target = paid if check == "credit" else open_one
     plant, mend = PLANTED[check]
     admin = await asyncpg.connect(settings.admin_database.get_secret_value())
@@ -98,9 +113,94 @@ async def test_a_planted_difference_behind_the_triggers_is_found(
         await admin.execute(mend, target.id)
         await admin.close()
 
-    assert found == before | {check: before[check] + 1}
+    seen = {check, *ALSO.get(check, ())}
+    assert found == before | {one: before[one] + 1 for one in seen}
     assert {*parks} - {*others} == {f"park_account:{organization_id}:ledger_check_failed"}
     assert await wrong(host) == before
+
+
+@pytest.mark.rule("BIL-48")
+async def test_a_planted_refund_without_its_booking_is_found(host: Host, seeded: None):
+    before = await wrong(host)
+    made = await payments.payment(host, uuid4())
+    work = billing.working(host, made.organization_id)
+    planted = Refund(
+        organization_id=made.organization_id,
+        payment_id=made.id,
+        provider=made.provider,
+        amount_minor=100,
+        currency="ZAR",
+        reason="Planted",
+        status=RefundStatus.SUCCEEDED,
+    )
+    await work.add(planted)
+    await work.finish()
+
+    assert await wrong(host) == before | {"payments": before["payments"] + 1}
+    work = documents.system(host, made.organization_id)
+    await work.run("UPDATE billing.refund SET status = 'failed' WHERE id = $1", planted.id)
+    await work.finish()
+
+
+@pytest.mark.rule("BIL-45")
+@pytest.mark.rule("BIL-48")
+async def test_a_planted_set_that_its_sources_do_not_say_is_found(
+    host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(verifications, "_MOST_SETS", 100_000)
+    organization_id = uuid4()
+    await documents.account(host, organization_id)
+    await billing.followed(host, organization_id)
+    before = await wrong(host, days=1)
+
+    async def hold(access: str) -> None:
+        work = documents.system(host, organization_id)
+        await work.run(
+            "UPDATE billing.entitlement_set SET access = $2 WHERE organization_id = $1",
+            *(organization_id, access),
+        )
+        await work.finish()
+
+    await hold("none")
+    parks: list[str] = []
+    found = await wrong(host, parks, days=1)
+    await hold("full")
+
+    assert found == before | {"entitlements": before["entitlements"] + 1}
+    assert f"park_account:{organization_id}:ledger_check_failed" in parks
+    assert await wrong(host, days=1) == before
+
+
+@pytest.mark.rule("BIL-48")
+async def test_a_night_without_a_check_is_told_the_day_after(host: Host, seeded: None):
+    kept = documents.system(host, None, ahead=timedelta(days=4_000, hours=34 - host.now().hour))
+    await verifications.verify(kept)
+    await kept.finish()
+
+    told = []
+    for days in (4_001, 4_002, 4_002):
+        ahead = timedelta(days=days, hours=34 - host.now().hour)
+        work = documents.system(host, None, ahead=ahead)
+        missed = await verifications.tell_missing(work)
+        events = [event.type for event, _ in work._events]
+        told.append((missed and (missed.passed, missed.checks), events))
+        await work.finish()
+
+    assert told == [
+        (None, []),
+        ((False, []), ["billing.LedgerCheckFailed.v1"]),
+        (None, []),
+    ]
+
+
+async def test_a_statement_of_the_night_may_take_its_time(host: Host, settings: Settings):
+    work = documents.system(host, None)
+    given = "SELECT current_setting('statement_timeout') AS given"
+
+    ((long,), (usual,)) = (*await work.query(given, seconds=600.0), *await work.query(given))
+
+    await work.close()
+    assert (long, usual) == ("10min", f"{settings.statement_seconds:.0f}s")
 
 
 @pytest.mark.rule("BIL-51")

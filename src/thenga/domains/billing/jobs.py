@@ -77,6 +77,12 @@ async def verify_ledger(work: Work) -> None:
     await verifications.verify(work)
 
 
+@jobs.every(timedelta(hours=1))
+async def look_after_verifications(work: Work) -> None:
+    """A night without a check is told as one that failed."""
+    await verifications.tell_missing(work)
+
+
 # What is held and used.
 
 
@@ -279,7 +285,7 @@ async def look_after_documents(work: Work) -> None:
 
 @when_due(jobs, Invoice, every=timedelta(seconds=30))
 async def move_invoice(work: Work, *, invoice_id: UUID) -> None:
-    """A month is over and its days are earned, or what was sent is late by now."""
+    """A month is over, what was sent is late by now, or nobody collects what is owed."""
     await invoice_clock.pass_time(work, invoice_id)
 
 

@@ -184,7 +184,7 @@ class InvoiceLifecycle(Lifecycle, initial=I.DRAFT):
     issue = Move(I.DRAFT, to=I.OPEN)
     discard = Move(I.DRAFT, to=I.DISCARDED, guard=is_not_released)
     settle = Move(I.OPEN, to=I.PAID)
-    credit = Move(I.OPEN, to=I.CREDITED)
+    credit = Move(I.OPEN, I.UNCOLLECTIBLE, to=I.CREDITED)
     write_off = Move(I.OPEN, to=I.UNCOLLECTIBLE)
     reopen = Move(I.UNCOLLECTIBLE, to=I.PAID)
 

@@ -148,10 +148,18 @@ class Work(Reader):
         connection = await self._write()
         return await connection.execute(statement, *arguments)
 
-    async def query(self, statement: str, *arguments: Any) -> list[Any]:
-        """As `run`, where the statement returns rows."""
+    async def query(
+        self, statement: str, *arguments: Any, seconds: float | None = None
+    ) -> list[Any]:
+        """As `run`, where the statement returns rows; a job of the night may give it `seconds`."""
         connection = await self._write()
-        return list(await connection.fetch(statement, *arguments))
+        if seconds is None:
+            return list(await connection.fetch(statement, *arguments))
+        await connection.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
+        found = list(await connection.fetch(statement, *arguments, timeout=seconds))
+        usual = int(self.host.settings.statement_seconds * 1000)
+        await connection.execute(f"SET LOCAL statement_timeout = {usual}")
+        return found
 
     def publish(self, event: Event) -> None:
         """Tell a fact about a row that this unit of work added or saved."""

@@ -86,14 +86,18 @@ class CheckedBalance(View):
 
 
 class CheckView(View):
-    """The journal against the documents: what is due, credit, VAT, numbers."""
+    """The journal against documents and money, and what is held against what it comes from."""
 
-    check: Literal["receivable", "credit", "vat", "series"]
-    wrong: Annotated[int, Field(description="How many organizations, documents or series.")]
+    check: Literal[
+        "receivable", "credit", "payments", "allocations", "vat", "series", "entitlements"
+    ]
+    wrong: Annotated[
+        int, Field(description="How many organizations, payments, documents, series or sets.")
+    ]
 
 
 class VerificationView(Stored):
-    """What a nightly check of all books found."""
+    """What a nightly check of all books found; a night that was missed has no checks."""
 
     day: date
     entries: int

@@ -3,7 +3,9 @@
 The account is locked for it, so that the same credit never pays two invoices.
 """
 
-from sqlalchemy import bindparam, case, func, select
+from datetime import datetime
+
+from sqlalchemy import BigInteger, Text, bindparam, case, func, select
 
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
 from thenga.domains.billing.services import accounts, collection, journal
@@ -15,17 +17,31 @@ from thenga.domains.billing.tables import (
     InvoiceStatus,
     Payment,
     Purpose,
+    Subscription,
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
 _OWED = (InvoiceStatus.OPEN, InvoiceStatus.UNCOLLECTIBLE)
-_COUNTED_ON = case(
-    (Invoice.released_at.is_not(None), Invoice.gross_minor),
-    (Invoice.purpose == Purpose.CHANGE, 0),
+# A change that is not paid counts on a note of its own first, which is not there yet.
+_OWN_NOTE = (
+    select(Subscription.pending_change["creditMinor"].astext.cast(BigInteger))
+    .where(
+        Subscription.organization_id == Invoice.organization_id,
+        Subscription.id == Invoice.subscription_id,
+        Subscription.pending_change["invoiceId"].astext == Invoice.id.cast(Text),
+    )
+    .scalar_subquery()
+)
+_OF_THE_ACCOUNT = case(
+    (
+        Invoice.purpose == Purpose.CHANGE,
+        func.greatest(Invoice.planned_credit_minor - func.coalesce(_OWN_NOTE, 0), 0),
+    ),
     else_=Invoice.planned_credit_minor,
 )
+_COUNTED_ON = case((Invoice.released_at.is_not(None), Invoice.gross_minor), else_=_OF_THE_ACCOUNT)
 _TAKEN = select(func.coalesce(func.sum(_COUNTED_ON), 0)).where(
     Invoice.organization_id == bindparam("organization_id"),
     Invoice.status == InvoiceStatus.DRAFT,
@@ -36,6 +52,20 @@ _BROUGHT = select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
     CreditNote.status == CreditNoteStatus.DRAFT,
     CreditNote.released_at.is_not(None),
     CreditNote.currency == bindparam("currency"),
+)
+# What waits beside an invoice has money of its own, and counts on credit that is there or comes.
+_WITH_MONEY = case(
+    (
+        Invoice.released_at.is_not(None),
+        func.least(Invoice.received_minor + Invoice.planned_credit_minor, Invoice.gross_minor),
+    ),
+    else_=_OF_THE_ACCOUNT,
+)
+_KEPT = select(func.coalesce(func.sum(_WITH_MONEY), 0)).where(
+    Invoice.organization_id == bindparam("organization_id"),
+    Invoice.status == InvoiceStatus.DRAFT,
+    Invoice.currency == bindparam("currency"),
+    Invoice.id != bindparam("invoice_id"),
 )
 
 _WENT_BACK = select(func.coalesce(func.sum(Payment.refunded_minor), 0)).where(
@@ -72,7 +102,8 @@ async def free_credit(read: Reader, *, currency: str) -> Money:
 
     Two renewals of one moment must not both count on the same credit. What was released takes
     its whole sum, and a credit note that was released brings its own: money that has just come
-    for an invoice is nobody's credit. A change that is not paid counts on a note of its own.
+    for an invoice is nobody's credit. A change that is not paid counts on a note of its own, and on
+    the account's credit only for the rest.
     """
     balance = await journal.credit_balance(read, currency=currency)
     here = {"organization_id": read.organization_id, "currency": currency}
@@ -93,14 +124,20 @@ async def foreseen(read: Reader, invoice: Invoice) -> dict[str, int]:
 async def _spent(read: Reader, invoice: Invoice) -> int:
     """How much the credit of the account pays of what is due.
 
-    What went back of this invoice's own payments does not count: else what is due would hang on
-    whether we heard of a refund before the money was allocated or afterwards (BIL-31).
+    What other documents that wait have got or count on is theirs: the money that came for one
+    invoice never pays another (BIL-33). What went back of this invoice's own payments does not
+    count: else what is due would hang on whether we heard of a refund before the money was
+    allocated or afterwards (BIL-31).
     """
+    here = {"organization_id": read.organization_id}
     credit = await journal.credit_balance(read, currency=invoice.currency)
-    went_back = await read.value(
-        _WENT_BACK, organization_id=read.organization_id, invoice_id=invoice.id
-    )
-    return min(max(credit.minor + int(went_back or 0), 0), invoice.amount_due_minor)
+    went_back = await read.value(_WENT_BACK, **here, invoice_id=invoice.id)
+    there = credit.minor + int(went_back or 0)
+    brought = await read.value(_BROUGHT, **here, currency=invoice.currency)
+    kept = await read.value(_KEPT, **here, currency=invoice.currency, invoice_id=invoice.id)
+    own = max(invoice.received_minor - invoice.amount_paid_minor, 0)
+    free = max(there + min(int(brought or 0) - int(kept or 0), 0), own)
+    return min(max(min(free, there), 0), invoice.amount_due_minor)
 
 
 def _money_in(invoice: Invoice, spent: int) -> int:
@@ -116,30 +153,40 @@ async def _take(work: Work, invoice: Invoice, spent: Money) -> None:
     invoice.credit_applied_minor += spent.minor - money
     invoice.amount_due_minor -= spent.minor
     if invoice.amount_due_minor == 0:
-        move = InvoiceLifecycle.settle
-        if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
-            move = InvoiceLifecycle.reopen
-        move(invoice, at=work.now)
+        _close(invoice, work.now)
     await work.save(invoice)
     await collection.follow(work, invoice)
 
 
 async def credit(work: Work, invoice: Invoice, note: Money) -> None:
-    """A credit note of this invoice was booked: what is still due of it is not owed any more."""
+    """A credit note of this invoice was booked: what is still due of it is not owed any more.
+
+    Also where it was written off meanwhile: what was never paid gives nobody credit (BIL-27).
+    """
     await work.hold(invoice)
     invoice.amount_credited_minor += note.minor
     spent = Money(min(note.minor, invoice.amount_due_minor), invoice.currency)
-    if invoice.status is not InvoiceStatus.OPEN or not spent:
+    if invoice.status not in _OWED or not spent:
         await work.save(invoice)
         return
+    if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
+        await _book(work, invoice, journal.write_off(-spent), "recovered")
     await _book(work, invoice, journal.allocation(spent), "allocation")
     invoice.amount_due_minor -= spent.minor
     if invoice.amount_due_minor == 0:
-        by_money = invoice.amount_paid_minor + invoice.credit_applied_minor
-        move = InvoiceLifecycle.settle if by_money else InvoiceLifecycle.credit
-        move(invoice, at=work.now)
+        _close(invoice, work.now)
     await work.save(invoice)
     await collection.follow(work, invoice)
+
+
+def _close(invoice: Invoice, at: datetime) -> None:
+    """Nothing is due: paid where any money or credit came, else credited."""
+    if not invoice.amount_paid_minor + invoice.credit_applied_minor:
+        InvoiceLifecycle.credit(invoice, at=at)
+    elif invoice.status is InvoiceStatus.UNCOLLECTIBLE:
+        InvoiceLifecycle.reopen(invoice, at=at)
+    else:
+        InvoiceLifecycle.settle(invoice, at=at)
 
 
 async def write_off(work: Work, invoice: Invoice) -> bool:

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from dateutil.relativedelta import relativedelta
 
 from thenga.domains.billing.tables import Invoice
-from thenga.kernel.calendar import local_midnight
+from thenga.kernel.calendar import local_day, local_midnight
 
 _HOUR = timedelta(hours=1)  # after midnight on the first of a month
 _A_DAY = timedelta(days=1)
@@ -15,6 +15,12 @@ def next_booking(day: date) -> datetime:
     """The first of the next month, when the days before it are booked."""
     first: date = day.replace(day=1) + relativedelta(months=1)
     return local_midnight(first) + _HOUR
+
+
+def is_booking(at: datetime) -> bool:
+    """Whether this is an instant at which a month is booked."""
+    first = local_day(at)
+    return first.day == 1 and at == local_midnight(first) + _HOUR
 
 
 def late_at(invoice: Invoice) -> datetime | None:

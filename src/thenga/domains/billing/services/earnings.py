@@ -1,7 +1,7 @@
 """Revenue is booked on the first of each month, for the days that went by (BIL-47)."""
 
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 
 from thenga.domains.billing.services import journal
 from thenga.domains.billing.services.billed_spans import of_line
@@ -9,10 +9,17 @@ from thenga.domains.billing.services.document_lines import lines_of
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.proration import part
-from thenga.domains.billing.tables import Invoice, InvoiceLine
+from thenga.domains.billing.tables import (
+    Invoice,
+    InvoiceLine,
+    Subscription,
+    SubscriptionStatus,
+)
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
+
+_A_DAY = timedelta(days=1)
 
 
 async def earn_month(work: Work, invoice: Invoice, month: date) -> bool:
@@ -43,11 +50,21 @@ def _deferred(line: InvoiceLine) -> int:
 
 async def _to_earn(read: Reader, line: InvoiceLine, month: date, currency: str) -> int:
     spans = [Period(one.starts_on, one.ends_on) for one in await of_line(read, line.id)]
-    if not spans and line.service_from is not None and line.service_to is not None:
+    if spans:
+        month = min(month, await _served_until(read, line) or month)
+    elif line.service_from is not None and line.service_to is not None:
         spans = [Period(line.service_from, line.service_to)]
     net = Money((line.net_minor or 0) - line.credited_net_minor, currency)
     due = earned_before(month, net, spans)
     return min(max(due.minor - line.earned_minor, 0), _deferred(line))
+
+
+async def _served_until(read: Reader, line: InvoiceLine) -> date | None:
+    """The day after that of a pause: the days that wait are earned once they go on (BIL-13)."""
+    held = line.subscription_id and await read.find(Subscription, id=line.subscription_id)
+    if not held or held.status is not SubscriptionStatus.PAUSED or held.paused_on is None:
+        return None
+    return held.paused_on + _A_DAY
 
 
 def earned_before(month: date, net: Money, spans: Sequence[Period]) -> Money:

@@ -102,6 +102,18 @@ async def _is_known(read: Reader, feature: str) -> bool:
     return False
 
 
+async def is_as_computed(read: Reader) -> bool:
+    """Whether the stored set is what its sources say; one whose time is over says nothing."""
+    row = await read.find(EntitlementSet, organization_id=read.organization_id)
+    if row is None or (row.valid_until is not None and row.valid_until <= read.now):
+        return True
+    sources = await entitlement_sources.of(read)
+    if sources is None:
+        return False
+    held, _ = await _computed(read, sources)
+    return held.set == _stored(row).set
+
+
 async def follow(work: Work, *, reason: str) -> None:
     """Bring the stored set to what its sources say, and tell what differs."""
     if await work.find(Account) is None:

@@ -1,12 +1,20 @@
-"""What time does to an issued invoice: its months are earned, and one that was sent and is not paid
-is late from the day after its due date on (BIL-39, BIL-47)."""
+"""What time does to an issued invoice: its months are earned, one that was sent and is not paid is
+late from the day after its due date on, and what nobody collects is charged (BIL-14, 39, 47)."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from thenga.domains.billing.services import accounts, earnings, failures, standing
+from thenga.domains.billing.services import (
+    accounts,
+    earnings,
+    failures,
+    payments,
+    renewals,
+    standing,
+)
 from thenga.domains.billing.services import document_calendar as calendar
 from thenga.domains.billing.tables import (
+    Account,
     FailureCategory,
     FailureKind,
     Invoice,
@@ -17,38 +25,65 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 
+S = SubscriptionStatus
+_LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED, S.PAUSED)
+_A_DAY = timedelta(days=1)
+
 
 async def pass_time(work: Work, invoice_id: UUID) -> None:
     """Do what is due, in order and one by one where several dates were missed."""
     known = await work.get(Invoice, invoice_id)
-    late, due = calendar.late_at(known), known.next_check_at
-    subscription = None
-    if late is not None and due is not None and due <= late <= work.now:
+    if known.next_check_at is None or known.next_check_at > work.now:
+        return
+    late, subscription, account = calendar.late_at(known), None, None
+    if known.status is InvoiceStatus.OPEN and known.amount_due_minor:
+        # What is locked before an invoice, everywhere.
+        account = await accounts.held(work)
         subscription = await _held_before(work, known)
     invoice = await work.lock(Invoice, invoice_id)
     while invoice.next_check_at is not None and invoice.next_check_at <= work.now:
         at, deferred = invoice.next_check_at, True
-        if at != late:
+        if calendar.is_booking(at):
             deferred = await earnings.earn_month(work, invoice, local_day(at))
-        elif subscription is not None:
+        if at == late and subscription is not None:
             await _notice(work, invoice, subscription, at)
         invoice.next_check_at = calendar.next_check(invoice, local_day(at), deferred=deferred)
         await work.save(invoice)
+    if account is not None and subscription is not None and late is None:
+        await _collect(work, account, invoice, subscription)
 
 
 async def _held_before(work: Work, invoice: Invoice) -> Subscription | None:
-    """What is locked before an invoice, everywhere: its account and its subscription."""
-    await accounts.held(work)
     if invoice.subscription_id is None:
         return None
-    return await work.lock(Subscription, invoice.subscription_id)
+    found = await work.find(Subscription, id=invoice.subscription_id)
+    return None if found is None else await work.lock(Subscription, found.id)
+
+
+async def _collect(
+    work: Work, account: Account, invoice: Invoice, subscription: Subscription
+) -> None:
+    """A rest that no payment and no recovery looks after is charged as a renewal is (BIL-14)."""
+    if subscription.status not in _LIVE or await _is_looked_after(work, invoice):
+        return
+    if account.parked is not None:  # nothing is charged by itself; look again (BIL-51)
+        again = work.now + _A_DAY
+        invoice.next_check_at = min(invoice.next_check_at or again, again)
+        await work.save(invoice)
+        return
+    await renewals.charge(work, account, invoice, subscription)
+
+
+async def _is_looked_after(work: Work, invoice: Invoice) -> bool:
+    running = await payments.running(work, invoice.id)
+    return running is not None or await standing.unsettled(work, invoice.id) is not None
 
 
 async def _notice(work: Work, invoice: Invoice, subscription: Subscription, late: datetime) -> None:
     """Nobody has paid in time: the recovery begins, whose dates are reminders."""
     if invoice.status is not InvoiceStatus.OPEN:
         return
-    if subscription.status is SubscriptionStatus.ENDED:
+    if subscription.status is S.ENDED:
         return
     if await standing.unsettled(work, invoice.id) is not None:
         return

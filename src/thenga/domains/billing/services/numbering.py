@@ -131,6 +131,10 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
         occurred_at=work.now,
     )
     due = await allocations.settle(work, invoice)
+    if due and document_calendar.late_at(invoice) is None:
+        # Credit that it counted on has gone: its clock looks whether anybody collects the rest.
+        invoice.next_check_at = work.now
+        await work.save(invoice)
     _tell_invoice(work, invoice, number, due)
 
 
@@ -190,11 +194,12 @@ async def _bear(work: Work, note: CreditNote, net: Money) -> Money:
     credited: dict[UUID, int] = {}
     for one in await credited_of(work, note.id):
         credited[one.invoice_line_id] = credited.get(one.invoice_line_id, 0) + one.gross_minor
+    # Once, before any of them is changed: what a line bears hangs on what all of them had left.
+    borne = spread_credit(net, credited, lines)
     unearned = 0
     for known in lines:
-        borne = spread_credit(net, credited, lines)[known.id]
-        if borne:
-            unearned += await _bear_line(work, known, borne)
+        if borne[known.id]:
+            unearned += await _bear_line(work, known, borne[known.id])
     return Money(unearned, net.currency)
 
 

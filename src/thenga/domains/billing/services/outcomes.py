@@ -132,7 +132,11 @@ async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription
         return True
     if invoice.purpose is Purpose.CONVERSION:
         return await conversions.is_made(work, subscription)
-    owed = invoice.purpose in (Purpose.RENEWAL, Purpose.USAGE)
+    # What has its number is owed whatever it was made for; what was sent has time until its day.
+    owed = invoice.status is InvoiceStatus.OPEN or invoice.purpose in (
+        Purpose.RENEWAL,
+        Purpose.USAGE,
+    )
     return owed and subscription.status in _LIVE and not await _is_sent(work, invoice)
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from thenga.domains.billing.services import (
     accounts,
+    billed_spans,
     credit_notes,
     entitlements,
     expiring,
@@ -34,6 +35,7 @@ from thenga.domains.billing.tables import (
     CreditReason,
     Interval,
     Invoice,
+    InvoiceLine,
     LineKind,
     Purpose,
     Subscription,
@@ -88,10 +90,11 @@ async def request(
     accounts.check_not_parked(account)
     if _is_there(subscription, wanted):
         return subscription
-    quoted = await plan_quotes.quote(work, subscription, wanted)
-    check_expected(quoted, expected_due)
     if awaited_until(subscription) is not None:
         raise PaymentInProgress("Another change waits for its payment; withdraw it first.")
+    quoted = await plan_quotes.quote(work, subscription, wanted)
+    check_expected(quoted, expected_due)
+    await check_settled(work, account, quoted)
     if quoted.change.effective is Effective.PERIOD_END:
         return await _schedule(work, subscription, quoted)
     check_day(subscription, quoted)
@@ -136,6 +139,22 @@ def check_day(subscription: Subscription, quoted: Quoted) -> None:
     """Downwards once a local day, and not on the day of another change."""
     if quoted.change.direction is Direction.DOWN and subscription.changed_on == quoted.priced.on:
         raise ChangeToday()
+
+
+async def check_settled(read: Reader, account: Account, quoted: Quoted) -> None:
+    """The days that are given back are paid for: a note on what is owed pays only that (BIL-11)."""
+    running = quoted.priced.running
+    if running is None or account.collection_method is CollectionMethod.SEND_INVOICE:
+        return
+    invoice = await read.get(Invoice, running.invoice_id)
+    if invoice.amount_due_minor <= invoice.received_minor - invoice.amount_paid_minor:
+        return
+    payment = await payments.running(read, invoice.id)
+    if payment is None:
+        raise PaymentOverdue()
+    raise PaymentInProgress(
+        "The period that runs is just being paid; ask again once it is.", paymentId=str(payment.id)
+    )
 
 
 async def _try_another(work: Work, subscription: Subscription, plan_code: str) -> Subscription:
@@ -236,7 +255,6 @@ def _pending(quoted: Quoted, *, status: str) -> dict[str, Any]:
         "creditMinor": priced.credit.minor,
         "amountDueMinor": quoted.due.minor,
         "currency": priced.charge.currency,
-        "creditedInvoiceId": str(running.invoice_id) if running else None,
         "creditedLineId": str(running.line_id) if running else None,
         "begins": change.begins_anew,
         "invoiceId": None,
@@ -272,21 +290,30 @@ async def apply(work: Work, subscription: Subscription, *, on: date) -> None:
 
 async def _release(work: Work, pending: dict[str, Any]) -> None:
     """First what was paid is given back, which frees its days, then the new days are billed."""
-    credit = Money(pending["creditMinor"], pending["currency"])
-    if credit:
-        credited = await work.get(Invoice, UUID(pending["creditedInvoiceId"]))
-        note = await credit_notes.draft(
-            work,
-            credited,
-            credited=[(UUID(pending["creditedLineId"]), credit)],
-            reason_code=CreditReason.PLAN_CHANGE,
-            explanation=f"Change of plan to {pending['planCode']} on {pending['effectiveOn']}",
-        )
-        cut = date.fromisoformat(pending["effectiveOn"])
-        await credit_notes.release(work, note, cut_span_at=cut)
+    if pending["creditedLineId"] is not None:
+        await _give_back(work, pending)
     if pending["invoiceId"] is not None:
         invoice = await work.lock(Invoice, UUID(pending["invoiceId"]))
         await invoices.release(work, invoice)
+
+
+async def _give_back(work: Work, pending: dict[str, Any]) -> None:
+    """What was quoted, or what an operator has left of the line; its days are free in any case."""
+    cut = date.fromisoformat(pending["effectiveOn"])
+    line = await work.get(InvoiceLine, UUID(pending["creditedLineId"]))
+    left = line.gross_minor - line.credited_minor
+    credit = Money(min(pending["creditMinor"], left), pending["currency"])
+    if not credit:
+        await billed_spans.cut(work, line.id, at=cut)
+        return
+    note = await credit_notes.draft(
+        work,
+        await work.get(Invoice, line.invoice_id),
+        credited=[(line.id, credit)],
+        reason_code=CreditReason.PLAN_CHANGE,
+        explanation=f"Change of plan to {pending['planCode']} on {pending['effectiveOn']}",
+    )
+    await credit_notes.release(work, note, cut_span_at=cut)
 
 
 async def at_renewal(work: Work, subscription: Subscription, *, on: date) -> None:

@@ -8,9 +8,10 @@ from thenga.domains.billing.services.plan_changes import (
     check_changeable,
     check_day,
     check_expected,
+    check_settled,
 )
 from thenga.domains.billing.services.plan_quotes import Effective, Quoted, Wanted
-from thenga.domains.billing.tables import STANDING, OfferedPlan, Subscription
+from thenga.domains.billing.tables import STANDING, Account, OfferedPlan, Subscription
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
 
@@ -38,6 +39,8 @@ async def preview(
     quoted = await plan_quotes.quote(read, subscription, wanted)
     check_expected(quoted, expected_due)
     if quoted.change.effective is Effective.NOW:
+        account = await read.get(Account, subscription.account_id)
+        await check_settled(read, account, quoted)
         check_day(subscription, quoted)
     return Preview(quoted, await _over(read, quoted.change.plan))
 

@@ -1,7 +1,8 @@
 """The nightly check of all books, as the system login: do they balance? (BIL-48)
 
 And do they say what the documents say: what is due, what was charged as VAT, which numbers there
-are? Each check counts what is wrong; the database should have refused all of it.
+are? Does all money that came and went stand in them, and is what organizations hold what their
+sources say? Each check counts what is wrong; the database should have refused all of it.
 """
 
 from datetime import timedelta
@@ -11,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.billing import public
-from thenga.domains.billing.services import parking
+from thenga.domains.billing.services import entitlements, parking
 from thenga.domains.billing.tables import LedgerVerification
 from thenga.kernel.actors import OPERATOR
 from thenga.kernel.calendar import local_day, local_midnight
@@ -19,6 +20,9 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 
+_A_DAY = timedelta(days=1)
+_LONG = 600.0  # seconds that a statement over all books may take
+_MOST_SETS = 1000  # a night
 _HOUR = timedelta(hours=2)  # after midnight, when the day before is over for everybody
 _BALANCES = """
     SELECT e.book, l.account, l.currency, sum(l.amount_minor)::bigint AS minor, count(*) AS lines
@@ -48,6 +52,47 @@ _RECEIVABLE = """
 _CREDIT = """
     SELECT organization_id FROM billing.journal_line WHERE account = 'customer_credit'
     GROUP BY organization_id, currency HAVING sum(amount_minor) > 0
+"""
+# What came and what went back is booked, each payment as often as the provider has the money.
+_PAYMENTS = """
+    SELECT p.organization_id FROM billing.payment p LEFT JOIN (
+        SELECT e.organization_id, e.source_id, -sum(l.amount_minor) AS minor
+        FROM billing.journal_entry e JOIN billing.journal_line l
+            ON l.organization_id = e.organization_id AND l.entry_id = e.id
+        WHERE e.kind IN ('payment', 'eft') AND l.account = 'customer_credit' GROUP BY 1, 2
+    ) AS j ON j.organization_id = p.organization_id AND j.source_id = p.id
+    WHERE p.status = 'succeeded'
+        AND (coalesce(j.minor, 0) < p.amount_minor OR j.minor % p.amount_minor <> 0)
+    UNION ALL
+    SELECT r.organization_id FROM billing.refund r LEFT JOIN (
+        SELECT e.organization_id, e.source_id, sum(l.amount_minor) AS minor
+        FROM billing.journal_entry e JOIN billing.journal_line l
+            ON l.organization_id = e.organization_id AND l.entry_id = e.id
+        WHERE e.kind = 'refund' AND l.account = 'customer_credit' GROUP BY 1, 2
+    ) AS j ON j.organization_id = r.organization_id AND j.source_id = r.id
+    WHERE r.status = 'succeeded' AND j.minor IS DISTINCT FROM r.amount_minor
+"""
+# What is not due any more of an invoice was allocated to it: money, credit, and notes of its own.
+_ALLOCATIONS = """
+    SELECT i.organization_id FROM billing.invoice i LEFT JOIN (
+        SELECT e.organization_id, e.source_id, sum(l.amount_minor) AS minor
+        FROM billing.journal_entry e JOIN billing.journal_line l
+            ON l.organization_id = e.organization_id AND l.entry_id = e.id
+        WHERE e.kind = 'allocation' AND l.account = 'customer_credit' GROUP BY 1, 2
+    ) AS j ON j.organization_id = i.organization_id AND j.source_id = i.id
+    WHERE i.number IS NOT NULL AND (
+        coalesce(j.minor, 0) <> i.gross_minor - i.amount_due_minor
+        OR coalesce(j.minor, 0) - i.amount_paid_minor - i.credit_applied_minor
+            NOT BETWEEN 0 AND i.amount_credited_minor)
+"""
+# Every night others of them, and those that are parked until they are right again.
+_SETS = """
+    SELECT s.organization_id, coalesce(c.ahead, interval '0') AS ahead
+    FROM billing.entitlement_set s
+    JOIN billing.account a ON a.organization_id = s.organization_id
+    LEFT JOIN billing.clock_offset c ON c.organization_id = s.organization_id
+    WHERE s.version > 0
+    ORDER BY a.parked IS NULL, md5(s.organization_id::text || $1) LIMIT $2
 """
 # Every issued document has one entry with its VAT, and every such entry its document.
 _VAT = """
@@ -100,7 +145,7 @@ async def verify(work: Work) -> LedgerVerification | None:
         return None
     if await work.find(LedgerVerification, day=today) is not None:
         return None
-    balances = [dict(one) for one in await work.query(_BALANCES)]
+    balances = [dict(one) for one in await work.query(_BALANCES, seconds=_LONG)]
     wrong = await _wrong(work)
     checks = [{"check": check, "wrong": len(wrong[check])} for check in _CHECKS]
     unbalanced = len(wrong["unbalanced"])
@@ -108,7 +153,7 @@ async def verify(work: Work) -> LedgerVerification | None:
     made = await work.add(
         LedgerVerification(
             day=today,
-            entries=(await work.query(_ENTRIES))[0][0],
+            entries=(await work.query(_ENTRIES, seconds=_LONG))[0][0],
             lines=sum(one["lines"] for one in balances),
             journal_sum_minor=journal_sum,
             unbalanced=unbalanced,
@@ -120,30 +165,62 @@ async def verify(work: Work) -> LedgerVerification | None:
     # A series of live numbers is the operator's own, and no customer is parked for it.
     await parking.follow_check(work, {one for each in wrong.values() for one in each} - {OPERATOR})
     if not made.passed:
-        work.publish(
-            public.LedgerCheckFailed(
-                verification_id=made.id,
-                day=made.day,
-                journal_sum_minor=made.journal_sum_minor,
-                unbalanced=made.unbalanced,
-            )
-        )
+        _tell(work, made)
     return made
 
 
-_CHECKS = ("receivable", "credit", "vat", "series")
+async def tell_missing(work: Work) -> LedgerVerification | None:
+    """A night that raised has left nothing: the day after, that is a check that failed."""
+    day = local_day(work.now) - _A_DAY
+    first = select(LedgerVerification).order_by(LedgerVerification.__table__.c.day)
+    begun = await work.all(first, limit=1)
+    if not begun or begun[0].day > day or await work.find(LedgerVerification, day=day) is not None:
+        return None
+    nothing = {"entries": 0, "lines": 0, "journal_sum_minor": 0, "unbalanced": 0}
+    made = await work.add(LedgerVerification(day=day, balances=[], passed=False, **nothing))
+    _tell(work, made)
+    return made
+
+
+def _tell(work: Work, made: LedgerVerification) -> None:
+    work.publish(
+        public.LedgerCheckFailed(
+            verification_id=made.id,
+            day=made.day,
+            journal_sum_minor=made.journal_sum_minor,
+            unbalanced=made.unbalanced,
+        )
+    )
+
+
+_CHECKS = ("receivable", "credit", "payments", "allocations", "vat", "series", "entitlements")
 
 
 async def _wrong(work: Work) -> dict[str, list[UUID]]:
     """Whose books a check doubts, once for each thing that is wrong."""
-    found = {
-        "unbalanced": await work.query(_UNBALANCED),
-        "receivable": await work.query(_RECEIVABLE),
-        "credit": await work.query(_CREDIT),
-        "vat": await work.query(_VAT),
-        "series": await work.query(_SERIES, OPERATOR),
+    asked: dict[str, tuple[Any, ...]] = {
+        "unbalanced": (_UNBALANCED,),
+        "receivable": (_RECEIVABLE,),
+        "credit": (_CREDIT,),
+        "payments": (_PAYMENTS,),
+        "allocations": (_ALLOCATIONS,),
+        "vat": (_VAT,),
+        "series": (_SERIES, OPERATOR),
     }
-    return {check: [row["organization_id"] for row in rows] for check, rows in found.items()}
+    found = {check: await work.query(*one, seconds=_LONG) for check, one in asked.items()}
+    wrong = {check: [row["organization_id"] for row in rows] for check, rows in found.items()}
+    return wrong | {"entitlements": await _wrong_sets(work)}
+
+
+async def _wrong_sets(work: Work) -> list[UUID]:
+    """Whose stored set is not what its sources say; each is read by its organization's clock."""
+    found = []
+    for row in await work.query(_SETS, str(local_day(work.now)), _MOST_SETS):
+        async with work.aside() as read:
+            await read.settle_in(row["organization_id"], ahead=row["ahead"])
+            if not await entitlements.is_as_computed(read):
+                found.append(row["organization_id"])
+    return found
 
 
 async def list_all(read: Reader, paged: Paged) -> Slice[LedgerVerification]:
