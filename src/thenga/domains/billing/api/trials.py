@@ -206,8 +206,9 @@ async def cancel_trial(
 async def _view(read: Reader, trial: Trial) -> TrialView:
     plan = await trials.plan_of(read, trial)
     subscription = await read.get(Subscription, trial.subscription_id)
+    goes_on = subscription.cancel_at is None
     chosen = Chosen(
-        interval=Interval(subscription.interval) if subscription.interval else None,
+        interval=Interval(subscription.interval) if subscription.interval and goes_on else None,
         on_file=await upcoming.method_of(read, subscription) is not None,
         rate_pct=await configuration.vat_rate(read, local_day(read.now)),
     )

@@ -1,0 +1,141 @@
+"""Trials that meet something else: a cancellation, another plan, a sign-up that was not paid."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx2
+import pytest
+
+from tests.conftest import Time
+from tests.factories import paying
+from tests.factories.paying import Payer
+from thenga.domains.billing.services import trials
+from thenga.domains.billing.tables import Subscription, Trial
+from thenga.kernel.host import Host
+
+STARTED = datetime(2026, 11, 14, 8, tzinfo=UTC)
+ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
+LEAVING = {"reasonCode": "too_expensive"}
+
+
+class Trier:
+    """Somebody who tries a plan, with a card on file, at the application's door."""
+
+    def __init__(self, api: httpx2.AsyncClient, host: Host, payer: Payer, trial: Trial) -> None:
+        self.api, self.host, self.payer, self.trial = api, host, payer, trial
+
+    async def post(self, path: str, **body: Any) -> httpx2.Response:
+        headers = await paying.owner_of(self.host, self.payer)
+        return await self.api.post(f"/billing/{path}", json=body, headers=headers)
+
+    async def convert(self, **body: Any) -> httpx2.Response:
+        return await self.post(f"trials/{self.trial.id}/convert", interval="month", **body)
+
+    async def by_card(self) -> httpx2.Response:
+        return await self.convert(paymentMethodId=str(self.payer.method.id))
+
+    async def of_subscription(self, what: str, **body: Any) -> httpx2.Response:
+        return await self.post(f"subscriptions/{self.trial.subscription_id}/{what}", **body)
+
+    async def shown(self) -> Any:
+        headers = await paying.owner_of(self.host, self.payer)
+        return (await self.api.get(f"/billing/trials/{self.trial.id}", headers=headers)).json()
+
+    async def subscription(self) -> Subscription:
+        found: Subscription = await self.payer.read(Subscription, self.trial.subscription_id)
+        return found
+
+    async def documents(self) -> list[tuple[str, int]]:
+        found = await self.payer.rows(
+            "SELECT status, gross_minor FROM billing.invoice WHERE organization_id = $1 ORDER BY id"
+        )
+        return [tuple(one) for one in found]
+
+
+async def trying(
+    api: httpx2.AsyncClient, host: Host, clock: Time, plan: str = "professional"
+) -> Trier:
+    payer = await paying.payer(host, clock, STARTED)
+    work = payer.work()
+    trial = await trials.start(work, plan_code=plan)
+    await work.finish()
+    return Trier(api, host, payer, trial)
+
+
+# --- a cancellation -------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("BIL-7")
+@pytest.mark.rule("BIL-18")
+async def test_whoever_cancels_what_was_chosen_for_the_end_is_not_charged(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock)
+    await trier.convert(when="trial_end")
+
+    left = await trier.of_subscription("cancel", **LEAVING)
+    shown = await trier.shown()
+    await trier.payer.at(ENDS)
+
+    cancelled = await trier.payer.rows(
+        "SELECT status FROM billing.cancellation WHERE organization_id = $1"
+    )
+    print(f"charged={len(trier.payer.charged)} {(await trier.subscription()).status}")
+    assert (left.status_code, left.json()["effectiveAt"]) == (202, "2026-11-28T22:00:00Z")
+    assert (shown["status"], shown["chosenInterval"]) == ("active", None)
+    assert (trier.payer.charged, await trier.documents()) == ([], [])
+    assert (await trier.subscription()).status == "ended"
+    assert (await trier.payer.read(Trial, trier.trial.id)).status == "expired"
+    assert [one["status"] for one in cancelled] == ["effective"]
+
+
+@pytest.mark.rule("BIL-9")
+async def test_a_cancellation_that_is_undone_leaves_what_was_chosen(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock)
+    await trier.convert(when="trial_end")
+    left = (await trier.of_subscription("cancel", **LEAVING)).json()
+
+    await trier.post(f"cancellations/{left['id']}/undo")
+    await trier.payer.at(ENDS)
+
+    assert len(trier.payer.charged) == 1
+    assert (await trier.subscription()).status == "active"
+
+
+@pytest.mark.rule("BIL-7")
+async def test_a_trial_that_is_cancelled_is_bought_when_that_is_undone(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock)
+    left = (await trier.of_subscription("cancel", **LEAVING)).json()
+
+    refused = await trier.by_card()
+    await trier.post(f"cancellations/{left['id']}/undo")
+    bought = await trier.by_card()
+    await trier.payer.at(ENDS)
+
+    now = await trier.subscription()
+    assert (refused.status_code, refused.json()["code"]) == (409, "invalid-transition")
+    assert refused.json()["cancellationId"] == left["id"]
+    assert bought.status_code == 200
+    assert (now.status, now.cancel_at, str(now.period_end)) == ("active", None, "2026-12-14")
+
+
+@pytest.mark.rule("BIL-7")
+async def test_cancelling_waits_for_a_charge_and_drops_a_purchase_that_waits(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock)
+    trier.payer.card = "silent"
+    await trier.by_card()
+
+    charging = await trier.of_subscription("cancel", **LEAVING)
+    trier.payer.card = "soft"
+    await trier.payer.settle()
+    after = await trier.of_subscription("cancel", **LEAVING)
+
+    assert (charging.status_code, charging.json()["code"]) == (409, "billing-payment-in-progress")
+    assert after.status_code == 202
+    assert await trier.documents() == [("discarded", 149900)]
