@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -15,6 +16,7 @@ from thenga.kernel.host import Host
 
 STARTED = datetime(2026, 11, 14, 8, tzinfo=UTC)
 ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
+RETURN = "https://app.thenga.example/billing/paid"
 LEAVING = {"reasonCode": "too_expensive"}
 
 
@@ -37,9 +39,12 @@ class Trier:
     async def of_subscription(self, what: str, **body: Any) -> httpx2.Response:
         return await self.post(f"subscriptions/{self.trial.subscription_id}/{what}", **body)
 
-    async def shown(self) -> Any:
+    async def get(self, path: str) -> Any:
         headers = await paying.owner_of(self.host, self.payer)
-        return (await self.api.get(f"/billing/trials/{self.trial.id}", headers=headers)).json()
+        return (await self.api.get(f"/billing/{path}", headers=headers)).json()
+
+    async def shown(self) -> Any:
+        return await self.get(f"trials/{self.trial.id}")
 
     async def subscription(self) -> Subscription:
         found: Subscription = await self.payer.read(Subscription, self.trial.subscription_id)
@@ -139,3 +144,75 @@ async def test_cancelling_waits_for_a_charge_and_drops_a_purchase_that_waits(
     assert (charging.status_code, charging.json()["code"]) == (409, "billing-payment-in-progress")
     assert after.status_code == 202
     assert await trier.documents() == [("discarded", 149900)]
+
+
+# --- another plan ---------------------------------------------------------------------------------
+
+
+@pytest.mark.rule("BIL-11")
+@pytest.mark.rule("BIL-18")
+async def test_what_was_to_be_bought_of_one_plan_does_not_pay_for_another(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock, "starter")
+    waits = await trier.convert(provider="sandbox", returnUrl=RETURN)
+
+    turned = await trier.of_subscription("change-plan", planCode="enterprise")
+    await trier.payer.answer(UUID(waits.json()["payment"]["id"]), "ok")
+    await trier.payer.settle()
+
+    now, account = await trier.subscription(), await trier.get("accounts")
+    print(f"{now.plan_code} {now.status} credit={account['items'][0]['creditBalance']['amount']}")
+    assert (waits.status_code, turned.status_code) == (200, 200)
+    assert (now.status, now.plan_code) == ("trialing", "enterprise")
+    assert await trier.documents() == [("discarded", 49900)]
+    assert account["items"][0]["creditBalance"]["amount"] == "499.00"
+
+
+@pytest.mark.rule("BIL-11")
+async def test_the_plan_that_is_tried_stays_while_it_is_charged(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock, "starter")
+    trier.payer.card = "silent"
+    await trier.by_card()
+
+    refused = await trier.of_subscription("change-plan", planCode="enterprise")
+    trier.payer.card = "ok"
+    await trier.payer.settle()
+
+    now = await trier.subscription()
+    assert (refused.status_code, refused.json()["code"]) == (409, "billing-payment-in-progress")
+    assert (now.status, now.plan_code) == ("active", "starter")
+
+
+@pytest.mark.rule("BIL-11")
+async def test_a_trial_that_is_over_is_not_switched(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock, "starter")
+    clock.set(ENDS)  # before any sweep
+
+    refused = await trier.of_subscription("change-plan", planCode="enterprise")
+
+    assert (refused.status_code, refused.json()["from"]) == (409, "expired")
+
+
+@pytest.mark.rule("BIL-18")
+async def test_what_is_paid_is_what_begins(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock, "starter")
+    trier.payer.card = "silent"
+    await trier.by_card()
+    work = trier.payer.work()
+    planted = await work.lock(Subscription, trier.trial.subscription_id)
+    planted.plan_code = "enterprise"  # whatever has turned it while the money was on its way
+    await work.save(planted)
+    await work.finish()
+
+    trier.payer.card = "ok"
+    await trier.payer.settle()
+
+    now = await trier.subscription()
+    assert (now.status, now.plan_code) == ("active", "starter")

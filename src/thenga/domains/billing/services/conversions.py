@@ -70,13 +70,7 @@ async def convert(
     subscription = await work.lock(Subscription, trial.subscription_id)
     if trial.status is TrialStatus.CONVERTED:
         return trial, None
-    if trial.status is not TrialStatus.ACTIVE or work.now >= trial.ends_at:
-        raise not_possible(
-            "This trial is over; buy the plan instead.",
-            status=TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status,
-            operation="convert",
-            allowed=[],
-        )
+    trials.check_runs(trial, work.now, operation="convert")
     if subscription.cancel_at is not None:
         raise not_possible(
             "This trial is cancelled for its end; undo the cancellation first, then buy the plan.",
@@ -204,7 +198,7 @@ async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Sub
         return
     await invoices.release(work, invoice, paid=payment.amount)
     trial = await work.lock(Trial, subscription.trial_id)
-    starts_on = await _first_day(work, invoice)
+    starts_on = await _as_billed(work, invoice, subscription)
     if failure is None:
         await _begin(work, subscription, trial, starts_on)
         return
@@ -214,10 +208,12 @@ async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Sub
     await recovering.recover(work, held, subscription, payment)
 
 
-async def _first_day(read: Reader, invoice: Invoice) -> date:
-    """The day from which the draft bills; its period was fixed when the charge began."""
+async def _as_billed(read: Reader, invoice: Invoice, subscription: Subscription) -> date:
+    """What is paid is what begins: the plan of the line, from the day on which its period was
+    fixed when the charge began."""
     for line in await lines_of(read, invoice.id):
-        if line.service_from is not None:
+        if line.service_from is not None and line.plan_code and line.plan_version:
+            subscription.plan_code, subscription.plan_version = line.plan_code, line.plan_version
             return line.service_from
     return local_day(read.now)
 

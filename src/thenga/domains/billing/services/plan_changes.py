@@ -6,6 +6,7 @@ from uuid import UUID
 
 from thenga.domains.billing.services import (
     accounts,
+    conversion_drafts,
     credit_notes,
     entitlements,
     expiring,
@@ -139,15 +140,18 @@ def check_day(subscription: Subscription, quoted: Quoted) -> None:
 
 
 async def _try_another(work: Work, subscription: Subscription, plan_code: str) -> Subscription:
-    """While trialing only the plan that is tried changes."""
+    """While trialing only the plan that is tried changes; what was to be bought of the former
+    one makes way, so that its price never pays for another (BIL-11)."""
     plan = await trials.to_be_tried(work, plan_code)
     if subscription.trial_id is None:
         raise LookupError(f"{subscription!r} has no trial")
     trial = await work.lock(Trial, subscription.trial_id)
+    trials.check_runs(trial, work.now, operation="change-plan")
     for row in (trial, subscription):
         row.plan_code, row.plan_version = plan.plan_code, plan.plan_version
     if not work.changes(subscription):
         raise PlanNotAvailable(f"{plan_code} is the plan you try.", planCode=plan_code)
+    await conversion_drafts.drop(work, subscription)
     await work.save(trial)
     await work.save(subscription)
     await tell(work, subscription, "plan_changed")

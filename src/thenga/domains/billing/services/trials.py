@@ -37,6 +37,7 @@ from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Problem
 from thenga.kernel.ids import new_id
+from thenga.kernel.lifecycle import not_possible
 
 
 class TrialUsed(Problem):
@@ -130,6 +131,16 @@ async def _check_company(work: Work, account: Account, described: dict[str, str]
         tried = True
     if tried:
         raise TrialUsed()
+
+
+def check_runs(trial: Trial, now: datetime, *, operation: str) -> None:
+    """Refuse what only a running trial allows; by the clock, before any sweep."""
+    if trial.status is TrialStatus.ACTIVE and now < trial.ends_at:
+        return
+    over = TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status
+    raise not_possible(
+        "This trial is over; buy the plan instead.", status=over, operation=operation, allowed=[]
+    )
 
 
 async def cancel(work: Work, trial_id: UUID) -> Trial:
