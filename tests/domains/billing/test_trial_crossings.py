@@ -216,3 +216,29 @@ async def test_what_is_paid_is_what_begins(
 
     now = await trier.subscription()
     assert (now.status, now.plan_code) == ("active", "starter")
+
+
+# --- a sign-up that was not paid ------------------------------------------------------------------
+
+
+@pytest.mark.rule("BIL-15")
+@pytest.mark.rule("BIL-33")
+async def test_a_trial_takes_the_place_of_a_sign_up_whose_money_is_credit(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer = await paying.payer(host, clock, STARTED)
+    headers = await paying.owner_of(host, payer)
+    plan = {"planCode": "starter", "interval": "month", "paymentMethodId": str(payer.method.id)}
+    signed = await api.post("/billing/subscriptions", json=plan, headers=headers)
+
+    tried = await api.post("/billing/trials", json={}, headers=headers)
+    await payer.settle()
+
+    account = (await api.get("/billing/accounts", headers=headers)).json()["items"][0]
+    former = await payer.read(Subscription, UUID(signed.json()["id"]))
+    (paid,) = await payer.rows("SELECT status FROM billing.payment WHERE organization_id = $1")
+    print(f"{former.status} payment={paid['status']} credit={account['creditBalance']['amount']}")
+    assert (signed.status_code, tried.status_code) == (201, 201)
+    assert (former.status, paid["status"]) == ("incomplete_expired", "succeeded")
+    assert account["creditBalance"]["amount"] == "499.00"
+    assert [one["status"] for one in account["subscriptions"]] == ["trialing"]

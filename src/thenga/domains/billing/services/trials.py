@@ -14,6 +14,7 @@ from thenga.domains.billing.services import (
     companies,
     configuration,
     entitlements,
+    expiring,
     plans,
     subscription_moves,
     trial_calendar,
@@ -102,16 +103,20 @@ async def to_be_tried(read: Reader, plan_code: str) -> OfferedPlan:
 
 
 async def _check_first(work: Work, account: Account) -> None:
-    """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17)."""
+    """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17). A
+    sign-up that was not paid gives way, as it does to another purchase (BIL-15)."""
     for trial in await work.all(select(Trial), limit=1000):
         if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
             raise TrialUsed()
-    live = select(Subscription).where(
-        Subscription.kind == PlanKind.BASE,
-        among(Subscription.__table__.c.status, [one.value for one in accounts.LIVE]),
+    statuses = [one.value for one in (*accounts.LIVE, SubscriptionStatus.INCOMPLETE)]
+    known = select(Subscription).where(
+        Subscription.kind == PlanKind.BASE, among(Subscription.__table__.c.status, statuses)
     )
-    for found in await work.all(live, limit=1):
+    for found in await work.all(known.order_by(Subscription.id), limit=100):
         subscription = await work.lock(Subscription, found.id)
+        await expiring.expire_former(work, subscription)
+        if subscription.status not in accounts.LIVE:
+            continue
         if subscription.cancel_at is not None and subscription.cancel_at <= work.now:
             await subscription_moves.end(work, subscription, reason="cancelled")
             continue
