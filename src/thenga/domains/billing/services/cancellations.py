@@ -16,7 +16,7 @@ from thenga.domains.billing.services import (
 )
 from thenga.domains.billing.services.giving_back import Given
 from thenga.domains.billing.services.plan_changes import SubscriptionPaused, withdraw
-from thenga.domains.billing.services.plan_quotes import current_period
+from thenga.domains.billing.services.remaining import current_period
 from thenga.domains.billing.services.subscription_moves import end, plan_next, tell
 from thenga.domains.billing.tables import (
     Cancellation,

@@ -18,7 +18,7 @@ from thenga.domains.billing.services import (
 from thenga.domains.billing.services.payments import PaymentInProgress
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.plan_changes import follow_period
-from thenga.domains.billing.services.plan_quotes import current_period, full_days
+from thenga.domains.billing.services.remaining import current_period, full_days
 from thenga.domains.billing.services.subscription_moves import awaited_until, plan_next, tell
 from thenga.domains.billing.tables import Pause, Subscription, SubscriptionStatus
 from thenga.kernel.calendar import local_day, local_midnight

@@ -14,6 +14,7 @@ from thenga.domains.billing.services import (
     payments,
     plan_migrations,
     plan_quotes,
+    remaining,
     trials,
     upcoming,
 )
@@ -175,7 +176,7 @@ async def _change_now(
     invoice = await _draft(work, account, subscription, quoted, pending["changeId"])
     if invoice is not None:
         pending["invoiceId"] = str(invoice.id)
-    expires = min(work.now + UNPAID_FOR, plan_quotes.current_period(subscription).ends_at)
+    expires = min(work.now + UNPAID_FOR, remaining.current_period(subscription).ends_at)
     pending["expiresAt"] = expires.isoformat()
     subscription.pending_change = pending
     at_once = not quoted.due or account.collection_method is CollectionMethod.SEND_INVOICE
@@ -338,7 +339,7 @@ async def is_lapsed(read: Reader, subscription: Subscription) -> bool:
     until, pending = awaited_until(subscription), subscription.pending_change
     if until is None or pending is None or read.now < until:
         return False
-    over = plan_quotes.current_period(subscription).ends_at <= read.now
+    over = remaining.current_period(subscription).ends_at <= read.now
     return over or not await _is_charged(read, pending)
 
 

@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from sqlalchemy import select
-
-from thenga.domains.billing.services import allocations, invoices, periods, plans, proration
-from thenga.domains.billing.services.invoices import BilledLine
+from thenga.domains.billing.services import allocations, periods, plans, remaining
+from thenga.domains.billing.services.billed_spans import BilledLine
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.remaining import current_period
 from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.tables import (
     Interval,
     OfferedPlan,
-    Pause,
     Subscription,
 )
 from thenga.kernel.calendar import local_day
@@ -124,14 +122,13 @@ async def _priced(
         nothing = Money(0, price.currency)
         return Priced(period.end, following, following, following.days, None, nothing, nothing)
     _check_runs(period, today)
-    running = await invoices.running_line(read, subscription.id, today)
-    credit = _credit(running, today, price)
+    rest = await remaining.of(read, subscription, today)
+    credit = rest.credit(price.currency)
     if change.begins_anew:
         following = periods.numbered(today, change.interval, 0)
-        return Priced(today, following, following, following.days, running, credit, price)
-    days, left = await full_days(read, subscription, period), Period(today, period.end)
-    charge = proration.part(price, left.days, days)
-    return Priced(today, period, left, days, running, credit, charge)
+        return Priced(today, following, following, following.days, rest.running, credit, price)
+    charge = rest.charge(price)
+    return Priced(today, period, rest.left, rest.full_days, rest.running, credit, charge)
 
 
 def _check_runs(period: Period, today: date) -> None:
@@ -172,33 +169,6 @@ def _effective(wanted: Wanted, direction: Direction, *, changes: bool) -> Effect
         return Effective.NOW
     usual = Effective.NOW if direction is Direction.UP else Effective.PERIOD_END
     return wanted.effective or usual
-
-
-def _credit(running: BilledLine | None, day: date, price: Money) -> Money:
-    """What the days left of the running line were paid; nothing where nothing was billed."""
-    if running is None:
-        return Money(0, price.currency)
-    return proration.part(running.gross, running.span.days_from(day), running.span.days)
-
-
-def current_period(subscription: Subscription) -> Period:
-    """The period that is paid; one that lives has one."""
-    if subscription.period_start is None or subscription.period_end is None:
-        raise LookupError(f"{subscription!r} has no period")
-    return Period(subscription.period_start, subscription.period_end)
-
-
-async def full_days(read: Reader, subscription: Subscription, period: Period) -> int:
-    """The days of the full period; of one that a pause interrupted, those it had before."""
-    # A year that was interrupted and given up may have ended on the same day as this month does.
-    interrupted = select(Pause).where(
-        Pause.subscription_id == subscription.id,
-        Pause.continued_to == period.end,
-        Pause.resumed_on >= period.start,
-    )
-    for pause in await read.all(interrupted.order_by(Pause.id.desc()), limit=1):
-        return pause.period_days
-    return period.days
 
 
 async def held_plan(read: Reader, subscription: Subscription) -> OfferedPlan:

@@ -15,8 +15,8 @@ from thenga.domains.billing.services import (
     pausing,
     payments,
     plan_changes,
-    plan_quotes,
     plans,
+    remaining,
     standing,
     trials,
 )
@@ -176,7 +176,7 @@ async def _draft(
     """The first invoice, less what the account has to its credit; none of a free plan."""
     if not price:
         return None
-    service = plan_quotes.current_period(subscription)
+    service = remaining.current_period(subscription)
     line = DraftLine(
         kind=LineKind.RECURRING,
         description=f"{plan.name}, by the {subscription.interval}",
