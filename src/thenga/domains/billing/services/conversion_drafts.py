@@ -20,13 +20,18 @@ async def drop(work: Work, subscription: Subscription) -> None:
 
     Money that still comes for a draft that was dropped is credit (BIL-33).
     """
-    charged = await charging(work, subscription)
+    await check_not_charged(work, subscription)
+    for draft in await _waiting(work, subscription):
+        await invoices.discard(work, await work.lock(Invoice, draft.id))
+
+
+async def check_not_charged(read: Reader, subscription: Subscription) -> None:
+    """Whoever buys what they try waits for the outcome before anything else."""
+    charged = await charging(read, subscription)
     if charged is not None:
         raise payments.PaymentInProgress(
             "What you buy is being charged; wait for the outcome.", paymentId=str(charged.id)
         )
-    for draft in await _waiting(work, subscription):
-        await invoices.discard(work, await work.lock(Invoice, draft.id))
 
 
 async def charging(read: Reader, subscription: Subscription) -> Payment | None:

@@ -105,7 +105,7 @@ async def quote(read: Reader, subscription: Subscription, wanted: Wanted) -> Quo
     same = (plan.plan_code, plan.plan_version) == (before.plan_code, before.plan_version)
     if same and interval is held:
         raise PlanNotAvailable(f"{plan.plan_code} is the plan you have.", planCode=plan.plan_code)
-    direction = _direction(before, plan, held)
+    direction = direction_of(before, plan, held)
     effective = _effective(wanted, direction, changes=interval is not held)
     change = Change(plan, before, held, interval, effective, direction)
     balance = await allocations.free_credit(read, currency=price.currency)
@@ -152,7 +152,8 @@ async def _to_be_had(
     return plan, price
 
 
-def _direction(before: OfferedPlan, plan: OfferedPlan, interval: Interval) -> Direction:
+def direction_of(before: OfferedPlan, plan: OfferedPlan, interval: Interval) -> Direction:
+    """Up or down, for whoever pays by this interval."""
     nothing = Money(0, "ZAR")
     was = (before.rank, plans.price_of(before, interval) or nothing)
     becomes = (plan.rank, plans.price_of(plan, interval) or nothing)
