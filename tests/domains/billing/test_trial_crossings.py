@@ -1,6 +1,6 @@
 """Trials that meet something else: a cancellation, another plan, a sign-up that was not paid."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -242,3 +242,40 @@ async def test_a_trial_takes_the_place_of_a_sign_up_whose_money_is_credit(
     assert (former.status, paid["status"]) == ("incomplete_expired", "succeeded")
     assert account["creditBalance"]["amount"] == "499.00"
     assert [one["status"] for one in account["subscriptions"]] == ["trialing"]
+
+
+@pytest.mark.rule("BIL-18")
+async def test_a_purchase_before_any_sweep_finds_what_was_chosen_for_the_end(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock)
+    await trier.convert(when="trial_end")
+    await trier.payer.at(ENDS - timedelta(minutes=1))
+    clock.set(ENDS)
+    card = str(trier.payer.method.id)
+
+    refused = await trier.post(
+        "subscriptions", planCode="starter", interval="month", paymentMethodId=card
+    )
+    await trier.payer.at(ENDS)
+
+    now = await trier.subscription()
+    assert (refused.status_code, refused.json()["code"]) == (409, "duplicate")
+    assert (now.status, now.plan_code, len(trier.payer.charged)) == ("active", "professional", 1)
+
+
+@pytest.mark.rule("BIL-15")
+async def test_a_purchase_before_any_sweep_follows_a_trial_that_is_over(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock)
+    clock.set(ENDS)
+    card = str(trier.payer.method.id)
+
+    bought = await trier.post(
+        "subscriptions", planCode="starter", interval="month", paymentMethodId=card
+    )
+
+    assert bought.status_code == 201
+    assert (await trier.payer.read(Trial, trier.trial.id)).status == "expired"
+    assert (await trier.subscription()).status == "ended"

@@ -10,6 +10,7 @@ from thenga.domains.billing.services import (
     accounts,
     allocations,
     cancellations,
+    conversions,
     expiring,
     invoices,
     pausing,
@@ -18,7 +19,6 @@ from thenga.domains.billing.services import (
     plans,
     remaining,
     standing,
-    trials,
 )
 from thenga.domains.billing.services.invoices import DraftLine, TaxDataMissing
 from thenga.domains.billing.services.payments import How
@@ -137,7 +137,8 @@ async def _make_room(work: Work, plan: OfferedPlan) -> None:
     known = select(Subscription).where(same, among(Subscription.__table__.c.status, statuses))
     for found in await work.all(known.order_by(Subscription.id), limit=100):
         if found.status is S.TRIALING and found.trial_id is not None:
-            await trials.pass_time(work, found.trial_id)
+            for _ in range(2):  # the notice before its end, and the end, if both are due
+                await conversions.pass_time(work, found.trial_id)
         subscription = await work.lock(Subscription, found.id)
         await expiring.expire_former(work, subscription)
         await cancellations.take_effect(work, subscription)

@@ -157,15 +157,6 @@ async def cancel(work: Work, trial_id: UUID) -> Trial:
     return trial
 
 
-async def pass_time(work: Work, trial_id: UUID) -> None:
-    """Do the step that is due, and plan the next one."""
-    await accounts.held(work)
-    trial = await work.lock(Trial, trial_id)
-    due = trial.next_check_at
-    if due is not None and due <= work.now and trial.status is TrialStatus.ACTIVE:
-        await step(work, trial, due)
-
-
 async def step(work: Work, trial: Trial, due: datetime) -> None:
     """The step of a trial that is held: the notice before its end, or the end itself."""
     if due < trial.ends_at:
