@@ -279,3 +279,18 @@ async def test_a_purchase_before_any_sweep_follows_a_trial_that_is_over(
     assert bought.status_code == 201
     assert (await trier.payer.read(Trial, trier.trial.id)).status == "expired"
     assert (await trier.subscription()).status == "ended"
+
+
+@pytest.mark.rule("BIL-18")
+async def test_the_card_that_bought_a_trial_pays_its_renewals(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    trier = await trying(api, host, clock)
+    other = await paying.card(host, trier.payer.account, preferred=False)
+
+    await trier.convert(paymentMethodId=str(other.id))
+    await trier.payer.settle()
+    await trier.payer.at(datetime(2026, 12, 14, 8, tzinfo=UTC))
+
+    assert (await trier.subscription()).payment_method_id == other.id
+    assert [one.payment_method_id for one in trier.payer.charged] == [other.id] * 2

@@ -161,7 +161,7 @@ async def get_subscription(
 
 @router.post(
     "/billing/subscriptions/{subscriptionId}/pause",
-    responses=problems(InvalidTransition, PauseLimit, PaymentInProgress),
+    responses=problems(InvalidTransition, PauseLimit, PaymentInProgress, AccountParked),
 )
 async def pause_subscription(
     subscription_id: SubscriptionId,

@@ -66,7 +66,7 @@ async def cancel(
     if scheduled is not None:
         CancellationLifecycle.replace(scheduled, at=work.now)
         await work.save(scheduled)
-    if subscription.pending_change is not None:
+    while subscription.pending_change is not None:  # behind one that waits another may be
         await withdraw(work, subscription)
     if subscription.status is S.TRIALING and leaving.mode is CancellationMode.PERIOD_END:
         await conversion_drafts.drop(work, subscription)

@@ -86,6 +86,7 @@ async def convert(
         subscription.payment_method_id = await _on_file(work, account, how)
         await work.save(subscription)
         return trial, None
+    subscription.payment_method_id = how.payment_method_id or subscription.payment_method_id
     await work.save(subscription)
     starts_on = local_day(work.now)
     return trial, await _buy(work, account, subscription, trial, starts_on=starts_on, how=how)

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
+    accounts,
     billed_spans,
     configuration,
     entitlements,
@@ -18,9 +19,9 @@ from thenga.domains.billing.services import (
 from thenga.domains.billing.services.payments import PaymentInProgress
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.plan_changes import follow_period
-from thenga.domains.billing.services.remaining import current_period, full_days
+from thenga.domains.billing.services.remaining import check_runs, current_period, full_days
 from thenga.domains.billing.services.subscription_moves import awaited_until, plan_next, tell
-from thenga.domains.billing.tables import Pause, Subscription, SubscriptionStatus
+from thenga.domains.billing.tables import Account, Pause, Subscription, SubscriptionStatus
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -68,6 +69,9 @@ async def pause(work: Work, subscription: Subscription, *, resume_on: date | Non
     SubscriptionLifecycle.pause(subscription, at=work.now)
     pauses.check_another(await _earlier(work, subscription), today, policy)
     period = current_period(subscription)
+    if period.end <= today:  # nothing renews while the account is parked
+        accounts.check_not_parked(await work.get(Account, subscription.account_id))
+    check_runs(period, today)
     subscription.paused_on = today
     subscription.resume_on = pauses.resumes_by(today, resume_on, policy)
     subscription.banked_days = pauses.banked_days(period, today)

@@ -17,7 +17,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import Conflict, RuleViolated
+from thenga.kernel.errors import RuleViolated
 from thenga.kernel.money import Money
 
 
@@ -121,7 +121,7 @@ async def _priced(
         following = periods.containing(_anchor(subscription), change.interval, period.end)
         nothing = Money(0, price.currency)
         return Priced(period.end, following, following, following.days, None, nothing, nothing)
-    _check_runs(period, today)
+    remaining.check_runs(period, today)
     rest = await remaining.of(read, subscription, today)
     credit = rest.credit(price.currency)
     if change.begins_anew:
@@ -129,12 +129,6 @@ async def _priced(
         return Priced(today, following, following, following.days, rest.running, credit, price)
     charge = rest.charge(price)
     return Priced(today, period, rest.left, rest.full_days, rest.running, credit, charge)
-
-
-def _check_runs(period: Period, today: date) -> None:
-    """Between the end of a period and its renewal, which is a moment, nothing can be prorated."""
-    if period.end <= today:
-        raise Conflict("The next period is just being billed; ask again in a moment.")
 
 
 async def _to_be_had(

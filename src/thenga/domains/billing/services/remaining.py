@@ -13,6 +13,7 @@ from thenga.domains.billing.services.billed_spans import BilledLine
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.tables import Pause, Subscription
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import Conflict
 from thenga.kernel.money import Money
 
 
@@ -51,6 +52,12 @@ def current_period(subscription: Subscription) -> Period:
     if subscription.period_start is None or subscription.period_end is None:
         raise LookupError(f"{subscription!r} has no period")
     return Period(subscription.period_start, subscription.period_end)
+
+
+def check_runs(period: Period, today: date) -> None:
+    """Between the end of a period and its renewal, which is a moment, no days are left."""
+    if period.end <= today:
+        raise Conflict("The next period is just being billed; ask again in a moment.")
 
 
 async def full_days(read: Reader, subscription: Subscription, period: Period) -> int:
