@@ -10,6 +10,7 @@ from tests.conftest import Time
 from tests.factories import billing
 from tests.factories.subscriptions import Customer, customer
 from thenga.domains.billing.services import cancellations, giving_back, proration
+from thenga.domains.billing.tables import StatedStatus
 from thenga.kernel.host import Host
 
 WHY = {"reasonCode": "too_expensive", "comment": "No tender was won."}
@@ -306,3 +307,16 @@ async def test_a_planted_undo_that_does_not_look_at_the_clock_is_found(
     answer = await buyer.post(f"cancellations/{made['id']}/undo")
 
     assert answer.status_code != 409
+
+
+@pytest.mark.rule("BIL-7")
+async def test_a_change_that_waits_behind_another_is_withdrawn_as_well(buyer: Customer):
+    held = await buyer.buy()
+    await buyer.post(f"subscriptions/{held['id']}/change-plan", planCode="explorer")
+    asked = await buyer.post(f"subscriptions/{held['id']}/change-plan", planCode="professional")
+    await buyer.pay(asked.json()["pendingChange"]["paymentId"], StatedStatus.FAILED)
+
+    made = await cancel(buyer, held)
+
+    assert made.status_code == 202
+    assert (await buyer.read(held["id"]))["pendingChange"] is None

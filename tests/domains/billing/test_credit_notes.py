@@ -14,7 +14,7 @@ from thenga.domains.billing.services import credit_notes, invoices, journal
 from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.proration import RunningLine, change
+from thenga.domains.billing.services.remaining import Remaining
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -246,23 +246,22 @@ async def changed(host: Host, organization_id, subscription, period: Period, pla
     running = await invoices.running_line(work, subscription, day)
     assert running is not None
     price = Money.of(plan[1])
-    quote = change(
-        RunningLine(running.gross, running.span), new_price=price, period=period, day=day
-    )
+    rest = Remaining(Period(day, period.end), period.days, running)
+    credit = rest.credit("ZAR")
     of = await work.lock(Invoice, running.invoice_id)
     note = await credit_notes.draft(
         work,
         of,
-        credited=[(running.line_id, quote.credit)],
+        credited=[(running.line_id, credit)],
         reason_code=CreditReason.PLAN_CHANGE,
         explanation=f"Another plan from {day} on",
     )
     line = documents.line(
-        quote.charge.amount,
+        rest.charge(price).amount,
         kind=LineKind.PRORATION,
         plan_code=plan[0],
         unit_price=price,
-        service=Period(day, period.end),
+        service=rest.left,
         subscription_id=subscription,
         key=f"change:{uuid4()}",
     )
@@ -272,7 +271,7 @@ async def changed(host: Host, organization_id, subscription, period: Period, pla
         purpose=Purpose.CHANGE,
         lines=[line],
         subscription_id=subscription,
-        planned_credit=quote.credit,
+        planned_credit=credit,
     )
     due = Money(made.amount_due_minor, "ZAR")
     if due:

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing, paying
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import pauses
+from thenga.domains.billing.services import accounts, pauses
 from thenga.domains.billing.tables import (
     CollectionMethod,
     Pause,
@@ -288,3 +288,29 @@ async def test_a_planted_pause_that_banks_its_own_day_is_found(
     paused = (await pause(buyer, held)).json()
 
     assert paused["bankedDays"] != 19
+
+
+@pytest.mark.rule("BIL-13")
+async def test_a_pause_lasts_a_day_at_least(buyer: Customer):
+    held = await buyer.buy()
+
+    today = await pause(buyer, held, resumeOn="2026-11-14")
+
+    assert (today.status_code, today.json()["code"]) == (409, "billing-pause-limit")
+    assert "2026-11-15 at the earliest" in today.json()["detail"]
+
+
+@pytest.mark.rule("BIL-13")
+@pytest.mark.rule("BIL-51")
+async def test_nothing_is_left_to_pause_of_a_period_that_is_over(buyer: Customer):
+    held = await buyer.buy()
+    work = billing.working(buyer.host, buyer.id)
+    account = await accounts.held(work)
+    account.parked = {"reason": "test", "since": work.now.isoformat()}
+    await work.save(account)
+    await work.finish()
+    await buyer.at("2026-12-20 10:00")
+
+    refused = await pause(buyer, held)
+
+    assert (refused.status_code, refused.json()["code"]) == (409, "billing-account-parked")

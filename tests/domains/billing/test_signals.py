@@ -13,6 +13,7 @@ from thenga.domains.billing.public import Remedy
 from thenga.domains.billing.services import entitlement_sets as sets
 from thenga.domains.billing.services import entitlement_types as types
 from thenga.domains.billing.services import remedies, signals
+from thenga.domains.billing.services.billed_spans import BilledLine
 from thenga.domains.billing.services.entitlement_sets import (
     Contribution,
     HeldSet,
@@ -21,8 +22,8 @@ from thenga.domains.billing.services.entitlement_sets import (
 )
 from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement, Limit, Metered
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.proration import RunningLine
-from thenga.domains.billing.services.remedies import Offer, Owed, Paid, Situation
+from thenga.domains.billing.services.remaining import Remaining
+from thenga.domains.billing.services.remedies import Offer, Owed, Situation
 from thenga.domains.billing.services.signals import Question, Used
 from thenga.domains.billing.tables import Access
 from thenga.kernel.money import Money
@@ -219,11 +220,13 @@ OFFERS = (
     Offer("professional", Money.of("1499.00"), PROFESSIONAL),
     Offer("starter", Money.of("499.00"), STARTER),
 )
-PAID = Paid(
-    RunningLine(Money.of("499.00"), Period(date(2026, 11, 14), date(2026, 12, 14))),
-    Period(date(2026, 11, 14), date(2026, 12, 14)),
+NOVEMBER = Period(date(2026, 11, 14), date(2026, 12, 14))
+LEFT = Remaining(
+    Period(date(2026, 11, 24), NOVEMBER.end),
+    NOVEMBER.days,
+    BilledLine(INVOICE, INVOICE, Money.of("499.00"), NOVEMBER),
 )
-SITUATION = Situation(date(2026, 11, 24), OFFERS, PAID)
+SITUATION = Situation(OFFERS, remaining=LEFT)
 
 
 def help_with(
@@ -246,7 +249,7 @@ def test_a_no_names_the_cheapest_plan_that_says_yes_and_its_price_today():
 
 @pytest.mark.rule("BIL-46")
 def test_whoever_pays_nothing_yet_pays_the_whole_price():
-    free = Situation(date(2026, 11, 24), OFFERS)
+    free = Situation(OFFERS)
 
     assert help_with(held(trial_ended=True), SMS, situation=free) == Remedy(
         kind="upgrade", plan_code="starter", amount_today=Money.of("499.00")
@@ -255,7 +258,7 @@ def test_whoever_pays_nothing_yet_pays_the_whole_price():
 
 @pytest.mark.rule("BIL-46")
 def test_where_no_plan_helps_one_waits_or_asks():
-    poor = Situation(date(2026, 11, 24), OFFERS[:1])
+    poor = Situation(OFFERS[:1])
 
     assert help_with(held(plan(STARTER)), RUNS, 100, poor) == Remedy(kind="wait", at=RESETS)
     assert help_with(held(plan(STARTER)), SEATS, 3, poor) == Remedy(kind="contact")
@@ -263,9 +266,9 @@ def test_where_no_plan_helps_one_waits_or_asks():
 
 @pytest.mark.rule("BIL-46")
 def test_what_is_owed_is_paid_first_and_a_pause_is_resumed():
-    owing = Situation(NOW.date(), OFFERS, PAID, owed=Owed(INVOICE, Money.of("1499.00")))
-    dead = Situation(NOW.date(), OFFERS, PAID, owed=Owed(INVOICE, Money.of("1499.00"), False))
-    resting = Situation(NOW.date(), OFFERS, PAID, resumes_at=RESETS)
+    owing = Situation(OFFERS, remaining=LEFT, owed=Owed(INVOICE, Money.of("1499.00")))
+    dead = Situation(OFFERS, remaining=LEFT, owed=Owed(INVOICE, Money.of("1499.00"), False))
+    resting = Situation(OFFERS, remaining=LEFT, resumes_at=RESETS)
     pay = {"invoice_id": INVOICE, "amount_today": Money.of("1499.00")}
 
     grace = help_with(held(plan(STARTER), access=Access.GRACE), SEATS, 1, owing)

@@ -14,9 +14,15 @@ from tests.factories import identity as people
 from tests.suites import clocks
 from tests.suites.sizes import size
 from thenga import topology
+from thenga.domains.billing import tables
 from thenga.domains.billing.services import journal, subscriptions, test_clocks
 from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.tables import Book, Interval
+from thenga.domains.billing.tables import (
+    Book,
+    ClockStatus,
+    Interval,
+    Subscription,
+)
 from thenga.domains.identity.public import Decisions
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.events.meshside import MeshSide
@@ -144,6 +150,37 @@ async def test_only_a_sandbox_has_a_clock_and_it_goes_forward_only(
     assert await advance(live, now + day) == (409, "billing-not-sandbox")
     assert await advance(sandbox, now - day) == (422, "billing-clock-backwards")
     assert (await advance(sandbox, now + 3000 * day))[0] == 422
+
+
+@pytest.mark.rule("BIL-50")
+async def test_a_jump_stops_where_something_due_is_never_done(host: Host, seeded: None):
+    organization_id = uuid4()
+    await billing.account(host, organization_id, book=Book.SANDBOX)
+    await bought(host, organization_id)
+    work = billing.working(host, organization_id)
+    due = await work.lock_by(Subscription)
+    due.next_check_at = work.now  # its job fails whenever it is tried
+    await work.save(due)
+    clock = await test_clocks.advance(work, to=work.now + timedelta(days=3))
+    work._jobs.clear()
+    await work.finish()
+
+    turns, waits = 0, []
+    while clock.status is ClockStatus.ADVANCING:
+        work = billing.working(host, organization_id)
+        found = await test_clocks.look(work, clock.id)
+        await test_clocks.go_on(work, clock.id, found)
+        clock = await work.get(tables.TestClock, clock.id)
+        waits += [job.after - work.now for job in work._jobs if job.after is not None]
+        turns += 1
+        work._jobs.clear()  # the test is the worker
+        await work.finish()
+
+    print(f"turns={turns} waited_s={sum(waits, timedelta()).total_seconds():.0f} {clock.status}")
+    assert [row.__name__ for row, _ in found.due] == ["Subscription"]
+    assert (clock.status, clock.steps) == (ClockStatus.STOPPED, 0)
+    assert turns < 200
+    assert timedelta(minutes=1) < sum(waits, timedelta()) < timedelta(minutes=5)
 
 
 async def test_a_planted_jump_that_stops_nowhere_is_found(

@@ -11,7 +11,7 @@ import pytest
 from tests.factories import billing
 from tests.factories import identity as people
 from tests.suites import clocks, flows
-from thenga.domains.billing.services import trials
+from thenga.domains.billing.services import conversions, trials
 from thenga.domains.billing.tables import Book, Trial, TrialStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
@@ -197,7 +197,7 @@ async def test_time_tells_the_ending_once_and_then_the_end_once(host: Host, owne
         before = await told(host, owner.organization_id)
         for _ in range(2):  # a second run finds nothing to do
             work = billing.working(host, owner.organization_id, ahead=instant - host.now())
-            await trials.pass_time(work, trial.id)
+            await conversions.pass_time(work, trial.id)  # as the job does
             await work.finish()
         return (await told(host, owner.organization_id))[len(before) :]
 

@@ -1,7 +1,6 @@
 """Changes of plan: what one would cost, asking for it, and taking it back."""
 
 from datetime import date
-from decimal import Decimal
 from typing import Annotated
 
 from pydantic import Field
@@ -11,13 +10,7 @@ from thenga.domains.billing.api.subscription_views import PeriodView, Subscripti
 from thenga.domains.billing.api.subscriptions import SubscriptionId
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import (
-    configuration,
-    plan_changes,
-    subscription_clock,
-    subscriptions,
-    tax,
-)
+from thenga.domains.billing.services import plan_changes, subscription_clock, subscriptions
 from thenga.domains.billing.services.accounts import AccountParked
 from thenga.domains.billing.services.invoices import TaxDataMissing
 from thenga.domains.billing.services.payments import (
@@ -34,8 +27,8 @@ from thenga.domains.billing.services.plan_changes import (
 from thenga.domains.billing.services.plan_previews import Preview, preview
 from thenga.domains.billing.services.plan_quotes import Direction, Effective, Wanted
 from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.tax import Taxed
 from thenga.domains.billing.tables import Interval, Subscription
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition, RuleViolated
@@ -81,9 +74,8 @@ class PlannedDocument(View):
     vat: Money
 
     @classmethod
-    def of(cls, gross: Money, rate_pct: Decimal | None) -> "PlannedDocument | None":
-        taxed = tax.inside(gross, rate_pct)
-        return cls(gross=gross, net=taxed.net, vat=taxed.vat) if gross else None
+    def of(cls, taxed: Taxed | None) -> "PlannedDocument | None":
+        return None if taxed is None else cls.model_validate(taxed)
 
 
 class DaysView(View):
@@ -104,7 +96,9 @@ class PreviewView(View):
 
     plan_code: str
     plan_version: int
-    interval: Interval
+    interval: Annotated[
+        Interval | None, Field(description="Null in a trial while nobody has chosen one.")
+    ]
     direction: Direction
     effective: Effective
     effective_on: date
@@ -123,20 +117,20 @@ class PreviewView(View):
     over_limits: list[OverLimit]
 
     @classmethod
-    def of(cls, shown: Preview, rate_pct: Decimal | None) -> "PreviewView":
+    def of(cls, shown: Preview) -> "PreviewView":
         quoted, change, priced = shown.quoted, shown.quoted.change, shown.quoted.priced
         now = change.effective is Effective.NOW
         return cls(
             plan_code=change.plan.plan_code,
             plan_version=change.plan.plan_version,
-            interval=change.interval,
+            interval=shown.interval,
             direction=change.direction,
             effective=change.effective,
             effective_on=priced.on,
             period=PeriodView.of(priced.period),
             days=DaysView(left=priced.service.days if now else 0, full=priced.full_days),
-            credit_note=PlannedDocument.of(priced.credit, rate_pct),
-            invoice=PlannedDocument.of(priced.charge, rate_pct),
+            credit_note=PlannedDocument.of(shown.credit_note),
+            invoice=PlannedDocument.of(shown.invoice),
             credit_applied=quoted.credit_applied,
             amount_due=quoted.due,
             kept_as_credit=quoted.kept_as_credit,
@@ -171,8 +165,8 @@ async def change_plan(
 @router.post(
     "/billing/subscriptions/{subscriptionId}/change-plan/preview",
     responses=problems(
-        *(ChangeToday, QuoteChanged, PaymentOverdue, SubscriptionPaused, InvalidTransition),
-        *(PlanNotAvailable, RuleViolated),
+        *(ChangeToday, QuoteChanged, PaymentInProgress, PaymentOverdue, SubscriptionPaused),
+        *(AccountParked, InvalidTransition, PlanNotAvailable, RuleViolated),
     ),
 )
 async def preview_plan_change(
@@ -180,12 +174,13 @@ async def preview_plan_change(
     body: ChangePlan,
     read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)],
 ) -> PreviewView:
-    """What a change would do and cost now. Nothing is changed, and nothing is promised."""
+    """What a change would do and cost now. Nothing is changed, and nothing is promised.
+
+    What the change itself would be refused for is refused here. In a trial it costs nothing.
+    """
     known = await read.get(Subscription, subscription_id)
     seen = await subscriptions.seen(read, known)
-    shown = await preview(read, seen.row, body.wanted, expected_due=body.expected)
-    rate = await configuration.vat_rate(read, local_day(read.now))
-    return PreviewView.of(shown, rate)
+    return PreviewView.of(await preview(read, seen.row, body.wanted, expected_due=body.expected))
 
 
 @router.post(

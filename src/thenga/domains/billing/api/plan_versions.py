@@ -13,7 +13,7 @@ from thenga.domains.billing.api.terms import (
     stored_entitlement,
 )
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import configuration, plan_migrations, plan_versions
+from thenga.domains.billing.services import plan_migrations, plan_versions, sellers
 from thenga.domains.billing.services.plan_migrations import Planned
 from thenga.domains.billing.services.plan_versions import EffectiveTooEarly
 from thenga.domains.billing.tables import PlanKind, PlanVersion
@@ -212,5 +212,5 @@ def _fields(body: CreatePlan | DraftVersion | ChangeDraft) -> dict[str, Any]:
 
 
 async def _view(work: Work, version: PlanVersion) -> PlanView:
-    rate = await configuration.vat_rate(work, local_day(work.now))
+    rate = await sellers.rate_on(work, local_day(work.now))
     return PlanView.of(version, now=work.now, rate_pct=rate, reader_id=work.actor.id)

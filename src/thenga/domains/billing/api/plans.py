@@ -12,7 +12,7 @@ from pydantic import Field
 from thenga.domains.billing.api.terms import EntitlementView, PriceView
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import configuration, plans
+from thenga.domains.billing.services import plans, sellers
 from thenga.domains.billing.services.entitlement_types import Entitlement, written
 from thenga.domains.billing.services.plans import AnyPlan
 from thenga.domains.billing.tables import Interval, PlanKind, PlanStatus, PlanVersion
@@ -151,7 +151,7 @@ async def list_plans(
     """The plans that are sold, with their prices. Operators see every version, drafts too."""
     today = local_day(read.now)
     found = await plans.list_all(read, page, kind=kind, interval=interval, on=at, today=today)
-    rate = await configuration.vat_rate(read, at or today) if found.items else None
+    rate = await sellers.rate_on(read, at or today) if found.items else None
     now, me = read.now, read.actor.id
     return PageOf[PlanView].of(
         found, lambda plan: PlanView.of(plan, now=now, rate_pct=rate, reader_id=me)
@@ -177,7 +177,7 @@ async def get_plan(
     if compared_to is not None:
         other = await plans.get(read, compared_to, number=None, today=today)
         beside = comparison(plan, other)
-    rate = await configuration.vat_rate(read, today)
+    rate = await sellers.rate_on(read, today)
     return PlanView.of(
         plan, now=read.now, rate_pct=rate, reader_id=read.actor.id, compared_to=beside
     )

@@ -162,7 +162,9 @@ async def get_subscription(
 
 @router.post(
     "/billing/subscriptions/{subscriptionId}/pause",
-    responses=problems(InvalidTransition, PauseLimit, PaymentInProgress, PaymentOverdue),
+    responses=problems(
+        InvalidTransition, PauseLimit, PaymentInProgress, PaymentOverdue, AccountParked
+    ),
 )
 async def pause_subscription(
     subscription_id: SubscriptionId,

@@ -15,8 +15,8 @@ from thenga.domains.billing.api.terms import PriceView
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import (
-    configuration,
     conversions,
+    sellers,
     trial_calendar,
     trials,
     upcoming,
@@ -87,7 +87,7 @@ class Chosen:
 
     interval: Interval | None
     on_file: bool
-    rate_pct: Decimal
+    rate_pct: Decimal | None
 
 
 class TrialView(Stored):
@@ -206,9 +206,10 @@ async def cancel_trial(
 async def _view(read: Reader, trial: Trial) -> TrialView:
     plan = await trials.plan_of(read, trial)
     subscription = await read.get(Subscription, trial.subscription_id)
+    goes_on = subscription.cancel_at is None
     chosen = Chosen(
-        interval=Interval(subscription.interval) if subscription.interval else None,
+        interval=Interval(subscription.interval) if subscription.interval and goes_on else None,
         on_file=await upcoming.method_of(read, subscription) is not None,
-        rate_pct=await configuration.vat_rate(read, local_day(read.now)),
+        rate_pct=await sellers.rate_on(read, local_day(read.now)),
     )
     return TrialView.of(trial, plan, chosen, now=read.now)

@@ -7,10 +7,16 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import CancellationLifecycle
-from thenga.domains.billing.services import accounts, entitlements, giving_back, trials
+from thenga.domains.billing.services import (
+    accounts,
+    conversion_drafts,
+    entitlements,
+    giving_back,
+    trials,
+)
 from thenga.domains.billing.services.giving_back import Given
 from thenga.domains.billing.services.plan_changes import SubscriptionPaused, withdraw
-from thenga.domains.billing.services.plan_quotes import current_period
+from thenga.domains.billing.services.remaining import current_period
 from thenga.domains.billing.services.subscription_moves import end, plan_next, tell
 from thenga.domains.billing.tables import (
     Cancellation,
@@ -60,8 +66,10 @@ async def cancel(
     if scheduled is not None:
         CancellationLifecycle.replace(scheduled, at=work.now)
         await work.save(scheduled)
-    if subscription.pending_change is not None:
+    while subscription.pending_change is not None:  # behind one that waits another may be
         await withdraw(work, subscription)
+    if subscription.status is S.TRIALING and leaving.mode is CancellationMode.PERIOD_END:
+        await conversion_drafts.drop(work, subscription)
     cancellation = await _add(work, subscription, leaving)
     subscription.cancellation_id = cancellation.id
     subscription.cancel_at = cancellation.effective_at

@@ -4,12 +4,11 @@ from datetime import date, timedelta
 from enum import StrEnum
 from uuid import UUID
 
-from sqlalchemy import select
-
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.services import (
     accounts,
+    conversion_drafts,
     failures,
     invoices,
     payment_methods,
@@ -39,7 +38,6 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
-    PaymentStatus,
     Purpose,
     Subscription,
     SubscriptionStatus,
@@ -72,20 +70,23 @@ async def convert(
     subscription = await work.lock(Subscription, trial.subscription_id)
     if trial.status is TrialStatus.CONVERTED:
         return trial, None
-    if trial.status is not TrialStatus.ACTIVE or work.now >= trial.ends_at:
+    trials.check_runs(trial, work.now, operation="convert")
+    if subscription.cancel_at is not None:
         raise not_possible(
-            "This trial is over; buy the plan instead.",
-            status=TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status,
+            "This trial is cancelled for its end; undo the cancellation first, then buy the plan.",
+            status=trial.status,
             operation="convert",
             allowed=[],
+            cancellationId=str(subscription.cancellation_id),
         )
     recipient_of(account, await _price(work, subscription, interval))
-    await _drop_draft(work, subscription)
+    await conversion_drafts.drop(work, subscription)
     subscription.interval = interval.value
     if when is When.TRIAL_END:
         subscription.payment_method_id = await _on_file(work, account, how)
         await work.save(subscription)
         return trial, None
+    subscription.payment_method_id = how.payment_method_id or subscription.payment_method_id
     await work.save(subscription)
     starts_on = local_day(work.now)
     return trial, await _buy(work, account, subscription, trial, starts_on=starts_on, how=how)
@@ -111,8 +112,9 @@ async def _price(read: Reader, subscription: Subscription, interval: Interval) -
 
 
 async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
-    """Whether it was chosen, and a document can still be written for it (BIL-26)."""
-    if subscription.interval is None:
+    """Whether it was chosen and not cancelled since, and a document can be written for it (BIL-7,
+    BIL-26)."""
+    if subscription.interval is None or subscription.cancel_at is not None:
         return False
     account = await read.get(Account, subscription.account_id)
     try:
@@ -120,25 +122,6 @@ async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
     except (TaxDataMissing, PlanNotAvailable):
         return False
     return account.parked is None
-
-
-async def _drop_draft(work: Work, subscription: Subscription) -> None:
-    """An earlier try that was not paid makes way; one that is being charged does not."""
-    for draft in await _drafts(work, subscription):
-        payment = await payments.running(work, draft.id)
-        if payment is not None and payment.status is PaymentStatus.PROCESSING:
-            raise payments.PaymentInProgress(paymentId=str(payment.id))
-        await invoices.discard(work, await work.lock(Invoice, draft.id))
-
-
-async def _drafts(read: Reader, subscription: Subscription) -> list[Invoice]:
-    statement = select(Invoice).where(
-        Invoice.subscription_id == subscription.id,
-        Invoice.purpose == Purpose.CONVERSION,
-        Invoice.status == InvoiceStatus.DRAFT,
-        Invoice.released_at.is_(None),
-    )
-    return await read.all(statement, limit=10)
 
 
 async def pass_time(work: Work, trial_id: UUID) -> None:
@@ -153,7 +136,7 @@ async def pass_time(work: Work, trial_id: UUID) -> None:
         telling.tell(work, telling.TRIAL_ENDING, trial_id)
         return
     known = await work.get(Subscription, trial.subscription_id)
-    if await _is_being_charged(work, known):
+    if await conversion_drafts.charging(work, known) is not None:
         trial.next_check_at = work.now + _LATER
         await work.save(trial)
         return
@@ -167,18 +150,10 @@ async def pass_time(work: Work, trial_id: UUID) -> None:
 async def _convert_at_end(work: Work, trial: Trial, how: How) -> None:
     subscription = await work.lock(Subscription, trial.subscription_id)
     account = await accounts.held(work)
-    await _drop_draft(work, subscription)
+    await conversion_drafts.drop(work, subscription)
     await _close(work, trial)
     starts_on = local_day(trial.ends_at)
     await _buy(work, account, subscription, trial, starts_on=starts_on, how=how)
-
-
-async def _is_being_charged(read: Reader, subscription: Subscription) -> bool:
-    for draft in await _drafts(read, subscription):
-        payment = await payments.running(read, draft.id)
-        if payment is not None and payment.status is PaymentStatus.PROCESSING:
-            return True
-    return False
 
 
 async def _buy(
@@ -224,7 +199,7 @@ async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Sub
         return
     await invoices.release(work, invoice, paid=payment.amount)
     trial = await work.lock(Trial, subscription.trial_id)
-    starts_on = await _first_day(work, invoice)
+    starts_on = await _as_billed(work, invoice, subscription)
     if failure is None:
         await _begin(work, subscription, trial, starts_on)
         return
@@ -234,10 +209,12 @@ async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Sub
     await recovering.recover(work, held, subscription, payment)
 
 
-async def _first_day(read: Reader, invoice: Invoice) -> date:
-    """The day from which the draft bills; its period was fixed when the charge began."""
+async def _as_billed(read: Reader, invoice: Invoice, subscription: Subscription) -> date:
+    """What is paid is what begins: the plan of the line, from the day on which its period was
+    fixed when the charge began."""
     for line in await lines_of(read, invoice.id):
-        if line.service_from is not None:
+        if line.service_from is not None and line.plan_code and line.plan_version:
+            subscription.plan_code, subscription.plan_version = line.plan_code, line.plan_version
             return line.service_from
     return local_day(read.now)
 

@@ -10,6 +10,7 @@ from thenga.domains.billing.lifecycles import CreditNoteLifecycle
 from thenga.domains.billing.services import billed_spans, numbering, tax
 from thenga.domains.billing.services.document_lines import credited_of, lines_of
 from thenga.domains.billing.services.invoice_reading import ORDERS
+from thenga.domains.billing.services.tax import Taxed
 from thenga.domains.billing.tables import (
     CreditNote,
     CreditNoteLine,
@@ -54,8 +55,7 @@ async def draft(
     lines = {line.id: line for line in await lines_of(work, invoice.id)}
     _check_room(lines, credited, invoice.currency)
     gross = Money(sum(amount.minor for _, amount in credited), invoice.currency)
-    before = Money(invoice.amount_credited_minor, invoice.currency)
-    taxed = tax.of_credit(gross, before=before, rate_pct=invoice.rate_pct)
+    taxed = taxed_of(invoice, gross)
     note = await work.add(
         CreditNote(
             organization_id=invoice.organization_id,
@@ -76,6 +76,12 @@ async def draft(
     for position, (line_id, amount) in enumerate(credited, 1):
         await work.add(_line(note, position, lines[line_id], amount))
     return note
+
+
+def taxed_of(invoice: Invoice, credit: Money) -> Taxed:
+    """What a note over this sum holds: at the rate of the invoice, after what was given back."""
+    before = Money(invoice.amount_credited_minor, invoice.currency)
+    return tax.of_credit(credit, before=before, rate_pct=invoice.rate_pct)
 
 
 def _line(note: CreditNote, position: int, line: InvoiceLine, amount: Money) -> CreditNoteLine:

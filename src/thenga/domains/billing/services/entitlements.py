@@ -90,7 +90,8 @@ async def _signal(
     said = signals.signal(held.set if held else None, used, read.now, asked, sequence=sequence)
     if said.reason == "included":
         return said
-    situation = await situations.of(read, held.subscription_id if held else None)
+    base, capped = (held.subscription_id, held.set.spend_capped) if held else (None, False)
+    situation = await situations.of(read, base, capped=capped)
     return remedies.with_remedy(said, used, asked, situation)
 
 

@@ -41,8 +41,13 @@ def resumed_end(resumed_on: date, banked: int) -> date:
 
 def resumes_by(paused_on: date, asked: date | None, policy: PausePolicy) -> date:
     """The day on which it resumes by itself: the day asked for, or the longest allowed."""
-    latest = paused_on + timedelta(days=policy.max_days)
-    if asked is not None and not paused_on < asked <= latest:
+    earliest, latest = paused_on + timedelta(days=1), paused_on + timedelta(days=policy.max_days)
+    if asked is not None and asked < earliest:
+        raise PauseLimit(
+            f"A pause that begins on {paused_on} ends on {earliest} at the earliest.",
+            maxDays=policy.max_days,
+        )
+    if asked is not None and asked > latest:
         raise PauseLimit(
             f"A pause that begins on {paused_on} ends on {latest} at the latest.",
             maxDays=policy.max_days,

@@ -8,6 +8,7 @@ from sqlalchemy import select
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
+    accounts,
     billed_spans,
     configuration,
     entitlements,
@@ -19,9 +20,10 @@ from thenga.domains.billing.services import (
 from thenga.domains.billing.services.payments import PaymentInProgress
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.plan_changes import PaymentOverdue, follow_period
-from thenga.domains.billing.services.plan_quotes import current_period, full_days
+from thenga.domains.billing.services.remaining import check_runs, current_period, full_days
 from thenga.domains.billing.services.subscription_moves import awaited_until, plan_next, tell
 from thenga.domains.billing.tables import (
+    Account,
     Invoice,
     InvoiceStatus,
     Pause,
@@ -77,6 +79,9 @@ async def pause(work: Work, subscription: Subscription, *, resume_on: date | Non
     await _check_settled(work, subscription, today)
     pauses.check_another(await _earlier(work, subscription), today, policy)
     period = current_period(subscription)
+    if period.end <= today:  # nothing renews while the account is parked
+        accounts.check_not_parked(await work.get(Account, subscription.account_id))
+    check_runs(period, today)
     subscription.paused_on = today
     subscription.resume_on = pauses.resumes_by(today, resume_on, policy)
     subscription.banked_days = pauses.banked_days(period, today)

@@ -14,13 +14,13 @@ from thenga.domains.billing.services import (
     payments,
     plan_migrations,
     plan_quotes,
-    trials,
+    remaining,
+    trial_switches,
     upcoming,
 )
 from thenga.domains.billing.services.invoices import DraftLine
 from thenga.domains.billing.services.payments import How, PaymentInProgress, PaymentMethodRequired
 from thenga.domains.billing.services.plan_quotes import Direction, Effective, Quoted, Wanted
-from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.subscription_moves import (
     UNPAID_FOR,
     awaited_until,
@@ -84,19 +84,21 @@ async def request(
 ) -> Subscription:
     """Change the plan of a locked subscription: now, when it is paid, or at the period's end."""
     if subscription.status is S.TRIALING:
-        return await _try_another(work, subscription, wanted.plan_code)
+        trial = await work.lock(Trial, trial_switches.trial_of(subscription))
+        switch = await trial_switches.quote(work, subscription, trial, wanted.plan_code)
+        check_expected(switch.due, expected_due)
+        return await trial_switches.make(work, subscription, trial, switch.change.plan)
     check_changeable(subscription)
     account = await accounts.held(work)
     accounts.check_not_parked(account)
     if _is_there(subscription, wanted):
         return subscription
-    if awaited_until(subscription) is not None:
-        raise PaymentInProgress("Another change waits for its payment; withdraw it first.")
     quoted = await plan_quotes.quote(work, subscription, wanted)
-    check_expected(quoted, expected_due)
-    await check_settled(work, account, quoted)
+    check_expected(quoted.due, expected_due)
+    check_none_waits(subscription)
     if quoted.change.effective is Effective.PERIOD_END:
         return await _schedule(work, subscription, quoted)
+    await check_settled(work, account, quoted)
     check_day(subscription, quoted)
     return await _change_now(work, account, subscription, quoted)
 
@@ -125,14 +127,20 @@ def check_changeable(subscription: Subscription) -> None:
         )
 
 
-def check_expected(quoted: Quoted, expected: Money | None) -> None:
+def check_expected(due: Money, expected: Money | None) -> None:
     """What the customer saw is what is charged."""
-    if expected is not None and expected != quoted.due:
+    if expected is not None and expected != due:
         raise QuoteChanged(
-            f"This costs {quoted.due.amount} now, not {expected.amount}.",
+            f"This costs {due.amount} now, not {expected.amount}.",
             expected=_wire(expected),
-            amountDue=_wire(quoted.due),
+            amountDue=_wire(due),
         )
+
+
+def check_none_waits(subscription: Subscription) -> None:
+    """One change after the other: the money of an earlier one is waited for."""
+    if awaited_until(subscription) is not None:
+        raise PaymentInProgress("Another change waits for its payment; withdraw it first.")
 
 
 def check_day(subscription: Subscription, quoted: Quoted) -> None:
@@ -157,23 +165,6 @@ async def check_settled(read: Reader, account: Account, quoted: Quoted) -> None:
     )
 
 
-async def _try_another(work: Work, subscription: Subscription, plan_code: str) -> Subscription:
-    """While trialing only the plan that is tried changes."""
-    plan = await trials.to_be_tried(work, plan_code)
-    if subscription.trial_id is None:
-        raise LookupError(f"{subscription!r} has no trial")
-    trial = await work.lock(Trial, subscription.trial_id)
-    for row in (trial, subscription):
-        row.plan_code, row.plan_version = plan.plan_code, plan.plan_version
-    if not work.changes(subscription):
-        raise PlanNotAvailable(f"{plan_code} is the plan you try.", planCode=plan_code)
-    await work.save(trial)
-    await work.save(subscription)
-    await tell(work, subscription, "plan_changed")
-    await entitlements.follow(work, reason="plan_changed")
-    return subscription
-
-
 async def _schedule(work: Work, subscription: Subscription, quoted: Quoted) -> Subscription:
     """At the period's end: no money, and an earlier one is replaced."""
     subscription.pending_change = _pending(quoted, status="scheduled")
@@ -190,7 +181,7 @@ async def _change_now(
     invoice = await _draft(work, account, subscription, quoted, pending["changeId"])
     if invoice is not None:
         pending["invoiceId"] = str(invoice.id)
-    expires = min(work.now + UNPAID_FOR, plan_quotes.current_period(subscription).ends_at)
+    expires = min(work.now + UNPAID_FOR, remaining.current_period(subscription).ends_at)
     pending["expiresAt"] = expires.isoformat()
     subscription.pending_change = pending
     at_once = not quoted.due or account.collection_method is CollectionMethod.SEND_INVOICE
@@ -366,7 +357,7 @@ async def is_lapsed(read: Reader, subscription: Subscription) -> bool:
     until, pending = awaited_until(subscription), subscription.pending_change
     if until is None or pending is None or read.now < until:
         return False
-    over = plan_quotes.current_period(subscription).ends_at <= read.now
+    over = remaining.current_period(subscription).ends_at <= read.now
     return over or not await _is_charged(read, pending)
 
 

@@ -2,16 +2,36 @@
 
 from dataclasses import dataclass
 
-from thenga.domains.billing.services import entitlement_types, plan_quotes, usage_totals
+from thenga.domains.billing.services import (
+    accounts,
+    credit_notes,
+    entitlement_types,
+    plan_quotes,
+    sellers,
+    tax,
+    trial_switches,
+    usage_totals,
+)
 from thenga.domains.billing.services.entitlement_types import Limit
 from thenga.domains.billing.services.plan_changes import (
     check_changeable,
     check_day,
     check_expected,
+    check_none_waits,
     check_settled,
 )
-from thenga.domains.billing.services.plan_quotes import Effective, Quoted, Wanted
-from thenga.domains.billing.tables import STANDING, Account, OfferedPlan, Subscription
+from thenga.domains.billing.services.plan_quotes import Effective, Priced, Quoted, Wanted
+from thenga.domains.billing.services.tax import Taxed
+from thenga.domains.billing.tables import (
+    STANDING,
+    Account,
+    Interval,
+    Invoice,
+    OfferedPlan,
+    Subscription,
+    SubscriptionStatus,
+    Trial,
+)
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
 
@@ -27,7 +47,12 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
+    """The change to the cent, and its documents with the VAT that they would have (BIL-5)."""
+
     quoted: Quoted
+    interval: Interval | None  # None in a trial that nobody has chosen to buy
+    credit_note: Taxed | None
+    invoice: Taxed | None
     over: list[Over]
 
 
@@ -35,14 +60,38 @@ async def preview(
     read: Reader, subscription: Subscription, wanted: Wanted, *, expected_due: Money | None
 ) -> Preview:
     """What asking for it now would be answered with, and what would come of it."""
+    if subscription.status is SubscriptionStatus.TRIALING:
+        trial = await read.get(Trial, trial_switches.trial_of(subscription))
+        quoted = await trial_switches.quote(read, subscription, trial, wanted.plan_code)
+        check_expected(quoted.due, expected_due)
+        chosen = Interval(subscription.interval) if subscription.interval else None
+        return await _shown(read, quoted, chosen)
     check_changeable(subscription)
+    account = await read.get(Account, subscription.account_id)
+    accounts.check_not_parked(account)
     quoted = await plan_quotes.quote(read, subscription, wanted)
-    check_expected(quoted, expected_due)
+    check_expected(quoted.due, expected_due)
+    check_none_waits(subscription)
     if quoted.change.effective is Effective.NOW:
-        account = await read.get(Account, subscription.account_id)
         await check_settled(read, account, quoted)
         check_day(subscription, quoted)
-    return Preview(quoted, await _over(read, quoted.change.plan))
+    return await _shown(read, quoted, quoted.change.interval)
+
+
+async def _shown(read: Reader, quoted: Quoted, interval: Interval | None) -> Preview:
+    charge, over = quoted.priced.charge, await _over(read, quoted.change.plan)
+    note = await _credit_note(read, quoted.priced)
+    if not charge:
+        return Preview(quoted, interval, note, None, over)
+    invoice = tax.inside(charge, await sellers.rate_on(read, quoted.priced.on))
+    return Preview(quoted, interval, note, invoice, over)
+
+
+async def _credit_note(read: Reader, priced: Priced) -> Taxed | None:
+    if not priced.credit or priced.running is None:
+        return None
+    credited = await read.get(Invoice, priced.running.invoice_id)
+    return credit_notes.taxed_of(credited, priced.credit)
 
 
 async def _over(read: Reader, plan: OfferedPlan) -> list[Over]:

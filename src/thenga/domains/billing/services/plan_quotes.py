@@ -4,22 +4,20 @@ from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 
-from sqlalchemy import select
-
-from thenga.domains.billing.services import allocations, invoices, periods, plans, proration
-from thenga.domains.billing.services.invoices import BilledLine
+from thenga.domains.billing.services import allocations, periods, plans, remaining
+from thenga.domains.billing.services.billed_spans import BilledLine
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.plans import PlanNotAvailable
+from thenga.domains.billing.services.remaining import current_period
 from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.tables import (
     Interval,
     OfferedPlan,
-    Pause,
     Subscription,
 )
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import Conflict, RuleViolated
+from thenga.kernel.errors import RuleViolated
 from thenga.kernel.money import Money
 
 
@@ -107,7 +105,7 @@ async def quote(read: Reader, subscription: Subscription, wanted: Wanted) -> Quo
     same = (plan.plan_code, plan.plan_version) == (before.plan_code, before.plan_version)
     if same and interval is held:
         raise PlanNotAvailable(f"{plan.plan_code} is the plan you have.", planCode=plan.plan_code)
-    direction = _direction(before, plan, held)
+    direction = direction_of(before, plan, held)
     effective = _effective(wanted, direction, changes=interval is not held)
     change = Change(plan, before, held, interval, effective, direction)
     balance = await allocations.free_credit(read, currency=price.currency)
@@ -123,21 +121,14 @@ async def _priced(
         following = periods.containing(_anchor(subscription), change.interval, period.end)
         nothing = Money(0, price.currency)
         return Priced(period.end, following, following, following.days, None, nothing, nothing)
-    _check_runs(period, today)
-    running = await invoices.running_line(read, subscription.id, today)
-    credit = _credit(running, today, price)
+    remaining.check_runs(period, today)
+    rest = await remaining.of(read, subscription, today)
+    credit = rest.credit(price.currency)
     if change.begins_anew:
         following = periods.numbered(today, change.interval, 0)
-        return Priced(today, following, following, following.days, running, credit, price)
-    days, left = await full_days(read, subscription, period), Period(today, period.end)
-    charge = proration.part(price, left.days, days)
-    return Priced(today, period, left, days, running, credit, charge)
-
-
-def _check_runs(period: Period, today: date) -> None:
-    """Between the end of a period and its renewal, which is a moment, nothing can be prorated."""
-    if period.end <= today:
-        raise Conflict("The next period is just being billed; ask again in a moment.")
+        return Priced(today, following, following, following.days, rest.running, credit, price)
+    charge = rest.charge(price)
+    return Priced(today, period, rest.left, rest.full_days, rest.running, credit, charge)
 
 
 async def _to_be_had(
@@ -155,7 +146,8 @@ async def _to_be_had(
     return plan, price
 
 
-def _direction(before: OfferedPlan, plan: OfferedPlan, interval: Interval) -> Direction:
+def direction_of(before: OfferedPlan, plan: OfferedPlan, interval: Interval) -> Direction:
+    """Up or down, for whoever pays by this interval."""
     nothing = Money(0, "ZAR")
     was = (before.rank, plans.price_of(before, interval) or nothing)
     becomes = (plan.rank, plans.price_of(plan, interval) or nothing)
@@ -172,33 +164,6 @@ def _effective(wanted: Wanted, direction: Direction, *, changes: bool) -> Effect
         return Effective.NOW
     usual = Effective.NOW if direction is Direction.UP else Effective.PERIOD_END
     return wanted.effective or usual
-
-
-def _credit(running: BilledLine | None, day: date, price: Money) -> Money:
-    """What the days left of the running line were paid; nothing where nothing was billed."""
-    if running is None:
-        return Money(0, price.currency)
-    return proration.part(running.gross, running.span.days_from(day), running.span.days)
-
-
-def current_period(subscription: Subscription) -> Period:
-    """The period that is paid; one that lives has one."""
-    if subscription.period_start is None or subscription.period_end is None:
-        raise LookupError(f"{subscription!r} has no period")
-    return Period(subscription.period_start, subscription.period_end)
-
-
-async def full_days(read: Reader, subscription: Subscription, period: Period) -> int:
-    """The days of the full period; of one that a pause interrupted, those it had before."""
-    # A year that was interrupted and given up may have ended on the same day as this month does.
-    interrupted = select(Pause).where(
-        Pause.subscription_id == subscription.id,
-        Pause.continued_to == period.end,
-        Pause.resumed_on >= period.start,
-    )
-    for pause in await read.all(interrupted.order_by(Pause.id.desc()), limit=1):
-        return pause.period_days
-    return period.days
 
 
 async def held_plan(read: Reader, subscription: Subscription) -> OfferedPlan:

@@ -2,18 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
 from pydantic.alias_generators import to_camel
 
 from thenga.domains.billing.public import EntitlementSignal, Remedy
-from thenga.domains.billing.services import proration, signals
+from thenga.domains.billing.services import signals
 from thenga.domains.billing.services.entitlement_sets import Contribution, HeldSet, Source, merge
 from thenga.domains.billing.services.entitlement_types import Entitlement
-from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.proration import RunningLine
+from thenga.domains.billing.services.remaining import Remaining
 from thenga.domains.billing.services.signals import Question, Used
 from thenga.domains.billing.tables import Access
 from thenga.kernel.money import Money
@@ -29,14 +28,6 @@ class Offer:
 
 
 @dataclass(frozen=True, slots=True)
-class Paid:
-    """What is being paid now: the running line and its period."""
-
-    line: RunningLine
-    period: Period
-
-
-@dataclass(frozen=True, slots=True)
 class Owed:
     """The invoice that waits, and whether the method on file can still pay it."""
 
@@ -49,9 +40,11 @@ class Owed:
 class Situation:
     """What a remedy may look at beside the signal."""
 
-    today: date
     offers: Sequence[Offer] = ()
-    paid: Paid | None = None
+    beside: Sequence[Contribution] = ()  # add-ons and goodwill, which stay with another plan
+    capped: bool = False  # no more overage is wanted, so what is soft is hard in every plan
+    remaining: Remaining | None = None
+    tries: bool = False  # a trial, in which another plan costs nothing (BIL-11)
     credit: Money | None = None  # what the account has to its credit pays first
     owed: Owed | None = None
     resumes_at: datetime | None = None
@@ -77,30 +70,33 @@ def remedy(
     if said.reason == "paused":
         return Remedy(kind="resume", at=situation.resumes_at)
     if said.reason in _BY_PLAN:
-        offer = cheapest(situation.offers, used, asked)
+        offer = cheapest(situation, used, asked)
         if offer is not None:
-            price = price_today(offer.price, situation.paid, situation.today)
-            nothing = Money(0, price.currency)
-            today = max(nothing, price - (situation.credit or nothing))
+            today = due_today(offer.price, situation)
             return Remedy(kind="upgrade", plan_code=offer.plan_code, amount_today=today)
         if said.resets_at is not None:
             return Remedy(kind="wait", at=said.resets_at)
     return Remedy(kind="contact")
 
 
-def cheapest(offers: Sequence[Offer], used: Used, asked: Question) -> Offer | None:
+def cheapest(situation: Situation, used: Used, asked: Question) -> Offer | None:
     """The cheapest plan that would answer yes to the same question."""
-    for offer in sorted(offers, key=lambda one: (one.price, one.plan_code)):
-        if signals.signal(_holding(offer), used, _ANY_TIME, asked).entitled:
+    for offer in sorted(situation.offers, key=lambda one: (one.price, one.plan_code)):
+        if signals.signal(_holding(offer, situation), used, _ANY_TIME, asked).entitled:
             return offer
     return None
 
 
-def price_today(price: Money, paid: Paid | None, today: date) -> Money:
-    """What an upgrade costs now: the whole price, or the rest of the period less what was paid."""
-    if paid is None:
-        return price
-    return proration.change(paid.line, new_price=price, period=paid.period, day=today).due
+def due_today(price: Money, situation: Situation) -> Money:
+    """What is charged for a plan now: the whole price, or the days left less what they were paid;
+    what the account has to its credit pays first."""
+    nothing = Money(0, price.currency)
+    if situation.tries:
+        return nothing
+    credit, rest = situation.credit or nothing, situation.remaining
+    if rest is None:
+        return max(nothing, price - credit)
+    return max(nothing, rest.charge(price) - rest.credit(price.currency) - credit)
 
 
 def with_remedy(
@@ -119,5 +115,6 @@ _ANY_TIME = datetime.min.replace(tzinfo=UTC)  # a yes or no of an offer does not
 _NOTHING = HeldSet({}, Access.FULL, None, None)
 
 
-def _holding(offer: Offer) -> HeldSet:
-    return replace(_NOTHING, items=merge([Contribution(Source.PLAN, offer.entitlements)]))
+def _holding(offer: Offer, situation: Situation) -> HeldSet:
+    given = [Contribution(Source.PLAN, offer.entitlements), *situation.beside]
+    return replace(_NOTHING, items=merge(given), spend_capped=situation.capped)

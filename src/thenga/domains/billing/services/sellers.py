@@ -27,3 +27,9 @@ async def in_force(read: Reader, seller_code: str, on: date) -> Seller:
 async def rate(read: Reader, seller: Seller, on: date) -> Decimal | None:
     """The VAT rate of a day in per cent; none where the seller has no VAT number."""
     return None if seller.vat_number is None else await configuration.vat_rate(read, on)
+
+
+async def rate_on(read: Reader, on: date) -> Decimal | None:
+    """The VAT rate of whoever sells on a day; none where they have no VAT number."""
+    code = await configuration.in_force(read, "billing.seller", on)
+    return await rate(read, await in_force(read, code, on), on)

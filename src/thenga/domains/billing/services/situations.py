@@ -6,14 +6,15 @@ from sqlalchemy import select
 
 from thenga.domains.billing.services import (
     allocations,
-    billed_spans,
+    entitlement_sources,
     entitlement_types,
     plans,
+    remaining,
     standing,
 )
-from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.proration import RunningLine
-from thenga.domains.billing.services.remedies import Offer, Owed, Paid, Situation
+from thenga.domains.billing.services.entitlement_sets import Contribution, Source
+from thenga.domains.billing.services.remaining import Remaining
+from thenga.domains.billing.services.remedies import Offer, Owed, Situation
 from thenga.domains.billing.tables import (
     FailureCategory,
     FailureKind,
@@ -23,33 +24,47 @@ from thenga.domains.billing.tables import (
     OfferedPlan,
     PlanKind,
     Subscription,
+    SubscriptionStatus,
 )
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
 
+S = SubscriptionStatus
+_BESIDE = (Source.ADDON, Source.GRANT)
 
-async def of(read: Reader, subscription_id: UUID | None) -> Situation:
+
+async def of(read: Reader, subscription_id: UUID | None, *, capped: bool) -> Situation:
     """Looked at only where something is refused, so a yes costs nothing of this."""
     base = None if subscription_id is None else await read.get(Subscription, subscription_id)
     interval = Interval(base.interval) if base and base.interval else Interval.MONTH
     resumes = base.resume_on if base else None
+    tries = base is not None and base.status is S.TRIALING
     return Situation(
-        today=local_day(read.now),
-        offers=await _offers(read, interval),
-        paid=None if base is None else await _paid(read, base),
+        offers=await _offers(read, interval, tries=tries),
+        beside=await _beside(read),
+        capped=capped,
+        remaining=None if base is None else await _remaining(read, base),
+        tries=tries,
         credit=await allocations.free_credit(read, currency="ZAR"),
         owed=None if base is None else await _owed(read, base),
         resumes_at=None if resumes is None else local_midnight(resumes),
     )
 
 
-async def _paid(read: Reader, base: Subscription) -> Paid | None:
-    """The line that pays for today, and the period that a change would be prorated in."""
-    line = await billed_spans.running_line(read, base.id, local_day(read.now))
-    if line is None or base.period_start is None or base.period_end is None:
+async def _remaining(read: Reader, base: Subscription) -> Remaining | None:
+    """What a change would be prorated by; nothing before a plan is paid and once it is over."""
+    today = local_day(read.now)
+    if base.status is S.TRIALING or base.period_end is None or base.period_end <= today:
         return None
-    return Paid(RunningLine(line.gross, line.span), Period(base.period_start, base.period_end))
+    return await remaining.of(read, base, today)
+
+
+async def _beside(read: Reader) -> list[Contribution]:
+    """What is held beside the plan now, and would be held beside another."""
+    sources = await entitlement_sources.of(read)
+    given = [] if sources is None else sources.contributions
+    return [one for one in given if one.source in _BESIDE and one.counts(read.now)]
 
 
 async def _owed(read: Reader, base: Subscription) -> Owed | None:
@@ -69,8 +84,9 @@ async def _owed(read: Reader, base: Subscription) -> Owed | None:
     return Owed(found[0].id, Money(found[0].amount_due_minor, found[0].currency), usable)
 
 
-async def _offers(read: Reader, interval: Interval) -> list[Offer]:
-    """The plans that anybody can buy today, at their price for the interval."""
+async def _offers(read: Reader, interval: Interval, *, tries: bool) -> list[Offer]:
+    """The plans that anybody can buy today, at their price for the interval; in a trial those
+    that can be tried."""
     statement = select(OfferedPlan).where(
         OfferedPlan.public.is_(True),
         OfferedPlan.retired_at.is_(None),
@@ -81,5 +97,5 @@ async def _offers(read: Reader, interval: Interval) -> list[Offer]:
     return [
         Offer(one.plan_code, price, entitlement_types.read(one.entitlements))
         for one, price in priced
-        if price is not None
+        if price is not None and (one.trial_eligible or not tries)
     ]

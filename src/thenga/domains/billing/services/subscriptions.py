@@ -10,15 +10,15 @@ from thenga.domains.billing.services import (
     accounts,
     allocations,
     cancellations,
+    conversions,
     expiring,
     invoices,
     pausing,
     payments,
     plan_changes,
-    plan_quotes,
     plans,
+    remaining,
     standing,
-    trials,
 )
 from thenga.domains.billing.services.invoices import DraftLine, TaxDataMissing
 from thenga.domains.billing.services.payments import How
@@ -138,7 +138,8 @@ async def _make_room(work: Work, plan: OfferedPlan) -> None:
     known = select(Subscription).where(same, among(Subscription.__table__.c.status, statuses))
     for found in await work.all(known.order_by(Subscription.id), limit=100):
         if found.status is S.TRIALING and found.trial_id is not None:
-            await trials.pass_time(work, found.trial_id)
+            for _ in range(2):  # the notice before its end, and the end, if both are due
+                await conversions.pass_time(work, found.trial_id)
         subscription = await work.lock(Subscription, found.id)
         await expiring.expire_former(work, subscription)
         await cancellations.take_effect(work, subscription)
@@ -177,7 +178,7 @@ async def _draft(
     """The first invoice, less what the account has to its credit; none of a free plan."""
     if not price:
         return None
-    service = plan_quotes.current_period(subscription)
+    service = remaining.current_period(subscription)
     line = DraftLine(
         kind=LineKind.RECURRING,
         description=f"{plan.name}, by the {subscription.interval}",

@@ -37,7 +37,8 @@ from thenga.kernel.jobs.declare import Form, errand
 
 _FURTHEST = timedelta(days=5 * 366)
 _A_MOMENT = timedelta(milliseconds=100)
-_MOST_WAITS = 600  # turns in which nothing moves, then somebody must look
+_PATIENT_AFTER = 10  # every so many turns at one instant it waits a moment longer
+_MOST_WAITS = 150  # turns at one instant, some two minutes, then somebody must look
 _A_PAGE = 200
 
 # Whatever time moves in Billing has its next check here.
@@ -105,7 +106,8 @@ async def advance(work: Work, *, to: datetime) -> TestClock:
             clock.target_at = max(clock.target_at, to)
             return await work.save(clock)
         TestClockLifecycle.go_on(clock, at=work.now)
-        clock.target_at, clock.stepped_to, clock.steps = to, work.now, 0
+        clock.target_at, clock.stepped_to = to, work.now
+        clock.steps = clock.waited = 0
     await _next_turn(work, clock)
     return clock
 
@@ -161,10 +163,10 @@ async def go_on(work: Work, clock_id: UUID, turn: Turn) -> None:
     clock = await work.lock(TestClock, clock_id)
     if clock.status is not ClockStatus.ADVANCING:
         return
-    moved = turn.move_to is not None or bool(turn.due)
-    clock.waited = 0 if moved else clock.waited + 1
+    # What is due and never gets done is no progress either: only the clock's own step is.
+    clock.waited += 1
     if turn.move_to is not None:
-        clock.stepped_to, clock.steps = turn.move_to, clock.steps + 1
+        clock.stepped_to, clock.steps, clock.waited = turn.move_to, clock.steps + 1, 0
     if turn.arrived:
         TestClockLifecycle.arrive(clock, at=work.now)
         await work.save(clock)
@@ -178,7 +180,7 @@ async def go_on(work: Work, clock_id: UUID, turn: Turn) -> None:
 async def _next_turn(work: Work, clock: TestClock) -> None:
     clock.turn += 1
     await work.save(clock)
-    after = work.now + _A_MOMENT
+    after = work.now + _A_MOMENT * (1 + clock.waited // _PATIENT_AFTER)
     work.enqueue(advance_clock, clock_id=clock.id, turn=clock.turn, after=after)
 
 

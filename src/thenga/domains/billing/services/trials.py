@@ -14,6 +14,7 @@ from thenga.domains.billing.services import (
     companies,
     configuration,
     entitlements,
+    expiring,
     plans,
     subscription_moves,
     trial_calendar,
@@ -37,6 +38,7 @@ from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Problem
 from thenga.kernel.ids import new_id
+from thenga.kernel.lifecycle import not_possible
 
 
 class TrialUsed(Problem):
@@ -101,16 +103,20 @@ async def to_be_tried(read: Reader, plan_code: str) -> OfferedPlan:
 
 
 async def _check_first(work: Work, account: Account) -> None:
-    """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17)."""
+    """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17). A
+    sign-up that was not paid gives way, as it does to another purchase (BIL-15)."""
     for trial in await work.all(select(Trial), limit=1000):
         if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
             raise TrialUsed()
-    live = select(Subscription).where(
-        Subscription.kind == PlanKind.BASE,
-        among(Subscription.__table__.c.status, [one.value for one in accounts.LIVE]),
+    statuses = [one.value for one in (*accounts.LIVE, SubscriptionStatus.INCOMPLETE)]
+    known = select(Subscription).where(
+        Subscription.kind == PlanKind.BASE, among(Subscription.__table__.c.status, statuses)
     )
-    for found in await work.all(live, limit=1):
+    for found in await work.all(known.order_by(Subscription.id), limit=100):
         subscription = await work.lock(Subscription, found.id)
+        await expiring.expire_former(work, subscription)
+        if subscription.status not in accounts.LIVE:
+            continue
         if subscription.cancel_at is not None and subscription.cancel_at <= work.now:
             await subscription_moves.end(work, subscription, reason="cancelled")
             continue
@@ -132,6 +138,16 @@ async def _check_company(work: Work, account: Account, described: dict[str, str]
         raise TrialUsed()
 
 
+def check_runs(trial: Trial, now: datetime, *, operation: str) -> None:
+    """Refuse what only a running trial allows; by the clock, before any sweep."""
+    if trial.status is TrialStatus.ACTIVE and now < trial.ends_at:
+        return
+    over = TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status
+    raise not_possible(
+        "This trial is over; buy the plan instead.", status=over, operation=operation, allowed=[]
+    )
+
+
 async def cancel(work: Work, trial_id: UUID) -> Trial:
     """End it now; the fallback plan counts from this moment."""
     await accounts.held(work)
@@ -139,15 +155,6 @@ async def cancel(work: Work, trial_id: UUID) -> Trial:
     if TrialLifecycle.cancel(trial, at=work.now):
         await _end(work, trial, "cancelled")
     return trial
-
-
-async def pass_time(work: Work, trial_id: UUID) -> None:
-    """Do the step that is due, and plan the next one."""
-    await accounts.held(work)
-    trial = await work.lock(Trial, trial_id)
-    due = trial.next_check_at
-    if due is not None and due <= work.now and trial.status is TrialStatus.ACTIVE:
-        await step(work, trial, due)
 
 
 async def step(work: Work, trial: Trial, due: datetime) -> None:

@@ -88,5 +88,5 @@ class TestClock(TenantRow, table="billing.test_clock", kind=Kind.PRIVATE):
     stepped_to: Col[datetime] = col(Instant)
     steps: Col[int] = col(sa.Integer, default=0)
     turn: Col[int] = col(sa.Integer, default=0)  # counts the jobs, so that each is another
-    waited: Col[int] = col(sa.Integer, default=0)  # turns in which nothing moved
+    waited: Col[int] = col(sa.Integer, default=0)  # turns since its last step
     status: Col[ClockStatus] = status(ClockStatus, default=ClockStatus.ADVANCING)
