@@ -19,6 +19,8 @@ class Behaviour:
     silent: bool = False  # the work is done and no answer comes
     away: bool = False  # 503 before anything is done
     decline: str | None = None
+    pending: bool = False  # it has the charge and does not know yet
+    off_minor: int = 0  # how far what it says is off
     valid: str = "VALID"
     charges: list[dict[str, Any]] = field(default_factory=list)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
@@ -54,9 +56,9 @@ class PaystackServer(Behaviour):
         self.charges.append(given)
         data = {
             "id": uuid4().int % 10**12,
-            "status": "failed" if self.decline else "success",
+            "status": "pending" if self.pending else "failed" if self.decline else "success",
             "reference": given["reference"],
-            "amount": given["amount"],
+            "amount": given["amount"] + self.off_minor,
             "currency": given["currency"],
             "fees": given["amount"] // 50,
             "gateway_response": self.decline or "Approved",

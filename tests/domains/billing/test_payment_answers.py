@@ -101,6 +101,62 @@ async def test_a_provider_that_is_away_is_asked_on_and_nobody_is_charged_twice(
 
 
 @pytest.mark.rule("BIL-32")
+@pytest.mark.parametrize(
+    ("behaviour", "found"),
+    [({"pending": True}, ["no_answer"]), ({"off_minor": 1}, ["amount_differs", "no_answer"])],
+)
+async def test_an_answer_that_decides_nothing_is_asked_for_at_its_times_and_told_once(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    paystack: PaystackServer,
+    behaviour: dict[str, int],
+    found: list[str],
+):
+    vars(paystack).update(behaviour)
+    card = await payments.method(host, owner.organization_id)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+    at, asked = made.created_at, []
+
+    async with worker(host):
+        await flows.until(lambda: kept(host, made, 1))
+        while (at := asking.next_at(made.created_at, at)) is not None:
+            clock.set(at)
+            await flows.until(lambda: kept(host, made, len(asked) + 2))
+            await asyncio.sleep(0.5)  # the sweep has looked twice more
+            asked.append(paystack.asked)
+        clock.move(timedelta(days=1))
+        await asyncio.sleep(1)
+
+    print(f"charged={len(paystack.charges)} asked={asked} told={await findings(host, made)}")
+    assert asked == list(range(1, 17))
+    assert (paystack.asked, len(paystack.charges)) == (16, 1)
+    assert await findings(host, made) == found
+    assert (await stored(host, made))[0] == "processing"
+
+
+async def kept(host: Host, made: Payment, number: int) -> bool:
+    """Whether so many statements of a payment are kept."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        rows = await connection.fetchval(
+            "SELECT count(*) FROM billing.provider_statement WHERE payment_id = $1", made.id
+        )
+    return int(rows) >= number
+
+
+async def findings(host: Host, made: Payment) -> list[str]:
+    """What somebody was asked to look at."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        rows = await connection.fetch(
+            "SELECT envelope::jsonb #>> '{data,finding}' AS finding FROM billing.outbox "
+            "WHERE organization_id = $1 AND envelope LIKE '%PaymentMismatchFound%' "
+            "ORDER BY position",
+            made.organization_id,
+        )
+    return [row["finding"] for row in rows]
+
+
+@pytest.mark.rule("BIL-32")
 def test_the_times_at_which_a_provider_is_asked():
     begun = datetime.fromisoformat("2026-11-14T08:00:00+00:00")
     asked, now = [], begun
