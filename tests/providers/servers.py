@@ -19,6 +19,7 @@ class Behaviour:
     silent: bool = False  # the work is done and no answer comes
     away: bool = False  # 503 before anything is done
     decline: str | None = None
+    refuse: str | None = None  # it cannot take the order, so nothing is charged
     pending: bool = False  # it has the charge and does not know yet
     off_minor: int = 0  # how far what it says is off
     valid: str = "VALID"
@@ -104,6 +105,8 @@ class PayFastServer(Behaviour):
 
     async def _charge(self, request: Request) -> Response:
         form = dict(parse_qsl((await request.body()).decode()))
+        if self.refuse is not None:
+            return JSONResponse({"code": 400, "status": self.refuse}, 400)
         self.charges.append(form)
         data = {"response": self.decline is None, "message": self.decline or "Success"}
         number = f"pf{uuid4().int % 10**12}"

@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -23,9 +24,10 @@ from tests.providers.loopback import worker
 from tests.providers.servers import PayFastServer, PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.adapters import outbound
-from thenga.domains.billing.services import asking, charging
+from thenga.domains.billing.services import asking, charging, collecting
 from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.tables import Payment, PaymentStatus
+from thenga.domains.billing.tables import Answer, Payment, PaymentStatus
+from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
 __all__ = ["owner", "payfast", "paystack"]
@@ -154,6 +156,50 @@ async def findings(host: Host, made: Payment) -> list[str]:
             made.organization_id,
         )
     return [row["finding"] for row in rows]
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_worker_that_dies_behind_a_second_try_leaves_one_charge_where_keys_are_unknown(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    payfast: PayFastServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    payfast.refuse = "maintenance"
+    card = await payments.method(host, owner.organization_id, provider="payfast", token="tok-9")
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+    record, died = collecting.record, []
+
+    async def dying(work: Work, payment_id: UUID, answer: Answer, *, source: str) -> None:
+        if source == "poll" and not died:
+            died.append(answer)
+            raise ConnectionError("the worker is gone")
+        await record(work, payment_id, answer, source=source)
+
+    async with worker(host):
+        await flows.until(lambda: faulty(host, made))
+        payfast.refuse = None
+        monkeypatch.setattr(collecting, "record", dying)
+        clock.move(timedelta(hours=1))
+
+        async def paid() -> bool:
+            return (await stored(host, made))[0] == "succeeded"
+
+        await flows.until(paid)
+
+    print(f"died={len(died)} charged={len(payfast.charges)}")
+    assert (len(died), len(payfast.charges)) == (1, 1)
+
+
+async def faulty(host: Host, made: Payment) -> bool:
+    """Whether the provider could not take the charge, and it will be tried again."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        return bool(
+            await connection.fetchval(
+                "SELECT charge_again FROM billing.payment WHERE id = $1", made.id
+            )
+        )
 
 
 @pytest.mark.rule("BIL-32")

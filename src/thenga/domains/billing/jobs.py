@@ -194,6 +194,9 @@ async def poll_payment(run: Run, *, payment_id: UUID) -> None:
             await charging.expire(work, payment_id)
     if found.order is None:
         return
+    if found.step is charging.Step.CHARGE:
+        async with run.working() as work:
+            await charging.claim(work, payment_id)
     provider = run.adapter(Providers).of(found.order.provider)
     ask = {
         charging.Step.START: provider.start,
