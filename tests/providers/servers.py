@@ -88,6 +88,8 @@ class PaystackServer(Behaviour):
 class PayFastServer(Behaviour):
     """`/eng/query/validate`, ad hoc charges and the query."""
 
+    word: Any = None  # what it says of a charge, where that is neither yes nor no
+
     @property
     def app(self) -> Starlette:
         return Starlette(
@@ -108,16 +110,18 @@ class PayFastServer(Behaviour):
         if self.refuse is not None:
             return JSONResponse({"code": 400, "status": self.refuse}, 400)
         self.charges.append(form)
-        data = {"response": self.decline is None, "message": self.decline or "Success"}
+        said = self.word or ("true" if self.decline is None else "false")
+        data = {"response": said, "message": self.decline or "Transaction was successful (00)"}
         number = f"pf{uuid4().int % 10**12}"
         self.known[form["m_payment_id"]] = {
-            "status": "COMPLETE",
+            "status": "COMPLETE" if self.decline is None else "FAILED",
             "pf_payment_id": number,
             "amount": int(form["amount"]),
         }
         if self.silent:
             await asyncio.sleep(3)
-        return JSONResponse({"code": 200, "data": data | {"pf_payment_id": number}})
+        told = {"code": 200, "status": "success", "data": data | {"pf_payment_id": number}}
+        return JSONResponse(told)
 
     async def _query(self, request: Request) -> Response:
         found = self.known.get(request.path_params["number"])

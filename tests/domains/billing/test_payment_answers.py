@@ -2,7 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
@@ -266,3 +266,56 @@ async def test_payfast_gets_a_signed_form_and_its_token_is_charged_later(
     assert len(fields["signature"]) == 32
     assert paid["providerReference"].startswith("pf")
     assert [one["amount"] for one in payfast.charges] == ["49900"]
+
+
+@pytest.mark.rule("BIL-42")
+@pytest.mark.parametrize(
+    ("said", "failure"),
+    [
+        ("Transaction declined (43)", {"category": "hard", "code": "43"}),
+        ("Not sufficient funds (51)", {"category": "soft", "code": "51"}),
+        ("The token is not active", {"category": "soft", "code": "The token is not active"}),
+    ],
+)
+async def test_payfast_says_in_its_message_which_code_the_bank_gave(
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: people.Member,
+    payfast: PayFastServer,
+    said: str,
+    failure: dict[str, str],
+):
+    payfast.decline = said
+    token = f"tok-{uuid4()}"
+    card = await payments.method(host, owner.organization_id, provider="payfast", token=token)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+
+    async with worker(host):
+        failed = await until(api, owner, made.id, "failed")
+
+    assert failed["failure"] == failure
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_word_of_payfast_that_is_neither_yes_nor_no_is_an_unknown(
+    host: Host, owner: people.Member, clock: Time, payfast: PayFastServer
+):
+    payfast.word = "queued"
+    token = f"tok-{uuid4()}"
+    card = await payments.method(host, owner.organization_id, provider="payfast", token=token)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+
+    async def charged() -> bool:
+        return len(payfast.charges) == 1
+
+    async def paid() -> bool:
+        return (await stored(host, made))[0] == "succeeded"
+
+    async with worker(host):
+        await flows.until(charged)
+        await asyncio.sleep(0.5)
+        between, _ = await stored(host, made)
+        clock.move(timedelta(seconds=61))
+        await flows.until(paid)
+
+    assert (between, len(payfast.charges)) == ("processing", 1)

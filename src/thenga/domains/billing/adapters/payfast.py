@@ -4,6 +4,7 @@ It has no idempotency: after silence it is only asked, never charged again.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -37,6 +38,9 @@ _STATES = {
     "PENDING": S.PROCESSING,
     "CANCELLED": S.CANCELED,
 }
+# A charge is answered with a boolean in some of its versions, with its text in others.
+_WORDS = {"true": S.SUCCEEDED, "false": S.FAILED}
+_BANK_CODE = re.compile(r"\(([0-9A-Z]{2})\)\s*$")  # «… (43)»: what the bank answered
 _SIGNATURE = b"&signature="
 _MOST_FIELDS = 60
 
@@ -116,16 +120,18 @@ class PayFast:
         data = part(reply.json, "data")
         if reply.status != 200:
             return Answer(fault=str(reply.json.get("status"))[:200])
-        taken = data.get("response") is True
+        state = _WORDS.get(str(data.get("response")).lower())
+        if state is None:
+            return Answer()  # neither yes nor no, so only asking will tell
         return Answer(
             Statement(
                 reference=order.reference,
                 kind=K.PAYMENT,
-                status=S.SUCCEEDED if taken else S.FAILED,
+                status=state,
                 provider_reference=text(data, "pf_payment_id"),
                 amount_minor=order.amount_minor,
                 currency=order.currency,
-                code=None if taken else text(data, "message"),
+                code=_code(text(data, "message")) if state is S.FAILED else None,
             )
         )
 
@@ -225,6 +231,12 @@ class PayFast:
         signed = {**headers, **body, "passphrase": self._passphrase}
         string = "&".join(f"{name}={encoded(signed[name])}" for name in sorted(signed))
         return headers | {"signature": signature(string.encode(), "")}
+
+
+def _code(message: str | None) -> str | None:
+    """The bank's own code, by which a hard decline is known (BIL-42); else the words."""
+    found = _BANK_CODE.search(message or "")
+    return found.group(1) if found else message
 
 
 def _rand(minor: int) -> str:
