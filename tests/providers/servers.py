@@ -26,6 +26,8 @@ class Behaviour:
     charges: list[dict[str, Any]] = field(default_factory=list)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: int = 0
+    refunds: list[dict[str, Any]] = field(default_factory=list)
+    refund_state: str = "processed"
 
 
 class PaystackServer(Behaviour):
@@ -39,6 +41,7 @@ class PaystackServer(Behaviour):
                 Route("/transaction/charge_authorization", self._charge, methods=["POST"]),
                 Route("/transaction/verify/{reference}", self._verify),
                 Route("/refund", self._refund, methods=["POST"]),
+                Route("/refund", self._refunds),
             ]
         )
 
@@ -81,8 +84,21 @@ class PaystackServer(Behaviour):
         return JSONResponse({"status": True, "data": found})
 
     async def _refund(self, request: Request) -> Response:
-        data = {"id": uuid4().int % 10**12, "status": "processed"}
+        if self.away:
+            return JSONResponse({"status": False}, 503)
+        given = await request.json()
+        data = {"id": uuid4().int % 10**12, "status": self.refund_state, **given}
+        self.refunds.append(data)
+        if self.silent:
+            await asyncio.sleep(3)
         return JSONResponse({"status": True, "data": data})
+
+    async def _refunds(self, request: Request) -> Response:
+        self.asked += 1
+        if self.away:
+            return JSONResponse({"status": False}, 503)
+        found = [one | {"status": self.refund_state} for one in self.refunds]
+        return JSONResponse({"status": True, "data": found})
 
 
 class PayFastServer(Behaviour):

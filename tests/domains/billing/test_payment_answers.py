@@ -10,6 +10,7 @@ import pytest
 from tests.conftest import Time
 from tests.domains.billing.paying import (
     RETURN,
+    findings,
     owner,
     pay,
     payfast,
@@ -144,18 +145,6 @@ async def kept(host: Host, made: Payment, number: int) -> bool:
             "SELECT count(*) FROM billing.provider_statement WHERE payment_id = $1", made.id
         )
     return int(rows) >= number
-
-
-async def findings(host: Host, made: Payment) -> list[str]:
-    """What somebody was asked to look at."""
-    async with host.engines.connection("billing", "billing_system") as connection:
-        rows = await connection.fetch(
-            "SELECT envelope::jsonb #>> '{data,finding}' AS finding FROM billing.outbox "
-            "WHERE organization_id = $1 AND envelope LIKE '%PaymentMismatchFound%' "
-            "ORDER BY position",
-            made.organization_id,
-        )
-    return [row["finding"] for row in rows]
 
 
 @pytest.mark.rule("BIL-32")

@@ -160,16 +160,19 @@ class PayFast:
         reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
         if reply.status != 200:
             return Answer(fault=str(reply.json.get("status"))[:200])
-        return Answer(
-            Statement(
-                reference=order.reference,
-                kind=K.REFUND,
-                status=S.SUCCEEDED,
-                amount_minor=order.amount_minor,
-                currency=order.currency,
-                item_reference=order.key,
-            )
-        )
+        return Answer(_refunded(order, S.SUCCEEDED))
+
+    async def fetch_refund(self, order: RefundOrder) -> Answer:
+        """It knows refunds by their payment alone, so only one of the same amount is ours; that
+        it names none proves nothing. The shape of this answer is unconfirmed."""
+        path = f"/refunds/{quote_plus(order.provider_reference or '')}"
+        reply = await self._api.send("GET", path, headers=self._signed({}))
+        data = part(reply.json, "data", "response")
+        state = _STATES.get(str(data.get("status")))
+        same = whole(data, "amount") == order.amount_minor
+        if reply.status != 200 or state is None or not same:
+            return Answer()
+        return Answer(_refunded(order, state))
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         """The string as received up to `signature`; re-made from its fields it could be forged."""
@@ -231,6 +234,17 @@ class PayFast:
         signed = {**headers, **body, "passphrase": self._passphrase}
         string = "&".join(f"{name}={encoded(signed[name])}" for name in sorted(signed))
         return headers | {"signature": signature(string.encode(), "")}
+
+
+def _refunded(order: RefundOrder, state: StatedStatus) -> Statement:
+    return Statement(
+        reference=order.reference,
+        kind=K.REFUND,
+        status=S.FAILED if state is S.CANCELED else state,
+        amount_minor=order.amount_minor,
+        currency=order.currency,
+        item_reference=order.key,
+    )
 
 
 def _code(message: str | None) -> str | None:
