@@ -20,8 +20,22 @@ class ProviderNotAllowed(Problem):
 
 async def check(read: Reader, account: Account, provider: str) -> None:
     """Real money never meets the sandbox, and the sandbox never real money (BIL-29)."""
+    _check_among(await _allowed(read, account), provider)
+
+
+async def check_charging(read: Reader, account: Account, provider: str) -> None:
+    """As `check`, where what can be charged later must stay: a transfer leaves nothing."""
+    allowed = await _allowed(read, account)
+    _check_among([one for one in allowed if one != EFT], provider)
+
+
+async def _allowed(read: Reader, account: Account) -> list[str]:
     configured = await configuration.in_force(read, "billing.providers", local_day(read.now))
-    allowed = configured[account.book]
+    allowed: list[str] = configured[account.book]
+    return allowed
+
+
+def _check_among(allowed: list[str], provider: str) -> None:
     if provider not in allowed:
         raise ProviderNotAllowed(
             f"{provider} cannot be used here; use {' or '.join(allowed)}.", allowed=allowed

@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import RefundLifecycle
-from thenga.domains.billing.services import accounts, allocations, asking, journal
+from thenga.domains.billing.services import accounts, allocations, asking, journal, providers
 from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
@@ -25,6 +25,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.errors import RuleViolated
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import Move, not_possible
 from thenga.kernel.money import Money
@@ -52,6 +53,7 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
             operation="refund",
             allowed=[],
         )
+    _check(payment, amount)
     promised = await _promised(work, payment)
     # What a document that waits for its number counts on is not there to be paid back.
     credit = await allocations.free_credit(work, currency=account.currency)
@@ -71,6 +73,17 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
     )
     work.enqueue(send_refund, refund_id=refund.id)
     return refund
+
+
+def _check(payment: Payment, amount: Money) -> None:
+    if payment.provider == providers.EFT:
+        raise RuleViolated(
+            "A bank transfer has no provider that could pay it back. Pay it back by bank and have "
+            "finance book it; until then it is credit for what is due next.",
+            rule="refund-by-bank",
+        )
+    if amount.minor <= 0:
+        raise RuleViolated("Pay back 0.01 or more.", rule="refund-amount")
 
 
 def _shown(money: Money) -> dict[str, str]:
