@@ -20,11 +20,11 @@ _RHYTHM = timedelta(milliseconds=200)
 
 
 def worker(host: Host) -> AbstractAsyncContextManager[None]:
-    """Does Billing's jobs and looks after payments every moment; other sweeps stay away."""
+    """Does Billing's jobs, looks after payments and refunds every moment, and leaves the rest."""
     (domain,) = (one for one in topology.load(topology.DOMAINS) if one.name == "billing")
     jobs = Jobs("billing")
     for name, job in (domain.jobs.declared if domain.jobs else {}).items():
-        ticks = name == "find_to_poll_payment"
+        ticks = name in ("find_to_poll_payment", "find_to_poll_refund")
         jobs.declared[name] = replace(job, rhythm=_RHYTHM if ticks else None)
     return clocks.running([JobSide(host, [replace(domain, jobs=jobs)])])
 

@@ -19,10 +19,15 @@ class Behaviour:
     silent: bool = False  # the work is done and no answer comes
     away: bool = False  # 503 before anything is done
     decline: str | None = None
+    refuse: str | None = None  # it cannot take the order, so nothing is charged
+    pending: bool = False  # it has the charge and does not know yet
+    off_minor: int = 0  # how far what it says is off
     valid: str = "VALID"
     charges: list[dict[str, Any]] = field(default_factory=list)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: int = 0
+    refunds: list[dict[str, Any]] = field(default_factory=list)
+    refund_state: str = "processed"
 
 
 class PaystackServer(Behaviour):
@@ -36,6 +41,7 @@ class PaystackServer(Behaviour):
                 Route("/transaction/charge_authorization", self._charge, methods=["POST"]),
                 Route("/transaction/verify/{reference}", self._verify),
                 Route("/refund", self._refund, methods=["POST"]),
+                Route("/refund", self._refunds),
             ]
         )
 
@@ -54,9 +60,9 @@ class PaystackServer(Behaviour):
         self.charges.append(given)
         data = {
             "id": uuid4().int % 10**12,
-            "status": "failed" if self.decline else "success",
+            "status": "pending" if self.pending else "failed" if self.decline else "success",
             "reference": given["reference"],
-            "amount": given["amount"],
+            "amount": given["amount"] + self.off_minor,
             "currency": given["currency"],
             "fees": given["amount"] // 50,
             "gateway_response": self.decline or "Approved",
@@ -78,12 +84,27 @@ class PaystackServer(Behaviour):
         return JSONResponse({"status": True, "data": found})
 
     async def _refund(self, request: Request) -> Response:
-        data = {"id": uuid4().int % 10**12, "status": "processed"}
+        if self.away:
+            return JSONResponse({"status": False}, 503)
+        given = await request.json()
+        data = {"id": uuid4().int % 10**12, "status": self.refund_state, **given}
+        self.refunds.append(data)
+        if self.silent:
+            await asyncio.sleep(3)
         return JSONResponse({"status": True, "data": data})
+
+    async def _refunds(self, request: Request) -> Response:
+        self.asked += 1
+        if self.away:
+            return JSONResponse({"status": False}, 503)
+        found = [one | {"status": self.refund_state} for one in self.refunds]
+        return JSONResponse({"status": True, "data": found})
 
 
 class PayFastServer(Behaviour):
     """`/eng/query/validate`, ad hoc charges and the query."""
+
+    word: Any = None  # what it says of a charge, where that is neither yes nor no
 
     @property
     def app(self) -> Starlette:
@@ -102,17 +123,21 @@ class PayFastServer(Behaviour):
 
     async def _charge(self, request: Request) -> Response:
         form = dict(parse_qsl((await request.body()).decode()))
+        if self.refuse is not None:
+            return JSONResponse({"code": 400, "status": self.refuse}, 400)
         self.charges.append(form)
-        data = {"response": self.decline is None, "message": self.decline or "Success"}
+        said = self.word or ("true" if self.decline is None else "false")
+        data = {"response": said, "message": self.decline or "Transaction was successful (00)"}
         number = f"pf{uuid4().int % 10**12}"
         self.known[form["m_payment_id"]] = {
-            "status": "COMPLETE",
+            "status": "COMPLETE" if self.decline is None else "FAILED",
             "pf_payment_id": number,
             "amount": int(form["amount"]),
         }
         if self.silent:
             await asyncio.sleep(3)
-        return JSONResponse({"code": 200, "data": data | {"pf_payment_id": number}})
+        told = {"code": 200, "status": "success", "data": data | {"pf_payment_id": number}}
+        return JSONResponse(told)
 
     async def _query(self, request: Request) -> Response:
         found = self.known.get(request.path_params["number"])

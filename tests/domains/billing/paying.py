@@ -12,6 +12,7 @@ from tests.factories import identity as people
 from tests.providers.loopback import serving
 from tests.providers.servers import PayFastServer, PaystackServer
 from tests.suites import flows
+from thenga.domains.billing.tables import Payment
 from thenga.kernel.host import Host
 
 RETURN = "https://app.thenga.example/billing/paid"
@@ -64,6 +65,18 @@ async def told(host: Host, organization_id: UUID) -> list[str]:
             organization_id,
         )
     return [row["type"].split(".")[1] for row in found]
+
+
+async def findings(host: Host, of: Payment) -> list[str]:
+    """What somebody was asked to look at."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        rows = await connection.fetch(
+            "SELECT envelope::jsonb #>> '{data,finding}' AS finding FROM billing.outbox "
+            "WHERE organization_id = $1 AND envelope LIKE '%PaymentMismatchFound%' "
+            "ORDER BY position",
+            of.organization_id,
+        )
+    return [row["finding"] for row in rows]
 
 
 async def booked(host: Host, organization_id: UUID) -> dict[str, int]:

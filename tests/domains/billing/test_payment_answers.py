@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import datetime, timedelta
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from tests.conftest import Time
 from tests.domains.billing.paying import (
     RETURN,
+    findings,
     owner,
     pay,
     payfast,
@@ -23,9 +25,10 @@ from tests.providers.loopback import worker
 from tests.providers.servers import PayFastServer, PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.adapters import outbound
-from thenga.domains.billing.services import asking, charging
+from thenga.domains.billing.services import asking, charging, collecting
 from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.tables import Payment, PaymentStatus
+from thenga.domains.billing.tables import Answer, Payment, PaymentStatus
+from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
 __all__ = ["owner", "payfast", "paystack"]
@@ -101,6 +104,94 @@ async def test_a_provider_that_is_away_is_asked_on_and_nobody_is_charged_twice(
 
 
 @pytest.mark.rule("BIL-32")
+@pytest.mark.parametrize(
+    ("behaviour", "found"),
+    [({"pending": True}, ["no_answer"]), ({"off_minor": 1}, ["amount_differs", "no_answer"])],
+)
+async def test_an_answer_that_decides_nothing_is_asked_for_at_its_times_and_told_once(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    paystack: PaystackServer,
+    behaviour: dict[str, int],
+    found: list[str],
+):
+    vars(paystack).update(behaviour)
+    card = await payments.method(host, owner.organization_id)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+    at, asked = made.created_at, []
+
+    async with worker(host):
+        await flows.until(lambda: kept(host, made, 1))
+        while (at := asking.next_at(made.created_at, at)) is not None:
+            clock.set(at)
+            await flows.until(lambda: kept(host, made, len(asked) + 2))
+            await asyncio.sleep(0.5)  # the sweep has looked twice more
+            asked.append(paystack.asked)
+        clock.move(timedelta(days=1))
+        await asyncio.sleep(1)
+
+    print(f"charged={len(paystack.charges)} asked={asked} told={await findings(host, made)}")
+    assert asked == list(range(1, 17))
+    assert (paystack.asked, len(paystack.charges)) == (16, 1)
+    assert await findings(host, made) == found
+    assert (await stored(host, made))[0] == "processing"
+
+
+async def kept(host: Host, made: Payment, number: int) -> bool:
+    """Whether so many statements of a payment are kept."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        rows = await connection.fetchval(
+            "SELECT count(*) FROM billing.provider_statement WHERE payment_id = $1", made.id
+        )
+    return int(rows) >= number
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_worker_that_dies_behind_a_second_try_leaves_one_charge_where_keys_are_unknown(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    payfast: PayFastServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    payfast.refuse = "maintenance"
+    card = await payments.method(host, owner.organization_id, provider="payfast", token="tok-9")
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+    record, died = collecting.record, []
+
+    async def dying(work: Work, payment_id: UUID, answer: Answer, *, source: str) -> None:
+        if source == "poll" and not died:
+            died.append(answer)
+            raise ConnectionError("the worker is gone")
+        await record(work, payment_id, answer, source=source)
+
+    async with worker(host):
+        await flows.until(lambda: faulty(host, made))
+        payfast.refuse = None
+        monkeypatch.setattr(collecting, "record", dying)
+        clock.move(timedelta(hours=1))
+
+        async def paid() -> bool:
+            return (await stored(host, made))[0] == "succeeded"
+
+        await flows.until(paid)
+
+    print(f"died={len(died)} charged={len(payfast.charges)}")
+    assert (len(died), len(payfast.charges)) == (1, 1)
+
+
+async def faulty(host: Host, made: Payment) -> bool:
+    """Whether the provider could not take the charge, and it will be tried again."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        return bool(
+            await connection.fetchval(
+                "SELECT charge_again FROM billing.payment WHERE id = $1", made.id
+            )
+        )
+
+
+@pytest.mark.rule("BIL-32")
 def test_the_times_at_which_a_provider_is_asked():
     begun = datetime.fromisoformat("2026-11-14T08:00:00+00:00")
     asked, now = [], begun
@@ -164,3 +255,56 @@ async def test_payfast_gets_a_signed_form_and_its_token_is_charged_later(
     assert len(fields["signature"]) == 32
     assert paid["providerReference"].startswith("pf")
     assert [one["amount"] for one in payfast.charges] == ["49900"]
+
+
+@pytest.mark.rule("BIL-42")
+@pytest.mark.parametrize(
+    ("said", "failure"),
+    [
+        ("Transaction declined (43)", {"category": "hard", "code": "43"}),
+        ("Not sufficient funds (51)", {"category": "soft", "code": "51"}),
+        ("The token is not active", {"category": "soft", "code": "The token is not active"}),
+    ],
+)
+async def test_payfast_says_in_its_message_which_code_the_bank_gave(
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: people.Member,
+    payfast: PayFastServer,
+    said: str,
+    failure: dict[str, str],
+):
+    payfast.decline = said
+    token = f"tok-{uuid4()}"
+    card = await payments.method(host, owner.organization_id, provider="payfast", token=token)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+
+    async with worker(host):
+        failed = await until(api, owner, made.id, "failed")
+
+    assert failed["failure"] == failure
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_word_of_payfast_that_is_neither_yes_nor_no_is_an_unknown(
+    host: Host, owner: people.Member, clock: Time, payfast: PayFastServer
+):
+    payfast.word = "queued"
+    token = f"tok-{uuid4()}"
+    card = await payments.method(host, owner.organization_id, provider="payfast", token=token)
+    made = await payments.begun(host, owner.organization_id, How(card.id))
+
+    async def charged() -> bool:
+        return len(payfast.charges) == 1
+
+    async def paid() -> bool:
+        return (await stored(host, made))[0] == "succeeded"
+
+    async with worker(host):
+        await flows.until(charged)
+        await asyncio.sleep(0.5)
+        between, _ = await stored(host, made)
+        clock.move(timedelta(seconds=61))
+        await flows.until(paid)
+
+    assert (between, len(payfast.charges)) == ("processing", 1)

@@ -125,3 +125,19 @@ async def test_a_card_comes_back_by_a_payment_of_afterwards_and_not_by_what_is_s
     assert again.payment.payment_method_id == card_id
     assert (method.status, method.preferred) == ("active", True)
     assert payment_methods.token_of(host, method) == "AUTH_comes_back"
+
+
+@pytest.mark.rule("BIL-29")
+async def test_a_bank_transfer_is_no_way_to_be_charged_later(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    account = await billing.account(host, owner.organization_id, again=True)
+    path = f"/billing/accounts/{account.id}/payment-methods"
+
+    answer = await api.post(path, json={"provider": "eft"}, headers=within(owner))
+    waits = await api.get("/billing/payments", headers=within(owner))
+
+    refused = answer.json()
+    assert (answer.status_code, refused["code"]) == (422, "billing-provider-not-allowed")
+    assert "eft" not in refused["allowed"]
+    assert waits.json()["items"] == []

@@ -270,6 +270,27 @@ async def test_credit_goes_back_the_way_it_came_and_never_more(
     assert (await told(host, owner.organization_id)).count("RefundSucceeded") == 1
 
 
+async def test_a_bank_transfer_goes_back_by_bank_and_nothing_goes_back_nowhere(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    by_bank = await payments.paid_twice(host, owner.organization_id, provider="eft")
+    by_card = await payments.paid_twice(host, owner.organization_id)
+    staff = await identity.staff(host, "platform_operator")
+    headers = staff.headers | {"X-Organization-Id": str(owner.organization_id)}
+
+    async def refund(of: Payment, amount: str) -> httpx2.Response:
+        body = {"amount": {"amount": amount, "currency": "ZAR"}, "reason": "Paid by mistake"}
+        return await api.post(f"/billing/payments/{of.id}/refunds", json=body, headers=headers)
+
+    bank = await refund(by_bank, "10.00")
+    nothing = await refund(by_card, "0.00")
+    free = await refund(by_card, "499.00")
+
+    assert (bank.status_code, bank.json()["rule"]) == (422, "refund-by-bank")
+    assert (nothing.status_code, nothing.json()["rule"]) == (422, "refund-amount")
+    assert free.status_code == 202  # no credit is held back by what was refused
+
+
 async def test_what_another_organization_paid_is_not_there(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):

@@ -39,6 +39,7 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
+    Refund,
     Reservation,
     Subscription,
     Trial,
@@ -200,6 +201,9 @@ async def poll_payment(run: Run, *, payment_id: UUID) -> None:
             await charging.expire(work, payment_id)
     if found.order is None:
         return
+    if found.step is charging.Step.CHARGE:
+        async with run.working() as work:
+            await charging.claim(work, payment_id)
     provider = run.adapter(Providers).of(found.order.provider)
     ask = {
         charging.Step.START: provider.start,
@@ -213,14 +217,29 @@ async def poll_payment(run: Run, *, payment_id: UUID) -> None:
 
 @jobs.carries_out(refunds.send_refund)
 async def send_refund(run: Run, *, refund_id: UUID) -> None:
-    """Ask the provider to pay back, under the refund's own key."""
+    """Ask the provider to pay back, under the refund's own key; said before it is done, because a
+    refund whose outcome nobody knows is only asked for."""
     async with run.reading() as read:
-        order = await refunds.order_of(read, refund_id)
+        provider = run.adapter(Providers).of((await read.get(Refund, refund_id)).provider)
+    async with run.working() as work:
+        order = await refunds.begin(work, refund_id)
     if order is None:
         return
-    answer = await heard(run.adapter(Providers).of(order.provider).refund(order))
+    answer = await heard(provider.refund(order))
     async with run.working() as work:
-        await refunds.record(work, refund_id, answer)
+        await refunds.record(work, refund_id, answer, source="answer")
+
+
+@when_due(jobs, Refund, every=timedelta(seconds=10), outside=True)
+async def poll_refund(run: Run, *, refund_id: UUID) -> None:
+    """Ask the provider what became of a refund; silence is no failure (BIL-32)."""
+    async with run.reading() as read:
+        order = await refunds.to_ask(read, refund_id)
+    if order is None:
+        return
+    answer = await heard(run.adapter(Providers).of(order.provider).fetch_refund(order))
+    async with run.working() as work:
+        await refunds.record(work, refund_id, answer, source="poll")
 
 
 @jobs.carries_out(callbacks.apply_callback)

@@ -4,6 +4,7 @@ It has no idempotency: after silence it is only asked, never charged again.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
@@ -37,6 +38,9 @@ _STATES = {
     "PENDING": S.PROCESSING,
     "CANCELLED": S.CANCELED,
 }
+# A charge is answered with a boolean in some of its versions, with its text in others.
+_WORDS = {"true": S.SUCCEEDED, "false": S.FAILED}
+_BANK_CODE = re.compile(r"\(([0-9A-Z]{2})\)\s*$")  # «… (43)»: what the bank answered
 _SIGNATURE = b"&signature="
 _MOST_FIELDS = 60
 
@@ -116,16 +120,18 @@ class PayFast:
         data = part(reply.json, "data")
         if reply.status != 200:
             return Answer(fault=str(reply.json.get("status"))[:200])
-        taken = data.get("response") is True
+        state = _WORDS.get(str(data.get("response")).lower())
+        if state is None:
+            return Answer()  # neither yes nor no, so only asking will tell
         return Answer(
             Statement(
                 reference=order.reference,
                 kind=K.PAYMENT,
-                status=S.SUCCEEDED if taken else S.FAILED,
+                status=state,
                 provider_reference=text(data, "pf_payment_id"),
                 amount_minor=order.amount_minor,
                 currency=order.currency,
-                code=None if taken else text(data, "message"),
+                code=_code(text(data, "message")) if state is S.FAILED else None,
             )
         )
 
@@ -154,16 +160,19 @@ class PayFast:
         reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
         if reply.status != 200:
             return Answer(fault=str(reply.json.get("status"))[:200])
-        return Answer(
-            Statement(
-                reference=order.reference,
-                kind=K.REFUND,
-                status=S.SUCCEEDED,
-                amount_minor=order.amount_minor,
-                currency=order.currency,
-                item_reference=order.key,
-            )
-        )
+        return Answer(_refunded(order, S.SUCCEEDED))
+
+    async def fetch_refund(self, order: RefundOrder) -> Answer:
+        """It knows refunds by their payment alone, so only one of the same amount is ours; that
+        it names none proves nothing. The shape of this answer is unconfirmed."""
+        path = f"/refunds/{quote_plus(order.provider_reference or '')}"
+        reply = await self._api.send("GET", path, headers=self._signed({}))
+        data = part(reply.json, "data", "response")
+        state = _STATES.get(str(data.get("status")))
+        same = whole(data, "amount") == order.amount_minor
+        if reply.status != 200 or state is None or not same:
+            return Answer()
+        return Answer(_refunded(order, state))
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         """The string as received up to `signature`; re-made from its fields it could be forged."""
@@ -225,6 +234,23 @@ class PayFast:
         signed = {**headers, **body, "passphrase": self._passphrase}
         string = "&".join(f"{name}={encoded(signed[name])}" for name in sorted(signed))
         return headers | {"signature": signature(string.encode(), "")}
+
+
+def _refunded(order: RefundOrder, state: StatedStatus) -> Statement:
+    return Statement(
+        reference=order.reference,
+        kind=K.REFUND,
+        status=S.FAILED if state is S.CANCELED else state,
+        amount_minor=order.amount_minor,
+        currency=order.currency,
+        item_reference=order.key,
+    )
+
+
+def _code(message: str | None) -> str | None:
+    """The bank's own code, by which a hard decline is known (BIL-42); else the words."""
+    found = _BANK_CODE.search(message or "")
+    return found.group(1) if found else message
 
 
 def _rand(minor: int) -> str:

@@ -101,20 +101,21 @@ class Paystack:
             "merchant_note": order.key,
         }
         reply = await self._post("/refund", body)
-        data = part(reply.json, "data")
-        state = _REFUND_STATES.get(str(data.get("status")))
-        if reply.status != 200 or state is None:
+        if reply.status != 200:
             return Answer(fault=_said(reply))
-        return Answer(
-            Statement(
-                reference=order.reference,
-                kind=K.REFUND,
-                status=state,
-                amount_minor=order.amount_minor,
-                currency=order.currency,
-                item_reference=text(data, "id"),
-            )
-        )
+        return Answer(_of_refund(part(reply.json, "data"), order))
+
+    async def fetch_refund(self, order: RefundOrder) -> Answer:
+        """It knows no key of ours, so ours is found by the note among all of the payment's."""
+        path = f"/refund?transaction={quote(order.provider_reference or '')}&perPage=100"
+        reply = await self._outbound.send("GET", path, headers=self._headers)
+        found = reply.json.get("data")
+        if reply.status != 200 or order.provider_reference is None or not isinstance(found, list):
+            return Answer()
+        for one in found:
+            if isinstance(one, dict) and _is_ours(one, order):
+                return Answer(_of_refund(one, order))
+        return Answer(unheard=True)
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         given = call.header("x-paystack-signature")
@@ -217,6 +218,27 @@ def _last_day(authorization: dict[str, Any]) -> date | None:
         return date(year, month, calendar.monthrange(year, month)[1])
     except (KeyError, TypeError, ValueError):
         return None
+
+
+def _is_ours(data: dict[str, Any], order: RefundOrder) -> bool:
+    number = text(data, "id")
+    named = number is not None and number == order.refund_reference
+    return named or data.get("merchant_note") == order.key
+
+
+def _of_refund(data: dict[str, Any], order: RefundOrder) -> Statement | None:
+    """A state that we do not know says nothing yet: it may be paid back all the same."""
+    state = _REFUND_STATES.get(str(data.get("status")))
+    if state is None:
+        return None
+    return Statement(
+        reference=order.reference,
+        kind=K.REFUND,
+        status=state,
+        amount_minor=order.amount_minor,
+        currency=order.currency,
+        item_reference=text(data, "id"),
+    )
 
 
 def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:

@@ -46,8 +46,8 @@ class Call:
 
 
 class PaymentProvider(Protocol):
-    """One provider. `start`, `charge`, `refund` and `fetch` talk to it and may be silent; `verify`
-    and `statements` only read what it sent.
+    """One provider. `start`, `charge`, `refund`, `fetch` and `fetch_refund` talk to it and may be
+    silent; `verify` and `statements` only read what it sent.
 
     `repeats` says whether a charge may be sent again under the same reference. `confirm` asks the
     provider whether a call is its own; `sender` is named where it must be looked at.
@@ -63,6 +63,8 @@ class PaymentProvider(Protocol):
     async def refund(self, order: RefundOrder) -> Answer: ...
 
     async def fetch(self, order: Order) -> Answer: ...
+
+    async def fetch_refund(self, order: RefundOrder) -> Answer: ...
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused: ...
 

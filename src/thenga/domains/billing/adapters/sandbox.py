@@ -91,6 +91,11 @@ class Sandbox:
         }
         return _answered(await self._outbound.send("POST", "/refunds", json=body))
 
+    async def fetch_refund(self, order: RefundOrder) -> Answer:
+        path = f"/refunds/{quote(order.reference)}/{quote(order.key)}"
+        reply = await self._outbound.send("GET", path)
+        return Answer(unheard=True) if reply.status == 404 else _answered(reply)
+
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         event_id, at = call.header("webhook-id"), call.header("webhook-timestamp")
         header = call.header("webhook-signature")

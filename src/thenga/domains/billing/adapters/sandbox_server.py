@@ -80,6 +80,7 @@ class SandboxServer:
                 Route("/charges", self._charge, methods=["POST"]),
                 Route("/payments/{reference}", self._show, methods=["GET"]),
                 Route("/refunds", self._refund, methods=["POST"]),
+                Route("/refunds/{reference}/{key}", self._show_refund, methods=["GET"]),
             ]
         )
 
@@ -139,6 +140,13 @@ class SandboxServer:
             held.refunds[key] = self._event(held, "refund.succeeded", **data)
             self._tell(held, held.refunds[key])
         return JSONResponse(held.refunds[key])
+
+    async def _show_refund(self, request: Request) -> Response:
+        held = self.payments.get(request.path_params["reference"])
+        found = held and held.refunds.get(request.path_params["key"])
+        if not found:
+            return JSONResponse({"message": "no such refund"}, 404)
+        return JSONResponse(found)
 
     def _held(self, given: dict[str, Any]) -> Held:
         """The payment of a reference; the first order counts, as a key of its own."""

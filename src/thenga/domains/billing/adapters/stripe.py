@@ -118,12 +118,24 @@ class Stripe:
             "payment_intent": order.provider_reference or "",
             "amount": str(order.amount_minor),
             "metadata[reference]": order.reference,
+            "metadata[refund]": order.key,
         }
         reply = await self._post("/v1/refunds", form, order.key)
-        stated = _of_refund(reply.json, order.reference)
-        if reply.status != 200 or stated is None:
+        if reply.status != 200:
             return Answer(fault=_said(reply))
-        return Answer(stated)
+        return Answer(_of_refund(reply.json, order.reference))
+
+    async def fetch_refund(self, order: RefundOrder) -> Answer:
+        """Its keys are kept for a day, what it did for ever: so it is asked for all it did."""
+        path = f"/v1/refunds?payment_intent={quote(order.provider_reference or '')}&limit=100"
+        reply = await self._outbound.send("GET", path, headers=self._headers)
+        found = reply.json.get("data")
+        if reply.status != 200 or order.provider_reference is None or not isinstance(found, list):
+            return Answer()
+        for one in found:
+            if isinstance(one, dict) and _is_ours(one, order):
+                return Answer(_of_refund(one, order.reference))
+        return Answer(unheard=True)
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         header = call.header("stripe-signature")
@@ -225,6 +237,12 @@ def _last_day(card: dict[str, Any]) -> date | None:
     if year is None or month is None or not (2000 <= year < 2200 and 1 <= month <= 12):
         return None
     return date(year, month, calendar.monthrange(year, month)[1])
+
+
+def _is_ours(refund: dict[str, Any], order: RefundOrder) -> bool:
+    number = text(refund, "id")
+    named = number is not None and number == order.refund_reference
+    return named or part(refund, "metadata").get("refund") == order.key
 
 
 def _of_refund(data: dict[str, Any], known: str | None) -> Statement | None:

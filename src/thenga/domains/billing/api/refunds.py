@@ -15,7 +15,7 @@ from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.tables import Refund, RefundStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import InvalidTransition
+from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.fields import text
 from thenga.kernel.http.bodies import Body, Stored
 from thenga.kernel.http.doors import router as make_router
@@ -52,7 +52,7 @@ class RefundView(Stored):
 @router.post(
     "/billing/payments/{paymentId}/refunds",
     status_code=202,
-    responses=problems(InvalidTransition, CreditExceeds),
+    responses=problems(InvalidTransition, CreditExceeds, RuleViolated),
 )
 async def refund_payment(
     payment_id: PaymentId,

@@ -59,7 +59,7 @@ class PaymentMismatchFound(
     """
 
     organization_id: UUID | None
-    source: Literal["payment", "providerStatement", "providerCallback"]
+    source: Literal["payment", "refund", "providerStatement", "providerCallback"]
     source_id: UUID
     provider: str
     finding: Finding

@@ -18,6 +18,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Conflict
 
 S = PaymentStatus
 _WAITS = (S.CREATED, S.REQUIRES_ACTION)
@@ -74,6 +75,18 @@ async def to_charge(read: Reader, payment_id: UUID) -> Order | None:
     """What the provider is told when a method on file is charged."""
     payment = await read.get(Payment, payment_id)
     return await _order(read, payment) if payment.status is S.PROCESSING else None
+
+
+async def claim(work: Work, payment_id: UUID) -> None:
+    """Before it is charged again: whoever comes after, should this worker die, only asks.
+
+    A payment that was decided or claimed meanwhile is a conflict, and nothing is charged.
+    """
+    payment = await work.lock(Payment, payment_id)
+    if payment.status is not S.PROCESSING or not payment.charge_again:
+        raise Conflict("This payment is charged by somebody else.")
+    payment.charge_again = False
+    await work.save(payment)
 
 
 async def _order(read: Reader, payment: Payment) -> Order:

@@ -97,6 +97,7 @@ async def _take_payment(
     if moved:
         _MOVES[statement.status](payment, at=work.now)
         _settle_times(work, payment)
+    payment.charge_again = False  # whoever speaks of it has it
     new = _remember(payment, statement)
     await work.save(payment)
     if statement.status is T.SUCCEEDED and (moved or second):
@@ -136,7 +137,6 @@ def _is_second(payment: Payment, statement: Statement) -> bool:
 def _settle_times(work: Work, payment: Payment) -> None:
     if payment.status in _FINAL:
         payment.next_check_at, payment.next_action = None, None
-        payment.charge_again = False
     else:
         payment.next_check_at = asking.next_at(payment.created_at, work.now)
 
@@ -262,7 +262,8 @@ async def _succeeded(work: Work, payment: Payment) -> None:
 async def record(work: Work, payment_id: UUID, answer: Answer, *, source: str) -> None:
     """What came of calling the provider; silence leaves the payment as it is (BIL-32)."""
     if answer.statement is not None:
-        await take(work, payment_id, answer.statement, Heard(source))
+        taken = await take(work, payment_id, answer.statement, Heard(source))
+        await _plan_on(work, taken.payment)
         return
     payment = await work.lock(Payment, payment_id)
     if payment.status in _FINAL:
@@ -294,6 +295,14 @@ def _show(work: Work, payment: Payment, answer: Answer) -> None:
         "expiresAt": (payment.created_at + asking.OPEN_FOR).isoformat(),
     }
     payment.next_check_at = asking.next_while_open(payment.created_at, work.now)
+
+
+async def _plan_on(work: Work, payment: Payment) -> None:
+    """An answer that decides nothing is as good as none: the next time to ask is a later one."""
+    when = payment.next_check_at
+    if payment.status not in _FINAL and when is not None and when <= work.now:
+        await _ask_later(work, payment)
+        await work.save(payment)
 
 
 async def _ask_later(work: Work, payment: Payment) -> None:

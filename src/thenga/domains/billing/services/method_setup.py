@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from thenga.domains.billing.services import invoices, payments
+from thenga.domains.billing.services import invoices, payments, providers
 from thenga.domains.billing.services.invoices import DraftLine
 from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.tables import Account, LineKind, Payment, Purpose
@@ -16,6 +16,7 @@ _FIRST_CHARGE = Money.of("1.00")
 async def add(work: Work, account_id: UUID, *, provider: str, return_url: str | None) -> Payment:
     """Send the customer to the provider; the method is there once the charge went through."""
     account = await work.lock(Account, account_id)
+    await providers.check_charging(work, account, provider)
     line = DraftLine(
         kind=LineKind.ADJUSTMENT,
         description="To learn the way to pay; kept as credit",

@@ -20,7 +20,16 @@ class ProviderNotAllowed(Problem):
 
 async def check(read: Reader, account: Account, provider: str) -> None:
     """Real money never meets the sandbox, and the sandbox never real money (BIL-29)."""
+    _check_among(await allowed(read, account), provider)
+
+
+async def check_charging(read: Reader, account: Account, provider: str) -> None:
+    """As `check`, where what can be charged later must stay: a transfer leaves nothing."""
     those = await allowed(read, account)
+    _check_among([one for one in those if one != EFT], provider)
+
+
+def _check_among(those: list[str], provider: str) -> None:
     if provider not in those:
         raise ProviderNotAllowed(
             f"{provider} cannot be used here; use {' or '.join(those)}.", allowed=those

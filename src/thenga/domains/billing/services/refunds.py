@@ -1,12 +1,13 @@
 """Refunds: credit that goes back the way it came, never more than came (BIL-31, BIL-47)."""
 
+from datetime import datetime
 from uuid import UUID
 
 from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import RefundLifecycle
-from thenga.domains.billing.services import accounts, allocations, journal
+from thenga.domains.billing.services import accounts, allocations, asking, journal, providers
 from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
@@ -25,11 +26,13 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.errors import RuleViolated
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import Move, not_possible
 from thenga.kernel.money import Money
 
 R, T = RefundStatus, StatedStatus
+_FINAL = (R.SUCCEEDED, R.FAILED)
 _RANK = {one: rank for rank, one in enumerate(RefundStatus)}
 _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
     T.PROCESSING: (R.PROCESSING, RefundLifecycle.process),
@@ -51,15 +54,7 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
             operation="refund",
             allowed=[],
         )
-    if is_taken_back(payment):
-        raise not_possible(
-            "The payer's bank has taken this money back, or may: it cannot go back twice. Wait "
-            "until the dispute is won, or pay back another payment.",
-            status=payment.status,
-            operation="refund",
-            allowed=[],
-            disputeStatus=payment.dispute_status,
-        )
+    _check(payment, amount)
     promised = await _promised(work, payment)
     # What a document that waits for its number counts on is not there to be paid back.
     credit = await allocations.free_credit(work, currency=account.currency)
@@ -86,6 +81,26 @@ def is_taken_back(payment: Payment) -> bool:
     return payment.dispute_status in (DisputeStatus.OPEN, DisputeStatus.LOST)
 
 
+def _check(payment: Payment, amount: Money) -> None:
+    if is_taken_back(payment):
+        raise not_possible(
+            "The payer's bank has taken this money back, or may: it cannot go back twice. Wait "
+            "until the dispute is won, or pay back another payment.",
+            status=payment.status,
+            operation="refund",
+            allowed=[],
+            disputeStatus=payment.dispute_status,
+        )
+    if payment.provider == providers.EFT:
+        raise RuleViolated(
+            "A bank transfer has no provider that could pay it back. Pay it back by bank and have "
+            "finance book it; until then it is credit for what is due next.",
+            rule="refund-by-bank",
+        )
+    if amount.minor <= 0:
+        raise RuleViolated("Pay back 0.01 or more.", rule="refund-amount")
+
+
 def _shown(money: Money) -> dict[str, str]:
     return {"amount": money.amount, "currency": money.currency}
 
@@ -107,11 +122,27 @@ async def _on_its_way(read: Reader) -> int:
     return sum(one.amount_minor for one in found if one.status is not R.FAILED)
 
 
-async def order_of(read: Reader, refund_id: UUID) -> RefundOrder | None:
-    """What the provider is asked to pay back; none where that is decided already."""
-    refund = await read.get(Refund, refund_id)
-    if refund.status in (R.SUCCEEDED, R.FAILED):
+async def begin(work: Work, refund_id: UUID) -> RefundOrder | None:
+    """What the provider is asked to pay back, once: not every provider knows a repeat, so whoever
+    comes after a worker that died on the way only asks (security rule 18)."""
+    refund = await work.lock(Refund, refund_id)
+    if refund.status is not R.REQUESTED:
         return None
+    RefundLifecycle.process(refund, at=work.now)
+    _settle_times(work, refund)
+    await work.save(refund)
+    return await _order(work, refund)
+
+
+async def to_ask(read: Reader, refund_id: UUID) -> RefundOrder | None:
+    """What the provider is asked about; none where it is decided or not time yet."""
+    refund = await read.get(Refund, refund_id)
+    when = refund.next_check_at
+    due = refund.status is R.PROCESSING and when is not None and when <= read.now
+    return await _order(read, refund) if due else None
+
+
+async def _order(read: Reader, refund: Refund) -> RefundOrder:
     payment = await read.get(Payment, refund.payment_id)
     return RefundOrder(
         provider=payment.provider,
@@ -125,21 +156,61 @@ async def order_of(read: Reader, refund_id: UUID) -> RefundOrder | None:
     )
 
 
-async def record(work: Work, refund_id: UUID, answer: Answer) -> None:
-    """What came of asking for it; a refund that the provider could not take has failed."""
+async def record(work: Work, refund_id: UUID, answer: Answer, *, source: str) -> None:
+    """What came of calling the provider; one that it could not take has failed, silence is an
+    unknown and leaves it as it is (BIL-32)."""
     account = await accounts.held(work)
+    known = await work.get(Refund, refund_id)
+    payment = await work.lock(Payment, known.payment_id)
     refund = await work.lock(Refund, refund_id)
-    payment = await work.lock(Payment, refund.payment_id)
     if answer.statement is not None:
         if refund.provider_reference is None:
             refund.provider_reference = answer.statement.item_reference
             await work.save(refund)
-        await _move(work, payment, account.book, refund, answer.statement, Heard("answer"))
-    elif answer.fault is not None and refund.status is R.REQUESTED:
+        await _move(work, payment, account.book, refund, answer.statement, Heard(source))
+    elif refund.status is R.PROCESSING and _came_to_nothing(refund, answer, work.now):
         RefundLifecycle.fail(refund, at=work.now)
+        _settle_times(work, refund)
         await work.save(refund)
-    elif RefundLifecycle.process(refund, at=work.now):
-        await work.save(refund)
+    await _ask_later(work, payment, refund)
+
+
+def _came_to_nothing(refund: Refund, answer: Answer, now: datetime) -> bool:
+    """It was refused; or the provider has not heard of it in an hour, so it never got there."""
+    if answer.fault is not None:
+        return True
+    spoken_of = refund.provider_reference is not None
+    waited = refund.sent_at is not None and now >= refund.sent_at + asking.FAULT_PAUSE
+    return answer.unheard and waited and not spoken_of
+
+
+def _settle_times(work: Work, refund: Refund) -> None:
+    if refund.status in _FINAL:
+        refund.next_check_at = None
+        return
+    refund.sent_at = refund.sent_at or work.now
+    refund.next_check_at = asking.next_at(refund.sent_at, work.now)
+
+
+async def _ask_later(work: Work, payment: Payment, refund: Refund) -> None:
+    """The next time to ask is a later one; after the last one somebody is told."""
+    when = refund.next_check_at
+    if when is None or when > work.now:
+        return
+    _settle_times(work, refund)
+    await work.save(refund)
+    if refund.next_check_at is None:
+        work.publish(
+            public.PaymentMismatchFound(
+                organization_id=refund.organization_id,
+                source="refund",
+                source_id=refund.id,
+                provider=refund.provider,
+                finding="no_answer",
+                payment_id=payment.id,
+                expected=refund.amount,
+            )
+        )
 
 
 async def take(
@@ -196,6 +267,7 @@ async def _move(
     if _RANK[to] <= _RANK[refund.status]:
         return await noted(work, payment, statement, heard, StatementOutcome.STALE)
     move(refund, at=work.now)
+    _settle_times(work, refund)
     await work.save(refund)
     if to is R.SUCCEEDED:
         payment.refunded_minor += refund.amount_minor

@@ -3,9 +3,12 @@
 from dataclasses import dataclass
 from uuid import UUID
 
+from sqlalchemy import select
+
 from thenga.domains.billing import public
 from thenga.domains.billing.public.payments import Finding
 from thenga.domains.billing.tables import Payment, ProviderStatement, Statement, StatementOutcome
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
@@ -60,10 +63,28 @@ async def noted(
 async def set_aside(
     work: Work, payment: Payment, statement: Statement, heard: Heard, finding: Finding
 ) -> Taken:
-    """It does not fit our own record: nothing changes, and somebody is told."""
+    """It does not fit our own record: nothing changes, and somebody is told; once, however often
+    a provider that is asked repeats it."""
+    known = await _is_known(work, payment, statement, finding)
     taken = await noted(work, payment, statement, heard, StatementOutcome.QUARANTINED, finding)
-    tell(work, payment, statement, taken, finding)
+    if not known:
+        tell(work, payment, statement, taken, finding)
     return taken
+
+
+async def _is_known(read: Reader, payment: Payment, statement: Statement, finding: Finding) -> bool:
+    kept = ProviderStatement
+    said = select(kept).where(
+        kept.payment_id == payment.id,
+        kept.outcome == StatementOutcome.QUARANTINED,
+        kept.note == finding,
+        kept.kind == statement.kind,
+        kept.status == statement.status,
+        kept.amount_minor.is_not_distinct_from(statement.amount_minor),
+        kept.currency.is_not_distinct_from(statement.currency),
+        kept.item_reference.is_not_distinct_from(statement.item_reference),
+    )
+    return bool(await read.all(said, limit=1))
 
 
 def tell(

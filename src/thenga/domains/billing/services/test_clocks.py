@@ -24,6 +24,7 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
+    Refund,
     Reservation,
     Subscription,
     TestClock,
@@ -44,7 +45,7 @@ _A_PAGE = 200
 # Whatever time moves in Billing has its next check here.
 TIMED: tuple[type[TenantRow], ...] = (
     *(Subscription, Trial, PaymentFailure, Cancellation),
-    *(Payment, PaymentMethod, Invoice, EntitlementSet, Grant, Reservation),
+    *(Payment, PaymentMethod, Refund, Invoice, EntitlementSet, Grant, Reservation),
 )
 
 advance_clock = errand(

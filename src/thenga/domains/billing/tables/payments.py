@@ -128,6 +128,8 @@ class Refund(TenantRow, table="billing.refund", kind=Kind.PRIVATE):
     currency: Col[str] = col(sa.CHAR(3))
     reason: Col[str] = col(sa.Text)
     status: Col[RefundStatus] = status(RefundStatus, default=RefundStatus.REQUESTED)
+    sent_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
     @property
     def amount(self) -> Money:

@@ -1,0 +1,24 @@
+"""A refund whose outcome nobody knows is asked for, as a payment is."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "billing_0015"
+down_revision = "billing_0012"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    for name in ("sent_at", "next_check_at"):
+        column = sa.Column(name, sa.TIMESTAMP(timezone=True), nullable=True)
+        op.add_column("refund", column, schema="billing")
+    where = "WHERE next_check_at IS NOT NULL"
+    op.execute(
+        f"CREATE INDEX refund_due ON billing.refund (organization_id, next_check_at) {where}"
+    )
+    op.execute(f"CREATE INDEX refund_due_any ON billing.refund (next_check_at) {where}")
+    op.execute(
+        "UPDATE billing.refund SET sent_at = updated_at, next_check_at = now() "
+        "WHERE status = 'processing'"
+    )

@@ -1,0 +1,169 @@
+"""Refunds: sent once, asked for while nobody knows, and told when nobody answers."""
+
+import asyncio
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import pytest
+
+from tests.conftest import Time
+from tests.domains.billing.paying import booked, findings, owner, payfast, paystack, told
+from tests.factories import billing, payments
+from tests.factories import identity as people
+from tests.providers.loopback import worker
+from tests.providers.servers import PaystackServer
+from tests.suites import flows
+from thenga.domains.billing.adapters import outbound
+from thenga.domains.billing.services import asking, refunds
+from thenga.domains.billing.tables import Answer, Payment, Refund
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+from thenga.kernel.money import Money
+
+__all__ = ["owner", "payfast", "paystack"]
+
+
+async def asked_for(host: Host, of: Payment, amount: str = "50.00") -> Refund:
+    """A refund that an operator asked for, with its job."""
+    work = billing.working(host, of.organization_id)
+    try:
+        made = await refunds.request(work, of.id, amount=Money.of(amount), reason="Paid by mistake")
+        await work.finish()
+    finally:
+        await work.close()
+    return made
+
+
+async def status(host: Host, refund: Refund) -> str:
+    async with host.engines.connection("billing", "billing_system") as connection:
+        found = await connection.fetchval(
+            "SELECT status FROM billing.refund WHERE id = $1", refund.id
+        )
+    return str(found)
+
+
+async def until(host: Host, refund: Refund, wanted: str) -> None:
+    async def there() -> bool:
+        return await status(host, refund) == wanted
+
+    await flows.until(there)
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_worker_that_dies_behind_a_refund_leaves_one_which_is_asked_for(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    paystack: PaystackServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    refund = await asked_for(host, await payments.paid_twice(host, owner.organization_id))
+    record, died = refunds.record, []
+
+    async def dying(work: Work, refund_id: UUID, answer: Answer, *, source: str) -> None:
+        if not died:
+            died.append(source)
+            raise ConnectionError("the worker is gone")
+        await record(work, refund_id, answer, source=source)
+
+    monkeypatch.setattr(refunds, "record", dying)
+    async with worker(host):
+        await until(host, refund, "processing")
+        clock.move(timedelta(seconds=61))
+        await until(host, refund, "succeeded")
+
+    print(f"died={died} sent={len(paystack.refunds)} asked={paystack.asked}")
+    assert (died, len(paystack.refunds)) == (["answer"], 1)
+    assert (await told(host, owner.organization_id)).count("RefundSucceeded") == 1
+
+
+@pytest.mark.rule("BIL-32")
+async def test_silence_and_an_unknown_state_are_asked_for_until_they_are_decided(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    paystack: PaystackServer,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(outbound, "SECONDS", 1.0)
+    paystack.silent, paystack.refund_state = True, "needs-attention"
+    refund = await asked_for(host, await payments.paid_twice(host, owner.organization_id))
+
+    async def asked() -> bool:
+        return paystack.asked == 1
+
+    async with worker(host):
+        await until(host, refund, "processing")
+        await asyncio.sleep(1.5)
+        clock.move(timedelta(seconds=61))
+        await flows.until(asked)
+        await asyncio.sleep(0.5)
+        between = await status(host, refund)
+        paystack.refund_state = "processed"
+        clock.move(timedelta(minutes=5))
+        await until(host, refund, "succeeded")
+
+    assert (between, len(paystack.refunds), paystack.asked) == ("processing", 1, 2)
+    assert (await booked(host, owner.organization_id))["clearing.paystack"] == 2 * 49900 - 5000
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_refund_that_stays_unknown_is_asked_for_at_its_times_and_told_once(
+    host: Host, owner: people.Member, clock: Time, paystack: PaystackServer
+):
+    paystack.refund_state = "pending"
+    paid = await payments.paid_twice(host, owner.organization_id)
+    refund = await asked_for(host, paid)
+    asked: list[int] = []
+
+    async def more() -> bool:
+        return paystack.asked > len(asked)
+
+    async with worker(host):
+        await until(host, refund, "processing")
+        began = await sent_at(host, refund)
+        at: datetime | None = began
+        while (at := asking.next_at(began, at or began)) is not None:
+            clock.set(at)
+            await flows.until(more)
+            await asyncio.sleep(0.5)  # the sweep has looked twice more
+            asked.append(paystack.asked)
+        clock.move(timedelta(days=1))
+        await asyncio.sleep(1)
+
+    print(f"sent={len(paystack.refunds)} asked={asked}")
+    assert asked == list(range(1, 17))
+    assert (len(paystack.refunds), paystack.asked) == (1, 16)
+    assert (await findings(host, paid))[-1:] == ["no_answer"]
+    assert (await findings(host, paid)).count("no_answer") == 1
+
+
+async def sent_at(host: Host, refund: Refund) -> datetime:
+    async with host.engines.connection("billing", "billing_system") as connection:
+        found: datetime = await connection.fetchval(
+            "SELECT sent_at FROM billing.refund WHERE id = $1", refund.id
+        )
+    return found
+
+
+@pytest.mark.rule("BIL-32")
+async def test_a_refund_that_never_got_there_fails_and_its_credit_is_free_again(
+    host: Host, owner: people.Member, clock: Time, paystack: PaystackServer
+):
+    paystack.away = True
+    paid = await payments.paid_twice(host, owner.organization_id)
+    refund = await asked_for(host, paid, "499.00")
+
+    async with worker(host):
+        await until(host, refund, "processing")
+        await asyncio.sleep(0.5)
+        paystack.away = False
+        clock.move(timedelta(minutes=6))
+        await asyncio.sleep(1)
+        early = await status(host, refund)
+        clock.move(timedelta(minutes=55))
+        await until(host, refund, "failed")
+    again = await asked_for(host, paid, "499.00")
+
+    assert (early, again.amount_minor) == ("processing", 49900)
+    assert paystack.refunds == []
