@@ -23,6 +23,12 @@ _MOVE = """
     SET quantity = greatest(known.quantity + $6, 0), updated_at = $2, version = known.version + 1
     RETURNING quantity + reserved AS taken
 """
+_BEGIN = """
+    INSERT INTO billing.usage_total (id, created_at, updated_at, version, organization_id,
+        meter, usage_month, quantity, reserved, billed_quantity)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, 0, 0, 0)
+    ON CONFLICT (organization_id, meter, usage_month) DO NOTHING
+"""
 # The newest number by the time it was counted; an older one that comes late changes nothing.
 _TELL = """
     INSERT INTO billing.usage_total AS known (id, created_at, updated_at, version, organization_id,
@@ -93,6 +99,11 @@ async def _reserved(read: Reader, total: UsageTotal) -> int:
         )
     )
     return int(held or 0)
+
+
+async def begin(work: Work, meter: str, month: date) -> None:
+    """See that there is a row to update; nobody waits for it yet."""
+    await work.run(_BEGIN, new_id(), work.now, work.organization_id, meter, month)
 
 
 async def move(work: Work, meter: str, month: date, by: int) -> Moved:
