@@ -16,12 +16,16 @@ from thenga.domains.billing.services import (
     remedies,
     signals,
     situations,
+    usage_months,
     usage_totals,
 )
 from thenga.domains.billing.services.entitlement_sets import HeldSet, Item, Source, compute
 from thenga.domains.billing.services.entitlement_sources import Sources
 from thenga.domains.billing.services.entitlement_types import Boolean, Limit, Metered
+from thenga.domains.billing.services.overage import Terms
+from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.signals import Question, Used
+from thenga.domains.billing.services.usage_months import Calendar
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
@@ -51,6 +55,12 @@ class Held:
     usage_month: date
     resets_at: datetime
     subscription_id: UUID | None
+    turned_at: datetime | None = None  # until when the stored set was true, where it is not now
+
+    @property
+    def month(self) -> Period:
+        """The usage month that runs."""
+        return Period(self.usage_month, local_day(self.resets_at))
 
 
 async def current(read: Reader) -> Held | None:
@@ -62,7 +72,16 @@ async def current(read: Reader) -> Held | None:
     if sources is None:
         return None
     held, _ = await _computed(read, sources)
-    return held if row is None else replace(held, version=row.version)
+    if row is None:
+        return held
+    return replace(held, version=row.version, turned_at=row.valid_until)
+
+
+async def calendar(read: Reader, held: Held, *, since: datetime) -> Calendar:
+    """In which month something counts that was used since then."""
+    return await usage_months.calendar(
+        read, held.month, held.anchor, turned_at=held.turned_at, since=since
+    )
 
 
 async def signal(read: Reader, feature: str, quantity: int = 1) -> public.EntitlementSignal:
@@ -118,8 +137,7 @@ async def follow(work: Work, *, reason: str) -> None:
         for feature, item in held.set.items.items()
     }
     changes = _changes(row, items, used, held, reason)
-    if row.usage_month not in (held.usage_month, STANDING):
-        await usage_totals.close(work, row.usage_month, row.items)
+    await usage_months.remember(work, row, held.month, items, totals)
     told = bool(changes) or row.version == 0 or row.access != held.set.access
     _put(row, held, items)
     if not work.changes(row):
@@ -172,10 +190,10 @@ def is_capped(held: HeldSet, totals: dict[str, UsageTotal], cap_minor: int | Non
     sum_ = Money(0, "ZAR")
     for feature, item in held.items.items():
         one, total = item.entitlement, totals.get(feature)
-        if total is None or not isinstance(one, Metered) or one.overage_unit_price is None:
+        if total is None or not isinstance(one, Metered):
             continue
-        count = overage.units(used=total.quantity, included=one.included, billed=0)
-        sum_ += overage.priced(count, one.overage_unit_price)
+        terms = [Terms(0, one.included, one.overage_unit_price)]
+        sum_ += overage.cost(overage.units(terms, used=total.quantity, billed=0))
     return overage.is_capped(sum_, Money(cap_minor, "ZAR"))
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import func, select
 
@@ -39,15 +37,6 @@ _TELL = """
     WHERE known.told_at IS NULL OR known.told_at <= $7
     RETURNING quantity
 """
-# What a month costs is what its plan said at its end, whatever plan comes after it (BIL-23).
-_CLOSE = """
-    UPDATE billing.usage_total AS known SET included = one.included, unit_price = one.unit_price,
-        updated_at = $1, version = version + 1
-    FROM unnest($4::text[], $5::bigint[], $6::numeric[]) AS one (meter, included, unit_price)
-    WHERE known.organization_id = $2 AND known.usage_month = $3 AND known.meter = one.meter
-        AND known.unit_price IS NULL
-"""
-
 
 _OF_MONTHS = select(UsageTotal).where(among_named(UsageTotal.__table__.c.usage_month, "months"))
 
@@ -120,15 +109,3 @@ async def tell(work: Work, meter: str, number: int, *, counted_at: datetime) -> 
     here = (new_id(), work.now, work.organization_id, meter, STANDING)
     found = await work.query(_TELL, *here, number, counted_at)
     return Moved(meter, STANDING, before, number) if found else None
-
-
-async def close(work: Work, month: date, items: Mapping[str, Mapping[str, Any]]) -> None:
-    """Keep the terms of a month that is over with its totals."""
-    soft = {key: one for key, one in items.items() if one.get("overageUnitPrice") is not None}
-    await work.run(
-        _CLOSE,
-        *(work.now, work.organization_id, month),
-        list(soft),
-        [one["included"] for one in soft.values()],
-        [Decimal(one["overageUnitPrice"]) for one in soft.values()],
-    )
