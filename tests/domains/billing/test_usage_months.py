@@ -11,14 +11,17 @@ from tests.factories.held import RUNS, SMS
 from tests.factories.paying import Payer
 from thenga.domains.billing.public import UsageReceipt
 from thenga.domains.billing.services import (
+    cancellations,
     entitlements,
     grants,
+    parking,
     plan_changes,
     subscription_clock,
     usage,
 )
+from thenga.domains.billing.services.cancellations import Leaving
 from thenga.domains.billing.services.plan_quotes import Effective, Wanted
-from thenga.domains.billing.tables import Interval, Subscription
+from thenga.domains.billing.tables import CancellationMode, Interval, Subscription
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
 
@@ -88,6 +91,105 @@ async def test_a_month_without_a_price_is_not_billed_by_a_later_plan(
     await payer.at(local_midnight(FEBRUARY))
 
     assert await lines(payer) == []
+
+
+async def documents(payer: Payer) -> list[tuple[Any, ...]]:
+    """Usage invoices: their amounts and whether they are paid."""
+    found = await payer.rows(
+        "SELECT gross_minor, status FROM billing.invoice "
+        "WHERE organization_id = $1 AND purpose = 'usage' ORDER BY created_at, id"
+    )
+    return [tuple(one) for one in found]
+
+
+async def cancel(payer: Payer, held: Subscription, mode: CancellationMode) -> None:
+    work = payer.work()
+    row = await subscription_clock.held(work, held.id)
+    await cancellations.cancel(work, row, Leaving(mode, "other", None, settlement=None))
+    await work.finish()
+
+
+@pytest.mark.rule("BIL-23")
+@pytest.mark.parametrize("used", [537, 501])
+async def test_who_leaves_at_the_periods_end_pays_for_the_last_month(
+    host: Host, seeded: None, clock: Time, used: int
+):
+    """37 x 1.50; and one unit of 1.50, though it is below the least of an invoice."""
+    payer, plan = await customer(host, clock, "professional")
+    await use(payer, used, "all")
+    await cancel(payer, plan, CancellationMode.PERIOD_END)
+
+    await payer.at(local_midnight(JANUARY))
+
+    assert await documents(payer) == [((used - 500) * 150, "paid")]
+    assert await lines(payer) == [("usage", used - 500, (used - 500) * 150, BOUGHT.date())]
+
+
+@pytest.mark.rule("BIL-23")
+async def test_who_leaves_at_once_pays_for_what_was_used_out_of_what_is_given_back(
+    host: Host, seeded: None, clock: Time
+):
+    payer, plan = await customer(host, clock, "professional")
+    await use(payer, 537, "all")
+    await payer.at(BOUGHT + timedelta(days=10))
+    charged = len(payer.charged)
+    await cancel(payer, plan, CancellationMode.IMMEDIATE)
+    await payer.settle()
+
+    await payer.at(BOUGHT + timedelta(days=60))
+
+    assert await documents(payer) == [(5550, "paid")]
+    assert len(payer.charged) == charged
+
+
+@pytest.mark.rule("BIL-23")
+async def test_who_is_given_up_owes_the_last_month_too(host: Host, seeded: None, clock: Time):
+    payer, _ = await customer(host, clock, "professional")
+    payer.card = "soft"
+    await payer.at(local_midnight(DECEMBER) + timedelta(days=1))
+    await use(payer, 537, "all")
+
+    await payer.at(local_midnight(FEBRUARY))
+
+    assert await documents(payer) == [(5550, "open")]
+    assert await lines(payer) == [("usage", 37, 5550, DECEMBER)]
+
+
+@pytest.mark.rule("BIL-23")
+async def test_a_smaller_plan_now_does_not_wipe_out_what_is_over(
+    host: Host, seeded: None, clock: Time
+):
+    """37 over what was included when they were used; what is above a hard limit is not sold."""
+    payer, plan = await customer(host, clock, "professional")
+    await use(payer, 537, "before")
+    await payer.at(BOUGHT + timedelta(days=5))
+    await change(payer, plan, "starter", effective=Effective.NOW)
+    await use(payer, 20, "after")
+
+    await payer.at(local_midnight(FEBRUARY))
+
+    assert await lines(payer) == [("usage", 37, 5550, BOUGHT.date())]
+
+
+@pytest.mark.rule("BIL-51")
+async def test_a_parked_account_that_ends_is_billed_when_it_is_free(
+    host: Host, seeded: None, clock: Time
+):
+    payer, plan = await customer(host, clock, "professional")
+    await use(payer, 537, "all")
+    await cancel(payer, plan, CancellationMode.PERIOD_END)
+    work = payer.work()
+    await parking.park(work, reason="ledger_check_failed")
+    await work.finish()
+
+    await payer.at(local_midnight(DECEMBER) + timedelta(days=3))
+    parked = await documents(payer)
+    work = payer.work()
+    await parking.free(work, reason="ledger_check_failed")
+    await work.finish()
+    await payer.at(local_midnight(DECEMBER) + timedelta(days=5))
+
+    assert (parked, await documents(payer)) == ([], [(5550, "paid")])
 
 
 @pytest.mark.rule("BIL-20")

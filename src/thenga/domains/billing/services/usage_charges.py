@@ -57,7 +57,27 @@ async def lines(read: Reader, subscription: Subscription, month: Period) -> list
     least = (await configuration.usage(read, local_day(read.now))).min_invoice
     if not total or overage.waits(total, least=least, renews=renews):
         return []
-    units = {one.key: one.unit for one in await read.all(select(Meter))}
+    return await _lines(read, subscription, charges)
+
+
+async def rest(read: Reader, subscription: Subscription) -> list[DraftLine]:
+    """All that was used until now and is not billed, whatever it comes to: a plan has ended."""
+    return await _lines(read, subscription, await _due(read, before=_tomorrow(read)))
+
+
+async def is_owed(read: Reader) -> bool:
+    """Whether anything was used that costs money and is not billed."""
+    return any(one.gross for one in await _due(read, before=_tomorrow(read)))
+
+
+def _tomorrow(read: Reader) -> date:
+    return local_day(read.now) + timedelta(days=1)
+
+
+async def _lines(
+    read: Reader, subscription: Subscription, charges: Sequence[Charge]
+) -> list[DraftLine]:
+    units = {one.key: one.unit for one in await read.all(select(Meter))} if charges else {}
     return [_line(one, subscription, units[one.meter]) for one in charges if one.gross]
 
 
