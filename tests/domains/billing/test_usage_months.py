@@ -11,11 +11,13 @@ from tests.factories.held import RUNS, SMS
 from tests.factories.paying import Payer
 from thenga.domains.billing.public import UsageReceipt
 from thenga.domains.billing.services import (
+    accounts,
     cancellations,
     entitlements,
     grants,
     parking,
     plan_changes,
+    reservations,
     subscription_clock,
     usage,
 )
@@ -23,6 +25,7 @@ from thenga.domains.billing.services.cancellations import Leaving
 from thenga.domains.billing.services.plan_quotes import Effective, Wanted
 from thenga.domains.billing.tables import CancellationMode, Interval, Subscription
 from thenga.kernel.calendar import local_midnight
+from thenga.kernel.errors import PlanLimitReached
 from thenga.kernel.host import Host
 
 BOUGHT = datetime(2026, 11, 14, 8, tzinfo=UTC)
@@ -206,3 +209,74 @@ async def test_what_comes_first_for_a_billed_month_is_late_too(
 
     assert said.items[0].late
     assert await lines(payer) == [("late_usage", 50, 3000, BOUGHT.date())]
+
+
+async def cap(payer: Payer, amount: int | None) -> None:
+    work = payer.work()
+    await accounts.change(work, payer.account.id, fields={"spend_cap_minor": amount})
+    await work.finish()
+
+
+@pytest.mark.rule("BIL-23")
+async def test_no_month_costs_more_than_its_cap(host: Host, seeded: None, clock: Time):
+    """15.00 buys ten units of 1.50, however many came in one batch; late ones cost nothing more."""
+    payer, _ = await customer(host, clock, "professional")
+    await cap(payer, 1500)
+    await use(payer, 1500, "at once")
+    await use(payer, 900, "texts", meter=SMS)
+    await payer.at(local_midnight(DECEMBER) + timedelta(days=1))
+    await use(payer, 50, "late", at=local_midnight(DECEMBER) - timedelta(hours=1))
+    await cap(payer, None)
+
+    await payer.at(local_midnight(FEBRUARY))
+
+    assert await lines(payer) == [("usage", 10, 1500, BOUGHT.date())]
+
+
+@pytest.mark.rule("BIL-23")
+async def test_a_cap_that_comes_later_takes_nothing_off_what_is_over(
+    host: Host, seeded: None, clock: Time
+):
+    payer, _ = await customer(host, clock, "professional")
+    await use(payer, 537, "before")
+    await cap(payer, 1500)
+    await use(payer, 100, "after")
+    await cap(payer, 100)
+
+    await payer.at(local_midnight(JANUARY))
+
+    assert await lines(payer) == [("usage", 37, 5550, BOUGHT.date())]
+
+
+@pytest.mark.rule("BIL-23")
+async def test_reservations_go_as_far_as_the_cap_still_pays(host: Host, seeded: None, clock: Time):
+    payer, _ = await customer(host, clock, "professional")
+    await cap(payer, 1500)
+    await use(payer, 495, "first")
+
+    async def reserve(key: str, quantity: int) -> bool:
+        work = payer.work()
+        try:
+            await reservations.reserve(work, meter=RUNS, quantity=quantity, key=key)
+            await work.finish()
+        except PlanLimitReached:
+            return False
+        finally:
+            await work.close()
+        return True
+
+    async def reason() -> str:
+        work = payer.work()
+        said = await entitlements.signal(work, RUNS)
+        await work.close()
+        return said.reason
+
+    asked = [await reserve(f"{n}", n) for n in (16, 14, 2, 1, 3)]
+    reached = await reason()
+    payer.clock.set(host.now() + timedelta(minutes=16))
+    work = payer.work()
+    await reservations.reserve(work, meter=RUNS, quantity=2, key="later")
+    await work.finish()
+
+    assert asked == [False, True, False, True, False]
+    assert (reached, await reason()) == ("spend_cap_reached", "included")

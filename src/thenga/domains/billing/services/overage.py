@@ -28,7 +28,7 @@ def units(terms: Sequence[Terms], *, used: int, billed: int) -> list[tuple[int, 
         ends = terms[place + 1].begins if place + 1 < len(terms) else used
         covered = [later.included for later in terms[place:]]
         included = max((count for count in covered if count is not None), default=0)
-        if one.unit_price is None or None in covered:
+        if not one.unit_price or None in covered:
             continue
         over = max(0, min(ends, used) - max(one.begins, included))
         known = min(over, billed)
@@ -48,11 +48,11 @@ def priced(count: int, unit_price: Decimal, currency: str = "ZAR") -> Money:
     return Money(_ONE, currency).times(count * unit_price)
 
 
+def buys(amount: Money, unit_price: Decimal) -> int:
+    """How many whole units an amount pays for."""
+    return max(0, int(amount.minor // (unit_price * _ONE)))
+
+
 def waits(amount: Money, *, least: Money, renews: bool) -> bool:
     """Whether it is left for a later invoice: too little to be worth one of its own."""
     return not renews and amount < least
-
-
-def is_capped(overage: Money, spend_cap: Money | None) -> bool:
-    """Whether the ceiling is reached, so that soft limits are hard until the month is over."""
-    return spend_cap is not None and overage >= spend_cap

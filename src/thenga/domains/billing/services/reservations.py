@@ -5,7 +5,7 @@ from uuid import UUID
 
 from thenga.domains.billing.lifecycles import ReservationLifecycle
 from thenga.domains.billing.public import UsageReceipt
-from thenga.domains.billing.services import entitlements, meters, thresholds, usage
+from thenga.domains.billing.services import entitlements, meters, overage, thresholds, usage
 from thenga.domains.billing.services import remedies as remedying
 from thenga.domains.billing.services import usage_totals as totals
 from thenga.domains.billing.services.entitlement_types import Metered
@@ -73,7 +73,8 @@ async def reserve(
         moves += await _release_lapsed(work, meter)
     if held.set.access in _REDUCED:
         raise await _refused(work, meter, quantity)
-    moves += await _take(work, held, meter, quantity, _limit(held, meter), ttl)
+    limit = await _limit(work, held, meter)
+    moves += await _take(work, held, meter, quantity, limit, ttl)
     if known is None:
         made = await work.add(_new(work, held, meter, quantity, key, ttl))
     else:
@@ -96,12 +97,20 @@ def _is_over(row: Reservation, now: datetime) -> bool:
     return lapsed or row.status is ReservationStatus.RELEASED
 
 
-def _limit(held: Held, meter: str) -> int | None:
+async def _limit(work: Work, held: Held, meter: str) -> int | None:
+    """How far one may go: to a hard limit, and above a soft one as far as the cap still pays."""
     item = held.set.items.get(meter)
     counted = item.entitlement if item and isinstance(item.entitlement, Metered) else None
     if counted is None:
         return 0
-    return counted.limit if counted.mode == "hard" or held.set.spend_capped else None
+    if counted.mode == "hard" or counted.limit is None:
+        return counted.limit
+    left = await entitlements.left_of_cap(work, held)
+    if left is None or not counted.overage_unit_price:
+        return None
+    used = await totals.used(work, meter, held.usage_month, None)
+    more = overage.buys(left, counted.overage_unit_price)
+    return max(counted.limit, used.taken) + more
 
 
 def _new(

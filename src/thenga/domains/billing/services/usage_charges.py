@@ -1,7 +1,7 @@
 """Usage that costs money: what is above the included, once a meter and month (BIL-23)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from decimal import Decimal
 
@@ -87,11 +87,21 @@ async def _due(read: Reader, *, before: date) -> list[Charge]:
     if not months:
         return []
     totals = await _totals(read, months)
-    return [
-        charge
-        for total in totals
-        for charge in _charges(total, months[total.usage_month], before=before)
-    ]
+    return [one for row in months.values() for one in _of_month(row, totals, before=before)]
+
+
+def _of_month(row: UsageMonth, totals: Sequence[UsageTotal], *, before: date) -> list[Charge]:
+    """What a month still costs; above its ceiling nothing is billed, whatever was used."""
+    here = [total for total in totals if total.usage_month == row.usage_month]
+    found = [one for total in here for one in _charges(total, row, before=before)]
+    if row.ceiling_minor is None:
+        return found
+    left, kept = Money(row.ceiling_minor - row.billed_minor, "ZAR"), []
+    for one in found:
+        fits = replace(one, count=min(one.count, overage.buys(left, one.unit_price)))
+        left -= fits.gross
+        kept.append(fits)
+    return kept
 
 
 async def _open(read: Reader, before: date) -> dict[date, UsageMonth]:
@@ -100,7 +110,8 @@ async def _open(read: Reader, before: date) -> dict[date, UsageMonth]:
         UsageMonth.usage_month < before,
         or_(UsageMonth.billed_at.is_(None), UsageMonth.ends_at > read.now - _REPORTED_FOR),
     )
-    return {one.usage_month: one for one in await read.all(statement)}
+    ordered = statement.order_by(UsageMonth.usage_month)
+    return {one.usage_month: one for one in await read.all(ordered)}
 
 
 async def _totals(read: Reader, months: Mapping[date, UsageMonth]) -> list[UsageTotal]:
@@ -140,27 +151,30 @@ def _line(charge: Charge, subscription: Subscription, unit: str) -> DraftLine:
 
 async def billed(work: Work, lines: Sequence[DraftLine]) -> None:
     """Remember what these lines bill, so that no unit is billed twice."""
+    cost: dict[date, int] = {}
     for line in lines:
         if line.kind not in (LineKind.USAGE, LineKind.LATE_USAGE):
             continue
-        meter, month = line.key.split(":")[1:3]
-        here = (work.now, work.organization_id, meter, date.fromisoformat(month))
-        await work.run(_BILLED, *here, line.quantity)
+        meter, day = line.key.split(":")[1:3]
+        month = date.fromisoformat(day)
+        await work.run(_BILLED, work.now, work.organization_id, meter, month, line.quantity)
+        cost[month] = cost.get(month, 0) + line.gross.minor
     await entitlements.follow(work, reason="usage_billed")
-    await _close(work)
+    await _close(work, cost)
 
 
-async def _close(work: Work) -> None:
-    """A month that is over and has nothing left to bill is closed: what comes for it is late."""
-    months = await _open(work, local_day(work.now))
+async def _close(work: Work, cost: Mapping[date, int]) -> None:
+    """Count what months have cost; one that is over and has nothing left to bill is closed, so
+    that what comes for it is late."""
+    for month, minor in cost.items():
+        row = await work.lock_by(UsageMonth, usage_month=month)
+        row.billed_minor += minor
+        await work.save(row)
+    months = await _open(work, _tomorrow(work))
     totals = await _totals(work, months) if months else []
-    owing = {
-        total.usage_month
-        for total in totals
-        if _charges(total, months[total.usage_month], before=date.max)
-    }
     for month, row in months.items():
-        if row.billed_at is None and row.ends_at <= work.now and month not in owing:
+        owing = any(one.gross for one in _of_month(row, totals, before=date.max))
+        if row.billed_at is None and row.ends_at <= work.now and not owing:
             held = await work.lock_by(UsageMonth, usage_month=month)
             held.billed_at = work.now
             await work.save(held)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import bindparam, select
 
-from thenga.domains.billing.services import periods
+from thenga.domains.billing.services import overage, periods
 from thenga.domains.billing.services.overage import Terms
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.tables import (
@@ -25,6 +25,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
 
 _SINCE = (
     select(UsageMonth)
@@ -120,22 +121,44 @@ async def remember(
     running: Period,
     items: Mapping[str, Any],
     totals: Mapping[str, UsageTotal],
+    cap_minor: int | None,
 ) -> None:
     """Keep the terms of the running month; one that is over keeps what it had."""
     turned = _turned_at(before, running, work.now)
     if before.usage_month not in (running.start, STANDING):
-        await _close(work, before, running, turned)
+        await _close(work, before, running, turned, cap_minor)
     if await of(work, running.start) is None:
-        await _add(work, running, turned, items)
+        await _add(work, running, turned, items, cap_minor)
         return
     row = await work.lock_by(UsageMonth, usage_month=running.start)
     held = _metered(items)
+    if row.spend_cap_minor != cap_minor:
+        row.ceiling_minor = _ceiling(row, totals, cap_minor)
+        row.spend_cap_minor = cap_minor
     row.ends_at = running.ends_at
     row.terms = {
         meter: _with(row.terms.get(meter, []), held.get(meter, _NOTHING), _used(totals, meter))
         for meter in {*row.terms, *held}
     }
     await work.save(row)
+
+
+def _ceiling(
+    row: UsageMonth, totals: Mapping[str, UsageTotal], cap_minor: int | None
+) -> int | None:
+    """The most that a month costs under a new cap; what was over before it stays owed."""
+    if cap_minor is None:
+        return None
+    over = sum(cost_of(row, meter, _used(totals, meter)).minor for meter in row.terms)
+    owed = over if row.ceiling_minor is None else min(over, row.ceiling_minor)
+    return max(cap_minor, owed)
+
+
+def cost_of(
+    row: UsageMonth | None, meter: str, used: int, held: Mapping[str, Any] | None = None
+) -> Money:
+    """What is above the included costs in a month, billed or not."""
+    return overage.cost(overage.units(terms_of(row, meter, held, used), used=used, billed=0))
 
 
 def _used(totals: Mapping[str, UsageTotal], meter: str) -> int:
@@ -151,11 +174,13 @@ def _turned_at(before: EntitlementSet, running: Period, now: datetime) -> dateti
     return max(over if over is not None and over <= now else now, running.starts_at)
 
 
-async def _close(work: Work, before: EntitlementSet, running: Period, turned: datetime) -> None:
+async def _close(
+    work: Work, before: EntitlementSet, running: Period, turned: datetime, cap_minor: int | None
+) -> None:
     """The month that was has its last instant; whole months that nobody looked at had its terms."""
     if await of(work, before.usage_month) is None:
         first = Period(before.usage_month, local_day(before.resets_at))
-        await _add(work, first, first.starts_at, before.items)
+        await _add(work, first, first.starts_at, before.items, cap_minor)
     row = await work.lock_by(UsageMonth, usage_month=before.usage_month)
     row.ends_at = min(row.ends_at, turned)
     await work.save(row)
@@ -165,11 +190,17 @@ async def _close(work: Work, before: EntitlementSet, running: Period, turned: da
         if passed.start == running.start:
             break
         if await of(work, passed.start) is None:
-            await _add(work, passed, begins, before.items)
+            await _add(work, passed, begins, before.items, cap_minor)
         begins = passed.ends_at
 
 
-async def _add(work: Work, month: Period, begins: datetime, items: Mapping[str, Any]) -> None:
+async def _add(
+    work: Work,
+    month: Period,
+    begins: datetime,
+    items: Mapping[str, Any],
+    cap_minor: int | None,
+) -> None:
     await work.add(
         UsageMonth(
             organization_id=work.organization_id,
@@ -177,6 +208,8 @@ async def _add(work: Work, month: Period, begins: datetime, items: Mapping[str, 
             begins_at=begins,
             ends_at=month.ends_at,
             terms={meter: _with([], one, 0) for meter, one in _metered(items).items()},
+            spend_cap_minor=cap_minor,
+            ceiling_minor=cap_minor,
         )
     )
 

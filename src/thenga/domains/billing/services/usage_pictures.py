@@ -10,7 +10,6 @@ from sqlalchemy import select
 
 from thenga.domains.billing.services import (
     entitlements,
-    overage,
     periods,
     usage_months,
     usage_totals,
@@ -118,15 +117,17 @@ def _use(meter: Meter, shown: _Shown, totals: Mapping[str, UsageTotal], today: d
         used=used,
         reserved=total.reserved if total else 0,
         limit=limit if item else 0,
-        overage=_overage(meter.key, shown, used),
+        overage=_overage(shown.row, meter.key, used),
         projected=_projected(used, shown.month, today) if counter else None,
     )
 
 
-def _overage(meter: str, shown: _Shown, used: int) -> Money:
-    """What is above the included costs, by the terms of that month."""
-    terms = usage_months.terms_of(shown.row, meter, None, used)
-    return overage.cost(overage.units(terms, used=used, billed=0))
+def _overage(row: UsageMonth | None, meter: str, used: int) -> Money:
+    """What is above the included costs by the terms of its month; no more than its ceiling."""
+    cost = usage_months.cost_of(row, meter, used)
+    if row is None or row.ceiling_minor is None:
+        return cost
+    return min(cost, Money(row.ceiling_minor, cost.currency))
 
 
 def _projected(used: int, month: Period, today: date) -> int:
