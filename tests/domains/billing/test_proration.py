@@ -2,6 +2,7 @@
 
 from datetime import date, timedelta
 from decimal import Decimal
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -195,9 +196,28 @@ def test_a_planted_credit_on_the_full_period_would_be_found():
 def test_overage_is_priced_once(
     used: int, included: int | None, billed: int, price: str, amount: str
 ):
-    count = overage.units(used=used, included=included, billed=billed)
+    terms = [overage.Terms(0, included, Decimal(price))]
 
-    assert overage.priced(count, Decimal(price)).amount == amount
+    assert overage.cost(overage.units(terms, used=used, billed=billed)).amount == amount
+
+
+@pytest.mark.rule("BIL-23")
+def test_a_unit_costs_what_held_when_it_was_used():
+    """What was included later covers what came before, and never the other way round."""
+
+    def over(used: int, *terms: tuple[int, int | None, str | None], billed: int = 0) -> list[Any]:
+        steps = [overage.Terms(n, i, None if p is None else Decimal(p)) for n, i, p in terms]
+        return [(n, str(p)) for n, p in overage.units(steps, used=used, billed=billed)]
+
+    plan, small, large = (0, 500, "1.50"), (537, 100, None), (537, 3000, "1.20")
+
+    assert over(537, plan) == over(557, plan, small) == [(37, "1.50")]
+    assert over(537, plan, large) == []
+    assert over(3637, plan, large) == [(637, "1.20")]
+    assert over(1500, (0, 1500, "1.50"), (1400, 500, "1.50")) == [(100, "1.50")]
+    assert over(600, plan, (600, 1500, "1.50"), (600, 500, "1.50")) == []
+    assert over(600, plan, (600, None, None)) == []
+    assert over(1100, (0, 500, "1"), (600, 500, "2"), billed=150) == [(450, "2")]
 
 
 def test_a_little_overage_waits_and_a_cap_is_a_ceiling():
@@ -206,6 +226,6 @@ def test_a_little_overage_waits_and_a_cap_is_a_ceiling():
     assert overage.waits(Money.of("19.99"), least=least, renews=False)
     assert not overage.waits(Money.of("19.99"), least=least, renews=True)
     assert not overage.waits(least, least=least, renews=False)
-    assert not overage.is_capped(Money.of("99.99"), Money.of("100.00"))
-    assert overage.is_capped(Money.of("100.00"), Money.of("100.00"))
-    assert not overage.is_capped(Money.of("1000000.00"), None)
+    assert overage.buys(Money.of("16.49"), Decimal("1.50")) == 10
+    assert overage.buys(Money.of("0.01"), Decimal("0.004")) == 2
+    assert overage.buys(Money.of("-5.00"), Decimal("1.50")) == 0

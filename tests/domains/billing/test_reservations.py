@@ -8,6 +8,7 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
+from tests.conftest import Time
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS
@@ -15,6 +16,7 @@ from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
 from thenga.domains.billing.services import reservations
 from thenga.domains.billing.tables import Reservation, ReservationStatus
+from thenga.kernel.calendar import local_day
 from thenga.kernel.errors import PlanLimitReached
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
@@ -105,7 +107,7 @@ async def test_what_is_settled_is_booked_and_the_rest_is_free(
         "/billing/usage/reservations", json=body | {"key": "b", "quantity": 76}, headers=reporter
     )
 
-    assert [made.status_code, again.status_code, other.status_code] == [201, 201, 409]
+    assert [made.status_code, again.status_code, other.status_code] == [201, 200, 409]
     assert made.headers["Location"] == "/v1/billing/usage/reservations/run:1"
     assert again.json()["id"] == made.json()["id"]
     assert (held_now, above.status_code) == (40, 422)
@@ -122,7 +124,7 @@ async def test_unsettled_it_is_free_after_a_quarter_of_an_hour_before_any_sweep(
     host: Host, organization_id: UUID
 ):
     work = billing.working(host, organization_id)
-    made = await reservations.reserve(work, meter=RUNS, quantity=100, key="long")
+    made, _ = await reservations.reserve(work, meter=RUNS, quantity=100, key="long")
     await work.finish()
     later = timedelta(minutes=15, seconds=1)
 
@@ -167,3 +169,123 @@ async def test_a_settled_run_and_its_event_are_one_use(host: Host, organization_
     assert said.accepted == 0
     used = await LocalEntitlements(host).signal(**asked, feature=RUNS)
     assert used.used == 2
+
+
+async def reserve(
+    host: Host, organization_id: UUID, key: str, quantity: int = 1, ahead: timedelta = timedelta(0)
+) -> Reservation:
+    work = billing.working(host, organization_id, ahead=ahead)
+    try:
+        made, _ = await reservations.reserve(work, meter=RUNS, quantity=quantity, key=key)
+        await work.finish()
+    finally:
+        await work.close()
+    return made
+
+
+LAPSED = timedelta(minutes=15, seconds=1)
+
+
+@pytest.mark.rule("BIL-22")
+async def test_a_key_that_lapsed_is_refused_where_others_took_the_room(
+    api: httpx2.AsyncClient,
+    host: Host,
+    organization_id: UUID,
+    reporter: dict[str, str],
+    clock: Time,
+):
+    await held.used(host, organization_id, [held.entry(quantity=99, at=host.now())])
+    body = {"meter": RUNS, "quantity": 1, "ttlSeconds": 60}
+
+    async def ask(key: str) -> int:
+        answer = await api.post(
+            "/billing/usage/reservations", json=body | {"key": key}, headers=reporter
+        )
+        return answer.status_code
+
+    first, again = await ask("K"), await ask("K")
+    await api.post("/billing/usage/reservations/K/settle", json={"quantity": 0}, headers=reporter)
+    settled, second = await ask("K"), await ask("L")
+    clock.set(host.now() + timedelta(seconds=50))
+    held_still = await ask("L")
+    clock.set(host.now() + timedelta(seconds=11))
+    other = await ask("M")
+
+    assert [first, again, settled, second, held_still, other] == [201, 200, 200, 201, 200, 201]
+    assert await ask("L") == 402
+    assert await taken(host, organization_id) == 100
+
+
+@pytest.mark.rule("BIL-22")
+async def test_a_key_that_lapsed_is_held_anew_where_there_is_room(
+    host: Host, organization_id: UUID
+):
+    made = await reserve(host, organization_id, "K", 60)
+    swept = await reserve(host, organization_id, "L", 40)
+    sweep = billing.working(host, organization_id, ahead=LAPSED)
+    await reservations.lapse(sweep, swept.id)
+    await sweep.finish()
+
+    anew = [
+        await reserve(host, organization_id, key, n, LAPSED) for key, n in (("K", 60), ("L", 40))
+    ]
+
+    assert [one.id for one in anew] == [made.id, swept.id]
+    assert [one.status for one in anew] == [ReservationStatus.HELD] * 2
+    assert all(one.expires_at > made.expires_at for one in anew)
+    assert await taken(host, organization_id, LAPSED) == 100
+
+
+@pytest.mark.rule("BIL-22")
+async def test_one_key_asked_for_twice_at_once_is_one_reservation(
+    host: Host, organization_id: UUID
+):
+    await held.used(host, organization_id, [held.entry(quantity=99, at=host.now())])
+
+    made = await asyncio.gather(*(reserve(host, organization_id, "K") for _ in range(8)))
+
+    assert len({one.id for one in made}) == 1
+    assert await taken(host, organization_id) == 100
+
+
+@pytest.mark.rule("BIL-22")
+async def test_whoever_may_only_read_reserves_nothing(host: Host, seeded: None):
+    organization_id, yesterday = uuid4(), local_day(host.now()) - timedelta(days=1)
+    await held.subscribed(
+        host, organization_id, status="paused", paused_on=yesterday, banked_days=3
+    )
+
+    with pytest.raises(PlanLimitReached) as refused:
+        await reserve(host, organization_id, "K")
+
+    assert refused.value.facts["remedy"]["kind"] == "resume"
+
+
+@pytest.mark.rule("BIL-21")
+async def test_what_lapsed_is_told_when_it_leaves_the_limit(host: Host, organization_id: UUID):
+    await reserve(host, organization_id, "K", 100)
+
+    await reserve(host, organization_id, "L", 10, LAPSED)
+
+    told = await held.told(host, organization_id, "EntitlementChanged")
+    states = [one["after"]["state"] for event in told[1:] for one in event["changes"]]
+    assert states == ["exhausted", "granted"]
+
+
+async def test_sweeps_and_new_reservations_do_not_wait_in_a_circle(
+    host: Host, organization_id: UUID
+):
+    lapsed = [await reserve(host, organization_id, f"old-{n}", 10) for n in range(10)]
+
+    async def sweep(row: Reservation) -> None:
+        work = billing.working(host, organization_id, ahead=LAPSED)
+        await reservations.lapse(work, row.id)
+        await work.finish()
+
+    keys = [*(f"old-{n}" for n in range(5)), *(f"new-{n}" for n in range(5))]
+    await asyncio.gather(
+        *(reserve(host, organization_id, key, 10, LAPSED) for key in keys),
+        *(sweep(row) for row in lapsed),
+    )
+
+    assert await taken(host, organization_id, LAPSED) == 100

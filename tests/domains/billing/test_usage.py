@@ -15,8 +15,9 @@ from tests.factories.held import RUNS, SEATS, SMS
 from tests.settling import Settle
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
-from thenga.domains.billing.services import thresholds, usage
-from thenga.domains.billing.tables import STANDING, UsageTotal
+from thenga.domains.billing.services import periods, thresholds, usage
+from thenga.domains.billing.tables import STANDING, UsageMonth, UsageTotal
+from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
 
@@ -199,9 +200,16 @@ async def test_what_comes_for_a_billed_month_is_late(
     then = host.now() - timedelta(days=20)
     await report(api, reporter, record(host, "in time", 4, at=then))
     work = billing.working(host, owner.organization_id)
-    await work.run(
-        "UPDATE billing.usage_total SET billed_at = now() WHERE organization_id = $1",
-        owner.organization_id,
+    month = periods.usage_month(local_day(host.now()), local_day(then))
+    await work.add(
+        UsageMonth(
+            organization_id=owner.organization_id,
+            usage_month=month.start,
+            begins_at=month.starts_at,
+            ends_at=month.ends_at,
+            terms={},
+            billed_at=work.now,
+        )
     )
     await work.finish()
 

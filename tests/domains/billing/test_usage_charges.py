@@ -10,14 +10,14 @@ import pytest
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SMS
-from thenga.domains.billing.services import entitlements, periods, usage_charges, usage_totals
+from thenga.domains.billing.services import entitlements, periods, usage_charges, usage_months
 from thenga.domains.billing.services.invoices import DraftLine
-from thenga.domains.billing.tables import Interval, Subscription, UsageTotal
+from thenga.domains.billing.tables import Interval, Subscription
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
 
-API = "api.requests"
+API, TUTOR = "api.requests", "learning.tutor_messages"
 
 
 @pytest.fixture
@@ -188,8 +188,9 @@ async def test_terms_are_kept_with_the_month(host: Host, organization_id: UUID):
     await held.used(host, organization_id, [held.entry(quantity=537, at=host.now())])
     work = billing.working(host, organization_id, ahead=over(host, begun(host)))
     await entitlements.follow(work, reason="time_passed")
-    total = await usage_totals.of(work, RUNS, begun(host))
+    month = await usage_months.of(work, begun(host))
     await work.close()
 
-    assert isinstance(total, UsageTotal)
-    assert (total.included, str(total.unit_price)) == (500, "1.50")
+    assert month is not None
+    assert month.terms[RUNS] == [{"from": 0, "included": 500, "unitPrice": "1.50"}]
+    assert month.terms[TUTOR] == [{"from": 0, "included": 1000, "unitPrice": None}]

@@ -69,7 +69,7 @@ async def _recording(host: Host, who: Person, organization_id: UUID) -> Sent:
 async def _settling(host: Host, who: Person, organization_id: UUID) -> Sent:
     sent = await _by_staff(host, who, organization_id)
     work = billing.working(host, organization_id)
-    made = await reservations.reserve(
+    made, _ = await reservations.reserve(
         work, meter=COUNTED, quantity=50, key=f"key-{uuid4()}", ttl=timedelta(days=2000)
     )
     await work.finish()

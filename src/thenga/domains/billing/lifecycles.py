@@ -158,10 +158,11 @@ class GrantLifecycle(Lifecycle, initial=G.ACTIVE):
 
 
 class ReservationLifecycle(Lifecycle, initial=H.HELD):
-    """Settled by whoever reserved, or free again after a while."""
+    """Settled by whoever reserved, or free again after a while and held anew by the same key."""
 
     settle = Move(H.HELD, to=H.SETTLED)
     lapse = Move(H.HELD, to=H.RELEASED)
+    reserve = Move(H.RELEASED, to=H.HELD)
 
 
 # --- documents ------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ class LocalUsage(public.Usage):
     ) -> public.Reserved:
         ttl = timedelta(seconds=ttl_seconds)
         async with self._opening.working(organization_id) as work:
-            made = await reservations.reserve(
+            made, _ = await reservations.reserve(
                 work, meter=meter, quantity=quantity, key=key, ttl=ttl
             )
         return public.Reserved(

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Path, Query, Response
 from pydantic import Field
 from typing_extensions import TypedDict  # the one that pydantic can read
 
@@ -37,6 +37,7 @@ from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.http.shared import Shared
 from thenga.kernel.money import Money
+from thenga.kernel.wire import to_json
 
 router = make_router("Billing / Usage")
 
@@ -209,6 +210,15 @@ class ReservationView(Stored):
         return cls.shown(row.__dict__ | {"status": status})
 
 
+_HELD: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "This key holds it already, or has been settled.",
+        "model": ReservationView,
+        "content": {"application/json": {"examples": {"held": {"value": "as at 201"}}}},
+    }
+}
+
+
 @router.post("/billing/usage")
 async def record_usage(
     body: RecordUsage, work: Annotated[Work, writes(Permission.USAGE_RECORD, limit=by_reporter)]
@@ -259,20 +269,23 @@ async def list_usage_records(
 @router.post(
     "/billing/usage/reservations",
     status_code=201,
-    responses=problems(PlanLimitReached, Duplicate, RuleViolated),
+    response_model=ReservationView,
+    responses=_HELD | problems(PlanLimitReached, Duplicate, RuleViolated),
 )
 async def reserve_usage(
     body: Reserve, work: Annotated[Work, writes(Permission.USAGE_RECORD)]
-) -> ReservationView:
-    """Make sure of room before something costly begins. The same key is one reservation."""
-    made = await reservations.reserve(
+) -> ReservationView | Response:
+    """Make sure of room before something costly begins. The same key is one reservation; one whose
+    time is over holds nothing, so it is held anew or refused."""
+    made, new = await reservations.reserve(
         work,
         meter=body.meter,
         quantity=body.quantity,
         key=body.key,
         ttl=timedelta(seconds=body.ttl_seconds),
     )
-    return ReservationView.of(made, work.now)
+    view = ReservationView.of(made, work.now)
+    return view if new else Response(to_json(view), media_type="application/json")
 
 
 @router.post(

@@ -1,5 +1,6 @@
 """Entitlements: what an organization holds now, stored with its cause and told when it moves."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any
@@ -11,17 +12,19 @@ from thenga.domains.billing import public
 from thenga.domains.billing.services import (
     entitlement_sources,
     entitlement_types,
-    overage,
     periods,
     remedies,
     signals,
     situations,
+    usage_months,
     usage_totals,
 )
 from thenga.domains.billing.services.entitlement_sets import HeldSet, Item, Source, compute
 from thenga.domains.billing.services.entitlement_sources import Sources
 from thenga.domains.billing.services.entitlement_types import Boolean, Limit, Metered
+from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.signals import Question, Used
+from thenga.domains.billing.services.usage_months import Calendar
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
@@ -51,6 +54,12 @@ class Held:
     usage_month: date
     resets_at: datetime
     subscription_id: UUID | None
+    turned_at: datetime | None = None  # until when the stored set was true, where it is not now
+
+    @property
+    def month(self) -> Period:
+        """The usage month that runs."""
+        return Period(self.usage_month, local_day(self.resets_at))
 
 
 async def current(read: Reader) -> Held | None:
@@ -62,7 +71,16 @@ async def current(read: Reader) -> Held | None:
     if sources is None:
         return None
     held, _ = await _computed(read, sources)
-    return held if row is None else replace(held, version=row.version)
+    if row is None:
+        return held
+    return replace(held, version=row.version, turned_at=row.valid_until)
+
+
+async def calendar(read: Reader, held: Held, *, since: datetime) -> Calendar:
+    """In which month something counts that was used since then."""
+    return await usage_months.calendar(
+        read, held.month, held.anchor, turned_at=held.turned_at, since=since
+    )
 
 
 async def signal(read: Reader, feature: str, quantity: int = 1) -> public.EntitlementSignal:
@@ -131,8 +149,9 @@ async def follow(work: Work, *, reason: str) -> None:
         for feature, item in held.set.items.items()
     }
     changes = _changes(row, items, used, held, reason)
-    if row.usage_month not in (held.usage_month, STANDING):
-        await usage_totals.close(work, row.usage_month, row.items)
+    await usage_months.remember(
+        work, row, held.month, items, totals, sources.account.spend_cap_minor
+    )
     told = bool(changes) or row.version == 0 or row.access != held.set.access
     _put(row, held, items)
     if not work.changes(row):
@@ -165,9 +184,10 @@ async def _computed(read: Reader, sources: Sources) -> tuple[Held, dict[str, Usa
     month = periods.usage_month(sources.anchor, local_day(read.now))
     totals = dict(await usage_totals.of_month(read, month.start))
     until = min(made.valid_until or month.ends_at, month.ends_at)
-    capped = is_capped(made, totals, sources.account.spend_cap_minor)
+    cap_minor = sources.account.spend_cap_minor
+    left = await _left(read, made, month.start, totals, cap_minor)
     held = Held(
-        set=replace(made, valid_until=until, spend_capped=capped),
+        set=replace(made, valid_until=until, spend_capped=left is not None and left.minor <= 0),
         version=0,
         as_of=read.now,
         anchor=sources.anchor,
@@ -178,18 +198,31 @@ async def _computed(read: Reader, sources: Sources) -> tuple[Held, dict[str, Usa
     return held, totals
 
 
-def is_capped(held: HeldSet, totals: dict[str, UsageTotal], cap_minor: int | None) -> bool:
-    """Whether the overage of the month has reached the customer's ceiling (BIL-23)."""
+async def left_of_cap(read: Reader, held: Held) -> Money | None:
+    """What the customer's ceiling still allows in the running month; None without one."""
+    account = await read.find(Account)
+    cap_minor = None if account is None else account.spend_cap_minor
+    totals = await usage_totals.of_month(read, held.usage_month)
+    return await _left(read, held.set, held.usage_month, totals, cap_minor)
+
+
+async def _left(
+    read: Reader,
+    held: HeldSet,
+    month: date,
+    totals: Mapping[str, UsageTotal],
+    cap_minor: int | None,
+) -> Money | None:
+    """The cap less what is over; what is reserved is about to be used (BIL-23)."""
     if cap_minor is None:
-        return False
-    sum_ = Money(0, "ZAR")
+        return None
+    row, cost = await usage_months.of(read, month), Money(0, "ZAR")
     for feature, item in held.items.items():
-        one, total = item.entitlement, totals.get(feature)
-        if total is None or not isinstance(one, Metered) or one.overage_unit_price is None:
+        if not isinstance(item.entitlement, Metered) or feature not in totals:
             continue
-        count = overage.units(used=total.quantity, included=one.included, billed=0)
-        sum_ += overage.priced(count, one.overage_unit_price)
-    return overage.is_capped(sum_, Money(cap_minor, "ZAR"))
+        used = await usage_totals.counted(read, totals[feature], None)
+        cost += usage_months.cost_of(row, feature, used.taken, _written(item))
+    return Money(cap_minor, "ZAR") - cost
 
 
 async def _used(read: Reader, held: Held, total: UsageTotal | None) -> Used:
@@ -198,9 +231,13 @@ async def _used(read: Reader, held: Held, total: UsageTotal | None) -> Used:
 
 def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
     """One item as it is stored."""
-    (written,) = entitlement_types.written([item.entitlement])
     state = signals.state_of(item.entitlement, used, capped=capped)
-    return written | {"sources": [one.value for one in item.sources], "state": state}
+    return _written(item) | {"state": state}
+
+
+def _written(item: Item) -> dict[str, Any]:
+    (written,) = entitlement_types.written([item.entitlement])
+    return written | {"sources": [one.value for one in item.sources]}
 
 
 def _stored(row: EntitlementSet) -> Held:

@@ -1,5 +1,7 @@
 """Usage above what is included: priced once a meter and month, capped where asked (BIL-23)."""
 
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 
 from thenga.kernel.money import Money
@@ -7,9 +9,38 @@ from thenga.kernel.money import Money
 _ONE = 100  # a unit price is in whole units of the currency, money in hundredths
 
 
-def units(*, used: int, included: int | None, billed: int) -> int:
-    """The units still to bill; none where everything is included."""
-    return 0 if included is None else max(0, used - included - billed)
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What a meter included and cost from a quantity on; without a price more costs nothing."""
+
+    begins: int
+    included: int | None
+    unit_price: Decimal | None
+
+
+def units(terms: Sequence[Terms], *, used: int, billed: int) -> list[tuple[int, Decimal]]:
+    """The units above what was included when they were used, by price, less the first `billed`.
+
+    What was included later covers what was used before it, and never the other way round.
+    """
+    found: list[tuple[int, Decimal]] = []
+    for place, one in enumerate(terms):
+        ends = terms[place + 1].begins if place + 1 < len(terms) else used
+        covered = [later.included for later in terms[place:]]
+        included = max((count for count in covered if count is not None), default=0)
+        if not one.unit_price or None in covered:
+            continue
+        over = max(0, min(ends, used) - max(one.begins, included))
+        known = min(over, billed)
+        billed -= known
+        if over > known:
+            found.append((over - known, one.unit_price))
+    return found
+
+
+def cost(over: Iterable[tuple[int, Decimal]]) -> Money:
+    """What units cost, rounded once a price."""
+    return Money(sum(priced(count, price).minor for count, price in over), "ZAR")
 
 
 def priced(count: int, unit_price: Decimal, currency: str = "ZAR") -> Money:
@@ -17,11 +48,11 @@ def priced(count: int, unit_price: Decimal, currency: str = "ZAR") -> Money:
     return Money(_ONE, currency).times(count * unit_price)
 
 
+def buys(amount: Money, unit_price: Decimal) -> int:
+    """How many whole units an amount pays for."""
+    return max(0, int(amount.minor // (unit_price * _ONE)))
+
+
 def waits(amount: Money, *, least: Money, renews: bool) -> bool:
     """Whether it is left for a later invoice: too little to be worth one of its own."""
     return not renews and amount < least
-
-
-def is_capped(overage: Money, spend_cap: Money | None) -> bool:
-    """Whether the ceiling is reached, so that soft limits are hard until the month is over."""
-    return spend_cap is not None and overage >= spend_cap

@@ -6,6 +6,7 @@ from thenga.domains.billing.services import (
     accounts,
     cancellations,
     expiring,
+    last_usage,
     monthly_usage,
     pausing,
     plan_changes,
@@ -53,4 +54,5 @@ async def _move(work: Work, subscription: Subscription) -> None:
     await plan_next(work, subscription)
     if subscription.period_end != paid_until and renewals.is_behind(subscription, work.now):
         subscription.next_check_at = work.now  # the worker was away: go on with the next period
+    await last_usage.pass_time(work, subscription)
     await work.save(subscription)

@@ -19,6 +19,7 @@ from thenga.domains.billing.services import (
     periods,
     recovery_steps,
     standing,
+    usage_charges,
 )
 from thenga.domains.billing.tables import (
     Access,
@@ -27,6 +28,7 @@ from thenga.domains.billing.tables import (
     Interval,
     Invoice,
     InvoiceStatus,
+    PlanKind,
     Subscription,
     SubscriptionStatus,
 )
@@ -37,6 +39,7 @@ from thenga.kernel.db.work import Work
 S = SubscriptionStatus
 UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
 _LATER = timedelta(hours=1)
+_SOON = timedelta(seconds=10)  # what is credited gets its number first, and pays
 _RENEWS = (S.ACTIVE, S.PAST_DUE)
 _DRAFTS = select(Invoice).where(
     Invoice.subscription_id == bindparam("subscription_id"),
@@ -94,6 +97,8 @@ async def end(work: Work, subscription: Subscription, *, reason: str) -> None:
     await _drop_drafts(work, subscription)
     subscription.ended_at, subscription.pending_change = work.now, None
     await plan_next(work, subscription)
+    if subscription.kind is PlanKind.BASE and await usage_charges.is_owed(work):
+        subscription.next_check_at = work.now + _SOON
     await work.save(subscription)
     await _close_cancellation(work, subscription)
     work.note("billing.subscription.end", ("subscription", subscription.id), {"reason": reason})

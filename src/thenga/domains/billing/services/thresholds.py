@@ -84,8 +84,9 @@ def _turns(moved: Moved, one: Limit | Metered) -> bool:
 
 
 def _is_over(moved: Moved, one: Limit | Metered) -> bool:
-    """Whether this costs more, so that the ceiling may be reached, or was reached before."""
-    return one.mode == "soft" and one.limit is not None and moved.after > one.limit
+    """Whether this costs more or less, so that the ceiling may be reached or left."""
+    most = max(moved.before, moved.after)
+    return one.mode == "soft" and one.limit is not None and most > one.limit
 
 
 async def _tell(work: Work, held: Held, crossed: Sequence[Crossing]) -> None:

@@ -13,11 +13,16 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.billing.public import EntryOutcome, UsageReceipt
-from thenga.domains.billing.services import entitlements, holdings, meters, periods, thresholds
+from thenga.domains.billing.services import (
+    entitlements,
+    holdings,
+    meters,
+    thresholds,
+)
 from thenga.domains.billing.services import usage_totals as totals
+from thenga.domains.billing.services.usage_months import Calendar
 from thenga.domains.billing.services.usage_totals import Moved
 from thenga.domains.billing.tables import MeterKind, UsageRecord
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -36,13 +41,12 @@ _RECORD = """
     WITH sent AS (
         SELECT one.id, one.meter, one.key, one.quantity, one.occurred_at,
             one.subject::jsonb AS subject, coalesce(one.operation, 'add') AS operation,
-            one.usage_month, one.place, billed.meter IS NOT NULL AS late
+            one.usage_month, one.place, billed.usage_month IS NOT NULL AS late
         FROM unnest($3::uuid[], $4::text[], $5::text[], $6::bigint[], $7::timestamptz[],
             $8::text[], $9::text[], $10::date[]) WITH ORDINALITY
             AS one (id, meter, key, quantity, occurred_at, subject, operation, usage_month, place)
-        LEFT JOIN billing.usage_total billed ON billed.organization_id = $2
-            AND billed.meter = one.meter AND billed.usage_month = one.usage_month
-            AND billed.billed_at IS NOT NULL
+        LEFT JOIN billing.usage_month billed ON billed.organization_id = $2
+            AND billed.usage_month = one.usage_month AND billed.billed_at IS NOT NULL
     ), inserted AS (
         INSERT INTO billing.usage_record (id, created_at, updated_at, version, organization_id,
             meter, key, quantity, occurred_at, subject, operation, usage_month, late)
@@ -128,7 +132,8 @@ async def record(work: Work, entries: Sequence[Entry]) -> UsageReceipt:
         )
     kinds, watch = await meters.kinds(work), await thresholds.watch(work, held)
     outcomes: dict[int, EntryOutcome] = {}
-    rows = _countable(entries, kinds, _months(held.anchor, work.now), work.now, outcomes)
+    calendar = await entitlements.calendar(work, held, since=work.now - _BACK)
+    rows = _countable(entries, kinds, calendar, work.now, outcomes)
     moves = await _write(work, _firsts(rows, outcomes), outcomes)
     await thresholds.look(work, moves, watch)
     return receipt([outcomes[place] for place in range(len(entries))])
@@ -148,7 +153,7 @@ def receipt(items: list[EntryOutcome]) -> UsageReceipt:
 def _countable(
     entries: Sequence[Entry],
     kinds: Mapping[str, MeterKind],
-    months: Sequence[tuple[datetime, date]],
+    calendar: Calendar,
     now: datetime,
     outcomes: dict[int, EntryOutcome],
 ) -> list[Row]:
@@ -159,26 +164,9 @@ def _countable(
         if code is not None or kind is None:
             outcomes[place] = _rejected(code or "billing-meter-unknown")
             continue
-        month = _month_of(entry.occurred_at, months)
+        month = calendar.month_of(entry.occurred_at)
         rows.append(Row(place, entry, kind, month, (entry.meter, entry.key), new_id()))
     return rows
-
-
-def _months(anchor: date, now: datetime) -> list[tuple[datetime, date]]:
-    """The usage months that an entry can belong to, the newest first, with their first moment."""
-    month = periods.usage_month(anchor, local_day(now + _AHEAD))
-    found = [(month.starts_at, month.start)]
-    while found[-1][0] > now - _BACK:
-        month = periods.usage_month(anchor, month.start - timedelta(days=1))
-        found.append((month.starts_at, month.start))
-    return found
-
-
-def _month_of(at: datetime, months: Sequence[tuple[datetime, date]]) -> date:
-    for begins, start in months:
-        if begins <= at:
-            return start
-    raise LookupError(f"{at} is before all usage months that count")
 
 
 def fault(entry: Entry, kind: MeterKind | None, now: datetime) -> str | None:

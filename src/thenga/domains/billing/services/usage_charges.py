@@ -1,39 +1,32 @@
 """Usage that costs money: what is above the included, once a meter and month (BIL-23)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import date
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from decimal import Decimal
 
-from sqlalchemy import select
+from sqlalchemy import or_, select
 
 from thenga.domains.billing.services import (
     configuration,
-    entitlement_types,
     entitlements,
     overage,
-    periods,
+    usage_months,
 )
-from thenga.domains.billing.services.entitlement_types import Metered
-from thenga.domains.billing.services.entitlements import Held
 from thenga.domains.billing.services.invoices import DraftLine, LineKind
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.tables import STANDING, EntitlementSet, Meter, Subscription, UsageTotal
+from thenga.domains.billing.tables import Meter, Subscription, UsageMonth, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
+# What is older cannot be reported any more, so a month that is billed has nothing new.
+_REPORTED_FOR = timedelta(days=100)
 _BILLED = """
-    UPDATE billing.usage_total SET billed_quantity = billed_quantity + $5, billed_at = $1,
-        updated_at = $1, version = version + 1
+    UPDATE billing.usage_total SET billed_quantity = billed_quantity + $5, updated_at = $1,
+        version = version + 1
     WHERE organization_id = $2 AND meter = $3 AND usage_month = $4
-"""
-# A month that cost nothing is closed as well: what comes for it later is late (BIL-20).
-_CLOSED = """
-    UPDATE billing.usage_total SET billed_at = $1, updated_at = $1, version = version + 1
-    WHERE organization_id = $2 AND usage_month > $3 AND usage_month < $4 AND billed_at IS NULL
-        AND (unit_price IS NULL OR included IS NULL OR quantity <= included + billed_quantity)
 """
 
 
@@ -58,58 +51,84 @@ async def lines(read: Reader, subscription: Subscription, month: Period) -> list
     held = await entitlements.current(read)
     if held is not None and held.subscription_id not in (None, subscription.id):
         return []  # the months of usage are those of the base, whatever day an add-on renews on
-    charges = await _due(read, subscription, held, before=month.end)
+    charges = await _due(read, before=month.end)
     total = Money(sum(one.gross.minor for one in charges), "ZAR")
     renews = subscription.period_end is None or month.end >= subscription.period_end
     least = (await configuration.usage(read, local_day(read.now))).min_invoice
     if not total or overage.waits(total, least=least, renews=renews):
         return []
-    units = {one.key: one.unit for one in await read.all(select(Meter))}
+    return await _lines(read, subscription, charges)
+
+
+async def rest(read: Reader, subscription: Subscription) -> list[DraftLine]:
+    """All that was used until now and is not billed, whatever it comes to: a plan has ended."""
+    return await _lines(read, subscription, await _due(read, before=_tomorrow(read)))
+
+
+async def is_owed(read: Reader) -> bool:
+    """Whether anything was used that costs money and is not billed."""
+    return any(one.gross for one in await _due(read, before=_tomorrow(read)))
+
+
+def _tomorrow(read: Reader) -> date:
+    return local_day(read.now) + timedelta(days=1)
+
+
+async def _lines(
+    read: Reader, subscription: Subscription, charges: Sequence[Charge]
+) -> list[DraftLine]:
+    units = {one.key: one.unit for one in await read.all(select(Meter))} if charges else {}
     return [_line(one, subscription, units[one.meter]) for one in charges if one.gross]
 
 
-async def _due(
-    read: Reader, subscription: Subscription, held: Held | None, *, before: date
-) -> list[Charge]:
-    """Every month that is over and has units that nobody has billed, the oldest first."""
-    statement = select(UsageTotal).where(
-        UsageTotal.usage_month > STANDING, UsageTotal.usage_month < before
+async def _due(read: Reader, *, before: date) -> list[Charge]:
+    """Every month that has units that nobody has billed, the oldest first, by its own terms."""
+    months = await _open(read, before)
+    if not months:
+        return []
+    totals = await _totals(read, months)
+    return [one for row in months.values() for one in _of_month(row, totals, before=before)]
+
+
+def _of_month(row: UsageMonth, totals: Sequence[UsageTotal], *, before: date) -> list[Charge]:
+    """What a month still costs; above its ceiling nothing is billed, whatever was used."""
+    here = [total for total in totals if total.usage_month == row.usage_month]
+    found = [one for total in here for one in _charges(total, row, before=before)]
+    if row.ceiling_minor is None:
+        return found
+    left, kept = Money(row.ceiling_minor - row.billed_minor, "ZAR"), []
+    for one in found:
+        fits = replace(one, count=min(one.count, overage.buys(left, one.unit_price)))
+        left -= fits.gross
+        kept.append(fits)
+    return kept
+
+
+async def _open(read: Reader, before: date) -> dict[date, UsageMonth]:
+    """The months that may have something to bill."""
+    statement = select(UsageMonth).where(
+        UsageMonth.usage_month < before,
+        or_(UsageMonth.billed_at.is_(None), UsageMonth.ends_at > read.now - _REPORTED_FOR),
     )
+    ordered = statement.order_by(UsageMonth.usage_month)
+    return {one.usage_month: one for one in await read.all(ordered)}
+
+
+async def _totals(read: Reader, months: Mapping[date, UsageMonth]) -> list[UsageTotal]:
+    statement = select(UsageTotal).where(UsageTotal.usage_month >= min(months))
     ordered = statement.order_by(UsageTotal.usage_month, UsageTotal.meter)
-    totals = await read.all(ordered, limit=1000)
-    if not totals:
-        return []  # most use nothing that is counted: their terms need not be looked up
-    kept = await read.find(EntitlementSet)
-    anchor = subscription.anchor_date or subscription.period_start or before
-    charges = []
-    for total in totals:
-        included, price = _terms(total, kept, held)
-        if price is None:
-            continue
-        count = overage.units(used=total.quantity, included=included, billed=total.billed_quantity)
-        month = periods.usage_month(anchor, total.usage_month)
-        over = Period(total.usage_month, min(month.end, before))
-        late = total.billed_at is not None
-        if count:
-            charges.append(Charge(total.meter, over, count, price, total.billed_quantity, late))
-    return charges
+    return [one for one in await read.all(ordered) if one.usage_month in months]
 
 
-def _terms(
-    total: UsageTotal, kept: EntitlementSet | None, held: Held | None
-) -> tuple[int | None, Decimal | None]:
-    """The terms at the end of the month: with the total once it is closed, else with the set."""
-    if total.unit_price is not None:
-        return total.included, total.unit_price
-    if kept is not None and kept.usage_month == total.usage_month and total.meter in kept.items:
-        one = entitlement_types.read([kept.items[total.meter]])[0]
-    elif held is not None and total.meter in held.set.items:
-        one = held.set.items[total.meter].entitlement
-    else:
-        return None, None
-    if not isinstance(one, Metered) or one.mode == "hard":
-        return None, None
-    return one.included, one.overage_unit_price
+def _charges(total: UsageTotal, row: UsageMonth, *, before: date) -> list[Charge]:
+    terms = usage_months.terms_of(row, total.meter, None, total.quantity)
+    days = usage_months.days(row)
+    month = Period(days.start, min(days.end, before))
+    late, billed, found = row.billed_at is not None, total.billed_quantity, []
+    for count, price in overage.units(terms, used=total.quantity, billed=billed):
+        found.append(Charge(total.meter, month, count, price, billed, late))
+        billed += count
+    return found
 
 
 def _line(charge: Charge, subscription: Subscription, unit: str) -> DraftLine:
@@ -132,13 +151,30 @@ def _line(charge: Charge, subscription: Subscription, unit: str) -> DraftLine:
 
 async def billed(work: Work, lines: Sequence[DraftLine]) -> None:
     """Remember what these lines bill, so that no unit is billed twice."""
+    cost: dict[date, int] = {}
     for line in lines:
         if line.kind not in (LineKind.USAGE, LineKind.LATE_USAGE):
             continue
-        meter, month = line.key.split(":")[1:3]
-        here = (work.now, work.organization_id, meter, date.fromisoformat(month))
-        await work.run(_BILLED, *here, line.quantity)
-    await entitlements.follow(work, reason="usage_billed")  # keeps the terms of the month first
-    held = await entitlements.current(work)
-    if held is not None:
-        await work.run(_CLOSED, work.now, work.organization_id, STANDING, held.usage_month)
+        meter, day = line.key.split(":")[1:3]
+        month = date.fromisoformat(day)
+        await work.run(_BILLED, work.now, work.organization_id, meter, month, line.quantity)
+        cost[month] = cost.get(month, 0) + line.gross.minor
+    await entitlements.follow(work, reason="usage_billed")
+    await _close(work, cost)
+
+
+async def _close(work: Work, cost: Mapping[date, int]) -> None:
+    """Count what months have cost; one that is over and has nothing left to bill is closed, so
+    that what comes for it is late."""
+    for month, minor in cost.items():
+        row = await work.lock_by(UsageMonth, usage_month=month)
+        row.billed_minor += minor
+        await work.save(row)
+    months = await _open(work, _tomorrow(work))
+    totals = await _totals(work, months) if months else []
+    for month, row in months.items():
+        owing = any(one.gross for one in _of_month(row, totals, before=date.max))
+        if row.billed_at is None and row.ends_at <= work.now and not owing:
+            held = await work.lock_by(UsageMonth, usage_month=month)
+            held.billed_at = work.now
+            await work.save(held)

@@ -2,22 +2,27 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
 from sqlalchemy import select
 
-from thenga.domains.billing.services import entitlements, overage, periods, usage_totals
+from thenga.domains.billing.services import (
+    entitlements,
+    periods,
+    usage_months,
+    usage_totals,
+)
 from thenga.domains.billing.services.entitlement_types import Limit, Metered
 from thenga.domains.billing.services.entitlements import Held
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.tables import Meter, MeterKind, Subscription, UsageTotal
-from thenga.kernel.calendar import local_day
+from thenga.domains.billing.tables import Meter, MeterKind, Subscription, UsageMonth, UsageTotal
+from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
 
-_WARNING_PCT, _WHOLE_PCT = 80, 100
+_WARNING_PCT = 80
 
 
 class UseState(StrEnum):
@@ -69,20 +74,38 @@ class Picture:
 
 async def of(read: Reader, subscription_id: UUID, day: date | None) -> Picture:
     """The usage of the month that a day belongs to, against what the organization holds."""
-    subscription = await read.get(Subscription, subscription_id)
+    await read.get(Subscription, subscription_id)
     held = await entitlements.current(read)
-    anchor = subscription.anchor_date or subscription.period_start
     today = local_day(read.now)
-    month = periods.usage_month(anchor or today, day or today)
+    month, row = await _month(read, held, day or today)
     totals = await usage_totals.of_month(read, month.start)
     meters = await read.all(select(Meter).order_by(Meter.key))
-    return Picture(month, [_use(meter, held, totals, month, today) for meter in meters])
+    shown = _Shown(month, row, held)
+    return Picture(month, [_use(meter, shown, totals, today) for meter in meters])
 
 
-def _use(
-    meter: Meter, held: Held | None, totals: Mapping[str, UsageTotal], month: Period, today: date
-) -> Use:
-    total, item = totals.get(meter.key), held.set.items.get(meter.key) if held else None
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    month: Period
+    row: UsageMonth | None
+    held: Held | None
+
+
+async def _month(read: Reader, held: Held | None, day: date) -> tuple[Period, UsageMonth | None]:
+    """The month of the organization at the end of a day, as it was or as it will be."""
+    if held is None or day >= held.month.end:
+        anchor = held.anchor if held else local_day(read.now)
+        return periods.usage_month(anchor, day), None
+    ends = local_midnight(day + timedelta(days=1)) - datetime.resolution
+    at = min(ends, max(read.now, local_midnight(day)))
+    start = (await entitlements.calendar(read, held, since=at)).month_of(at)
+    row = await usage_months.of(read, start)
+    return periods.usage_month(start, start) if row is None else usage_months.days(row), row
+
+
+def _use(meter: Meter, shown: _Shown, totals: Mapping[str, UsageTotal], today: date) -> Use:
+    held, total = shown.held, totals.get(meter.key)
+    item = held.set.items.get(meter.key) if held else None
     counted = item.entitlement if item else None
     limit = counted.limit if isinstance(counted, Limit | Metered) else None
     used = total.quantity if total else 0
@@ -94,20 +117,17 @@ def _use(
         used=used,
         reserved=total.reserved if total else 0,
         limit=limit if item else 0,
-        overage=_overage(counted, total, used),
-        projected=_projected(used, month, today) if counter else None,
+        overage=_overage(shown.row, meter.key, used),
+        projected=_projected(used, shown.month, today) if counter else None,
     )
 
 
-def _overage(counted: object, total: UsageTotal | None, used: int) -> Money:
-    included, price = None, None
-    if isinstance(counted, Metered):
-        included, price = counted.included, counted.overage_unit_price
-    if total is not None and total.unit_price is not None:
-        included, price = total.included, total.unit_price  # the terms at the end of the month
-    if price is None:
-        return Money(0, "ZAR")
-    return overage.priced(overage.units(used=used, included=included, billed=0), price)
+def _overage(row: UsageMonth | None, meter: str, used: int) -> Money:
+    """What is above the included costs by the terms of its month; no more than its ceiling."""
+    cost = usage_months.cost_of(row, meter, used)
+    if row is None or row.ceiling_minor is None:
+        return cost
+    return min(cost, Money(row.ceiling_minor, cost.currency))
 
 
 def _projected(used: int, month: Period, today: date) -> int:

@@ -3,8 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
-from decimal import Decimal
-from typing import Any
 
 from sqlalchemy import func, select
 
@@ -23,6 +21,12 @@ _MOVE = """
     SET quantity = greatest(known.quantity + $6, 0), updated_at = $2, version = known.version + 1
     RETURNING quantity + reserved AS taken
 """
+_BEGIN = """
+    INSERT INTO billing.usage_total (id, created_at, updated_at, version, organization_id,
+        meter, usage_month, quantity, reserved, billed_quantity)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, 0, 0, 0)
+    ON CONFLICT (organization_id, meter, usage_month) DO NOTHING
+"""
 # The newest number by the time it was counted; an older one that comes late changes nothing.
 _TELL = """
     INSERT INTO billing.usage_total AS known (id, created_at, updated_at, version, organization_id,
@@ -33,15 +37,6 @@ _TELL = """
     WHERE known.told_at IS NULL OR known.told_at <= $7
     RETURNING quantity
 """
-# What a month costs is what its plan said at its end, whatever plan comes after it (BIL-23).
-_CLOSE = """
-    UPDATE billing.usage_total AS known SET included = one.included, unit_price = one.unit_price,
-        updated_at = $1, version = version + 1
-    FROM unnest($4::text[], $5::bigint[], $6::numeric[]) AS one (meter, included, unit_price)
-    WHERE known.organization_id = $2 AND known.usage_month = $3 AND known.meter = one.meter
-        AND known.unit_price IS NULL
-"""
-
 
 _OF_MONTHS = select(UsageTotal).where(among_named(UsageTotal.__table__.c.usage_month, "months"))
 
@@ -95,6 +90,11 @@ async def _reserved(read: Reader, total: UsageTotal) -> int:
     return int(held or 0)
 
 
+async def begin(work: Work, meter: str, month: date) -> None:
+    """See that there is a row to update; nobody waits for it yet."""
+    await work.run(_BEGIN, new_id(), work.now, work.organization_id, meter, month)
+
+
 async def move(work: Work, meter: str, month: date, by: int) -> Moved:
     """Add to a total, or take from it."""
     found = await work.query(_MOVE, new_id(), work.now, work.organization_id, meter, month, by)
@@ -109,15 +109,3 @@ async def tell(work: Work, meter: str, number: int, *, counted_at: datetime) -> 
     here = (new_id(), work.now, work.organization_id, meter, STANDING)
     found = await work.query(_TELL, *here, number, counted_at)
     return Moved(meter, STANDING, before, number) if found else None
-
-
-async def close(work: Work, month: date, items: Mapping[str, Mapping[str, Any]]) -> None:
-    """Keep the terms of a month that is over with its totals."""
-    soft = {key: one for key, one in items.items() if one.get("overageUnitPrice") is not None}
-    await work.run(
-        _CLOSE,
-        *(work.now, work.organization_id, month),
-        list(soft),
-        [one["included"] for one in soft.values()],
-        [Decimal(one["overageUnitPrice"]) for one in soft.values()],
-    )

@@ -103,6 +103,7 @@ from thenga.domains.billing.tables.usage import (
     ReservationStatus,
     Threshold,
     UsageDay,
+    UsageMonth,
     UsageRecord,
     UsageTotal,
 )
@@ -192,6 +193,7 @@ __all__ = [
     "TrialCompany",
     "TrialStatus",
     "UsageDay",
+    "UsageMonth",
     "UsageRecord",
     "UsageTotal",
 ]

@@ -1,8 +1,8 @@
 """What was used: records, what they add up to, what is open, and what is reserved."""
 
 from datetime import date, datetime
-from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -68,8 +68,7 @@ class UsageTotal(
 ):
     """What the records of a meter and month add up to, changed in their own transaction.
 
-    A meter that does not begin anew each month has one row, of the month `STANDING`. `included`
-    and `unit_price` are the terms of a month that is over.
+    A meter that does not begin anew each month has one row, of the month `STANDING`.
     """
 
     meter: Col[str] = col(sa.Text)
@@ -79,8 +78,28 @@ class UsageTotal(
     reserved_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
     told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     billed_quantity: Col[int] = col(sa.BigInteger, default=0)
-    included: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
-    unit_price: Col[Decimal | None] = col(sa.Numeric, nullable=True, default=None)
+
+
+class UsageMonth(
+    TenantRow,
+    table="billing.usage_month",
+    kind=Kind.PRIVATE,
+    key=("organization_id", "usage_month"),
+    told=False,
+):
+    """A month of usage as it was: from when to when, and what it included and cost (BIL-20).
+
+    `terms` has for each meter what held from which quantity on; a month that is over keeps them,
+    whatever is bought later. `billed_at` says that what comes now is late.
+    """
+
+    usage_month: Col[date] = col(sa.Date)
+    begins_at: Col[datetime] = col(Instant)
+    ends_at: Col[datetime] = col(Instant)
+    terms: Col[dict[str, Any]] = col(pg.JSONB)
+    spend_cap_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    ceiling_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    billed_minor: Col[int] = col(sa.BigInteger, default=0)
     billed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
