@@ -158,10 +158,11 @@ def _tag(version: int, body: bytes) -> str:
 def _whereabouts(request: Request, answer: object, status: int) -> dict[str, str]:
     """Location and Link, from what the route returned."""
     headers: dict[str, str] = {}
-    # What is known by a code of its own, or stands elsewhere, says where.
-    own = getattr(answer, "own_path", None)
-    if status == 201 or (status == 202 and own):
-        headers["Location"] = own or f"{request.scope['path']}/{getattr(answer, 'id', '')}"
+    # What is known by a code of its own, or stands elsewhere, says where; None is nowhere.
+    beside = f"{request.scope['path']}/{getattr(answer, 'id', '')}" if status == 201 else None
+    own = getattr(answer, "own_path", beside)
+    if status in (201, 202) and own is not None:
+        headers["Location"] = own
     if isinstance(answer, PageOf) and answer.next_cursor is not None:
         after = request.url.include_query_params(cursor=answer.next_cursor)
         headers["Link"] = f'<{after.path}?{after.query}>; rel="next"'

@@ -36,6 +36,7 @@ from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
+from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 from thenga.kernel.money import Money
@@ -116,7 +117,7 @@ class RetryView(View):
 
     @property
     def own_path(self) -> str:
-        return f"/billing/payments/{self.payment_id}"
+        return f"{PREFIX}/billing/payments/{self.payment_id}"
 
 
 @router.get("/billing/payment-failures")

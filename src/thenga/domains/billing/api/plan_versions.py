@@ -24,6 +24,7 @@ from thenga.kernel.fields import Day, Name, Note, lines, whole
 from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import writes
+from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 
 router = make_router("Billing / Plan")
@@ -90,6 +91,11 @@ class MigrationView(View):
     subscriptions: Annotated[
         int | None, Field(description="Live ones of that version when they were last counted.")
     ]
+
+    @property
+    def own_path(self) -> str:
+        """The version that is left: it counts who still has it."""
+        return f"{PREFIX}/billing/plans/{self.plan_code}?version={self.from_version}"
 
     @classmethod
     def of(cls, planned: Planned) -> "MigrationView":
