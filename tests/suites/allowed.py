@@ -82,3 +82,11 @@ WITHOUT_LOCATION: dict[str, str] = {
     "issue_grant": "read in the list of grants alone",
     "reserve_usage": "settled by its key; nobody asks after it",
 }
+
+# Moves that are shown to callers though no operation has their name.
+CALLED_OTHERWISE: dict[str, str] = {
+    "User.reopen": "enabling an account whose address was never proved; the guards tell which",
+    "Session.complete": "answering the challenge of the sign-in that made the session",
+    "FactVerification.request": "adding a verification to the fact",
+    "Account.complete": "saying who is billed, by POST or PATCH of the account",
+}

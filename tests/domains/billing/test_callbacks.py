@@ -189,6 +189,7 @@ async def test_what_names_nobody_is_set_aside_and_worked_on_again_once_it_does(
     again = await api.post(path, headers=operator)
 
     assert (aside["note"], replayed.status_code) == ("unknown_reference", 200)
+    assert [one["move"] for one in replayed.json()["allowedMoves"]] == ["replay"]
     assert (await read(api, owner, of.id))["status"] == "succeeded"
     assert (again.status_code, again.json()["status"]) == (200, "applied")
 

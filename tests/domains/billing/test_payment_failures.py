@@ -75,6 +75,7 @@ async def test_a_declined_renewal_begins_a_recovery_with_all_its_dates(
     assert (one["access"], shown["access"], shown["status"]) == ("grace", "grace", "past_due")
     assert one["amountDue"] == {"amount": "1499.00", "currency": "ZAR"}
     assert one["nextRetryAt"] == "2026-11-15T06:00:00Z"
+    assert [move["move"] for move in one["allowedMoves"]] == ["retry"]
     assert told.count("PaymentFailed") == 1
     assert (await signal(payer))[:3] == ("grace", True, "grace")
 
