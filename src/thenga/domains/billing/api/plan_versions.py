@@ -38,7 +38,6 @@ Reason = Annotated[str, lines(1, 500)]
 class _Terms(Body):
     name: Name
     description: Note
-    kind: PlanKind = PlanKind.BASE
     rank: Rank
     public: bool = True
     trial_eligible: bool = False
@@ -51,10 +50,15 @@ class CreatePlan(_Terms):
     """A new plan; its first version is a draft."""
 
     plan_code: Annotated[Code, Field(description="Names the plan for ever.")]
+    kind: PlanKind = PlanKind.BASE
 
 
 class DraftVersion(_Terms):
     """A whole new version of a plan."""
+
+    kind: Annotated[
+        PlanKind | None, Field(description="That of the version before it; may be left out.")
+    ] = None
 
 
 class ChangeDraft(Body):
@@ -147,7 +151,7 @@ async def change_plan_draft(
 
 @router.post(
     "/billing/plans/{planCode}/versions/{planVersion}/publish",
-    responses=problems(InvalidTransition, EffectiveTooEarly),
+    responses=problems(InvalidTransition, EffectiveTooEarly, RuleViolated),
 )
 async def publish_plan_version(
     plan_code: PlanCode,
