@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Path as InPath
+from sqlalchemy import select
 
 from tests.probe import Thing, ThingChanged, ThingMade
 from thenga.kernel.db.reader import Reader
@@ -40,6 +41,13 @@ class ThingView(Stored):
 
 
 class Counted(View):
+    count: int
+
+
+class Shelf(View):
+    """All that an organization has: what it counts moves without its version."""
+
+    version: int
     count: int
 
 
@@ -87,6 +95,11 @@ async def get_thing(
 ) -> ThingView:
     """One thing."""
     return view(await read.get(Thing, thing_id))
+
+
+async def get_shelf(read: Annotated[Reader, reads(Permission.READ)]) -> Shelf:
+    """One address that shows each organization its own."""
+    return Shelf(version=1, count=len(await read.all(select(Thing))))
 
 
 async def change_thing(
@@ -156,6 +169,7 @@ async def call_back(work: Annotated[Work, signed(Scheme())]) -> Counted:
 for path, function, method, status in (
     (BASE, make_thing, "POST", 201),
     (f"{BASE}/{{thingId}}", get_thing, "GET", 200),
+    ("/probe/shelf", get_shelf, "GET", 200),
     (f"{BASE}/{{thingId}}", change_thing, "PATCH", 200),
     (f"{BASE}/break", break_commit, "POST", 200),
     (f"{BASE}/{{thingId}}/forget", forget_to_save, "POST", 200),

@@ -3,6 +3,7 @@
 import asyncio
 import hashlib
 import hmac
+import re
 from collections.abc import AsyncIterator
 from uuid import UUID, uuid4
 
@@ -74,20 +75,65 @@ async def test_a_version_is_answered_asked_for_and_honoured(
     made = await probing.post(things(owner), json={"name": "crane"}, headers=owner.headers)
     one = things(owner, f"/{made.json()['id']}")
 
-    again = await probing.get(one, headers=owner.headers | {"If-None-Match": '"1"'})
+    read = await probing.get(one, headers=owner.headers)
+    tag = read.headers["etag"]
+    again = await probing.get(one, headers=owner.headers | {"If-None-Match": tag})
+    among = await probing.get(one, headers=owner.headers | {"If-None-Match": f'"7", W/{tag}'})
     blind = await probing.patch(one, json={"name": "x", "amount": 2}, headers=owner.headers)
     right = await probing.patch(
-        one, json={"name": "x", "amount": 2}, headers=owner.headers | {"If-Match": '"1"'}
+        one, json={"name": "x", "amount": 2}, headers=owner.headers | {"If-Match": tag}
     )
     stale = await probing.patch(
         one, json={"name": "x", "amount": 3}, headers=owner.headers | {"If-Match": '"1"'}
     )
 
     assert made.headers["location"] == f"/v1{one}"
-    assert (again.status_code, again.content) == (304, b"")
+    assert re.fullmatch('"1-[0-9a-f]{16}"', tag)
+    assert read.headers["vary"] == "Authorization, X-Organization-Id"
+    assert (again.status_code, again.content, again.headers["etag"]) == (304, b"", tag)
+    assert among.status_code == 304
     assert (blind.status_code, blind.json()["code"]) == (428, "precondition-required")
-    assert (right.status_code, right.headers["etag"]) == (200, '"2"')
+    assert (right.status_code, right.headers["etag"][:3]) == (200, '"2-')
     assert (stale.status_code, stale.json()["currentVersion"]) == (412, 2)
+
+
+async def test_a_version_alone_is_honoured_and_anything_else_refused(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    made = await probing.post(things(owner), json={"name": "hoist"}, headers=owner.headers)
+    one = things(owner, f"/{made.json()['id']}")
+
+    async def changed(tag: str) -> int:
+        headers = owner.headers | {"If-Match": tag}
+        body = {"name": "hoist", "amount": 2}
+        return (await probing.patch(one, json=body, headers=headers)).status_code
+
+    assert [await changed(tag) for tag in ('"x"', '"1-zz"', "1", '"1"', '"1"')] == [
+        422,
+        422,
+        422,
+        200,
+        412,
+    ]
+
+
+async def test_what_moved_without_its_version_is_shown_and_to_each_their_own(
+    probing: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    async def shelf(who: people.Member, **more: str) -> httpx2.Response:
+        return await probing.get("/probe/shelf", headers=who.acting | more)
+
+    before = await shelf(owner)
+    await probing.post(things(owner), json={"name": "winch"}, headers=owner.headers)
+    kept = {"If-None-Match": before.headers["etag"]}
+    moved = await shelf(owner, **kept)
+    other = await shelf(await people.member(host, uuid4(), role="owner"), **kept)
+    same = await shelf(owner, **{"If-None-Match": moved.headers["etag"]})
+
+    assert (before.json()["version"], moved.json()["version"]) == (1, 1)
+    assert (moved.status_code, moved.json()["count"]) == (200, before.json()["count"] + 1)
+    assert (other.status_code, other.json()["count"]) == (200, 0)
+    assert same.status_code == 304
 
 
 async def test_a_failed_commit_is_never_told_as_a_success(

@@ -69,3 +69,24 @@ SERVER_OWNED: dict[str, str] = {
     "SignIn.organization_id": "a selector, looked up among the person's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
 }
+
+# Answers 201 and 202 that say no place, because there is nothing to read there.
+WITHOUT_LOCATION: dict[str, str] = {
+    "register": "the same answer for everybody, so that nobody learns who is known",
+    "ask_password_reset": "as register",
+    "ask_address_change": "as register",
+    "register_factor": "read in the list of factors alone",
+    "create_challenge": "answered once, by the session that asked",
+    "assign_role": "read in the list of assignments alone",
+    "assign_permission": "as assign_role",
+    "issue_grant": "read in the list of grants alone",
+    "reserve_usage": "settled by its key; nobody asks after it",
+}
+
+# Moves that are shown to callers though no operation has their name.
+CALLED_OTHERWISE: dict[str, str] = {
+    "User.reopen": "enabling an account whose address was never proved; the guards tell which",
+    "Session.complete": "answering the challenge of the sign-in that made the session",
+    "FactVerification.request": "adding a verification to the fact",
+    "Account.complete": "saying who is billed, by POST or PATCH of the account",
+}

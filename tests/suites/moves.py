@@ -27,7 +27,7 @@ from thenga.kernel.errors import InvalidTransition, Problem
 from thenga.kernel.host import Host
 from thenga.kernel.http.operations import PREFIX, Operation, operations
 from thenga.kernel.ids import new_id
-from thenga.kernel.lifecycle import Lifecycle, Move
+from thenga.kernel.lifecycle import By, Lifecycle, Move
 from thenga.kernel.manifest import Audience, Domain
 
 NOON = datetime(2031, 6, 30, 12, tzinfo=UTC)
@@ -168,6 +168,18 @@ def document_faults(text: str, domains: Iterable[Domain]) -> list[str]:
                 for new in [(source, to, verb) in declared]
             ]
     return faults
+
+
+def uncallable(domains: Sequence[Domain]) -> set[str]:
+    """Moves that callers are shown without an operation of that name."""
+    ends = {(one.domain.name, one.path.rpartition("/")[2]) for one in operations(domains)}
+    return {
+        f"{lifecycle.__name__.removesuffix('Lifecycle')}.{move.verb}"
+        for domain in domains
+        for lifecycle in domain.lifecycles
+        for move in lifecycle.moves.values()
+        if move.by is not By.SYSTEM and (domain.name, move.called.replace("_", "-")) not in ends
+    }
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,15 @@ import httpx2
 import pytest
 
 from tests.factories import identity
-from tests.suites import moves
+from tests.suites import allowed, moves
 from thenga import topology
+from thenga.domains.billing.lifecycles import GrantLifecycle
 from thenga.domains.organization import public
 from thenga.domains.organization.lifecycles import E, EquipmentLifecycle
 from thenga.domains.organization.services import equipment, watching
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.host import Host
-from thenga.kernel.lifecycle import Lifecycle, Move
+from thenga.kernel.lifecycle import By, Lifecycle, Move
 
 DOMAINS = topology.load(topology.DOMAINS)
 LIFECYCLES = [lifecycle for domain in DOMAINS for lifecycle in domain.lifecycles]
@@ -35,6 +36,10 @@ def test_every_move_is_refused_from_every_state_outside_its_row() -> None:
 
 def test_the_moves_are_those_that_are_written_down() -> None:
     assert moves.document_faults(WRITTEN, DOMAINS) == []
+
+
+def test_a_move_that_a_caller_is_shown_can_be_called() -> None:
+    assert moves.uncallable(DOMAINS) == allowed.CALLED_OTHERWISE.keys()
 
 
 async def test_every_door_keeps_to_the_table_and_repeats_nothing(
@@ -75,6 +80,12 @@ def test_a_planted_move_with_a_wrong_source_is_found(monkeypatch: pytest.MonkeyP
     assert "PlantedLifecycle.revive from retired: is made and leads to in_use" in faults
     assert "PlantedLifecycle.retire: leads from ['available', 'retired'] to retired" in faults
     assert "PlantedLifecycle.retire: its guard has no name" in faults
+
+
+def test_a_planted_move_of_time_that_is_shown_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(GrantLifecycle.lapse, "by", By.CALLER)
+
+    assert "Grant.lapse" in moves.uncallable(DOMAINS)
 
 
 def test_a_planted_source_that_is_not_written_down_is_found(

@@ -6,7 +6,7 @@ moves, `allowedMoves`, the diagrams of docs/lifecycles.md and the sweep over eve
 
 from collections.abc import Callable
 from datetime import datetime
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Any, ClassVar
 from uuid import UUID
 
@@ -20,20 +20,44 @@ LIFECYCLES: list[type["Lifecycle"]] = []
 Guard = Callable[[Any, datetime], None]
 
 
-class Move:
-    """One verb: the states it leads from, the state it leads to, and what must hold."""
+class By(Enum):
+    """Who makes a move: whoever calls, staff of the platform alone, or nobody who calls.
 
-    def __init__(self, *sources: StrEnum, to: StrEnum, guard: Guard | None = None) -> None:
+    The system's own are made by time, by a provider, or on the way of another operation.
+    """
+
+    CALLER = "caller"
+    STAFF = "staff"
+    SYSTEM = "system"
+
+
+class Move:
+    """One verb: the states it leads from, the state it leads to, what must hold, and who asks.
+
+    `called` is the name of the operation where that is another one than the verb.
+    """
+
+    def __init__(
+        self,
+        *sources: StrEnum,
+        to: StrEnum,
+        guard: Guard | None = None,
+        by: By = By.CALLER,
+        called: str | None = None,
+    ) -> None:
         self.sources = frozenset(sources)
         self.to = to
         self.guard = guard
+        self.by = by
+        self.called = called or ""
         self.verb = ""
         self.lifecycle: type[Lifecycle]
         self.possible: AllowedMove  # the same for every row, so it is made once
 
     def __set_name__(self, owner: type, name: str) -> None:
         self.verb = name.rstrip("_")  # `return_` is the verb return
-        self.possible = AllowedMove(move=self.verb, possible=True, reason=None)
+        self.called = self.called or self.verb
+        self.possible = AllowedMove(move=self.called, possible=True, reason=None)
 
     def __call__(self, row: Any, *, at: datetime) -> bool:
         """Make the move; False if the row is there already, so that a repeat has no effect."""
@@ -79,6 +103,9 @@ class _Ways:
         self.possible = [move.possible for move in moves]
 
 
+_ASKED_BY = {By.CALLER: {By.CALLER}, By.STAFF: {By.CALLER, By.STAFF}}
+
+
 class Lifecycle:
     """The moves of one resource: a class of `Move`s, nothing else."""
 
@@ -86,7 +113,7 @@ class Lifecycle:
     states: ClassVar[type[StrEnum]]
     initial: ClassVar[frozenset[StrEnum]]
     moves: ClassVar[dict[str, Move]]
-    leading: ClassVar[dict[StrEnum, _Ways]]
+    leading: ClassVar[dict[By, dict[StrEnum, _Ways]]]
 
     def __init_subclass__(
         cls, *, initial: StrEnum | tuple[StrEnum, ...], axis: str = "status"
@@ -98,8 +125,13 @@ class Lifecycle:
         cls.initial = frozenset(begins)
         cls.states = type(begins[0])
         cls.leading = {
-            state: _Ways([m for m in cls.moves.values() if state in m.sources])
-            for state in cls.states
+            who: {
+                state: _Ways(
+                    [m for m in cls.moves.values() if state in m.sources and m.by in theirs]
+                )
+                for state in cls.states
+            }
+            for who, theirs in _ASKED_BY.items()
         }
         for move in cls.moves.values():
             move.lifecycle = cls
@@ -107,13 +139,13 @@ class Lifecycle:
 
     @classmethod
     def open(cls, row: Any) -> list[str]:
-        """The verbs that lead from the row's present state."""
-        return [move.verb for move in cls.leading[getattr(row, cls.axis)].moves]
+        """What somebody may ask for in the row's present state."""
+        return [move["move"] for move in cls.leading[By.STAFF][getattr(row, cls.axis)].possible]
 
     @classmethod
-    def allowed(cls, row: Any, at: datetime) -> list[AllowedMove]:
-        """What may be done next, and for the rest of the open moves the guard that fails."""
-        ways = cls.leading[getattr(row, cls.axis)]
+    def allowed(cls, row: Any, at: datetime, *, by: By = By.CALLER) -> list[AllowedMove]:
+        """What this caller may do next, and for the rest of the open moves the guard that fails."""
+        ways = cls.leading[by][getattr(row, cls.axis)]
         try:
             for guard in ways.guards:
                 guard(row, at)
@@ -125,7 +157,7 @@ class Lifecycle:
     def _with_reasons(cls, ways: _Ways, row: Any, at: datetime) -> list[AllowedMove]:
         fails = {guard: reason for guard in ways.guards if (reason := _refusal(guard, row, at))}
         return [
-            AllowedMove(move=move.verb, possible=False, reason=fails[move.guard])
+            AllowedMove(move=move.called, possible=False, reason=fails[move.guard])
             if move.guard in fails
             else move.possible
             for move in ways.moves

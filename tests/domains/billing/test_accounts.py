@@ -281,6 +281,20 @@ async def test_credit_comes_from_the_journal(
     assert read.json()["creditBalance"] == {"amount": "399.00", "currency": "ZAR"}
 
 
+async def test_credit_that_came_meanwhile_is_shown_to_whoever_holds_the_old_answer(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    path = f"/billing/accounts/{(await billing.account(host, owner.organization_id)).id}"
+
+    before = await api.get(path, headers=within(owner))
+    await billing.entry(host, owner.organization_id, journal.payment("eft", Money.of("499.00")))
+    kept = {"If-None-Match": before.headers["ETag"]}
+    after = await api.get(path, headers=within(owner, **kept))
+
+    assert before.json()["version"] == after.json()["version"]
+    assert (after.status_code, after.json()["creditBalance"]["amount"]) == (200, "499.00")
+
+
 def test_a_merge_patch_follows_its_standard():
     known = {"a": 1, "b": {"c": 2, "d": 3}}
 

@@ -161,6 +161,9 @@ async def test_a_true_signature_over_another_amount_changes_nothing(
     print(f"status={answer.status_code} callback={shown.json()['status']} {shown.json()['note']}")
     assert answer.status_code == 200
     assert shown.json()["note"] == "amount_differs"
+    said = shown.json()["statement"]
+    assert said["amount"] == {"amount": "4.99", "currency": "ZAR"}
+    assert (said["reference"], said["providerReference"] is None) == (of.reference, False)
     assert str(aside["id"]) in [one["id"] for one in listed.json()["items"]]
     assert (payment["status"], payment["statements"][0]["outcome"]) == (
         "requires_action",
@@ -189,6 +192,7 @@ async def test_what_names_nobody_is_set_aside_and_worked_on_again_once_it_does(
     again = await api.post(path, headers=operator)
 
     assert (aside["note"], replayed.status_code) == ("unknown_reference", 200)
+    assert [one["move"] for one in replayed.json()["allowedMoves"]] == ["replay"]
     assert (await read(api, owner, of.id))["status"] == "succeeded"
     assert (again.status_code, again.json()["status"]) == (200, "applied")
 

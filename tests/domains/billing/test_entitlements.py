@@ -63,7 +63,7 @@ async def test_a_trial_gives_the_whole_plan_and_is_told(
     (told,) = await held.told(host, owner.organization_id, "EntitlementChanged")
     changed = {one["feature"]: one["after"] for one in told["changes"]}
     assert (seats(before), seats(whole)) == ((1, ["fallback"]), (10, ["trial"]))
-    assert (whole.headers["ETag"], again.status_code) == ('"1"', 304)
+    assert (whole.headers["ETag"][:3], again.status_code) == ('"1-', 304)
     assert (own.json()["access"], len(own.json()["items"])) == ("full", 18)
     assert (told["setVersion"], told["access"]) == (1, "full")
     assert changed[SEATS]["limit"] == 10

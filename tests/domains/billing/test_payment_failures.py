@@ -75,6 +75,7 @@ async def test_a_declined_renewal_begins_a_recovery_with_all_its_dates(
     assert (one["access"], shown["access"], shown["status"]) == ("grace", "grace", "past_due")
     assert one["amountDue"] == {"amount": "1499.00", "currency": "ZAR"}
     assert one["nextRetryAt"] == "2026-11-15T06:00:00Z"
+    assert [move["move"] for move in one["allowedMoves"]] == ["retry"]
     assert told.count("PaymentFailed") == 1
     assert (await signal(payer))[:3] == ("grace", True, "grace")
 
@@ -254,6 +255,23 @@ async def test_a_declined_first_payment_begins_nothing(host: Host, seeded: None,
     failures = await payer.rows("SELECT 1 FROM billing.payment_failure WHERE organization_id = $1")
     assert (bought.status, failures) == ("incomplete", [])
     assert (await payer.told()).count("PaymentFailed") == 1
+
+
+async def test_the_next_retry_is_asked_for_by_an_instant(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, _ = await paying.declined(host, clock)
+    headers = await paying.owner_of(host, payer)
+
+    async def before(instant: str) -> httpx2.Response:
+        path = f"/billing/payment-failures?nextRetryBefore={instant}"
+        return await api.get(path, headers=headers)
+
+    later, earlier = await before("2026-11-15T06:00:01Z"), await before("2026-11-15T06:00:00Z")
+    nowhere = await before("2026-11-15T06:00:01")
+
+    assert [len(one.json()["items"]) for one in (later, earlier)] == [1, 0]
+    assert (nowhere.status_code, nowhere.json()["code"]) == (422, "validation-failed")
 
 
 async def test_a_stranger_finds_no_failure(

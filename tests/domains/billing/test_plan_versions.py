@@ -14,7 +14,7 @@ from tests.factories import identity as people
 from tests.settling import Settle
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.services import plan_versions
-from thenga.domains.billing.tables import OfferedPlan, PlanStatus, PlanVersion
+from thenga.domains.billing.tables import OfferedPlan, PlanKind, PlanStatus, PlanVersion
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -246,6 +246,10 @@ def _day(year: int) -> date:
     return date(year, 1, 1)
 
 
+def _priced(*amounts: str) -> list[dict[str, Any]]:
+    return [{"interval": "month", "gross": {"amount": amount}} for amount in amounts]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -257,13 +261,7 @@ def _day(year: int) -> date:
                 {"type": "metered", "key": "api.requests", "included": 5, "mode": "soft"}
             ]
         },
-        {
-            "prices": [
-                {"interval": "month", "gross": {"amount": "1.00"}},
-                {"interval": "month", "gross": {"amount": "2.00"}},
-            ]
-        },
-        {"prices": [{"interval": "month", "gross": {"amount": "-1.00"}}]},
+        {"prices": _priced("1.00", "2.00")},
     ],
 )
 async def test_terms_that_cannot_be_are_refused(
@@ -273,7 +271,68 @@ async def test_terms_that_cannot_be_are_refused(
 
     answer = await api.post("/billing/plans", json=body, headers=operator.headers)
 
-    assert answer.status_code == 422
+    assert (answer.status_code, answer.json()["code"]) == (422, "rule-violated")
+    assert answer.json()["rule"] == "plan-terms"
+
+
+async def test_a_price_is_no_less_than_nothing(api: httpx2.AsyncClient, operator: people.Person):
+    body = terms(planCode=f"wrong-{uuid4().hex[:8]}", prices=_priced("-1.00"))
+
+    answer = await api.post("/billing/plans", json=body, headers=operator.headers)
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "validation-failed")
+    assert [one["pointer"] for one in answer.json()["errors"]] == ["/prices/0/gross/amount"]
+
+
+@pytest.mark.rule("BIL-1")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"prices": _priced("1.00", "2.00")},
+        {"entitlements": [{"type": "limit", "key": "bid.flights", "limit": 1}]},
+    ],
+)
+async def test_a_draft_is_not_changed_to_terms_that_cannot_be(
+    api: httpx2.AsyncClient, host: Host, operator: people.Person, wrong: dict[str, Any]
+):
+    draft = await billing.plan_version(host, author=operator.user_id)
+    path = f"/billing/plans/{draft.plan_code}/versions/1"
+
+    answer = await api.patch(path, json=wrong, headers=operator.headers | {"If-Match": '"1"'})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "rule-violated")
+    assert answer.json()["rule"] == "plan-terms"
+
+
+@pytest.mark.rule("BIL-1")
+async def test_terms_that_cannot_be_are_not_published_either(
+    api: httpx2.AsyncClient, host: Host, operator: people.Person
+):
+    price = {"interval": "month", "grossMinor": 19900, "currency": "ZAR"}
+    draft = await billing.plan_version(host, prices=[price, price])
+    path = f"/billing/plans/{draft.plan_code}/versions/1/publish"
+
+    answer = await api.post(path, json={"reason": "By mistake"}, headers=operator.headers)
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "rule-violated")
+
+
+@pytest.mark.rule("BIL-1")
+async def test_a_new_version_is_of_the_kind_of_its_plan(
+    api: httpx2.AsyncClient, host: Host, operator: people.Person
+):
+    first = await billing.plan_version(host, status=PlanStatus.ACTIVE, kind=PlanKind.ADDON)
+    path = f"/billing/plans/{first.plan_code}/versions"
+    body = terms(effectiveFrom="2191-01-01")
+
+    other = await api.post(path, json=body | {"kind": "base"}, headers=operator.headers)
+    made = await api.post(path, json=body, headers=operator.headers)
+    headers = operator.headers | {"If-Match": '"1"'}
+    changed = await api.patch(f"{path}/2", json={"kind": "base"}, headers=headers)
+
+    assert (made.status_code, made.json()["kind"]) == (201, "addon")
+    for refused in (other, changed):
+        assert (refused.status_code, refused.json()["rule"]) == (422, "plan-kind")
 
 
 async def test_operators_see_drafts_and_customers_do_not(

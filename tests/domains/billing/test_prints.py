@@ -3,6 +3,7 @@
 import hashlib
 import io
 import re
+from base64 import b64encode
 from decimal import Decimal
 from uuid import UUID, uuid4
 
@@ -112,6 +113,8 @@ async def test_it_is_made_once_and_has_the_same_bytes_for_ever(
     assert first.content == later.content
     assert shown["sha256"] == hashlib.sha256(first.content).hexdigest()
     assert shown["bytes"] == len(first.content)
+    digest = b64encode(hashlib.sha256(first.content).digest()).decode()
+    assert first.headers["content-digest"] == f"sha-256=:{digest}:"
 
 
 @pytest.mark.rule("BIL-28")

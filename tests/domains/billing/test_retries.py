@@ -112,7 +112,7 @@ async def test_a_planted_retry_that_does_not_look_is_refused_by_the_database(
         "SELECT id FROM billing.payment WHERE organization_id = $1 AND status = 'processing'"
     )
     assert (first.status_code, second.status_code, len(running)) == (202, 409, 1)
-    assert first.headers["Location"] == f"/billing/payments/{first.json()['paymentId']}"
+    assert first.headers["Location"] == f"/v1/billing/payments/{first.json()['paymentId']}"
 
 
 @pytest.mark.rule("BIL-44")

@@ -60,7 +60,7 @@ async def test_a_plan_is_tried_whole_and_without_a_card(
     assert (ends.hour, ends.minute) == (22, 0)
     assert (trial["daysLeft"], trial["ending"]) == (15, False)
     assert trial["conversion"][0]["gross"] == {"amount": "1499.00", "currency": "ZAR"}
-    assert [one["move"] for one in trial["allowedMoves"]] == ["convert", "cancel", "lapse"]
+    assert [one["move"] for one in trial["allowedMoves"]] == ["convert", "cancel"]
     assert read.json() == trial
     assert [one["id"] for one in listed.json()["items"]] == [trial["id"]]
     account = await api.get("/billing/accounts", headers=within(owner))

@@ -68,7 +68,8 @@ async def test_before_the_first_document_the_defaults_are_version_zero(
 ):
     read = await api.get(path(owner), headers=owner.headers)
 
-    assert (read.status_code, read.headers["etag"], read.json()["version"]) == (200, '"0"', 0)
+    assert (read.status_code, read.headers["etag"][:3]) == (200, '"0-')
+    assert read.json()["version"] == 0
     assert (read.json()["noticePeriodDays"], read.json()["minMatchScore"]) == (7, 50)
     assert read.json()["valueBand"] == {"min": None, "max": None}
 

@@ -15,7 +15,7 @@ from thenga.domains.identity.tables import (
     UserStatus,
 )
 from thenga.kernel.errors import Conflict
-from thenga.kernel.lifecycle import Lifecycle, Move
+from thenga.kernel.lifecycle import By, Lifecycle, Move
 
 A, I, K = AssignmentStatus, InvitationStatus, ApiKeyStatus  # noqa: E741  # one letter each
 M, R, S, U = MembershipStatus, RoleStatus, SessionStatus, UserStatus
@@ -44,7 +44,7 @@ class SessionLifecycle(Lifecycle, initial=(S.PENDING_MFA, S.ACTIVE)):
     complete = Move(S.PENDING_MFA, to=S.ACTIVE)
     sign_out = Move(S.PENDING_MFA, S.ACTIVE, to=S.SIGNED_OUT)
     revoke = Move(S.PENDING_MFA, S.ACTIVE, to=S.REVOKED)
-    expire = Move(S.PENDING_MFA, S.ACTIVE, to=S.EXPIRED)
+    expire = Move(S.PENDING_MFA, S.ACTIVE, to=S.EXPIRED, by=By.SYSTEM)
 
 
 class MembershipLifecycle(Lifecycle, initial=(M.PENDING, M.ACTIVE)):
@@ -60,7 +60,7 @@ class InvitationLifecycle(Lifecycle, initial=I.PENDING):
     accept = Move(I.PENDING, to=I.ACCEPTED)
     decline = Move(I.PENDING, to=I.DECLINED)
     revoke = Move(I.PENDING, to=I.REVOKED)
-    expire = Move(I.PENDING, to=I.EXPIRED)
+    expire = Move(I.PENDING, to=I.EXPIRED, by=By.SYSTEM)
 
 
 class RoleLifecycle(Lifecycle, initial=R.DRAFT):
@@ -70,15 +70,15 @@ class RoleLifecycle(Lifecycle, initial=R.DRAFT):
 
 
 class AssignmentLifecycle(Lifecycle, initial=(A.SCHEDULED, A.ACTIVE)):
-    begin = Move(A.SCHEDULED, to=A.ACTIVE)
-    expire = Move(A.SCHEDULED, A.ACTIVE, to=A.EXPIRED)
+    begin = Move(A.SCHEDULED, to=A.ACTIVE, by=By.SYSTEM)
+    expire = Move(A.SCHEDULED, A.ACTIVE, to=A.EXPIRED, by=By.SYSTEM)
     revoke = Move(A.SCHEDULED, A.ACTIVE, to=A.REVOKED)
 
 
 class ApiKeyLifecycle(Lifecycle, initial=K.ACTIVE):
     rotate = Move(K.ACTIVE, to=K.ROTATING)
     revoke = Move(K.ACTIVE, K.ROTATING, to=K.REVOKED)
-    expire = Move(K.ACTIVE, K.ROTATING, to=K.EXPIRED)
+    expire = Move(K.ACTIVE, K.ROTATING, to=K.EXPIRED, by=By.SYSTEM)
 
 
 class FactorLifecycle(Lifecycle, initial=(F.PENDING, F.ACTIVE)):
@@ -88,8 +88,8 @@ class FactorLifecycle(Lifecycle, initial=(F.PENDING, F.ACTIVE)):
 
 class ChallengeLifecycle(Lifecycle, initial=C.ISSUED):
     verify = Move(C.ISSUED, to=C.VERIFIED)
-    fail = Move(C.ISSUED, to=C.FAILED)
-    expire = Move(C.ISSUED, to=C.EXPIRED)
+    fail = Move(C.ISSUED, to=C.FAILED, by=By.SYSTEM)
+    expire = Move(C.ISSUED, to=C.EXPIRED, by=By.SYSTEM)
 
 
 LIFECYCLES = (

@@ -24,7 +24,7 @@ from thenga.domains.organization.tables import (
     SuggestionStatus,
 )
 from thenga.kernel.errors import Conflict, RuleViolated
-from thenga.kernel.lifecycle import Lifecycle, Move
+from thenga.kernel.lifecycle import By, Lifecycle, Move
 
 E, V, C, S = EquipmentStatus, FactVerification, FactConflict, SuggestionStatus
 FA, SS, PS = FleetAssetStatus, ServiceStatus, ProductStatus
@@ -52,15 +52,21 @@ class DirectorVerificationLifecycle(Lifecycle, initial=DV.UNVERIFIED, axis="veri
     """Whether the record was checked as it stands; each check is a row of its own (ORG-6)."""
 
     verify = Move(
-        *(DV.PENDING, DV.UNVERIFIED, DV.FAILED, DV.INCONCLUSIVE, DV.EXPIRED), to=DV.VERIFIED
+        *(DV.PENDING, DV.UNVERIFIED, DV.FAILED, DV.INCONCLUSIVE, DV.EXPIRED),
+        to=DV.VERIFIED,
+        by=By.SYSTEM,
     )
     fail = Move(
-        *(DV.PENDING, DV.UNVERIFIED, DV.VERIFIED, DV.INCONCLUSIVE, DV.EXPIRED), to=DV.FAILED
+        *(DV.PENDING, DV.UNVERIFIED, DV.VERIFIED, DV.INCONCLUSIVE, DV.EXPIRED),
+        to=DV.FAILED,
+        by=By.SYSTEM,
     )
-    leave_open = Move(DV.PENDING, DV.UNVERIFIED, DV.EXPIRED, to=DV.INCONCLUSIVE)
-    expire = Move(DV.VERIFIED, to=DV.EXPIRED)
+    leave_open = Move(DV.PENDING, DV.UNVERIFIED, DV.EXPIRED, to=DV.INCONCLUSIVE, by=By.SYSTEM)
+    expire = Move(DV.VERIFIED, to=DV.EXPIRED, by=By.SYSTEM)
     reset = Move(
-        *(DV.PENDING, DV.VERIFIED, DV.FAILED, DV.INCONCLUSIVE, DV.EXPIRED), to=DV.UNVERIFIED
+        *(DV.PENDING, DV.VERIFIED, DV.FAILED, DV.INCONCLUSIVE, DV.EXPIRED),
+        to=DV.UNVERIFIED,
+        by=By.SYSTEM,
     )
 
 
@@ -136,16 +142,27 @@ class CapabilityVerificationLifecycle(
     """Whether it is proven; what was checked and then changed is to be checked again (ORG-6)."""
 
     attach_evidence = Move(
-        CV.CLAIMED, CV.REJECTED, CV.LAPSED, to=CV.EVIDENCE_ATTACHED, guard=has_evidence
+        CV.CLAIMED,
+        CV.REJECTED,
+        CV.LAPSED,
+        to=CV.EVIDENCE_ATTACHED,
+        guard=has_evidence,
+        by=By.SYSTEM,
     )
     detach_evidence = Move(
-        CV.EVIDENCE_ATTACHED, CV.UNDER_REVIEW, CV.VERIFIED, CV.REJECTED, CV.LAPSED, to=CV.CLAIMED
+        CV.EVIDENCE_ATTACHED,
+        CV.UNDER_REVIEW,
+        CV.VERIFIED,
+        CV.REJECTED,
+        CV.LAPSED,
+        to=CV.CLAIMED,
+        by=By.SYSTEM,
     )
-    reopen = Move(CV.UNDER_REVIEW, CV.VERIFIED, to=CV.EVIDENCE_ATTACHED)
+    reopen = Move(CV.UNDER_REVIEW, CV.VERIFIED, to=CV.EVIDENCE_ATTACHED, by=By.SYSTEM)
     request_review = Move(CV.EVIDENCE_ATTACHED, to=CV.UNDER_REVIEW, guard=has_evidence)
-    verify = Move(CV.UNDER_REVIEW, to=CV.VERIFIED, guard=is_complete)
-    reject = Move(CV.UNDER_REVIEW, to=CV.REJECTED, guard=still_claimed)
-    lapse = Move(CV.VERIFIED, to=CV.LAPSED)
+    verify = Move(CV.UNDER_REVIEW, to=CV.VERIFIED, guard=is_complete, by=By.SYSTEM)
+    reject = Move(CV.UNDER_REVIEW, to=CV.REJECTED, guard=still_claimed, by=By.SYSTEM)
+    lapse = Move(CV.VERIFIED, to=CV.LAPSED, by=By.SYSTEM)
 
 
 def can_be_shown(project: PastProject, at: datetime) -> None:
@@ -167,21 +184,23 @@ class PastProjectVerificationLifecycle(
 ):
     """Whether it is proven (ORG-23); the check binds to a version (ORG-6)."""
 
-    request = Move(PV.UNVERIFIED, PV.FAILED, to=PV.PENDING, guard=not_archived)
+    request = Move(PV.UNVERIFIED, PV.FAILED, to=PV.PENDING, guard=not_archived, by=By.SYSTEM)
     verify = Move(PV.UNVERIFIED, PV.PENDING, to=PV.VERIFIED, guard=not_archived)
-    fail = Move(PV.UNVERIFIED, PV.PENDING, to=PV.FAILED, guard=not_archived)
-    lose = Move(PV.PENDING, PV.VERIFIED, PV.FAILED, to=PV.UNVERIFIED)
+    fail = Move(PV.UNVERIFIED, PV.PENDING, to=PV.FAILED, guard=not_archived, by=By.SYSTEM)
+    lose = Move(PV.PENDING, PV.VERIFIED, PV.FAILED, to=PV.UNVERIFIED, by=By.SYSTEM)
 
 
 class ClientReferenceLifecycle(Lifecycle, initial=CR.DRAFT):
-    """Sending and answering come with the client's link; the moves are known already."""
+    """Sending and answering come with the client's link; nobody asks for those moves yet."""
 
-    request = Move(CR.DRAFT, CR.EXPIRED, CR.UNREACHABLE, to=CR.REQUESTED, guard=not_archived)
-    confirm = Move(CR.REQUESTED, to=CR.CONFIRMED)
-    decline = Move(CR.REQUESTED, to=CR.DECLINED)
+    request = Move(
+        CR.DRAFT, CR.EXPIRED, CR.UNREACHABLE, to=CR.REQUESTED, guard=not_archived, by=By.SYSTEM
+    )
+    confirm = Move(CR.REQUESTED, to=CR.CONFIRMED, by=By.SYSTEM)
+    decline = Move(CR.REQUESTED, to=CR.DECLINED, by=By.SYSTEM)
     withdraw = Move(CR.REQUESTED, to=CR.WITHDRAWN, guard=not_archived)
-    expire = Move(CR.REQUESTED, to=CR.EXPIRED)
-    bounce = Move(CR.REQUESTED, to=CR.UNREACHABLE)
+    expire = Move(CR.REQUESTED, to=CR.EXPIRED, by=By.SYSTEM)
+    bounce = Move(CR.REQUESTED, to=CR.UNREACHABLE, by=By.SYSTEM)
 
 
 class FactVerificationLifecycle(Lifecycle, initial=V.UNVERIFIED, axis="verification_status"):
@@ -189,28 +208,30 @@ class FactVerificationLifecycle(Lifecycle, initial=V.UNVERIFIED, axis="verificat
 
     request = Move(V.UNVERIFIED, V.FAILED, V.INCONCLUSIVE, V.EXPIRED, to=V.PENDING)
     verify = Move(V.PENDING, V.UNVERIFIED, V.INCONCLUSIVE, V.EXPIRED, to=V.VERIFIED)
-    fail = Move(V.PENDING, V.UNVERIFIED, V.INCONCLUSIVE, V.EXPIRED, to=V.FAILED)
-    leave_open = Move(V.PENDING, V.UNVERIFIED, V.EXPIRED, to=V.INCONCLUSIVE)
-    expire = Move(V.VERIFIED, to=V.EXPIRED)
-    reset = Move(V.PENDING, V.VERIFIED, V.FAILED, V.INCONCLUSIVE, V.EXPIRED, to=V.UNVERIFIED)
+    fail = Move(V.PENDING, V.UNVERIFIED, V.INCONCLUSIVE, V.EXPIRED, to=V.FAILED, by=By.SYSTEM)
+    leave_open = Move(V.PENDING, V.UNVERIFIED, V.EXPIRED, to=V.INCONCLUSIVE, by=By.SYSTEM)
+    expire = Move(V.VERIFIED, to=V.EXPIRED, by=By.SYSTEM)
+    reset = Move(
+        V.PENDING, V.VERIFIED, V.FAILED, V.INCONCLUSIVE, V.EXPIRED, to=V.UNVERIFIED, by=By.SYSTEM
+    )
 
 
 class FactConflictLifecycle(Lifecycle, initial=C.NONE, axis="conflict_status"):
     """Whether live statements or checks of one fact differ (ORG-4)."""
 
-    raise_ = Move(C.NONE, C.RESOLVED, to=C.CONFLICTED)
+    raise_ = Move(C.NONE, C.RESOLVED, to=C.CONFLICTED, by=By.SYSTEM)
     resolve = Move(C.CONFLICTED, to=C.RESOLVED)
-    settle = Move(C.CONFLICTED, C.RESOLVED, to=C.NONE)
+    settle = Move(C.CONFLICTED, C.RESOLVED, to=C.NONE, by=By.SYSTEM)
 
 
 class SuggestionLifecycle(Lifecycle, initial=S.PENDING):
     """What became of a machine's suggestion; only a person accepts one (ORG-5)."""
 
     accept = Move(S.PENDING, to=S.ACCEPTED)
-    accept_edited = Move(S.PENDING, to=S.EDITED_AND_ACCEPTED)
+    accept_edited = Move(S.PENDING, to=S.EDITED_AND_ACCEPTED, by=By.SYSTEM)
     reject = Move(S.PENDING, to=S.REJECTED)
-    supersede = Move(S.PENDING, to=S.SUPERSEDED)
-    expire = Move(S.PENDING, to=S.EXPIRED)
+    supersede = Move(S.PENDING, to=S.SUPERSEDED, by=By.SYSTEM)
+    expire = Move(S.PENDING, to=S.EXPIRED, by=By.SYSTEM)
 
 
 LIFECYCLES = (

@@ -1,4 +1,4 @@
-"""Reading a request into a route's parameters, and its answer into JSON.
+"""Reading a request into a route's parameters.
 
 FastAPI reads the signatures and makes the document; on each request it would solve a tree of
 dependencies, validate parameter by parameter and validate the answer again, which cost a third of
@@ -12,13 +12,11 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, NotRequired
 
-from fastapi import Request, Response
+from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
-
-from thenga.kernel.wire import to_json
 
 
 @dataclass(frozen=True)
@@ -148,12 +146,3 @@ def _read_body(request: Request, model: type[BaseModel], errors: list[Any]) -> B
         for one in error.errors(include_url=False):
             errors.append(one | {"loc": ("body", *one["loc"])})
         return None
-
-
-def rendered(result: object, status: int, headers: dict[str, str]) -> Response:
-    """The answer of a route as a response."""
-    if isinstance(result, Response):
-        result.headers.update(headers)
-        return result
-    body = b"" if status == 304 else to_json(result)
-    return Response(body, status, headers, media_type="application/json")

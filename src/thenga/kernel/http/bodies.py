@@ -58,7 +58,9 @@ class Stored(View):
     id: UUID
     created_at: datetime
     updated_at: datetime
-    version: Annotated[int, Field(ge=1, description="Counts up with every change; the ETag.")]
+    version: Annotated[
+        int, Field(ge=1, description="Counts up with every change; `If-Match` compares it.")
+    ]
 
 
 class PageOf(View, Generic[V]):

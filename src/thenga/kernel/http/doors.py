@@ -6,6 +6,7 @@ leaves, so a failed commit is never told as a success.
 """
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any
 
 import asyncpg
@@ -18,15 +19,17 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.guard import read_json
-from thenga.kernel.http.answering import Reading, rendered
+from thenga.kernel.http.answering import Reading
 from thenga.kernel.http.bodies import PageOf, secrets_of, without_secrets
 from thenga.kernel.http.bounds import check_length, read_body
 from thenga.kernel.http.entrances import Entrance
 from thenga.kernel.http.problems import Retryable, from_database
 from thenga.kernel.http.reference import describe
 from thenga.kernel.http.shared import Shared, shared_of
+from thenga.kernel.wire import to_json
 
 _KEPT_HEADERS = ("location", "etag", "content-type")
+_OF_THE_CALLER = "Authorization, X-Organization-Id"  # one address shows each what is theirs
 
 
 class WithoutEntrance(TypeError):
@@ -78,8 +81,7 @@ class Door(APIRoute):
             values = await self._reading.values(request)
             values[self._name] = unit
             answer = await self.endpoint(**values)
-            status, headers = _label(request, answer, self._status)
-            response = rendered(answer, status, headers)
+            response = _rendered(request, answer, self._status)
             if isinstance(unit, Work):
                 await unit.finish(_kept(unit, response, answer))
             return response
@@ -127,27 +129,44 @@ def _guard(request: Request) -> None:
     request._json = read_json(body)
 
 
-def _label(request: Request, answer: object, status: int) -> tuple[int, dict[str, str]]:
-    """ETag and 304, Location and Link, from what the route returned."""
+def _rendered(request: Request, answer: object, status: int) -> Response:
+    """What the route returned as the answer that leaves; 304 where the caller has these bytes."""
+    if isinstance(answer, Response):
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+    body, headers = to_json(answer), _whereabouts(request, answer, status)
     version = getattr(answer, "version", None)
     if isinstance(version, int):
-        headers = {"ETag": f'"{version}"', "Cache-Control": "private, no-cache"}
+        tag = _tag(version, body)
+        headers |= {"ETag": tag, "Cache-Control": "private, no-cache", "Vary": _OF_THE_CALLER}
         asked = request.scope["thenga"].headers.get(b"if-none-match")
-        if asked is not None and request.method == "GET" and asked == headers["ETag"].encode():
-            return 304, headers
+        # A list of tags, or one that a proxy made weak, holds the tag with its quotes all the same.
+        if asked is not None and request.method == "GET" and tag.encode() in asked:
+            return Response(status_code=304, headers=headers)
         if isinstance(answer, BaseModel) and secrets_of(answer):
             headers["Cache-Control"] = "no-store"  # shown once, so kept nowhere (rule 33)
     else:
-        headers = {"Cache-Control": "no-store"}
-    # What is known by a code of its own, or stands elsewhere, says where.
-    own = getattr(answer, "own_path", None)
-    if (status == 201 or (status == 202 and own)) and not isinstance(answer, Response):
-        made = own or f"{request.scope['path']}/{getattr(answer, 'id', '')}"
-        headers["Location"] = made
+        headers["Cache-Control"] = "no-store"
+    return Response(body, status, headers, media_type="application/json")
+
+
+def _tag(version: int, body: bytes) -> str:
+    """The version for `If-Match`, and the bytes for `If-None-Match` (docs/decisions/0023)."""
+    return f'"{version}-{blake2b(body, digest_size=8).hexdigest()}"'
+
+
+def _whereabouts(request: Request, answer: object, status: int) -> dict[str, str]:
+    """Location and Link, from what the route returned."""
+    headers: dict[str, str] = {}
+    # What is known by a code of its own, or stands elsewhere, says where; None is nowhere.
+    beside = f"{request.scope['path']}/{getattr(answer, 'id', '')}" if status == 201 else None
+    own = getattr(answer, "own_path", beside)
+    if status in (201, 202) and own is not None:
+        headers["Location"] = own
     if isinstance(answer, PageOf) and answer.next_cursor is not None:
         after = request.url.include_query_params(cursor=answer.next_cursor)
         headers["Link"] = f'<{after.path}?{after.query}>; rel="next"'
-    return status, headers
+    return headers
 
 
 def _kept(work: Work, response: Response, answer: object) -> Answer | None:

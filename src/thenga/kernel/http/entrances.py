@@ -36,7 +36,7 @@ Limit = Callable[[Shared], Rule]
 _NOWHERE = UUID(int=0)  # an organization that nobody belongs to
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
 _KEY = re.compile(r"[!-~]{1,255}")
-_TAG = re.compile(r'(?:W/)?"([0-9]{1,18})"')
+_TAG = re.compile(r'(?:W/)?"([0-9]{1,18})(?:-[0-9a-f]{16})?"')
 
 
 class Entrance(ABC):
@@ -328,7 +328,7 @@ def _version_of(if_match: str | None) -> int | None:
                 {
                     "pointer": "/header/If-Match",
                     "code": "version",
-                    "detail": 'Send the ETag as it was answered, for example "3".',
+                    "detail": 'Send the ETag as it was answered, or the version in quotes: "3".',
                 }
             ]
         )

@@ -134,7 +134,7 @@ def describe(door: "Door") -> None:
     }
     if "GET" in (door.methods or ()) and _has_version(door.response_model):
         parameters.append(_IF_NONE_MATCH)
-        door.responses[304] = {"description": "You have the newest version already."}
+        door.responses[304] = {"description": "You have the same answer already."}
     extra["parameters"] = parameters
     door.openapi_extra = extra
 
@@ -168,19 +168,22 @@ _IF_MATCH = {
     "name": "If-Match",
     "in": "header",
     "required": False,
-    "description": "The ETag of what you read; a change of somebody else is then not lost.",
-    "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,18}")$'},
+    "description": (
+        'The ETag of what you read, or its `version` in quotes (`"3"`); a change of somebody else '
+        "is then not lost."
+    ),
+    "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,18}(-[0-9a-f]{16})?")$'},
 }
 # Where the version must be said, `*` does not say one.
 _VERSION = _IF_MATCH | {
     "required": True,
-    "schema": {"type": "string", "pattern": r'^(W/)?"[0-9]{1,18}"$'},
+    "schema": {"type": "string", "pattern": r'^(W/)?"[0-9]{1,18}(-[0-9a-f]{16})?"$'},
 }
 _IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
     "required": False,
-    "description": "The ETag of what you have; 304 is answered where nothing changed.",
+    "description": "The ETag of what you have; 304 is answered where the answer would be the same.",
     "schema": {"type": "string"},
 }
 _KEY = {

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Path
@@ -11,12 +11,17 @@ from pydantic import Field
 
 from thenga.domains.billing.adapters.provider import Call, Refused
 from thenga.domains.billing.adapters.providers import Providers
-from thenga.domains.billing.api.payments import FROM, TO, Provider
+from thenga.domains.billing.api.payments import FROM, TO, Provider, stated
 from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import callbacks
 from thenga.domains.billing.services.callbacks import Received
-from thenga.domains.billing.tables import CallbackStatus, ProviderCallback
+from thenga.domains.billing.tables import (
+    CallbackStatus,
+    ProviderCallback,
+    StatedStatus,
+    StatementKind,
+)
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -29,6 +34,7 @@ from thenga.kernel.http.entrances import SignedCall, reads, signed, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.money import Money
 
 router = make_router("Billing / Callback")
 
@@ -74,6 +80,32 @@ class ReceivedView(View):
     received: bool = True
 
 
+class ReadView(View):
+    """What a callback was read to say, before anybody looked whether it fits our own record."""
+
+    reference: Annotated[str, Field(description="Ours, of the payment that it speaks of.")]
+    kind: StatementKind
+    status: StatedStatus
+    provider_reference: str | None
+    item_reference: Annotated[
+        str | None, Field(description="The provider's number of the refund or dispute.")
+    ]
+    amount: Annotated[Money | None, Field(description="As the provider states it.")]
+    fee: Annotated[Money | None, Field(description="What the provider keeps of it.")]
+    provider_at: Annotated[datetime | None, Field(description="By the provider's clock.")]
+    event_key: str
+    code: Annotated[str | None, Field(description="Why it failed, as the provider writes it.")]
+    category: Literal["soft", "hard", "authentication", "technical"] | None
+
+    @classmethod
+    def of(cls, kept: dict[str, Any]) -> "ReadView":
+        sums = {
+            "amount": stated(kept["amount_minor"], kept["currency"]),
+            "fee": stated(kept["fee_minor"], kept["currency"]),
+        }
+        return cls.model_validate({**kept, **sums})
+
+
 class CallbackView(Stored):
     """A verified callback and what it did; its bytes are shown to nobody."""
 
@@ -84,7 +116,7 @@ class CallbackView(Stored):
     sha256: Annotated[str, Field(description="Of the bytes as they came.")]
     secret_used: Annotated[str, Field(description="`current`, or `former` while one rotates.")]
     status: CallbackStatus
-    statement: dict[str, Any] | None
+    statement: Annotated[ReadView | None, Field(description="Null until it is worked on.")]
     organization_id: UUID | None
     payment_id: UUID | None
     note: str | None
@@ -145,6 +177,7 @@ async def replay_provider_callback(
 def _view(read: Reader, callback: ProviderCallback) -> CallbackView:
     values = callback.__dict__ | {
         "sha256": callback.sha256.hex(),
+        "statement": callback.statement and ReadView.of(callback.statement),
         "allowed_moves": ProviderCallbackLifecycle.allowed(callback, read.now),
     }
     return CallbackView.model_validate(values)

@@ -1,5 +1,6 @@
 """What invoices and credit notes have in common on the wire."""
 
+from base64 import b64encode
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any
@@ -101,7 +102,7 @@ def printed(document_id: UUID, number: str | None, found: DocumentPdf | None) ->
     name = f"{number or document_id}.pdf"
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
-        "Digest": f"sha-256={found.sha256}",
+        "Content-Digest": f"sha-256=:{b64encode(bytes.fromhex(found.sha256)).decode()}:",
         "X-Content-Type-Options": "nosniff",
     }
     return Response(found.content, 200, headers, media_type="application/pdf")

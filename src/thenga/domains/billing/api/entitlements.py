@@ -71,7 +71,7 @@ class EntitlementsView(View):
         Access,
         Field(description="`grace` allows everything, `read_only` reading, `none` own data only."),
     ]
-    version: Annotated[int, Field(description="Of the set; the ETag.")]
+    version: Annotated[int, Field(description="Of the set; counts up with every change of it.")]
     as_of: datetime
     valid_until: datetime | None
     items: list[HeldView]

@@ -1,7 +1,7 @@
 """Grants: goodwill of the platform's operators."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 from uuid import UUID
 
 from fastapi import Path, Query
@@ -53,6 +53,8 @@ class GrantView(Stored):
     issued_by: UUID | None
     revoked_at: datetime | None
     allowed_moves: list[AllowedMove]
+
+    own_path: ClassVar[None] = None  # read in the list alone
 
     @classmethod
     def of(cls, grant: Grant, now: datetime) -> "GrantView":

@@ -54,12 +54,13 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.fields import text
+from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.lifecycle import AllowedMove, By
 from thenga.kernel.money import Money
 
 router = make_router("Billing / Invoice")
@@ -135,14 +136,15 @@ class InvoiceView(Stored):
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def of(cls, invoice: Invoice, lines: list[InvoiceLine], now: datetime) -> "InvoiceView":
+    def of(cls, invoice: Invoice, lines: list[InvoiceLine], read: Reader) -> "InvoiceView":
+        asking = By.STAFF if read.held_as is HeldAs.PLATFORM else By.CALLER
         currency = invoice.currency
         sums = {name: Money(getattr(invoice, f"{name}_minor"), currency) for name in _SUMS}
         values = invoice.__dict__ | amounts(invoice) | parties(invoice) | sums
         values |= {
-            "overdue": invoices.is_overdue(invoice, local_day(now)),
+            "overdue": invoices.is_overdue(invoice, local_day(read.now)),
             "lines": [InvoiceLineView.of(line, currency) for line in lines],
-            "allowed_moves": InvoiceLifecycle.allowed(invoice, now),
+            "allowed_moves": InvoiceLifecycle.allowed(invoice, read.now, by=asking),
         }
         return cls.shown(values)
 
@@ -201,7 +203,7 @@ async def list_invoices(
     found = await invoice_reading.list_all(read, page, filters)
     lines = await lines_of_many(read, [one.id for one in found.items])
     return PageOf[InvoiceView].of(
-        found, lambda invoice: InvoiceView.of(invoice, lines[invoice.id], read.now)
+        found, lambda invoice: InvoiceView.of(invoice, lines[invoice.id], read)
     )
 
 
@@ -238,7 +240,7 @@ async def write_off_invoice(
 
 
 async def _detail(read: Reader, invoice: Invoice) -> InvoiceDetail:
-    shown = InvoiceView.of(invoice, await lines_of(read, invoice.id), read.now)
+    shown = InvoiceView.of(invoice, await lines_of(read, invoice.id), read)
     notes = await credit_notes.of_invoice(read, invoice.id)
     around = {
         "credit_notes": [CreditedView.of(note) for note in notes],

@@ -32,10 +32,12 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition
+from thenga.kernel.fields import Instant
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
+from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 from thenga.kernel.money import Money
@@ -116,7 +118,7 @@ class RetryView(View):
 
     @property
     def own_path(self) -> str:
-        return f"/billing/payments/{self.payment_id}"
+        return f"{PREFIX}/billing/payments/{self.payment_id}"
 
 
 @router.get("/billing/payment-failures")
@@ -132,7 +134,7 @@ async def list_payment_failures(
     ] = None,
     category: Annotated[FailureCategory | None, Query(description="Declined for this.")] = None,
     next_retry_before: Annotated[
-        datetime | None,
+        Instant | None,
         Query(alias="nextRetryBefore", description="Tried again before this instant."),
     ] = None,
 ) -> PageOf[FailureView]:

@@ -92,7 +92,7 @@ class NextActionView(View):
     expires_at: datetime | None
 
 
-class FailureView(View):
+class FailureReasonView(View):
     """Why it failed: `hard` is never tried again with this method, `authentication` needs the
     customer, `soft` and `technical` may pass."""
 
@@ -100,7 +100,7 @@ class FailureView(View):
     code: str | None
 
 
-class StatementView(View):
+class ProviderStatementView(View):
     """One thing that the provider said; `stale` is what was known already or is older."""
 
     kind: StatementKind
@@ -115,12 +115,15 @@ class StatementView(View):
     note: str | None
 
     @classmethod
-    def of(cls, row: ProviderStatement) -> "StatementView":
-        told = row.currency is not None and len(row.currency) == 3 and row.currency.isupper()
-        amount = None
-        if row.amount_minor is not None and row.currency is not None and told:
-            amount = Money(row.amount_minor, row.currency)
+    def of(cls, row: ProviderStatement) -> "ProviderStatementView":
+        amount = stated(row.amount_minor, row.currency)
         return cls.model_validate(row.__dict__ | {"amount": amount, "heard_at": row.created_at})
+
+
+def stated(minor: int | None, currency: str | None) -> Money | None:
+    """An amount as a provider states it; nothing where it is of no currency that can be."""
+    told = currency is not None and len(currency) == 3 and currency.isupper()
+    return Money(minor, currency) if minor is not None and currency is not None and told else None
 
 
 class PaymentView(Stored):
@@ -139,7 +142,7 @@ class PaymentView(Stored):
     next_action: NextActionView | None
     attempt: int
     initiated_by: Literal["customer", "system"]
-    failure: FailureView | None
+    failure: FailureReasonView | None
     fee_amount: Money
     refunded_amount: Money
     dispute_status: DisputeStatus
@@ -154,7 +157,7 @@ class PaymentView(Stored):
 class PaymentWhole(PaymentView):
     """A payment with everything that was said of it."""
 
-    statements: list[StatementView]
+    statements: list[ProviderStatementView]
 
 
 def values_of(payment: Payment, now: datetime) -> dict[str, Any]:
@@ -240,7 +243,9 @@ async def get_payment(
     """A payment: what the customer does next, and what the provider said of it."""
     payment = await read.get(Payment, payment_id)
     said = await payments.statements_of(read, payment.id)
-    values = values_of(payment, read.now) | {"statements": [StatementView.of(one) for one in said]}
+    values = values_of(payment, read.now) | {
+        "statements": [ProviderStatementView.of(one) for one in said]
+    }
     return PaymentWhole.model_validate(values)
 
 

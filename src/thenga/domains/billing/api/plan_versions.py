@@ -24,6 +24,7 @@ from thenga.kernel.fields import Day, Name, Note, lines, whole
 from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import writes
+from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 
 router = make_router("Billing / Plan")
@@ -37,7 +38,6 @@ Reason = Annotated[str, lines(1, 500)]
 class _Terms(Body):
     name: Name
     description: Note
-    kind: PlanKind = PlanKind.BASE
     rank: Rank
     public: bool = True
     trial_eligible: bool = False
@@ -50,10 +50,15 @@ class CreatePlan(_Terms):
     """A new plan; its first version is a draft."""
 
     plan_code: Annotated[Code, Field(description="Names the plan for ever.")]
+    kind: PlanKind = PlanKind.BASE
 
 
 class DraftVersion(_Terms):
     """A whole new version of a plan."""
+
+    kind: Annotated[
+        PlanKind | None, Field(description="That of the version before it; may be left out.")
+    ] = None
 
 
 class ChangeDraft(Body):
@@ -90,6 +95,11 @@ class MigrationView(View):
     subscriptions: Annotated[
         int | None, Field(description="Live ones of that version when they were last counted.")
     ]
+
+    @property
+    def own_path(self) -> str:
+        """The version that is left: it counts who still has it."""
+        return f"{PREFIX}/billing/plans/{self.plan_code}?version={self.from_version}"
 
     @classmethod
     def of(cls, planned: Planned) -> "MigrationView":
@@ -141,7 +151,7 @@ async def change_plan_draft(
 
 @router.post(
     "/billing/plans/{planCode}/versions/{planVersion}/publish",
-    responses=problems(InvalidTransition, EffectiveTooEarly),
+    responses=problems(InvalidTransition, EffectiveTooEarly, RuleViolated),
 )
 async def publish_plan_version(
     plan_code: PlanCode,

@@ -16,6 +16,7 @@ from thenga.kernel.errors import RuleViolated
 from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
+from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 
 router = make_router("Billing / Test clock")
@@ -39,6 +40,11 @@ class TestClockView(View):
         datetime | None, Field(description="The instant at which the jump has stopped last.")
     ]
     steps: Annotated[int, Field(description="How often it has stopped on its way.")]
+
+    @property
+    def own_path(self) -> str:
+        """Where a jump is watched."""
+        return f"{PREFIX}/billing/test-clock"
 
     @classmethod
     def of(cls, read: Reader, clock: TestClock | None) -> "TestClockView":

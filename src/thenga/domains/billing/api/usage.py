@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 from uuid import UUID
 
 from fastapi import Path, Query, Response
@@ -199,9 +199,7 @@ class ReservationView(Stored):
     expires_at: datetime
     status: ReservationStatus
 
-    @property
-    def own_path(self) -> str:
-        return f"/v1/billing/usage/reservations/{self.key}"
+    own_path: ClassVar[None] = None  # it is settled by its key and read nowhere
 
     @classmethod
     def of(cls, row: Reservation, now: datetime) -> "ReservationView":

@@ -47,24 +47,26 @@ class EffectiveTooEarly(Problem):
 
 async def create(work: Work, *, fields: dict[str, Any]) -> PlanVersion:
     """The first version of a new plan, as a draft."""
-    await _check_terms(work, fields)
-    return await _add(work, fields | {"plan_version": 1})
+    made = PlanVersion(authors=[_actor(work)], plan_version=1, **fields)
+    await _check_terms(work, made)
+    return await _add(work, made)
 
 
 async def draft(work: Work, plan_code: str, *, fields: dict[str, Any]) -> PlanVersion:
     """Another version of a plan, as a draft; one draft of a plan at a time."""
-    await _check_terms(work, fields)
     newest = await _newest(work, plan_code)
     if newest.status is PlanStatus.DRAFT:
         raise _known(newest)
-    number = newest.plan_version + 1
-    return await _add(work, fields | {"plan_code": plan_code, "plan_version": number})
+    known = {"plan_code": plan_code, "plan_version": newest.plan_version + 1}
+    known["kind"] = fields["kind"] or newest.kind
+    made = PlanVersion(authors=[_actor(work)], **fields | known)
+    _check_kind(made, newest)
+    await _check_terms(work, made)
+    return await _add(work, made)
 
 
 async def change(work: Work, plan_code: str, number: int, *, fields: dict[str, Any]) -> PlanVersion:
     """Change a draft; whoever does becomes one of its authors (BIL-1)."""
-    if "entitlements" in fields:
-        await _check_terms(work, fields)
     held = await _held(work, plan_code, number)
     if held.status is not PlanStatus.DRAFT:
         raise not_possible(
@@ -75,6 +77,8 @@ async def change(work: Work, plan_code: str, number: int, *, fields: dict[str, A
         )
     for name, value in fields.items():
         setattr(held, name, value)
+    _check_kind(held, await work.find(PlanVersion, plan_code=plan_code, plan_version=number - 1))
+    await _check_terms(work, held)
     if work.changes(held) and (me := _actor(work)) not in held.authors:
         held.authors = [*held.authors, me]
     return await work.save(held)
@@ -90,6 +94,8 @@ async def publish(work: Work, plan_code: str, number: int, *, reason: str) -> Pl
     held.published_at = work.now
     PlanVersionLifecycle.publish(held, at=work.now)
     _check_day(held, former, local_day(work.now))
+    _check_kind(held, former)
+    await _check_terms(work, held)
     await work.save(held)
     if former is not None:
         former.effective_to = held.effective_from
@@ -169,8 +175,7 @@ async def _holders(work: Work, version: PlanVersion) -> int:
     return counted or 0
 
 
-async def _add(work: Work, fields: dict[str, Any]) -> PlanVersion:
-    made = PlanVersion(authors=[_actor(work)], **fields)
+async def _add(work: Work, made: PlanVersion) -> PlanVersion:
     try:
         return await work.add(made)
     except asyncpg.UniqueViolationError:
@@ -217,12 +222,22 @@ def _check_day(version: PlanVersion, former: PlanVersion | None, today: date) ->
         )
 
 
-async def _check_terms(read: Reader, fields: dict[str, Any]) -> None:
+def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
+    """Who has an earlier version may be moved to this one, so it is of the same kind (BIL-1)."""
+    if former is not None and version.kind is not former.kind:
+        raise RuleViolated(
+            f"{version.plan_code} is of the kind {former.kind}; another kind is another plan.",
+            rule="plan-kind",
+            kind=former.kind,
+        )
+
+
+async def _check_terms(read: Reader, version: PlanVersion) -> None:
     """What a schema cannot say: keys of the catalogue once, soft ones priced, a price once."""
     known = {one.key: one.type for one in await read.all(select(Feature))}
-    entitlements, prices = fields.get("entitlements", []), fields.get("prices", [])
+    entitlements = version.entitlements
     keys = [one["key"] for one in entitlements]
-    intervals = [one["interval"] for one in prices]
+    intervals = [one["interval"] for one in version.prices]
     wrong = [one["key"] for one in entitlements if known.get(one["key"]) != one["type"]]
     wrong += [key for key in keys if keys.count(key) > 1]
     wrong += [one["key"] for one in entitlements if not _is_priced_where_soft(one)]

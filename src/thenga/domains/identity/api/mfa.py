@@ -1,7 +1,7 @@
 """Second factors: an authenticator app, recovery codes, and the challenges they answer."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from uuid import UUID
 
 from fastapi import Path
@@ -76,6 +76,7 @@ class AnswerChallenge(Body):
 class FactorView(Stored):
     """A second factor; its secret was shown once, when it was made."""
 
+    own_path: ClassVar[None] = None  # read in the list alone
     kind: FactorKind
     label: str
     status: FactorStatus
@@ -112,6 +113,7 @@ def _shown(factor: MfaFactor, now: datetime) -> dict[str, object]:
 class ChallengeView(Stored):
     """A question to the session that asked for it; three wrong codes end it."""
 
+    own_path: ClassVar[None] = None  # answered once, read nowhere
     purpose: str
     kind: FactorKind
     status: ChallengeStatus

@@ -1,7 +1,7 @@
 """Permissions: the catalogue, and single ones given or denied."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 from uuid import UUID
 
 from fastapi import Path, Query
@@ -88,6 +88,7 @@ class TargetView(View):
 class PermissionAssignmentView(Stored):
     """One permission given or denied to a member, or to all who have a role."""
 
+    own_path: ClassVar[None] = None  # read in the list alone
     organization_id: UUID
     target: TargetView
     permission: str

@@ -1,7 +1,7 @@
 """Role assignments: who has which role, where and for how long."""
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, ClassVar
 from uuid import UUID
 
 from fastapi import Path, Query
@@ -59,6 +59,7 @@ class AssignRole(Body):
 class RoleAssignmentView(Stored):
     """A role given to a member, or to one of staff."""
 
+    own_path: ClassVar[None] = None  # read in the list alone
     organization_id: Annotated[UUID | None, Field(description="Null for a platform role.")]
     membership_id: UUID | None
     user_id: Annotated[UUID | None, Field(description="Only of a platform role.")]

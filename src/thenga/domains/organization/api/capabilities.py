@@ -220,10 +220,9 @@ def _most(row: Capability, today: date) -> Money | None:
 
 
 def _allowed(row: Capability, now: datetime) -> list[AllowedMove]:
-    reviewed = CapabilityVerificationLifecycle.allowed(row, now)
     return [
         *CapabilityLifecycle.allowed(row, now),
-        *(one for one in reviewed if one["move"] == "request_review"),
+        *CapabilityVerificationLifecycle.allowed(row, now),
     ]
 
 

@@ -48,8 +48,6 @@ Questions = Annotated[
         description="What the client is asked: `on_time`, `on_budget`, `quality`, `would_rehire`.",
     ),
 ]
-# There is no request yet that would end here.
-_NOT_OPEN = ("request", "confirm", "decline", "expire", "bounce")
 
 
 class AddClientReference(Body):
@@ -102,8 +100,7 @@ class ClientReferenceView(RecordView):
         cls, row: ClientReference, contact: dict[str, str | None], now: datetime
     ) -> "ClientReferenceView":
         moves = ClientReferenceLifecycle.allowed(row, now)
-        offered = [one for one in moves if one["move"] not in _NOT_OPEN]
-        return cls.shown({**shown(row), **contact, "allowed_moves": offered})
+        return cls.shown({**shown(row), **contact, "allowed_moves": moves})
 
 
 @router.post(

@@ -125,7 +125,7 @@ class PreferencesView(DocumentView):
     organization_id: UUID
     created_at: datetime | None
     updated_at: datetime | None
-    version: Annotated[int, Field(ge=0, description="The ETag; 0 before the first document.")]
+    version: Annotated[int, Field(ge=0, description="For `If-Match`; 0 before the first document.")]
     warnings: Annotated[
         list[WarningView], Field(description="Kept as you said it, but it may not do what you mean")
     ]
@@ -163,7 +163,7 @@ async def get_procurement_preferences(
     organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
 ) -> PreferencesView:
-    """What the company wants to bid on. Nobody has said it yet: the defaults, `ETag: "0"`."""
+    """What the company wants to bid on. Nobody has said it yet: the defaults, as version 0."""
     held = await procurement_preferences.current(read)
     return PreferencesView.of(held, await procurement_preferences.warnings(read, held.document))
 
@@ -177,7 +177,7 @@ async def put_procurement_preferences(
     body: PutPreferences,
     work: Annotated[Work, writes(Permission.PREFERENCES_UPDATE, if_match=True)],
 ) -> PreferencesView:
-    """Replace the whole document. Send `If-Match` with the `ETag` you read (`"0"` at first).
+    """Replace the whole document. Send `If-Match` with the `ETag` you read (or `"0"` at first).
 
     A document equal to the one in force makes no version. If somebody was faster, the 412 names
     the fields they changed in `changedFields`.
