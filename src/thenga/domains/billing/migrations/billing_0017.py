@@ -7,7 +7,7 @@ from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.migrating import make_table
 
 revision = "billing_0017"
-down_revision = "billing_0012"
+down_revision = "billing_0015"
 branch_labels = None
 depends_on = None
 
