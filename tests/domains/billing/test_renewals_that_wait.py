@@ -267,6 +267,10 @@ async def test_a_charge_on_file_that_a_provider_cancels_has_failed_once(
 
     await say(payer, StatedStatus.CANCELED)
     first = await recovery(payer)
+    (invoice,) = await payer.rows(
+        "SELECT collection_status FROM billing.invoice "
+        "WHERE organization_id = $1 AND purpose = 'renewal'"
+    )
     await payer.at(datetime(2027, 2, 1, 6, tzinfo=UTC))
     retrying = await recovery(payer)
     await say(payer, StatedStatus.CANCELED)
@@ -277,4 +281,5 @@ async def test_a_charge_on_file_that_a_provider_cancels_has_failed_once(
     status = (await payer.read(Subscription, bought.id)).status
     print(f"plan={status} canceled={first} retry={retrying} canceled={second} declined={more}")
     assert (status, first, retrying[0]) == ("past_due", ("open", "soft", 1), "retrying")
+    assert invoice["collection_status"] == "failed"
     assert (second, more) == (("open", "soft", 2), ("open", "hard", 2))
