@@ -7,13 +7,16 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 
+from tests.conftest import Time
 from tests.domains.billing.paying import pay, within
 from tests.factories import billing, documents
 from tests.factories import identity as people
+from tests.factories.subscriptions import customer, instant
 from tests.providers.loopback import worker
 from tests.suites import flows
+from thenga.domains.billing.jobs import jobs
 from thenga.domains.billing.services import parking
-from thenga.domains.billing.tables import Book, LineKind
+from thenga.domains.billing.tables import Book, LineKind, Subscription
 from thenga.kernel.host import Host
 
 TOMORROW = timedelta(days=1)
@@ -107,3 +110,40 @@ async def test_a_planted_count_that_sees_no_circle_is_found(
     monkeypatch.setattr(parking, "_MOST_LINES", 10**6)
 
     assert (await parked_by(api, host, owner))["parked"] is None
+
+
+@pytest.mark.rule("BIL-48")
+@pytest.mark.rule("BIL-51")
+async def test_a_renewal_that_would_bill_a_day_twice_parks_the_account(
+    api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
+):
+    buyer = await customer(host, api, clock, "2026-11-14 10:00")
+    bought = await buyer.buy("starter")
+    # As if nobody had written down that this month is billed.
+    await buyer.rows(
+        "UPDATE billing.subscription SET anchor_date = '2026-10-13', period_start = '2026-10-13', "
+        "period_end = '2026-11-13', next_check_at = '2026-11-14T10:00Z' "
+        "WHERE organization_id = $1 RETURNING id"
+    )
+    job, name = jobs.moved[Subscription]
+    who: dict[str, Any] = {name: UUID(bought["id"])}
+    work = billing.working(host, buyer.id)
+    work.enqueue(job, **who)
+    await work.finish()
+
+    async def parked() -> bool:
+        (found,) = (await buyer.get("accounts"))["items"]
+        return found["parked"] is not None and found["parked"]["reason"] == "invariant_broken"
+
+    async with worker(host):
+        await flows.until(parked)
+    (row,) = await buyer.rows(
+        "SELECT next_check_at, period_end, (SELECT count(*) FROM billing.invoice AS made "
+        "WHERE made.organization_id = $1) AS invoices "
+        "FROM billing.subscription WHERE organization_id = $1"
+    )
+
+    now = await buyer.read(bought["id"])
+    print(f"access={now['access']} next={row['next_check_at']} invoices={row['invoices']}")
+    assert (now["status"], now["access"], row["invoices"]) == ("active", "full", 1)
+    assert row["next_check_at"] == instant("2026-11-14 11:00")

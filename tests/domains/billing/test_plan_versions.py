@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import Opening
 from tests.factories import billing
 from tests.factories import identity as people
+from tests.factories.subscriptions import subscription
 from tests.settling import Settle
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.services import plan_versions
@@ -240,6 +241,36 @@ async def test_time_makes_an_old_version_grandfathered_and_counts_who_holds_it(h
     await read.close()
 
     assert (found.status, found.live_subscriptions) == (PlanStatus.GRANDFATHERED, 0)
+
+
+def to(version: PlanVersion) -> dict[str, Any]:
+    return {"planCode": version.plan_code, "planVersion": version.plan_version}
+
+
+@pytest.mark.parametrize("how", ["incomplete", "scheduled", "put_aside"])
+async def test_who_comes_to_a_version_is_counted_before_it_is_retired(
+    api: httpx2.AsyncClient, host: Host, operator: people.Person, how: str
+):
+    old = await billing.plan_version(host, status=PlanStatus.GRANDFATHERED, live_subscriptions=0)
+    pending = {"scheduled": to(old), "put_aside": {"planCode": "starter", "former": to(old)}}
+    bought = to(old) if how == "incomplete" else {"planCode": "starter", "planVersion": 1}
+    await subscription(
+        host,
+        uuid4(),
+        plan_code=bought["planCode"],
+        plan_version=bought["planVersion"],
+        status="incomplete" if how == "incomplete" else "active",
+        kind=PlanKind.BASE,
+        pending_change=pending.get(how),
+    )
+    work = system(host)
+    await plan_versions.look_after(work)
+    await work.finish()
+
+    path = f"/billing/plans/{old.plan_code}/versions/1/retire"
+    refused = await api.post(path, json={"reason": "Nobody has it"}, headers=operator.headers)
+
+    assert (refused.status_code, refused.json()["liveSubscriptions"]) == (409, 1)
 
 
 def _day(year: int) -> date:

@@ -9,10 +9,11 @@ import pytest
 from structlog.testing import capture_logs
 
 from tests.conftest import Time
-from tests.factories import paying
+from tests.factories import billing, paying
 from tests.factories.paying import Payer
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import collecting, parking, retries
+from thenga.domains.billing.public import UsageEntry
+from thenga.domains.billing.services import collecting, parking, retries, usage
 from thenga.domains.billing.tables import CollectionMethod, Payment, StatedStatus, Subscription
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
@@ -92,6 +93,41 @@ async def test_what_does_not_say_where_they_are_frees_nobody(
     named = await patch(buyer, billTo={"tradingName": "Mokoena"}, orderNumber="PO 7")
 
     assert named["parked"]["reason"] == "tax_data_missing"
+
+
+async def use(host: Host, buyer: Customer, key: str, quantity: int) -> None:
+    work = billing.working(host, buyer.id)
+    meter = "intelligence.reasoning_runs"
+    entry = UsageEntry(meter=meter, key=key, quantity=quantity, occurred_at=work.now)
+    await usage.record(work, [entry])
+    await work.finish()
+
+
+@pytest.mark.rule("BIL-23")
+@pytest.mark.rule("BIL-26")
+async def test_a_month_whose_usage_needs_an_address_bills_what_was_used_until_its_end(
+    api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
+):
+    named = {"legal_name": "Mokoena Plant Hire (Pty) Ltd"}
+    buyer = await customer(host, api, clock, "2026-11-14 10:00", bill_to=named)
+    bought = await buyer.buy("enterprise")
+    await use(host, buyer, "first", 3010)
+    await buyer.at("2026-12-13 22:00")
+    await buyer.sweep(bought["id"])
+    parked, before = (await account(buyer))["parked"], await renewed(buyer)
+
+    await buyer.at("2026-12-20 10:00")
+    await use(host, buyer, "second", 3050)
+    await patch(buyer, billTo={"address": ADDRESS})
+    await buyer.sweep(bought["id"])
+
+    (made,) = await buyer.rows(
+        "SELECT gross_minor FROM billing.invoice WHERE organization_id = $1 AND purpose = 'renewal'"
+    )
+    print(f"parked={parked} billed={made['gross_minor']}")
+    assert (parked["reason"], before) == ("tax_data_missing", [])
+    assert await renewed(buyer) == [("2026-12-14", "2027-01-14", 499900)]
+    assert made["gross_minor"] == 499900 + 1200
 
 
 async def try_again(payer: Payer) -> None:
@@ -267,6 +303,10 @@ async def test_a_charge_on_file_that_a_provider_cancels_has_failed_once(
 
     await say(payer, StatedStatus.CANCELED)
     first = await recovery(payer)
+    (invoice,) = await payer.rows(
+        "SELECT collection_status FROM billing.invoice "
+        "WHERE organization_id = $1 AND purpose = 'renewal'"
+    )
     await payer.at(datetime(2027, 2, 1, 6, tzinfo=UTC))
     retrying = await recovery(payer)
     await say(payer, StatedStatus.CANCELED)
@@ -277,4 +317,5 @@ async def test_a_charge_on_file_that_a_provider_cancels_has_failed_once(
     status = (await payer.read(Subscription, bought.id)).status
     print(f"plan={status} canceled={first} retry={retrying} canceled={second} declined={more}")
     assert (status, first, retrying[0]) == ("past_due", ("open", "soft", 1), "retrying")
+    assert invoice["collection_status"] == "failed"
     assert (second, more) == (("open", "soft", 2), ("open", "hard", 2))

@@ -44,12 +44,13 @@ def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:
 
 
 def nobody_holds_it(row: PlanVersion, at: datetime) -> None:
-    """No live subscription has this version; a version that is not sold only ever loses some."""
+    """No live subscription has this version or comes to it; what is not sold only loses some."""
     if row.live_subscriptions != 0:
         held = row.live_subscriptions
         counted = "Nobody has counted" if held is None else f"There are {held}"
         raise not_possible(
-            f"{counted} live subscriptions of this version; it is retired when there are none.",
+            f"{counted} subscriptions that have this version or come to it; it is retired when "
+            f"there are none.",
             status=row.status,
             operation="retire",
             allowed=[],

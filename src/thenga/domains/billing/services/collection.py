@@ -37,9 +37,15 @@ def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
         return C.SETTLED
     if any(one.status is P.PROCESSING for one in attempts):
         return C.PROCESSING
-    if attempts and attempts[-1].status is P.FAILED:
+    if attempts and _has_failed(attempts[-1]):
         return C.FAILED
     return C.NONE if invoice.number is None else C.PENDING
+
+
+def _has_failed(payment: Payment) -> bool:
+    """A charge of a method on file that was canceled has failed; at a page somebody left it."""
+    canceled = payment.status is P.CANCELED and payment.payment_method_id is not None
+    return canceled or payment.status is P.FAILED
 
 
 async def follow(work: Work, invoice: Invoice) -> None:

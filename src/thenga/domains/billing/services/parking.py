@@ -5,13 +5,21 @@ what lacked tax data goes on once they are told; everything else waits for an op
 """
 
 from collections.abc import Set
+from datetime import timedelta
 from uuid import UUID
 
 import structlog
 from sqlalchemy import func, select
 
 from thenga.domains.billing.services import accounts
-from thenga.domains.billing.tables import InvoiceLine
+from thenga.domains.billing.tables import (
+    Cancellation,
+    Invoice,
+    InvoiceLine,
+    PaymentFailure,
+    Subscription,
+    Trial,
+)
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Form, errand
@@ -19,6 +27,9 @@ from thenga.kernel.jobs.declare import Form, errand
 log = structlog.get_logger()
 
 IN_DOUBT, TOO_MANY_LINES = "ledger_check_failed", "too_many_lines"
+BROKEN = "invariant_broken"
+Timed = Trial | Subscription | Invoice | PaymentFailure | Cancellation
+_LATER = timedelta(hours=1)
 _MOST_LINES = 15  # a day and subscription; whatever makes more of them runs in a circle
 park_account = errand("billing.park_account", form=Form.QUEUED, key="{reason}")
 free_account = errand("billing.free_account", form=Form.QUEUED, key="{reason}")
@@ -59,6 +70,16 @@ async def park(work: Work, *, reason: str) -> None:
         account.parked = {"reason": reason, "since": work.now.isoformat()}
         await work.save(account)
         log.error("billing.account.parked", reason=reason)
+
+
+async def stop(work: Work, row: type[Timed], row_id: UUID, *, broken: str) -> None:
+    """What time was to do with a row would have broken an invariant: somebody has to look, and it
+    is not tried again every few seconds."""
+    log.error("billing.invariant.broken", row=row.__table__.name, row_id=str(row_id), broken=broken)
+    await park(work, reason=BROKEN)
+    held: Timed = await work.lock(row, row_id)
+    held.next_check_at = work.now + _LATER
+    await work.save(held)
 
 
 async def free(work: Work, *, reason: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from uuid import UUID
 
 import asyncpg
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.tables import (
@@ -17,12 +17,10 @@ from thenga.domains.billing.tables import (
     OfferedPlan,
     PlanStatus,
     PlanVersion,
-    Subscription,
     SubscriptionStatus,
 )
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
 from thenga.kernel.jobs.declare import Form, errand
@@ -35,7 +33,17 @@ _TERMS = (
     *("trial_eligible", "prices", "entitlements", "effective_from", "retired_at"),
 )
 S = SubscriptionStatus
-_LIVE = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
+_HOLDING = (S.INCOMPLETE, S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
+# A change that waits brings somebody to a version, also one that an unpaid change has put aside.
+_HOLDERS = """
+    SELECT count(*) AS counted FROM billing.subscription,
+        jsonb_build_object('planCode', $1::text, 'planVersion', $2::int) AS wanted
+    WHERE status = ANY($3) AND (
+        (plan_code = $1 AND plan_version = $2)
+        OR pending_change @> wanted
+        OR pending_change -> 'former' @> wanted
+    )
+"""
 
 
 class EffectiveTooEarly(Problem):
@@ -142,7 +150,9 @@ async def _bring(work: Work, version: PlanVersion) -> None:
 async def look_after(work: Work) -> None:
     """As the system login: write down what time made of versions, and count who holds them.
 
-    A version that is not sold any more only loses subscriptions, so a count of 0 stays true.
+    A version that is not sold any more only loses subscriptions, so a count of 0 stays true; it is
+    counted all the same, because a purchase of its last moment may be written a moment later.
+    Operators see nobody's subscriptions, so whoever retires a version goes by this count.
     """
     today = local_day(work.now)
     over = select(PlanVersion).where(
@@ -153,26 +163,18 @@ async def look_after(work: Work) -> None:
         PlanVersionLifecycle.supersede(held, at=work.now)
         held.live_subscriptions = await _holders(work, held)
         await work.save(held)
-    kept = select(PlanVersion).where(
-        PlanVersion.status == PlanStatus.GRANDFATHERED, PlanVersion.live_subscriptions > 0
-    )
-    for version in await work.all(kept, limit=100):
+    kept = select(PlanVersion).where(PlanVersion.status == PlanStatus.GRANDFATHERED)
+    for version in await work.all(kept, limit=1000):
         held = await work.lock(PlanVersion, version.id)
         held.live_subscriptions = await _holders(work, held)
         await work.save(held)
 
 
 async def _holders(work: Work, version: PlanVersion) -> int:
-    counted = await work.value(
-        select(func.count())
-        .select_from(Subscription.__table__)
-        .where(
-            Subscription.plan_code == version.plan_code,
-            Subscription.plan_version == version.plan_version,
-            among(Subscription.__table__.c.status, [one.value for one in _LIVE]),
-        )
-    )
-    return counted or 0
+    """How many have it, are buying it, or come to it by a change that waits."""
+    named = (version.plan_code, version.plan_version)
+    (found,) = await work.query(_HOLDERS, *named, [one.value for one in _HOLDING])
+    return int(found["counted"])
 
 
 async def _add(work: Work, made: PlanVersion) -> PlanVersion:
