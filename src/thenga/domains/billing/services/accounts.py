@@ -9,7 +9,7 @@ from sqlalchemy import or_, select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import AccountLifecycle
-from thenga.domains.billing.services import entitlements, journal
+from thenga.domains.billing.services import entitlements, journal, recovery_holds
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -118,6 +118,8 @@ async def change(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Acc
         )
     _state(work, account, fields)
     await work.save(account)
+    if "parked" in fields:
+        await recovery_holds.let_go(work)
     if "spend_cap_minor" in fields:
         await entitlements.follow(work, reason="spend_cap_changed")
     return account

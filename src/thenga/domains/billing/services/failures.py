@@ -20,6 +20,7 @@ from thenga.domains.billing.services import (
     subscription_moves,
 )
 from thenga.domains.billing.tables import (
+    Account,
     FailureCategory,
     FailureKind,
     FailureStatus,
@@ -101,6 +102,8 @@ async def begin(
         grace_ends_at=dates.grace_ends_at,
         ends_at=dates.ends_at,
     )
+    if (await work.get(Account, invoice.account_id)).parked is not None:
+        failure.held_since = work.now
     failure.next_check_at = recovery_steps.next_check(failure, work.now)
     await work.add(failure)
     await _fall_behind(work, subscription)

@@ -10,7 +10,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy import func, select
 
-from thenga.domains.billing.services import accounts
+from thenga.domains.billing.services import accounts, recovery_holds
 from thenga.domains.billing.tables import InvoiceLine
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
@@ -58,6 +58,7 @@ async def park(work: Work, *, reason: str) -> None:
     if account.parked is None:
         account.parked = {"reason": reason, "since": work.now.isoformat()}
         await work.save(account)
+        await recovery_holds.hold(work)
         log.error("billing.account.parked", reason=reason)
 
 
@@ -67,3 +68,4 @@ async def free(work: Work, *, reason: str) -> None:
     if account.parked is not None and account.parked["reason"] == reason:
         account.parked = None
         await work.save(account)
+        await recovery_holds.let_go(work)

@@ -15,6 +15,7 @@ from thenga.domains.billing.services import (
     payments,
     periods,
     plan_changes,
+    recovery_holds,
     standing,
     subscription_moves,
     telling,
@@ -133,6 +134,7 @@ async def wait_for_tax_data(work: Work, account: Account) -> None:
     """Nothing is billed by itself until the account says who is billed (BIL-51)."""
     account.parked = {"reason": "tax_data_missing", "since": work.now.isoformat()}
     await work.save(account)
+    await recovery_holds.hold(work)
 
 
 async def begin_anew(work: Work, subscription: Subscription, day: date) -> None:

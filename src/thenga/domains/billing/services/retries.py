@@ -56,10 +56,11 @@ async def by_date(
     """One of the dates: charge, or remind where a charge could not succeed."""
     failure.next_retry_at = recovery_steps.next_retry(failure, work.now)
     failure.retries_left = recovery_steps.retries_left(failure, work.now)
-    if await is_charged(work, invoice) or await _is_parked(work, invoice.account_id):
-        return  # somebody tries by hand, and never two at once; or nothing is charged for now
+    if await is_charged(work, invoice):
+        return  # somebody tries by hand, and never two at once
     method = await payment_methods.default_of(work, subscription.account_id)
-    if method is None or standing.only_reminds(failure):
+    parked = await _is_parked(work, invoice.account_id)
+    if method is None or parked or standing.only_reminds(failure):
         await _remind(work, failure, subscription, invoice)
         return
     if await payments.next_allowed(work, method.id, invoice) > work.now:
@@ -77,7 +78,8 @@ async def _remind(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
     failure.attempts = [*failure.attempts, {"at": work.now.isoformat(), "reminder": True}]
-    if failure.retries_left == 0 and failure.status is not FailureStatus.EXHAUSTED:
+    tried = failure.retries_left == 0 and failure.held_since is None
+    if tried and failure.status is not FailureStatus.EXHAUSTED:
         await failures.exhaust(work, failure, subscription)
     await work.save(failure)
     await failure_notices.tell_failed(work, failure, invoice, payment_id=None)

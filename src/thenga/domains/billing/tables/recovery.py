@@ -53,6 +53,7 @@ class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVA
     retries_left: Col[int] = col(sa.Integer)
     grace_ends_at: Col[datetime] = col(Instant)
     shielded_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    held_since: Col[datetime | None] = col(Instant, nullable=True, default=None)  # it is parked
     exhausted_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     ends_at: Col[datetime] = col(Instant)  # when the subscription ends without money
     grace_told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
