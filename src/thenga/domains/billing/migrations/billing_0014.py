@@ -1,4 +1,4 @@
-"""A recovery waits while its account is parked."""
+"""A recovery waits while its account is parked, and counts what was told of it."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,3 +12,9 @@ depends_on = None
 def upgrade() -> None:
     column = sa.Column("held_since", sa.DateTime(timezone=True), nullable=True)
     op.add_column("payment_failure", column, schema="billing")
+    counted = sa.Column("notices", sa.Integer, nullable=False, server_default="1")
+    op.add_column("payment_failure", counted, schema="billing")
+    op.execute(
+        "UPDATE billing.payment_failure SET notices = greatest(1, jsonb_array_length(attempts))"
+    )
+    op.alter_column("payment_failure", "notices", server_default=None, schema="billing")

@@ -29,7 +29,7 @@ async def tell_failed(
 ) -> None:
     """The first failure, then each attempt and each reminder."""
     await work.touch(invoice)
-    number = max(0, len(failure.attempts) - 1)
+    number = failure.notices - 1
     work.publish(
         public.PaymentFailed(
             organization_id=failure.organization_id,

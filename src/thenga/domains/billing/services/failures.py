@@ -65,7 +65,7 @@ async def open_or_go_on(
         return
     failure = await work.lock(PaymentFailure, known.id)
     failure.category = category
-    failure.attempts = [*failure.attempts, attempt]
+    failure.attempts, failure.notices = [*failure.attempts, attempt], failure.notices + 1
     await _go_on(work, failure, subscription)
     await failure_notices.tell_failed(work, failure, invoice, payment_id=payment.id)
 

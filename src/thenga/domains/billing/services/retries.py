@@ -77,7 +77,8 @@ async def is_charged(read: Reader, invoice: Invoice) -> bool:
 async def _remind(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
-    failure.attempts = [*failure.attempts, {"at": work.now.isoformat(), "reminder": True}]
+    reminder = {"at": work.now.isoformat(), "reminder": True}
+    failure.attempts, failure.notices = [*failure.attempts, reminder], failure.notices + 1
     tried = failure.retries_left == 0 and failure.held_since is None
     if tried and failure.status is not FailureStatus.EXHAUSTED:
         await failures.exhaust(work, failure, subscription)
@@ -140,9 +141,8 @@ async def _charge(
     PaymentFailureLifecycle.attempt(failure, at=work.now)
     await work.save(failure)
     how = How(payment_method_id=method_id)
-    attempt = len(failure.attempts)
     return await payments.begin(
-        work, account, invoice, how=how, initiated_by=initiated_by, attempt=attempt
+        work, account, invoice, how=how, initiated_by=initiated_by, attempt=failure.notices
     )
 
 
