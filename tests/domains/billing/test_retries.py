@@ -80,6 +80,7 @@ async def test_a_retry_by_hand_in_the_instant_of_a_date_is_one_charge(
     assert len(running) == 1
     assert first.status_code in (202, 409)
     assert (again.status_code, again.json()["code"]) == (409, "billing-payment-in-progress")
+    assert again.json()["paymentId"] == str(running[0]["id"])
     assert told.count("PaymentRecovered") == told.count("EntitlementChanged") == 1
     recovered = (
         await api.get(f"/billing/payment-failures/{failure['id']}", headers=headers)

@@ -39,7 +39,6 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
-    PaymentStatus,
     Purpose,
     Subscription,
     SubscriptionStatus,
@@ -125,8 +124,8 @@ async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
 async def _drop_draft(work: Work, subscription: Subscription) -> None:
     """An earlier try that was not paid makes way; one that is being charged does not."""
     for draft in await _drafts(work, subscription):
-        payment = await payments.running(work, draft.id)
-        if payment is not None and payment.status is PaymentStatus.PROCESSING:
+        payment = await payments.charging(work, draft.id)
+        if payment is not None:
             raise payments.PaymentInProgress(paymentId=str(payment.id))
         await invoices.discard(work, await work.lock(Invoice, draft.id))
 
@@ -175,8 +174,7 @@ async def _convert_at_end(work: Work, trial: Trial, how: How) -> None:
 
 async def _is_being_charged(read: Reader, subscription: Subscription) -> bool:
     for draft in await _drafts(read, subscription):
-        payment = await payments.running(read, draft.id)
-        if payment is not None and payment.status is PaymentStatus.PROCESSING:
+        if await payments.charging(read, draft.id) is not None:
             return True
     return False
 

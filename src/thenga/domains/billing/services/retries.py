@@ -29,7 +29,6 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
-    PaymentStatus,
     Subscription,
 )
 from thenga.kernel.db.reader import Reader
@@ -56,7 +55,7 @@ async def by_date(
     """One of the dates: charge, or remind where a charge could not succeed."""
     failure.next_retry_at = recovery_steps.next_retry(failure, work.now)
     failure.retries_left = recovery_steps.retries_left(failure, work.now)
-    if await is_charged(work, invoice):
+    if await payments.charging(work, invoice.id) is not None:
         return  # somebody tries by hand, and never two at once
     method = await payment_methods.default_of(work, subscription.account_id)
     parked = await _is_parked(work, invoice.account_id)
@@ -66,12 +65,6 @@ async def by_date(
     if await payments.next_allowed(work, method.id, invoice) > work.now:
         return
     await _charge(work, failure, invoice, method.id, initiated_by="system")
-
-
-async def is_charged(read: Reader, invoice: Invoice) -> bool:
-    """Whether a charge is under way; a page that waits for the customer is none."""
-    known = await payments.running(read, invoice.id)
-    return known is not None and known.status is PaymentStatus.PROCESSING
 
 
 async def _remind(
@@ -96,8 +89,9 @@ async def by_hand(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Pa
             operation="retry",
             allowed=[],
         )
-    if await is_charged(work, invoice):
-        raise PaymentInProgress()
+    charged = await payments.charging(work, invoice.id)
+    if charged is not None:
+        raise PaymentInProgress(paymentId=str(charged.id))
     chosen = await _chosen(work, subscription, method_id)
     _check_by_hand(failure, work.now)
     return await _charge(work, failure, invoice, chosen.id, initiated_by="customer")
@@ -160,6 +154,7 @@ async def new_method(work: Work, method: PaymentMethod) -> None:
     )
     for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
         failure, _, invoice = await held(work, known.id)
-        owed = invoice.amount_due_minor > 0 and not await is_charged(work, invoice)
+        charged = await payments.charging(work, invoice.id)
+        owed = invoice.amount_due_minor > 0 and charged is None
         if owed and await payments.next_allowed(work, method.id, invoice) <= work.now:
             await _charge(work, failure, invoice, method.id, initiated_by="system")
