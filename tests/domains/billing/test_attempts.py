@@ -2,6 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -11,8 +12,9 @@ from tests.factories import paying
 from tests.factories import payments as making
 from tests.factories.paying import Payer
 from thenga.domains.billing.services import payments
-from thenga.domains.billing.tables import PaymentStatus, Subscription
+from thenga.domains.billing.tables import PaymentStatus, Subscription, Trial
 from thenga.kernel.host import Host
+from thenga.kernel.money import Money
 
 NOVEMBER = datetime(2026, 11, 14, 8, tzinfo=UTC)
 STARTER = {"planCode": "starter", "interval": "month"}
@@ -86,9 +88,31 @@ async def test_a_renewal_waits_for_its_dates_when_the_card_was_tried_too_often(
     assert (len(payer.charged) - charged, later.status) == (1, "active")
 
 
-async def _was_refused(payer: Payer, times: int) -> None:
+@pytest.mark.rule("BIL-18")
+async def test_a_trial_that_ends_while_its_card_was_tried_too_often_waits_for_its_dates(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer = await paying.payer(host, clock, NOVEMBER)
+    headers = await paying.owner_of(host, payer)
+    wish = {"interval": "month", "paymentMethodId": str(payer.method.id), "when": "trial_end"}
+    trial = (await api.post("/billing/trials", json={}, headers=headers)).json()
+    chosen = await api.post(f"/billing/trials/{trial['id']}/convert", json=wish, headers=headers)
+    await payer.at(datetime(2026, 11, 28, 12, tzinfo=UTC))
+    await _was_refused(payer, 10, gross=Money.of("1499.00"))
+
+    await payer.at(datetime(2026, 11, 28, 23, tzinfo=UTC))  # 29 November has begun, local
+    ended = await payer.read(Trial, UUID(trial["id"]))
+    waits = await payer.read(Subscription, ended.subscription_id)
+    await payer.at(datetime(2026, 12, 2, 7, tzinfo=UTC))
+
+    bought = await payer.read(Subscription, ended.subscription_id)
+    assert chosen.status_code == 200
+    assert (ended.status, waits.status, bought.status) == ("converted", "past_due", "active")
+
+
+async def _was_refused(payer: Payer, times: int, gross: Money = making.STARTER) -> None:
     """That card has just failed for the price of the plan, on another invoice."""
-    due = await making.invoice(payer.host, payer.organization_id)
+    due = await making.invoice(payer.host, payer.organization_id, gross=gross)
     for _ in range(times):
         await making.payment(
             *(payer.host, payer.organization_id),

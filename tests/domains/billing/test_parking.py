@@ -9,13 +9,14 @@ import pytest
 
 from tests.conftest import Time
 from tests.domains.billing.paying import pay, within
-from tests.factories import billing, documents
+from tests.factories import billing, documents, paying
 from tests.factories import identity as people
+from tests.factories.paying import Payer
 from tests.factories.subscriptions import customer, instant
 from tests.providers.loopback import worker
 from tests.suites import flows
 from thenga.domains.billing.jobs import jobs
-from thenga.domains.billing.services import parking
+from thenga.domains.billing.services import entitlements, parking
 from thenga.domains.billing.tables import Book, LineKind, Subscription
 from thenga.kernel.host import Host
 
@@ -147,3 +148,83 @@ async def test_a_renewal_that_would_bill_a_day_twice_parks_the_account(
     print(f"access={now['access']} next={row['next_check_at']} invoices={row['invoices']}")
     assert (now["status"], now["access"], row["invoices"]) == ("active", "full", 1)
     assert row["next_check_at"] == instant("2026-11-14 11:00")
+
+
+async def parked_in_recovery(host: Host, clock: Time) -> tuple[Payer, Subscription]:
+    """Declined on 14 November, parked ten days after."""
+    payer, subscription = await paying.declined(host, clock)
+    await payer.at(paying.RENEWED + timedelta(days=10, hours=10))
+    work = payer.work()
+    await parking.park(work, reason=parking.IN_DOUBT)
+    await work.finish()
+    return payer, subscription
+
+
+async def shown(api: httpx2.AsyncClient, payer: Payer, subscription: Subscription) -> Any:
+    """The plan as its owner reads it, and the level of its organization."""
+    headers = await paying.owner_of(payer.host, payer)
+    seen = (await api.get(f"/billing/subscriptions/{subscription.id}", headers=headers)).json()
+    work = payer.work()
+    signal = await entitlements.signal(work, "bid.workspaces")
+    await work.close()
+    return seen["status"], seen["access"], signal.access
+
+
+@pytest.mark.rule("BIL-51")
+async def test_time_takes_nothing_away_while_it_is_parked_and_leaves_days_to_pay_afterwards(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, subscription = await parked_in_recovery(host, clock)
+    told = len(await payer.told())
+    charged = len(payer.charged)
+
+    await payer.at(paying.RENEWED + timedelta(days=40, hours=10))
+    parked = await shown(api, payer, subscription)
+    reminded, charges = (await payer.told())[told:], len(payer.charged) - charged
+    operator = await people.staff(host, "platform_operator")
+    there = operator.headers | {"X-Organization-Id": str(payer.organization_id)}
+    found = (await api.get(f"/billing/accounts/{payer.account.id}", headers=there)).json()
+    freed = await api.patch(
+        f"/billing/accounts/{payer.account.id}",
+        json={"parked": None},
+        headers=there | {"If-Match": f'"{found["version"]}"'},
+    )
+    await payer.at(paying.RENEWED + timedelta(days=44) - timedelta(seconds=1))
+    left = await shown(api, payer, subscription)
+    warned = (await payer.told())[told:]
+    await payer.at(paying.RENEWED + timedelta(days=44))
+
+    ended = await shown(api, payer, subscription)
+    print(f"parked={parked} reminded={reminded} left={left} ended={ended}")
+    assert parked == ("past_due", "grace", "grace")
+    assert (charges, reminded.count("PaymentFailed")) == (0, 2)  # days 14 and 21
+    assert "GraceEnding" not in reminded
+    assert freed.status_code == 200
+    assert left == ("past_due", "grace", "grace")
+    assert warned.count("GraceEnding") == 1
+    assert ended == ("ended", "none", "full")
+
+
+@pytest.mark.rule("BIL-51")
+async def test_an_operator_pays_and_tries_again_for_a_parked_account(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, subscription = await parked_in_recovery(host, clock)
+    headers = await paying.owner_of(host, payer)
+    (failure,) = (await api.get("/billing/payment-failures", headers=headers)).json()["items"]
+    operator = await people.staff(host, "platform_operator")
+    there = operator.headers | {"X-Organization-Id": str(payer.organization_id)}
+    path = f"/billing/payment-failures/{failure['id']}/retry"
+    body = {"invoiceId": failure["invoiceId"], "paymentMethodId": str(payer.method.id)}
+
+    refused = await api.post(path, json={}, headers=headers)
+    tried = await api.post(path, json={}, headers=there)
+    await payer.settle()
+    payer.card = "ok"
+    paid = await api.post("/billing/payments", json=body, headers=there)
+    await payer.settle()
+
+    now = await shown(api, payer, subscription)
+    assert (refused.status_code, refused.json()["code"]) == (409, "billing-account-parked")
+    assert (tried.status_code, paid.status_code) == (202, 201)
+    assert now == ("active", "full", "full")

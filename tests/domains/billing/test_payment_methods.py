@@ -7,10 +7,16 @@ import httpx2
 import pytest
 
 from tests.domains.billing.paying import owner, told, within
-from tests.factories import billing, payments
+from tests.factories import billing, payments, subscriptions
 from tests.factories import identity as people
 from thenga.domains.billing.services import payment_methods
-from thenga.domains.billing.tables import MethodStatus, MethodToken, PaymentMethod
+from thenga.domains.billing.tables import (
+    MethodStatus,
+    MethodToken,
+    PaymentMethod,
+    PlanKind,
+    SubscriptionStatus,
+)
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
 
@@ -57,6 +63,30 @@ async def test_the_last_day_of_the_card_in_use_is_told_once_and_then_it_is_over(
         *((5, "active", 0), (12, "active", 1), (39, "active", 1)),
         *((40, "active", 1), (42, "expired", 1)),
     ]
+
+
+@pytest.mark.rule("BIL-40")
+async def test_a_card_that_only_a_plan_is_charged_to_is_told_of_once_it_is_used(
+    host: Host, owner: people.Member
+):
+    await payments.method(host, owner.organization_id)  # the account's own, good for ever
+    card = await running_out(host, owner.organization_id, 40)
+
+    async def told_after(days: int) -> int:
+        ahead = timedelta(days=days)
+        work = billing.working(host, owner.organization_id, ahead=ahead)
+        await payment_methods.pass_time(work, card.id)
+        await work.finish()
+        return (await told(host, owner.organization_id)).count("PaymentMethodExpiring")
+
+    unused = [await told_after(days) for days in (12, 14)]
+    active = {"kind": PlanKind.BASE, "status": SubscriptionStatus.ACTIVE}
+    await subscriptions.subscription(
+        host, owner.organization_id, payment_method_id=card.id, **active
+    )
+    used = [await told_after(days) for days in (15, 16, 39)]
+
+    assert (card.preferred, unused, used) == (False, [0, 0], [1, 1, 1])
 
 
 async def test_a_card_that_is_over_is_over_before_any_sweep_and_is_not_charged(

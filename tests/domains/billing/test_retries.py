@@ -80,6 +80,7 @@ async def test_a_retry_by_hand_in_the_instant_of_a_date_is_one_charge(
     assert len(running) == 1
     assert first.status_code in (202, 409)
     assert (again.status_code, again.json()["code"]) == (409, "billing-payment-in-progress")
+    assert again.json()["paymentId"] == str(running[0]["id"])
     assert told.count("PaymentRecovered") == told.count("EntitlementChanged") == 1
     recovered = (
         await api.get(f"/billing/payment-failures/{failure['id']}", headers=headers)
@@ -270,3 +271,45 @@ async def test_a_planted_file_that_keeps_a_refused_card_charges_it_at_the_next_r
     payer, _ = await paying.declined(host, clock, card="hard")
 
     assert await paid_otherwise(payer) == 1
+
+
+async def told_of(payer: Payer, event: str, name: str) -> list[Any]:
+    """One field of every event of a kind, in their order."""
+    found = await payer.rows(
+        "SELECT mesh_subject, envelope::jsonb -> 'data' AS data FROM billing.outbox "
+        "WHERE organization_id = $1 ORDER BY position"
+    )
+    rows = [row for row in found if f".{event}." in row["mesh_subject"]]
+    return [row["data"][name] for row in rows]
+
+
+@pytest.mark.rule("BIL-40")
+async def test_notices_are_counted_from_the_first_failure_on_also_where_nothing_was_charged(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer = await paying.payer(host, clock, datetime(2027, 1, 14, 8, tzinfo=UTC))
+    await payer.buy("professional")
+    work = payer.work()
+    await payment_methods.revoke(work, payer.method.id)
+    await work.finish()
+    await payer.at(datetime(2027, 2, 14, 6, tzinfo=UTC))  # renewed with nothing to charge
+    payer.card = "soft"
+    other = await paying.card(host, payer.account)
+    work = payer.work()
+    await retries.new_method(work, other)
+    await work.finish()
+    await payer.at(datetime(2027, 2, 17, 7, tzinfo=UTC))
+    payer.card = "ok"
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers)
+    path = f"/billing/payment-failures/{failure['id']}/retry"
+
+    retried = await api.post(path, json={}, headers=headers)
+    await payer.settle()
+
+    attempts = await told_of(payer, "PaymentFailed", "attempt")
+    succeeded = await told_of(payer, "PaymentSucceeded", "failureId")
+    print(f"attempts={attempts} retried={retried.json()['attempt']} failureId={succeeded}")
+    assert attempts == [0, 1, 2, 3]  # the renewal, the new card, days 1 and 3
+    assert retried.json()["attempt"] == 4
+    assert succeeded == [None, failure["id"]]

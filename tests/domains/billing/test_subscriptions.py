@@ -13,7 +13,7 @@ from tests.factories import billing, subscriptions
 from tests.factories import identity as people
 from tests.factories.subscriptions import Customer, customer
 from tests.suites import clocks, flows
-from thenga.domains.billing.services import expiring
+from thenga.domains.billing.services import payments
 from thenga.domains.billing.services import subscriptions as buying
 from thenga.domains.billing.tables import (
     AccountStatus,
@@ -343,11 +343,11 @@ async def test_a_planted_purchase_that_leaves_the_former_one_is_refused_by_the_d
 async def test_a_planted_expiry_that_does_not_wait_for_a_charge_is_found(
     buyer: Customer, monkeypatch: pytest.MonkeyPatch
 ):
-    async def never(*_: Any) -> bool:
-        return False
+    async def never(*_: Any) -> None:
+        return None
 
     bought = await buyer.start()
-    monkeypatch.setattr(expiring, "is_charging", never)
+    monkeypatch.setattr(payments, "charging", never)
 
     await buyer.at("2026-11-15 10:00")
 

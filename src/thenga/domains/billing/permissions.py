@@ -79,6 +79,11 @@ def _buys(code: Permission, title: str) -> Granted:
     return Granted(code, title, _OURS, _BUYERS, Sensitivity.MONEY, while_suspended=True)
 
 
+def _pays(code: Permission, title: str) -> Granted:
+    # For a parked account operators pay, and nobody else does (BIL-51).
+    return Granted(code, title, _BOTH, _KEEPERS, Sensitivity.MONEY, while_suspended=True)
+
+
 def _operates(code: Permission, title: str, sensitivity: Sensitivity) -> Granted:
     return Granted(code, title, _STAFF, _OPERATORS, sensitivity)
 
@@ -112,12 +117,12 @@ GRANTED = (
     _reads(P.INVOICE_READ, "Read invoices and credit notes"),
     _operates(P.INVOICE_WRITE_OFF, "Write an invoice off", SENSITIVE),
     _operates(P.CREDIT_NOTE_ISSUE, "Issue a credit note", SENSITIVE),
-    _buys(P.PAYMENT_CREATE, "Pay"),
+    _pays(P.PAYMENT_CREATE, "Pay"),
     _reads(P.PAYMENT_READ, "Read payments and refunds"),
     _operates(P.PAYMENT_REFUND, "Pay money back", SENSITIVE),
     _operates(P.PAYMENT_CONFIRM, "Confirm money on the bank account", SENSITIVE),
     _reads(P.PAYMENT_FAILURE_READ, "Read failed payments"),
-    _buys(P.PAYMENT_FAILURE_RETRY, "Try a failed payment again"),
+    _pays(P.PAYMENT_FAILURE_RETRY, "Try a failed payment again"),
     Granted(P.CALLBACK_READ, "Read what providers said", _STAFF, _AUDITORS),
     _operates(P.CALLBACK_REPLAY, "Work a callback again", MONEY),
     Granted(P.TEST_CLOCK_ADVANCE, "Move the clock of a sandbox", _OURS, while_suspended=True),

@@ -10,16 +10,22 @@ from functools import cache
 from pathlib import Path
 
 import aiosmtplib
+import structlog
 
 from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.host import Host
+
+log = structlog.get_logger()
 
 _LETTERS = Path(__file__).parent.parent / "content" / "letters"
 _FACT = re.compile(r"\{\{(\w+)\}\}")
 
 
 class MailRequests(Requests):
-    """Real SMTP, one connection a letter; `key` makes a repeated hand-over the same letter."""
+    """Real SMTP, one connection a letter; `key` makes a repeated hand-over the same letter.
+
+    An address that is refused keeps nobody else from their letter.
+    """
 
     def __init__(self, host: Host) -> None:
         self._host = host.settings.smtp_host
@@ -35,6 +41,7 @@ class MailRequests(Requests):
         key: str,
     ) -> str:
         subject, text = letter(topic_code, facts | sealed_facts)
+        refused: dict[int, aiosmtplib.SMTPException] = {}
         for number, recipient in enumerate(recipients):
             message = EmailMessage()
             message["From"] = "Thenga <no-reply@thenga.example>"
@@ -42,7 +49,16 @@ class MailRequests(Requests):
             message["Subject"] = subject
             message["Message-ID"] = f"<{key}.{number}@thenga.example>"
             message.set_content(text)
-            await aiosmtplib.send(message, hostname=self._host, port=self._port, timeout=10)
+            try:
+                await aiosmtplib.send(message, hostname=self._host, port=self._port, timeout=10)
+            except aiosmtplib.SMTPException as fault:
+                refused[number] = fault
+        if refused and len(refused) == len(recipients):
+            raise next(iter(refused.values()))  # nobody has it, so a repetition doubles nothing
+        for number, fault in refused.items():
+            log.warning(
+                "billing.letter.refused", key=key, number=number, fault=type(fault).__name__
+            )
         return key
 
 

@@ -71,7 +71,7 @@ class PaymentMismatchFound(
 class PaymentMethodExpiring(
     Event, type="billing.PaymentMethodExpiring.v1", subject="payment_method_id"
 ):
-    """The card that is charged next is good for thirty days more; told once (BIL-40)."""
+    """A card that is charged next is good for thirty days more at most; told once (BIL-40)."""
 
     organization_id: UUID
     payment_method_id: UUID

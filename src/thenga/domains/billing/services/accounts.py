@@ -9,7 +9,7 @@ from sqlalchemy import or_, select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import AccountLifecycle
-from thenga.domains.billing.services import entitlements, journal, tax_data
+from thenga.domains.billing.services import entitlements, journal, recovery_holds, tax_data
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -140,6 +140,7 @@ async def wake(work: Work) -> None:
         subscription = await work.lock(Subscription, known.id)
         subscription.next_check_at = work.now
         await work.save(subscription)
+    await recovery_holds.let_go(work)
 
 
 def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:

@@ -24,6 +24,7 @@ from thenga.domains.billing.services import (
     recovery_calendar,
     refunds,
     retries,
+    standing,
 )
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside, tell, tell_of
@@ -236,6 +237,7 @@ async def _follow(work: Work, payment: Payment) -> None:
 
 
 async def _succeeded(work: Work, payment: Payment) -> None:
+    failure = await standing.unsettled(work, payment.invoice_id)
     work.publish(
         public.PaymentSucceeded(
             organization_id=payment.organization_id,
@@ -243,6 +245,7 @@ async def _succeeded(work: Work, payment: Payment) -> None:
             invoice_id=payment.invoice_id,
             subscription_id=payment.subscription_id,
             amount=payment.amount,
+            failure_id=failure.id if failure else None,
         )
     )
     invoice = await work.get(Invoice, payment.invoice_id)

@@ -7,7 +7,6 @@ from thenga.domains.billing.tables import (
     Invoice,
     InvoiceStatus,
     Payment,
-    PaymentStatus,
     Purpose,
     Subscription,
 )
@@ -37,8 +36,8 @@ async def check_not_charged(read: Reader, subscription: Subscription) -> None:
 async def charging(read: Reader, subscription: Subscription) -> Payment | None:
     """The charge that is on its way; what only waits for the customer is not waited for."""
     for draft in await _waiting(read, subscription):
-        payment = await payments.running(read, draft.id)
-        if payment is not None and payment.status is PaymentStatus.PROCESSING:
+        payment = await payments.charging(read, draft.id)
+        if payment is not None:
             return payment
     return None
 

@@ -186,8 +186,8 @@ async def _buy(
     hindered = await renewals.hindrance(work, how.payment_method_id, invoice)
     if hindered is None:
         return await payments.begin(work, account, invoice, how=how, initiated_by="system")
-    declined = FailureKind.DECLINED
-    await failures.begin(work, invoice, subscription, kind=declined, category=hindered)
+    declined, held = FailureKind.DECLINED, await work.hold(invoice)
+    await failures.begin(work, held, subscription, kind=declined, category=hindered)
     return None
 
 

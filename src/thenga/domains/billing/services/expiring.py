@@ -1,7 +1,5 @@
 """A sign-up that is not paid within 23 hours falls away and leaves no document (BIL-15)."""
 
-from uuid import UUID
-
 from sqlalchemy import select
 
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
@@ -10,7 +8,6 @@ from thenga.domains.billing.services.subscription_moves import UNPAID_FOR, plan_
 from thenga.domains.billing.tables import (
     Invoice,
     InvoiceStatus,
-    PaymentStatus,
     Purpose,
     Subscription,
     SubscriptionStatus,
@@ -32,13 +29,7 @@ async def is_due(read: Reader, subscription: Subscription) -> bool:
     if read.now < subscription.created_at + UNPAID_FOR:
         return False
     draft = await first_invoice(read, subscription)
-    return draft is None or not await is_charging(read, draft.id)
-
-
-async def is_charging(read: Reader, invoice_id: UUID) -> bool:
-    """Whether a charge is on its way; what only waits for the customer is not waited for."""
-    running = await payments.running(read, invoice_id)
-    return running is not None and running.status is PaymentStatus.PROCESSING
+    return draft is None or await payments.charging(read, draft.id) is None
 
 
 async def expire_former(work: Work, subscription: Subscription) -> None:

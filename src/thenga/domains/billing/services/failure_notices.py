@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from thenga.domains.billing import public
-from thenga.domains.billing.services import telling
+from thenga.domains.billing.services import standing, telling
 from thenga.domains.billing.tables import FailureCategory, FailureKind, Invoice, PaymentFailure
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
@@ -29,7 +29,7 @@ async def tell_failed(
 ) -> None:
     """The first failure, then each attempt and each reminder."""
     await work.touch(invoice)
-    number = max(0, len(failure.attempts) - 1)
+    number = failure.notices - 1
     work.publish(
         public.PaymentFailed(
             organization_id=failure.organization_id,
@@ -51,7 +51,7 @@ async def tell_failed(
 
 async def tell_grace_ending(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
     """Once, some days before access is reduced."""
-    grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+    grace = standing.grace_ends_at(failure)
     work.publish(
         public.GraceEnding(
             organization_id=failure.organization_id,

@@ -20,6 +20,7 @@ from thenga.domains.billing.services import (
     subscription_moves,
 )
 from thenga.domains.billing.tables import (
+    Account,
     FailureCategory,
     FailureKind,
     FailureStatus,
@@ -67,7 +68,7 @@ async def open_or_go_on(
         await work.save(failure)
         return
     failure.category = category
-    failure.attempts = [*failure.attempts, attempt]
+    failure.attempts, failure.notices = [*failure.attempts, attempt], failure.notices + 1
     await _go_on(work, failure, subscription)
     await failure_notices.tell_failed(work, failure, invoice, payment_id=payment.id)
 
@@ -117,6 +118,8 @@ async def begin(
         grace_ends_at=dates.grace_ends_at,
         ends_at=dates.ends_at,
     )
+    if (await work.get(Account, invoice.account_id)).parked is not None:
+        failure.held_since = work.now
     failure.next_check_at = recovery_steps.next_check(failure, work.now)
     await work.add(failure)
     await _fall_behind(work, subscription)

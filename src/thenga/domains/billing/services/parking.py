@@ -11,7 +11,7 @@ from uuid import UUID
 import structlog
 from sqlalchemy import func, select
 
-from thenga.domains.billing.services import accounts
+from thenga.domains.billing.services import accounts, recovery_holds
 from thenga.domains.billing.tables import (
     Cancellation,
     Invoice,
@@ -69,6 +69,7 @@ async def park(work: Work, *, reason: str) -> None:
     if account.parked is None:
         account.parked = {"reason": reason, "since": work.now.isoformat()}
         await work.save(account)
+        await recovery_holds.hold(work)
         log.error("billing.account.parked", reason=reason)
 
 

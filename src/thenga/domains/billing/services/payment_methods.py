@@ -206,6 +206,18 @@ async def is_needed(read: Reader, method: PaymentMethod) -> bool:
     return bool(await read.all(live, limit=1))
 
 
+async def _is_used(read: Reader, method: PaymentMethod) -> bool:
+    """Whether a charge of today would go to it: a live plan's own, or the account's."""
+    if not is_chargeable(method, read.now):
+        return False
+    default = await default_of(read, method.account_id)
+    live = select(Subscription).where(
+        Subscription.payment_method_id == method.id,
+        among(Subscription.__table__.c.status, [one.value for one in LIVE]),
+    )
+    return (default is not None and default.id == method.id) or bool(await read.all(live, limit=1))
+
+
 async def pass_time(work: Work, method_id: UUID) -> None:
     """Thirty days before its last day it is told, once; after its last day it is over (BIL-40)."""
     method = await work.lock(PaymentMethod, method_id)
@@ -218,9 +230,12 @@ async def pass_time(work: Work, method_id: UUID) -> None:
         method.next_check_at, method.preferred = None, False
         await work.save(method)
         return
-    tell = method.expiry_told_at is None and method.preferred
-    method.expiry_told_at = method.expiry_told_at or work.now
-    method.next_check_at = local_midnight(ends) + timedelta(days=1)
+    tell = method.expiry_told_at is None and await _is_used(work, method)
+    if tell:
+        method.expiry_told_at = work.now
+    # One that nobody uses may be put to use in its last days.
+    seen = local_day(work.now) if method.expiry_told_at is None else ends
+    method.next_check_at = local_midnight(seen + timedelta(days=1))
     await work.save(method)
     if tell:
         work.publish(

@@ -9,7 +9,6 @@ from thenga.domains.billing.services import (
     billed_spans,
     credit_notes,
     entitlements,
-    expiring,
     invoices,
     payments,
     plan_migrations,
@@ -364,7 +363,7 @@ async def is_lapsed(read: Reader, subscription: Subscription) -> bool:
 async def _is_charged(read: Reader, pending: dict[str, Any]) -> bool:
     if pending["invoiceId"] is None:
         return False
-    return await expiring.is_charging(read, UUID(pending["invoiceId"]))
+    return await payments.charging(read, UUID(pending["invoiceId"])) is not None
 
 
 def follow_period(subscription: Subscription) -> None:

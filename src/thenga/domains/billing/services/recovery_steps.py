@@ -1,10 +1,11 @@
 """The next instant at which time moves a recovery, and what it shows until then.
 
-Every date was fixed when the payment first failed, only a shield moves one.
+Every date was fixed when the payment first failed, only a shield, or an account that was
+parked, moves one.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from uuid import UUID
 
@@ -36,13 +37,13 @@ _ORDER = list(Step)
 
 def planned(failure: PaymentFailure) -> list[Dated]:
     """All steps of a recovery in order, past ones as well."""
-    dates = standing.dates_of(failure)
-    grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
-    made = [Dated(at, Step.RETRY) for at in dates.retries]
+    grace = standing.grace_ends_at(failure)
+    notice = timedelta(days=standing.policy_of(failure.policy).grace_notice_days)
+    made = [Dated(failure.ends_at, Step.GIVE_UP)]
     if not failure.first_charge and failure.kind is not FailureKind.DISPUTED:
-        made.append(Dated(dates.grace_notice_at, Step.TELL_GRACE))
-        made.append(Dated(grace, Step.END_GRACE))
-    made.append(Dated(dates.ends_at, Step.GIVE_UP))
+        made += [Dated(grace - notice, Step.TELL_GRACE), Dated(grace, Step.END_GRACE)]
+    made = [one for one in made if standing.comes(failure, one.at)]
+    made += [Dated(at, Step.RETRY) for at in standing.retry_dates(failure)]
     return sorted(made, key=lambda one: (one.at, _ORDER.index(one.step)))
 
 

@@ -29,7 +29,6 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentFailure,
     PaymentMethod,
-    PaymentStatus,
     Subscription,
 )
 from thenga.kernel.db.reader import Reader
@@ -56,10 +55,11 @@ async def by_date(
     """One of the dates: charge, or remind where a charge could not succeed."""
     failure.next_retry_at = recovery_steps.next_retry(failure, work.now)
     failure.retries_left = recovery_steps.retries_left(failure, work.now)
-    if await is_charged(work, invoice) or await _is_parked(work, invoice.account_id):
-        return  # somebody tries by hand, and never two at once; or nothing is charged for now
+    if await payments.charging(work, invoice.id) is not None:
+        return  # somebody tries by hand, and never two at once
     method = await payment_methods.default_of(work, subscription.account_id)
-    if method is None or standing.only_reminds(failure):
+    parked = await _is_parked(work, invoice.account_id)
+    if method is None or parked or standing.only_reminds(failure):
         await _remind(work, failure, subscription, invoice)
         return
     if await payments.next_allowed(work, method.id, invoice) > work.now:
@@ -67,17 +67,13 @@ async def by_date(
     await _charge(work, failure, invoice, method.id, initiated_by="system")
 
 
-async def is_charged(read: Reader, invoice: Invoice) -> bool:
-    """Whether a charge is under way; a page that waits for the customer is none."""
-    known = await payments.running(read, invoice.id)
-    return known is not None and known.status is PaymentStatus.PROCESSING
-
-
 async def _remind(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
-    failure.attempts = [*failure.attempts, {"at": work.now.isoformat(), "reminder": True}]
-    if failure.retries_left == 0 and failure.status is not FailureStatus.EXHAUSTED:
+    reminder = {"at": work.now.isoformat(), "reminder": True}
+    failure.attempts, failure.notices = [*failure.attempts, reminder], failure.notices + 1
+    tried = failure.retries_left == 0 and failure.held_since is None
+    if tried and failure.status is not FailureStatus.EXHAUSTED:
         await failures.exhaust(work, failure, subscription)
     await work.save(failure)
     await failure_notices.tell_failed(work, failure, invoice, payment_id=None)
@@ -93,8 +89,9 @@ async def by_hand(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Pa
             operation="retry",
             allowed=[],
         )
-    if await is_charged(work, invoice):
-        raise PaymentInProgress()
+    charged = await payments.charging(work, invoice.id)
+    if charged is not None:
+        raise PaymentInProgress(paymentId=str(charged.id))
     chosen = await _chosen(work, subscription, method_id)
     _check_by_hand(failure, work.now)
     return await _charge(work, failure, invoice, chosen.id, initiated_by="customer")
@@ -138,9 +135,8 @@ async def _charge(
     PaymentFailureLifecycle.attempt(failure, at=work.now)
     await work.save(failure)
     how = How(payment_method_id=method_id)
-    attempt = len(failure.attempts)
     return await payments.begin(
-        work, account, invoice, how=how, initiated_by=initiated_by, attempt=attempt
+        work, account, invoice, how=how, initiated_by=initiated_by, attempt=failure.notices
     )
 
 
@@ -158,6 +154,7 @@ async def new_method(work: Work, method: PaymentMethod) -> None:
     )
     for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
         failure, _, invoice = await held(work, known.id)
-        owed = invoice.amount_due_minor > 0 and not await is_charged(work, invoice)
+        charged = await payments.charging(work, invoice.id)
+        owed = invoice.amount_due_minor > 0 and charged is None
         if owed and await payments.next_allowed(work, method.id, invoice) <= work.now:
             await _charge(work, failure, invoice, method.id, initiated_by="system")

@@ -93,7 +93,8 @@ async def unsettled(read: Reader, invoice_id: UUID) -> PaymentFailure | None:
 
 def over_at(subscription: Subscription, failure: PaymentFailure | None) -> datetime | None:
     """When time takes all of it away: a cancellation, or a recovery given up."""
-    known = [subscription.cancel_at, failure.ends_at if failure else None]
+    given_up = failure.ends_at if failure and comes(failure, failure.ends_at) else None
+    known = [subscription.cancel_at, given_up]
     if subscription.status is S.TRIALING and subscription.interval is None:
         known.append(local_midnight(subscription.period_end) if subscription.period_end else None)
     return min((one for one in known if one is not None), default=None)
@@ -129,7 +130,7 @@ def _failed(failure: PaymentFailure) -> list[StandingStep]:
 def reductions(failure: PaymentFailure) -> list[Reduction]:
     """What the frozen policy takes away and when; nothing where it says `keep`."""
     policy = policy_of(failure.policy)
-    grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+    grace = grace_ends_at(failure)
     made = [(grace, policy.after_grace, "payment_overdue")]
     exhausted = exhausts_at(failure)
     if exhausted is not None:
@@ -137,8 +138,18 @@ def reductions(failure: PaymentFailure) -> list[Reduction]:
     return [
         Reduction(at, Access(after.value), because)
         for at, after, because in made
-        if after is not AfterGrace.KEEP
+        if after is not AfterGrace.KEEP and comes(failure, at)
     ]
+
+
+def grace_ends_at(failure: PaymentFailure) -> datetime:
+    """Until when everything stays open, a shield counted."""
+    return max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+
+
+def comes(failure: PaymentFailure, at: datetime) -> bool:
+    """Whether time does what it would do then; not while the account is parked (BIL-51)."""
+    return failure.held_since is None or at <= failure.held_since
 
 
 def exhausts_at(failure: PaymentFailure) -> datetime | None:

@@ -226,7 +226,7 @@ async def seen(read: Reader, subscription: Subscription) -> Seen:
         row.pending_change = (row.pending_change or {}).get("former")
     grace = None
     if failure is not None:
-        grace = max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
+        grace = standing.grace_ends_at(failure)
     return Seen(row, standing.access(row, failure, read.now), grace)
 
 

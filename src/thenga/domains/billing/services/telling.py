@@ -9,10 +9,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from thenga.domains.billing.services import standing
+from thenga.domains.billing.services import configuration, standing, upcoming
 from thenga.domains.billing.tables import (
     Access,
     Account,
+    FailureCategory,
     FailureStatus,
     Invoice,
     OfferedPlan,
@@ -23,6 +24,7 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
+from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Form, errand
@@ -75,7 +77,7 @@ async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
         "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
         "amount": _said(Money(invoice.amount_due_minor, invoice.currency)),
         "standing": _standing(subscription, failure, read.now),
-        "next": _next(failure),
+        "next": await _next(read, failure),
     }
 
 
@@ -122,7 +124,11 @@ async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     }
 
 
-def _next(failure: PaymentFailure) -> str:
+async def _next(read: Reader, failure: PaymentFailure) -> str:
+    if failure.category is FailureCategory.AUTHENTICATION:  # no date helps where a person must
+        link = await configuration.in_force(read, "billing.pay_link", local_day(read.now))
+        there = link.format(invoiceId=failure.invoice_id)
+        return f"Your bank wants you to confirm it yourself. Please pay it here: {there}"
     if failure.status is FailureStatus.EXHAUSTED or failure.next_retry_at is None:
         return "It is not tried again by itself."
     if standing.only_reminds(failure):
@@ -135,8 +141,11 @@ async def _of_renewal(read: Reader, renewal_id: UUID) -> dict[str, str] | None:
     if renewal.renewed_at is not None:
         return None
     subscription = await read.get(Subscription, renewal.subscription_id)
+    if not upcoming.renews(subscription) or subscription.period_end != renewal.period_start:
+        return None
+    expected = await upcoming.expected(read, subscription)
     return {
-        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
+        "plan": expected.plan.name,
         "amount": _said(Money(renewal.amount_minor or 0, renewal.currency)),
         "until": f"{renewal.period_start:%d %B %Y}",
     }

@@ -47,12 +47,14 @@ class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVA
     first_charge: Col[bool] = col(sa.Boolean, default=False)  # of a trial that was bought
     first_failed_at: Col[datetime] = col(Instant)
     attempts: Col[list[dict[str, Any]]] = col(pg.JSONB, default=[])
+    notices: Col[int] = col(sa.Integer, default=1)  # told so often; the first is of its beginning
     policy: Col[dict[str, Any]] = col(pg.JSONB)  # `billing.dunning` as it was
     policy_version: Col[date] = col(sa.Date)  # the day from which that one was in force
     next_retry_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     retries_left: Col[int] = col(sa.Integer)
     grace_ends_at: Col[datetime] = col(Instant)
     shielded_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    held_since: Col[datetime | None] = col(Instant, nullable=True, default=None)  # it is parked
     exhausted_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     ends_at: Col[datetime] = col(Instant)  # when the subscription ends without money
     grace_told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
