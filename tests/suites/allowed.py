@@ -50,6 +50,7 @@ KNOCKED_ELSEWHERE: dict[str, str] = {
     "cancel_trial": "one trial an organization; test_trials.py knocks from every state",
     "write_off_invoice": "only staff move it, and the law of numbers lets no sweep plant a "
     "document; test_invoices.py knocks from every state",
+    "close_billing_account": "only staff move it, one account an organization; test_accounts.py",
     "change_billing_account": "one account an organization; completed on the way, test_accounts.py",
 }
 

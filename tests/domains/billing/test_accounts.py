@@ -1,13 +1,15 @@
 """Accounts: opened by the founding, completed by who says whom to bill."""
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2
 import pytest
 
-from tests.factories import billing
+from tests.conftest import Time
+from tests.factories import billing, documents, paying, subscriptions
 from tests.factories import identity as people
 from tests.settling import Settle
 from thenga.domains.billing.services import accounts, journal
@@ -293,6 +295,90 @@ async def test_credit_that_came_meanwhile_is_shown_to_whoever_holds_the_old_answ
 
     assert before.json()["version"] == after.json()["version"]
     assert (after.status_code, after.json()["creditBalance"]["amount"]) == (200, "499.00")
+
+
+async def close(
+    api: httpx2.AsyncClient, who: people.Person, account: Account, **more: str
+) -> httpx2.Response:
+    there = {"X-Organization-Id": str(account.organization_id)}
+    path = f"/billing/accounts/{account.id}/close"
+    body = {"reason": "The company is wound up"}
+    return await api.post(path, json=body, headers=who.headers | there | more)
+
+
+async def test_an_operator_closes_an_account_with_which_all_is_done(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    operator = await people.staff(host, "platform_operator")
+    account = await documents.account(host, owner.organization_id, Book.SANDBOX)
+    await documents.issued(host, owner.organization_id, paid=True)
+
+    by_owner = await close(api, owner, account)
+    done = await close(api, operator, account)
+    again = await close(api, operator, account)
+    bought = await api.post(
+        "/billing/subscriptions",
+        json={"planCode": "starter", "interval": "month", "provider": "sandbox"},
+        headers=within(owner),
+    )
+    tried = await api.post("/billing/trials", json={}, headers=within(owner))
+    changed = await api.patch(
+        f"/billing/accounts/{account.id}",
+        json={"orderNumber": "PO-1"},
+        headers=within(owner, **{"If-Match": f'"{done.json()["version"]}"'}),
+    )
+
+    assert [one.status_code for one in (by_owner, done, again)] == [403, 200, 200]
+    assert (done.json()["status"], done.json()["allowedMoves"]) == ("closed", [])
+    assert again.json()["version"] == done.json()["version"]
+    codes = {one.json()["code"] for one in (bought, tried, changed)}
+    assert codes == {"invalid-transition"}
+
+
+async def test_an_account_with_which_something_is_open_is_not_closed(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    operator = await people.staff(host, "platform_operator")
+    others = [await people.member(host, uuid4(), role="owner") for _ in range(3)]
+    held, owing, rich = [one.organization_id for one in others]
+    await subscriptions.base(host, held)
+    await documents.issued(host, owing)
+    await documents.account(host, rich)
+    await documents.pay(host, rich, "5.00")
+    unsaid = await provisional(host, owner)
+
+    found = {}
+    for name, organization_id in (("held", held), ("due", owing), ("credit", rich)):
+        account = await documents.account(host, organization_id)
+        found[name] = await close(api, operator, account)
+    incomplete = await close(api, operator, unsaid)
+    shown = await api.get(f"/billing/accounts?organizationId={owing}", headers=operator.headers)
+
+    for name, refused in found.items():
+        assert (refused.status_code, refused.json()["code"]) == (409, "invalid-transition")
+        assert refused.json()["unmet"] == [name]
+    assert incomplete.status_code == 409
+    (move,) = shown.json()["items"][0]["allowedMoves"]
+    assert (move["move"], move["possible"]) == ("close", False)
+    assert "due" in move["reason"]
+
+
+@pytest.mark.rule("BIL-43")
+async def test_who_has_left_and_owes_is_delinquent(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    payer, _ = await paying.declined(host, clock)
+    await payer.at(datetime(2026, 12, 15, 8, tzinfo=UTC))
+
+    headers = await paying.owner_of(host, payer)
+    (shown,) = (await api.get("/billing/accounts", headers=headers)).json()["items"]
+    due = await payer.rows(
+        "SELECT sum(amount_due_minor)::bigint AS minor FROM billing.invoice "
+        "WHERE organization_id = $1 AND status = 'open'"
+    )
+
+    assert (shown["subscriptions"], due[0]["minor"]) == ([], 74950)
+    assert shown["standing"] == "delinquent"
 
 
 def test_a_merge_patch_follows_its_standard():

@@ -84,6 +84,14 @@ async def _changing(host: Host, who: Person, organization_id: UUID) -> Sent:
     return Sent({"accountId": account.id}, lambda _: body, _named(organization_id) | said)
 
 
+async def _closing(host: Host, who: Person, organization_id: UUID) -> Sent:
+    """Of an organization of its own: in the others there is always something to be done."""
+    other = await identity.member(host, uuid4(), role="owner")
+    account = await _sandbox(host, other.organization_id)
+    headers = await _staff(host) | _named(account.organization_id)
+    return Sent({"accountId": account.id}, lambda _: filled(WHY), headers, by_staff=True)
+
+
 async def _trying(host: Host, who: Person, organization_id: UUID) -> Sent:
     await _sandbox(host, organization_id)
     await billing.without_trial(host, organization_id)
@@ -127,6 +135,7 @@ MAKERS: dict[str, Maker] = {
     "list_billing_accounts": _in(_there(_account)),
     "get_billing_account": _in(_account),
     "change_billing_account": _changing,
+    "close_billing_account": _closing,
     "list_plans": _in(_nothing),
     "get_plan": _any_plan,
     "create_plan": _creating,

@@ -87,9 +87,11 @@ def has_no_effect_yet(row: Cancellation, at: datetime) -> None:
 
 
 class AccountLifecycle(Lifecycle, initial=(A.PROVISIONAL, A.ACTIVE)):
-    """Opened by the founding of its organization, complete once somebody can be billed."""
+    """Opened by the founding of its organization, complete once somebody can be billed; closed by
+    an operator once all is done."""
 
     complete = Move(A.PROVISIONAL, to=A.ACTIVE)
+    close = Move(A.ACTIVE, to=A.CLOSED)
 
 
 class PlanVersionLifecycle(Lifecycle, initial=P.DRAFT):

@@ -32,6 +32,7 @@ class Permission(StrEnum):
     ACCOUNT_CREATE = "billing:account:create"
     ACCOUNT_READ = "billing:account:read"
     ACCOUNT_UPDATE = "billing:account:update"
+    ACCOUNT_CLOSE = "billing:account:close"
     PAYMENT_METHOD_MANAGE = "billing:payment_method:manage"
     PLAN_READ = "billing:plan:read"
     PLAN_MANAGE = "billing:plan:manage"
@@ -95,6 +96,7 @@ GRANTED = (
     _buys(P.ACCOUNT_CREATE, "Open the billing account"),
     _reads(P.ACCOUNT_READ, "Read the billing account"),
     Granted(P.ACCOUNT_UPDATE, "Change who is billed", _BOTH, _KEEPERS, MONEY, while_suspended=True),
+    _operates(P.ACCOUNT_CLOSE, "Close the billing account", SENSITIVE),
     _buys(P.PAYMENT_METHOD_MANAGE, "Keep the ways to pay"),
     Granted(P.PLAN_READ, "Read plans and prices", _ANYBODY, _EVERYBODY, while_suspended=True),
     _operates(P.PLAN_MANAGE, "Write plans and prices", MONEY),

@@ -133,6 +133,10 @@ class ChangeAccount(Body):
     ] = None
 
 
+class CloseAccount(Body):
+    reason: Annotated[str, text(5, 500)]
+
+
 class AddressView(View):
     line1: str
     line2: str | None = None
@@ -208,9 +212,18 @@ class AccountView(Stored):
             "spend_cap": None if cap is None else Money(cap, account.currency),
             "credit_balance": shown.credit,
             "subscriptions": shown.subscriptions,
-            "allowed_moves": AccountLifecycle.allowed(account, now),
+            "allowed_moves": [
+                _unless_hindered(move, shown.unfinished.hindrance)
+                for move in AccountLifecycle.allowed(account, now)
+            ],
         }
         return cls.model_validate(values)
+
+
+def _unless_hindered(move: AllowedMove, hindrance: str | None) -> AllowedMove:
+    if move["move"] != AccountLifecycle.close.verb or hindrance is None:
+        return move
+    return AllowedMove(move=move["move"], possible=False, reason=hindrance)
 
 
 @router.post("/billing/accounts", status_code=201, responses=problems(Duplicate, RuleViolated))
@@ -256,6 +269,16 @@ async def change_billing_account(
     fields = _fields(body, local_day(work.now))
     account = await accounts.change(work, account_id, fields=fields)
     return await _view(work, account)
+
+
+@router.post("/billing/accounts/{accountId}/close", responses=problems(InvalidTransition))
+async def close_billing_account(
+    account_id: AccountId,
+    body: CloseAccount,
+    work: Annotated[Work, writes(Permission.ACCOUNT_CLOSE)],
+) -> AccountView:
+    """End an account for good: no subscription lives, nothing is due and there is no credit."""
+    return await _view(work, await accounts.close(work, account_id, reason=body.reason))
 
 
 async def _view(read: Reader, account: Account) -> AccountView:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import ColumnElement, and_, exists, not_, or_, select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import AccountLifecycle
@@ -14,12 +14,21 @@ from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
     Book,
+    CollectionStatus,
+    CreditNote,
+    CreditNoteStatus,
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    PaymentStatus,
     Standing,
     Subscription,
     SubscriptionStatus,
 )
+from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import TenantRow
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
@@ -37,6 +46,11 @@ from thenga.kernel.money import Money
 S = SubscriptionStatus
 LIVE = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
 _BEHIND = (S.PAST_DUE, S.SUSPENDED)
+_HELD = [one.value for one in (*LIVE, S.INCOMPLETE)]
+_PAYING = [
+    one.value
+    for one in (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION, PaymentStatus.PROCESSING)
+]
 
 # Facts of the profile that are printed on documents, by the field that they are printed in.
 _PRINTED = {
@@ -63,17 +77,39 @@ class AccountParked(Problem):
 
 
 @dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What is not over yet between an organization and us."""
+
+    held: bool  # a subscription lives, or waits for its first payment
+    due: bool  # something is owed, or a payment is under way
+    late: bool  # of what is owed, something for longer than it should be
+    credit: bool  # something is the customer's, or is about to be
+
+    @property
+    def hindrance(self) -> str | None:
+        """Why the account cannot be closed."""
+        named = {
+            "a subscription lives": self.held,
+            "something is due or being paid": self.due,
+            "there is credit": self.credit,
+        }
+        told = ", and ".join(what for what, true in named.items() if true)
+        return f"An account is closed when all is done; {told}." if told else None
+
+
+@dataclass(frozen=True, slots=True)
 class Picture:
     """An account with what is derived of it."""
 
     account: Account
     credit: Money
     subscriptions: list[Subscription]
+    unfinished: Unfinished
 
     @property
     def standing(self) -> Standing:
         behind = any(one.status in _BEHIND for one in self.subscriptions)
-        return Standing.DELINQUENT if behind else Standing.GOOD
+        return Standing.DELINQUENT if behind or self.unfinished.late else Standing.GOOD
 
 
 async def open_provisionally(work: Work, *, sandbox: bool) -> None:
@@ -141,6 +177,36 @@ async def wake(work: Work) -> None:
         subscription.next_check_at = work.now
         await work.save(subscription)
     await recovery_holds.let_go(work)
+
+
+async def close(work: Work, account_id: UUID, *, reason: str) -> Account:
+    """An operator ends the account for good, once nobody owes anybody anything."""
+    account = await work.lock(Account, account_id)
+    credit = await journal.credit_balance(work, currency=account.currency)
+    found = await _unfinished(work, account, credit)
+    if account.status is AccountStatus.ACTIVE and found.hindrance is not None:
+        raise not_possible(
+            f"{found.hindrance} Settle that first.",
+            status=account.status,
+            operation="close",
+            allowed=[],
+            unmet=[name for name in ("held", "due", "credit") if getattr(found, name)],
+        )
+    if AccountLifecycle.close(account, at=work.now):
+        await work.save(account)
+        work.note("close", ("account", account.id), {"reason": reason})
+    return account
+
+
+def check_open(account: Account) -> None:
+    """Nothing begins on an account that was closed."""
+    if account.status is AccountStatus.CLOSED:
+        raise not_possible(
+            "This billing account is closed; support can tell you more.",
+            status=account.status,
+            operation="buy",
+            allowed=[],
+        )
 
 
 def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
@@ -236,8 +302,38 @@ async def picture(read: Reader, account: Account) -> Picture:
         among(Subscription.__table__.c.status, [one.value for one in LIVE]),
         or_(left.is_(None), left > read.now),
     )
+    credit = await journal.credit_balance(read, currency=account.currency)
     return Picture(
         account,
-        await journal.credit_balance(read, currency=account.currency),
+        credit,
         await read.all(live.order_by(Subscription.id), limit=100),
+        await _unfinished(read, account, credit),
+    )
+
+
+async def _unfinished(read: Reader, account: Account, credit: Money) -> Unfinished:
+    """Looked at in one statement; what was written off is over."""
+    owed = (Invoice.status == InvoiceStatus.OPEN, Invoice.amount_due_minor > 0)
+    paying = Invoice.collection_status == CollectionStatus.PROCESSING
+    passed = and_(Invoice.due_date < local_day(read.now), not_(paying))
+    failed = Invoice.collection_status == CollectionStatus.FAILED
+    waits = CreditNote.released_at.is_not(None)
+
+    def there(row: type[TenantRow], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+        own = row.__table__.c.organization_id == account.organization_id
+        return exists().where(own, *conditions)
+
+    statement = select(
+        there(Subscription, among(Subscription.__table__.c.status, _HELD)).label("held"),
+        or_(
+            there(Invoice, *owed),
+            there(Invoice, Invoice.status == InvoiceStatus.DRAFT),
+            there(Payment, among(Payment.__table__.c.status, _PAYING)),
+        ).label("due"),
+        there(Invoice, *owed, or_(passed, failed)).label("late"),
+        there(CreditNote, CreditNote.status == CreditNoteStatus.DRAFT, waits).label("waits"),
+    )
+    (found,) = await read.records(statement)
+    return Unfinished(
+        *(found["held"], found["due"], found["late"]), credit=bool(credit) or found["waits"]
     )

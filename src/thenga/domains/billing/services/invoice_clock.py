@@ -1,5 +1,5 @@
-"""What time does to an issued invoice: its months are earned, one that was sent and is not paid is
-late from the day after its due date on, and what nobody collects is charged (BIL-14, 39, 47)."""
+"""What time does to an issued invoice: its months are earned (BIL-47), one that was sent and is not
+paid is late from the day after its due date on (BIL-39), what nobody collects is charged."""
 
 from datetime import datetime, timedelta
 from uuid import UUID

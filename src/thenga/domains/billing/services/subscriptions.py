@@ -124,6 +124,7 @@ async def _to_be_sold(
 
 
 def _check_billable(account: Account) -> None:
+    accounts.check_open(account)
     accounts.check_not_parked(account)
     if account.status is not AccountStatus.ACTIVE:
         raise TaxDataMissing("Say first who is billed, with `POST /billing/accounts`.")

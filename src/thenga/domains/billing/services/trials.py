@@ -54,6 +54,7 @@ async def start(work: Work, *, plan_code: str) -> Trial:
     plan = await to_be_tried(work, plan_code)
     policy = await configuration.trial(work, local_day(work.now))
     account = await accounts.held(work)
+    accounts.check_open(account)
     await _check_first(work, account)
     await _check_company(work, account, described)
     trial = await _add(work, account, plan, trial_calendar.dates(work.now, policy))
