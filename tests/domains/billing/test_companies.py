@@ -6,9 +6,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.factories import billing
+from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories import organization as companies
+from thenga.domains.billing.services import accounts
 from thenga.domains.billing.services import companies as asked
 from thenga.domains.billing.tables import AccountStatus
 from thenga.domains.organization.services import organizations
@@ -25,8 +26,8 @@ def number() -> str:
     return f"2019/{new_id().int % 1_000_000:06}/07"
 
 
-async def company(host: Host, mode: str = "live", **profile: str) -> people.Member:
-    """An organization with a profile, its owner, and an account that nobody has filled in."""
+async def founded(host: Host, mode: str = "live", **profile: str) -> people.Member:
+    """An organization with a profile and its owner; Billing has not heard of it yet."""
     who = await people.person(host)
     work = companies.working(host, who.user_id)
     made = await organizations.found(
@@ -39,9 +40,15 @@ async def company(host: Host, mode: str = "live", **profile: str) -> people.Memb
     )
     work._events.clear()
     await work.finish()
-    owner = await people.member(host, made.id, role="owner", who=who, sandbox=mode == "sandbox")
+    return await people.member(host, made.id, role="owner", who=who, sandbox=mode == "sandbox")
+
+
+async def company(host: Host, mode: str = "live", **profile: str) -> people.Member:
+    """As `founded`, with an account that nobody has filled in."""
+    owner = await founded(host, mode, **profile)
     book = "sandbox" if mode == "sandbox" else "live"
-    await billing.account(host, made.id, status=AccountStatus.PROVISIONAL, book=book)
+    provisional = AccountStatus.PROVISIONAL
+    await billing.account(host, owner.organization_id, status=provisional, book=book)
     return owner
 
 
@@ -185,3 +192,48 @@ async def test_a_planted_number_that_is_not_remembered_is_found(
     answers = [await start(api, one) for one in owners]
 
     assert [one.status_code for one in answers] != [201, 409]
+
+
+@pytest.mark.rule("BIL-16")
+@pytest.mark.rule("BIL-29")
+@pytest.mark.parametrize("mode", ["live", "sandbox"])
+async def test_a_trial_opens_the_account_of_which_we_have_not_heard_yet(
+    api: httpx2.AsyncClient, host: Host, seeded: None, mode: str
+):
+    owner = await founded(host, mode)
+
+    made = await start(api, owner)
+    work = billing.working(host, owner.organization_id)
+    await accounts.open_provisionally(work, sandbox=mode == "sandbox")  # the event comes late
+    await work.finish()
+
+    found = (await api.get("/billing/accounts", headers=owner.acting)).json()["items"]
+    told = await held.told(host, owner.organization_id, "BillingAccountOpened")
+    assert (made.status_code, made.json()["status"]) == (201, "active")
+    assert [(one["status"], one["book"]) for one in found] == [("provisional", mode)]
+    assert [one["book"] for one in told] == [mode]
+
+
+@pytest.mark.rule("BIL-16")
+async def test_two_first_trials_at_once_open_one_account(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    owner = await founded(host)
+
+    answers = await asyncio.gather(*(start(api, owner) for _ in range(4)))
+
+    found = (await api.get("/billing/accounts", headers=owner.acting)).json()["items"]
+    assert [one.status_code for one in answers].count(201) == 1
+    assert {one.status_code for one in answers} <= {201, 409, 503}
+    assert len(found) == 1
+
+
+async def test_an_account_is_not_opened_while_nobody_says_in_which_book(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+):
+    owner = await founded(host)
+    monkeypatch.setattr(asked, "within", silent)
+
+    waits = await start(api, owner)
+
+    assert (waits.status_code, waits.headers["retry-after"]) == (503, "2")

@@ -91,7 +91,7 @@ class AccountLifecycle(Lifecycle, initial=(A.PROVISIONAL, A.ACTIVE)):
     an operator once all is done."""
 
     complete = Move(A.PROVISIONAL, to=A.ACTIVE)
-    close = Move(A.ACTIVE, to=A.CLOSED)
+    close = Move(A.ACTIVE, to=A.CLOSED, by=By.STAFF)
 
 
 class PlanVersionLifecycle(Lifecycle, initial=P.DRAFT):

@@ -85,6 +85,10 @@ class LocalProfiles(public.Profiles):
         async with self._opening.reading(organization_id) as read:
             return await profiles.describe(read, purpose=purpose, fact_keys=fact_keys, on=on)
 
+    async def mode(self, *, organization_id: UUID) -> Literal["live", "sandbox"]:
+        async with self._opening.reading(organization_id) as read:
+            return await profiles.mode(read)
+
     async def resolve(self, *, refs: list[public.Ref]) -> list[public.Resolved]:
         _bounded("/refs", len(refs), _MOST_REFS)
         found: dict[int, public.Resolved] = {}

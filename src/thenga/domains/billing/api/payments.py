@@ -92,6 +92,9 @@ class NextActionView(View):
     expires_at: datetime | None
 
 
+NEXT_ACTION = Field(description="Null until `status` is `requires_action`, and once it is over.")
+
+
 class FailureReasonView(View):
     """Why it failed: `hard` is never tried again with this method, `authentication` needs the
     customer, `soft` and `technical` may pass."""
@@ -139,7 +142,7 @@ class PaymentView(Stored):
     status: PaymentStatus
     reference: Annotated[str, Field(description="Ours, as the provider shows it.")]
     provider_reference: str | None
-    next_action: NextActionView | None
+    next_action: Annotated[NextActionView | None, NEXT_ACTION]
     attempt: int
     initiated_by: Literal["customer", "system"]
     failure: FailureReasonView | None
@@ -204,7 +207,11 @@ _RUNNING: dict[int | str, dict[str, Any]] = {
 async def pay_invoice(
     body: Pay, work: Annotated[Work, writes(Permission.PAYMENT_CREATE)]
 ) -> PaymentView | Response:
-    """Pay what is due on an invoice. The amount is the invoice's; nobody states it."""
+    """Pay what is due on an invoice. The amount is the invoice's; nobody states it.
+
+    A provider is asked for its page after this answer: while the payment is `created`, read it at
+    `Location` once a second until `nextAction` says what to do.
+    """
     how = How(body.payment_method_id, body.provider, body.return_url)
     payment, new = await payments.pay(work, invoice_id=body.invoice_id, how=how)
     view = view_of(payment, work.now)

@@ -1,12 +1,13 @@
 """Subscriptions: buying a plan, reading what one has, pausing it for a while."""
 
-from typing import Annotated, Any
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.billing.api.accounts import OfOrganization
+from thenga.domains.billing.api.payments import NEXT_ACTION, NextActionView
 from thenga.domains.billing.api.plans import Code
 from thenga.domains.billing.api.subscription_views import SubscriptionView, view
 from thenga.domains.billing.permissions import Permission
@@ -43,6 +44,7 @@ from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
+from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.money import Money
 
@@ -60,7 +62,7 @@ class BuyPlan(Body):
     interval: Interval
     payment_method_id: Annotated[UUID | None, Field(description="A method on file.")] = None
     provider: Annotated[
-        Provider | None, Field(description="Or a provider, whose page is in `nextAction`.")
+        Provider | None, Field(description="Or a provider, whose page comes in `nextAction`.")
     ] = None
     return_url: Annotated[
         ReturnUrl | None, Field(description="Where the provider sends the payer back to.")
@@ -74,22 +76,20 @@ class PauseSubscription(Body):
 
 
 class PaymentToMake(View):
-    """The payment that starts the plan; `GET /billing/payments/{paymentId}` follows it."""
+    """The payment that starts the plan. A provider is asked for its page after this answer: while
+    `status` is `created`, read `path` once a second until it says what to do next."""
 
     id: UUID
+    path: Annotated[str, Field(description="Where the payment is read again.")]
     status: PaymentStatus
     amount: Money
-    next_action: Annotated[
-        dict[str, Any] | None, Field(description="What the payer does next, and until when.")
-    ]
+    next_action: Annotated[NextActionView | None, NEXT_ACTION]
 
     @classmethod
     def of(cls, payment: Payment) -> "PaymentToMake":
-        return cls(
-            id=payment.id,
-            status=payment.status,
-            amount=payment.amount,
-            next_action=payment.next_action,
+        return cls.model_validate(
+            payment.__dict__
+            | {"path": f"{PREFIX}/billing/payments/{payment.id}", "amount": payment.amount}
         )
 
 
@@ -121,6 +121,9 @@ async def buy_subscription(
     body: BuyPlan, work: Annotated[Work, writes(Permission.SUBSCRIPTION_CREATE)]
 ) -> BoughtView:
     """Buy a plan. It begins when its first payment is made, or at once where nothing is due.
+
+    Paid at a provider, the page is in `payment.nextAction` as soon as the provider has answered:
+    read `payment.path` once a second while the payment is `created`.
 
     Not paid within 23 hours it falls away and leaves no document; a new purchase takes its place.
     """

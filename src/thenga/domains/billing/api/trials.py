@@ -184,7 +184,8 @@ async def convert_trial(
 
     Bought now, the plan is paid from today on, and the trial is over when the money is there. A
     charge that is declined changes nothing: the trial goes on. Chosen for its end, nothing is
-    charged before.
+    charged before. Paid at a provider, its page is in `payment.nextAction` as soon as the provider
+    has answered: read `payment.path` once a second while the payment is `created`.
     """
     how = How(body.payment_method_id, body.provider, body.return_url)
     trial, payment = await conversions.convert(

@@ -277,11 +277,16 @@ async def held(work: Work) -> Account:
         return await work.lock_by(Account, beside=True, organization_id=organization_id)
     except NotFound:
         # It is opened by the founding of the organization, of which we hear a moment later.
-        raise DependencyUnavailable(
-            "The billing account of this organization is just being opened; try again.",
-            headers={"Retry-After": "2"},
-            dependency="organization",
-        ) from None
+        raise just_being_opened() from None
+
+
+def just_being_opened() -> DependencyUnavailable:
+    """The answer to who comes before the account is there."""
+    return DependencyUnavailable(
+        "The billing account of this organization is just being opened; try again.",
+        headers={"Retry-After": "2"},
+        dependency="organization",
+    )
 
 
 def check_not_parked(account: Account) -> None:

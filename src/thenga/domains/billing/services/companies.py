@@ -41,6 +41,16 @@ async def described(read: Reader) -> dict[str, str]:
     return {_PRINTED[one.key]: str(one.value) for one in profile.facts if one.value is not None}
 
 
+async def is_sandbox(read: Reader) -> bool | None:
+    """Whether an organization only tries things out; None where nobody says."""
+    try:
+        profiles = read.port(Profiles)
+        asked = profiles.mode(organization_id=read.organization_id)
+        return await within(profiles.port_timeout, profiles.port_name, asked) == "sandbox"
+    except (LookupError, Problem):
+        return None
+
+
 def bill_to(read: Reader, described: dict[str, str]) -> dict[str, Any]:
     """A recipient as the profile has it; a number that we cannot read is left out."""
     made: dict[str, Any] = dict(described)

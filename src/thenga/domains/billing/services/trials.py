@@ -51,6 +51,7 @@ class TrialUsed(Problem):
 async def start(work: Work, *, plan_code: str) -> Trial:
     """Try a plan; two starts at once wait for each other at the account."""
     described = await companies.described(work)
+    await _open_account(work)
     plan = await to_be_tried(work, plan_code)
     policy = await configuration.trial(work, local_day(work.now))
     account = await accounts.held(work)
@@ -61,6 +62,22 @@ async def start(work: Work, *, plan_code: str) -> Trial:
     work.publish(public.TrialStarted(**_told(trial)))
     await entitlements.follow(work, reason="trial_started")
     return trial
+
+
+async def _open_account(work: Work) -> None:
+    """Whoever tries a plan before we have heard of their founding is not kept waiting (BIL-16).
+
+    In which book is for ever, so where nobody says which, the founding is waited for.
+    """
+    if await work.find(Account) is not None:
+        return
+    sandbox = await companies.is_sandbox(work)
+    if sandbox is None:
+        return
+    try:
+        await accounts.open_provisionally(work, sandbox=sandbox)
+    except asyncpg.UniqueViolationError:  # another has opened it in the same instant
+        raise accounts.just_being_opened() from None
 
 
 async def _add(work: Work, account: Account, plan: OfferedPlan, dates: TrialDates) -> Trial:

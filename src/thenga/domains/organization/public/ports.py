@@ -138,6 +138,10 @@ class Profiles(Port, name="organization.profiles", timeout=0.5):
     @idempotent
     async def cards(self, *, organization_ids: list[UUID]) -> list[Card]: ...
 
+    @abstractmethod
+    @idempotent
+    async def mode(self, *, organization_id: UUID) -> Literal["live", "sandbox"]: ...
+
 
 class SuggestionSource(BaseModel):
     """Where a machine read what it suggests; its text is data, never markup or a link."""

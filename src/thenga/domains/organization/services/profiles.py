@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import date, datetime, time
-from typing import Any
+from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from thenga.domains.organization import public
@@ -53,6 +53,14 @@ async def describe(
         records=[],
         as_of_version=organization.version,
     )
+
+
+async def mode(read: Reader) -> Literal["live", "sandbox"]:
+    """Whether it was founded in earnest or to try things out; that never changes."""
+    organization = await read.find(Organization, id=read.organization_id)
+    if organization is None:
+        raise NotFound()
+    return "sandbox" if organization.mode == "sandbox" else "live"
 
 
 def _fact(
