@@ -129,9 +129,9 @@ class Paystack:
         if used is None:
             return Refused("signature")
         found = read_object(call.raw) or {}
-        event, number = text(found, "event"), text(part(found, "data"), "id")
-        if event is None or number is None:
-            return Refused("malformed")
+        event = text(found, "event") or "unknown"
+        # Some of its events have no number of their own; then it is the same one if its bytes are.
+        number = text(part(found, "data"), "id") or hashlib.sha256(call.raw).hexdigest()
         return Verified(f"{event}:{number}", event, used, call.raw)
 
     def statements(self, content: bytes) -> list[Statement]:
@@ -253,6 +253,7 @@ def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:
         amount_minor=whole(data, "amount"),
         currency=text(data, "currency"),
         item_reference=text(data, "id"),
+        item_alias=text(data, "refund_reference"),
     )
 
 

@@ -1,4 +1,4 @@
-"""A refund whose outcome nobody knows is asked for, as a payment is."""
+"""A refund whose outcome nobody knows is asked for, and may be spoken of under two names."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,6 +13,8 @@ def upgrade() -> None:
     for name in ("sent_at", "next_check_at"):
         column = sa.Column(name, sa.TIMESTAMP(timezone=True), nullable=True)
         op.add_column("refund", column, schema="billing")
+    alias = sa.Column("provider_alias", sa.Text, nullable=True)
+    op.add_column("refund", alias, schema="billing")
     where = "WHERE next_check_at IS NOT NULL"
     op.execute(
         f"CREATE INDEX refund_due ON billing.refund (organization_id, next_check_at) {where}"

@@ -124,6 +124,7 @@ class Refund(TenantRow, table="billing.refund", kind=Kind.PRIVATE):
     payment_id: Col[UUID] = col(pg.UUID)
     provider: Col[str] = col(sa.Text)
     provider_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    provider_alias: Col[str | None] = col(sa.Text, nullable=True, default=None)
     amount_minor: Col[int] = col(sa.BigInteger)
     currency: Col[str] = col(sa.CHAR(3))
     reason: Col[str] = col(sa.Text)
