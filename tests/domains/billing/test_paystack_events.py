@@ -70,6 +70,19 @@ async def test_what_is_truly_signed_is_taken_and_what_concerns_nobody_ignored(
     assert await all_worked(host, [call]) == ["ignored"]
 
 
+@pytest.mark.rule("BIL-35")
+async def test_an_empty_secret_signs_nothing(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("THENGA_PAYSTACK_SECRETS_BILLING", "sk_live,")
+    data = {"id": uuid4().int % 10**12}
+
+    empty = await deliver(api, signing.paystack("transfer.success", data, key=""))
+    true = await deliver(api, signing.paystack("transfer.success", data, key="sk_live"))
+
+    assert (empty.status_code, true.status_code) == (401, 200)
+
+
 @pytest.mark.rule("BIL-31")
 @pytest.mark.parametrize("turned", [False, True])
 async def test_a_refund_without_a_number_is_the_one_of_its_payment_and_books_what_it_says(
