@@ -72,6 +72,8 @@ class Paystack:
             body["callback_url"] = order.return_url
         reply = await self._post("/transaction/initialize", body)
         url = text(part(reply.json, "data"), "authorization_url")
+        if "duplicate" in _said(reply).lower():
+            return Answer()  # its page was made, and nobody heard where
         if reply.status != 200 or url is None:
             return Answer(fault=_said(reply))
         return Answer(action=NextAction("redirect", url))

@@ -179,6 +179,11 @@ async def _make_way(work: Work, known: Payment | None) -> None:
         await work.save(former)
 
 
+def new_reference() -> str:
+    """What a provider knows a payment by."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_REFERENCE_LENGTH))
+
+
 def _made(
     account: Account, invoice: Invoice, provider: str, method: PaymentMethod | None, how: How
 ) -> Payment:
@@ -189,7 +194,7 @@ def _made(
         subscription_id=invoice.subscription_id,
         payment_method_id=None if method is None else method.id,
         provider=provider,
-        reference="".join(secrets.choice(_LETTERS) for _ in range(_REFERENCE_LENGTH)),
+        reference=new_reference(),
         amount_minor=invoice.amount_due_minor,
         currency=invoice.currency,
         return_url=how.return_url,
