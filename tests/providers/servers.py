@@ -26,6 +26,7 @@ class Behaviour:
     charges: list[dict[str, Any]] = field(default_factory=list)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: int = 0
+    opened: list[str] = field(default_factory=list)  # references of pages that were made
     refunds: list[dict[str, Any]] = field(default_factory=list)
     refund_state: str = "processed"
 
@@ -47,6 +48,12 @@ class PaystackServer(Behaviour):
 
     async def _initialize(self, request: Request) -> Response:
         given = await request.json()
+        if given["reference"] in self.opened:
+            said = {"status": False, "message": "Duplicate Transaction Reference"}
+            return JSONResponse(said, 400)
+        self.opened.append(given["reference"])
+        if self.silent:
+            await asyncio.sleep(3)
         url = f"https://checkout.paystack.com/{given['reference']}"
         return JSONResponse({"status": True, "data": {"authorization_url": url}})
 

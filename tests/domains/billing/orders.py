@@ -103,6 +103,11 @@ def history(chance: random.Random, of: Payment) -> list[Statement]:
         "amount_minor": 5000,
         "item_reference": f"r-{of.reference}",
     }
+    dispute: dict[str, Any] = {
+        "kind": K.DISPUTE,
+        "item_reference": "d1",
+        "provider_at": at[8],
+    }
     said = [
         payments.said(of, S.PROCESSING, provider_at=at[0]),
         payments.said(of, S.FAILED, code="51", provider_at=at[1]),
@@ -113,9 +118,10 @@ def history(chance: random.Random, of: Payment) -> list[Statement]:
         payments.said(of, S.SUCCEEDED, provider_at=at[5], provider_reference=f"q-{of.reference}"),
         *(payments.said(of, status, **refund) for status in (S.PROCESSING, S.FAILED, S.SUCCEEDED)),
         *(
-            payments.said(of, status, kind=K.DISPUTE, item_reference="d1", provider_at=at[8])
-            for status in (S.OPEN, S.WON, S.LOST)
+            payments.said(of, status, **dispute, amount_minor=amount)
+            for status, amount in ((S.OPEN, of.amount_minor), (S.WON, None), (S.LOST, 3000))
         ),
+        payments.said(of, S.OPEN, **dispute, amount_minor=4000),
     ]
     chosen = chance.sample(said, chance.randint(2, len(said)))
     return chosen + chance.choices(chosen, k=2)
@@ -124,7 +130,7 @@ def history(chance: random.Random, of: Payment) -> list[Statement]:
 # What BIL-31 names: payment, invoice, subscription, entitlement and balances.
 _ENDS = {
     "payment": "SELECT status, failure, fee_minor, refunded_minor, dispute_status, disputes, "
-    "paid_by, provider_updated_at, provider_reference FROM billing.payment "
+    "dispute_amounts, paid_by, provider_updated_at, provider_reference FROM billing.payment "
     "WHERE organization_id = $1 ORDER BY id",
     "invoices": "SELECT purpose, status, collection_status, gross_minor, received_minor, "
     "amount_paid_minor, credit_applied_minor, amount_due_minor, released_at IS NOT NULL "

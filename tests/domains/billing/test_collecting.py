@@ -112,6 +112,36 @@ async def test_a_dispute_takes_the_money_back_until_it_is_decided(
     assert events.count("PaymentDisputed") == (1 if course[0] is S.LOST else len(course))
 
 
+@pytest.mark.rule("BIL-31")
+@pytest.mark.parametrize("opened", [None, 49900, 49800])
+@pytest.mark.parametrize("turned", [False, True])
+async def test_what_a_dispute_comes_to_at_last_is_all_that_stays_of_it(
+    host: Host, owner: people.Member, opened: int | None, turned: bool
+):
+    of = await payments.paid(host, owner.organization_id)
+    course = [(S.OPEN, opened), (S.LOST, 30000)]
+
+    for status, amount in reversed(course) if turned else course:
+        more = {"kind": K.DISPUTE, "item_reference": "d-1", "amount_minor": amount}
+        await payments.taken(host, of, payments.said(of, status, **more))
+
+    found = await booked(host, owner.organization_id)
+    assert {"clearing.paystack": 19900, "bad_debt": 30000}.items() <= found.items()
+    assert "disputed" not in found
+
+
+@pytest.mark.rule("BIL-36")
+async def test_more_is_disputed_than_was_paid_and_nobody_believes_it(
+    host: Host, owner: people.Member
+):
+    of = await payments.paid(host, owner.organization_id)
+    more = {"kind": K.DISPUTE, "item_reference": "d-1", "amount_minor": 49901}
+
+    taken = await payments.taken(host, of, payments.said(of, S.OPEN, **more))
+
+    assert (taken.outcome, taken.note) == (Out.QUARANTINED, "amount_differs")
+
+
 async def test_a_refund_made_on_the_providers_pages_is_booked_and_one_too_large_is_not(
     host: Host, owner: people.Member
 ):

@@ -27,7 +27,7 @@ from tests.suites import flows
 from thenga.domains.billing.adapters import outbound
 from thenga.domains.billing.services import asking, charging, collecting
 from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.tables import Answer, Payment, PaymentStatus
+from thenga.domains.billing.tables import Answer, NextAction, Payment, PaymentStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
@@ -160,11 +160,13 @@ async def test_a_worker_that_dies_behind_a_second_try_leaves_one_charge_where_ke
     made = await payments.begun(host, owner.organization_id, How(card.id))
     record, died = collecting.record, []
 
-    async def dying(work: Work, payment_id: UUID, answer: Answer, *, source: str) -> None:
+    async def dying(
+        work: Work, payment_id: UUID, answer: Answer, *, source: str, reference: str
+    ) -> None:
         if source == "poll" and not died:
             died.append(answer)
             raise ConnectionError("the worker is gone")
-        await record(work, payment_id, answer, source=source)
+        await record(work, payment_id, answer, source=source, reference=reference)
 
     async with worker(host):
         await flows.until(lambda: faulty(host, made))
@@ -188,6 +190,70 @@ async def faulty(host: Host, made: Payment) -> bool:
             await connection.fetchval(
                 "SELECT charge_again FROM billing.payment WHERE id = $1", made.id
             )
+        )
+
+
+@pytest.mark.rule("BIL-32")
+@pytest.mark.parametrize("lost", ["answer", "worker"])
+async def test_a_page_whose_address_was_lost_is_made_anew_within_a_minute(
+    host: Host,
+    owner: people.Member,
+    clock: Time,
+    paystack: PaystackServer,
+    monkeypatch: pytest.MonkeyPatch,
+    lost: str,
+):
+    monkeypatch.setattr(outbound, "SECONDS", 1.0)
+    paystack.silent = lost == "answer"
+    made = await payments.begun(host, owner.organization_id, How(provider="paystack"))
+    paystack.opened += [made.reference] * (lost == "worker")
+
+    async def renamed() -> bool:
+        return (await page_of(host, made))[0] != made.reference
+
+    async def shown() -> bool:
+        return (await page_of(host, made))[1] is not None
+
+    async with worker(host):
+        await flows.until(renamed)
+        paystack.silent = False
+        clock.move(timedelta(seconds=61))
+        await flows.until(shown)
+
+    reference, url = await page_of(host, made)
+    assert paystack.opened == [made.reference, reference]
+    assert str(url).endswith(reference)
+    assert await faults(host, made) == 0
+
+
+async def test_a_late_answer_for_a_reference_that_was_left_shows_no_page(
+    host: Host, owner: people.Member
+):
+    made = await payments.begun(host, owner.organization_id, How(provider="paystack"))
+    late = Answer(action=NextAction("redirect", f"https://checkout.example/{made.reference}"))
+
+    for answer in (Answer(), late):
+        work = billing.working(host, owner.organization_id)
+        await collecting.record(work, made.id, answer, source="answer", reference=made.reference)
+        await work.finish()
+
+    assert (await page_of(host, made))[1] is None
+
+
+async def page_of(host: Host, made: Payment) -> tuple[str, str | None]:
+    """The reference of a payment, and the address of its page."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        found = await connection.fetchrow(
+            "SELECT reference, next_action ->> 'url' AS url FROM billing.payment WHERE id = $1",
+            made.id,
+        )
+    return found["reference"], found["url"]
+
+
+async def faults(host: Host, made: Payment) -> int:
+    async with host.engines.connection("billing", "billing_system") as connection:
+        return int(
+            await connection.fetchval("SELECT faults FROM billing.payment WHERE id = $1", made.id)
         )
 
 

@@ -156,6 +156,48 @@ async def test_a_newer_page_supersedes_the_former_which_may_still_succeed(
     assert -(await booked(host, owner.organization_id))["customer_credit"] >= 49900
 
 
+@pytest.mark.rule("BIL-30")
+@pytest.mark.parametrize("provider", ["eft", "paystack"])
+async def test_what_asks_for_more_than_is_due_is_not_handed_out_again(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member, provider: str
+):
+    invoice = await payments.invoice(host, owner.organization_id)
+    body = {"invoiceId": str(invoice.id), "provider": provider}
+    first = (await pay(api, owner, **body)).json()
+    work = billing.working(host, owner.organization_id)
+    await work.run(
+        "UPDATE billing.invoice SET planned_credit_minor = 10000, amount_due_minor = 39900 "
+        "WHERE id = $1",
+        invoice.id,
+    )
+    await work.finish()
+
+    second = await pay(api, owner, **body)
+    third = await pay(api, owner, **body)
+    former = await read(api, owner, first["id"])
+
+    assert (second.status_code, second.json()["amount"]["amount"]) == (201, "399.00")
+    assert (third.status_code, third.json()["id"]) == (200, second.json()["id"])
+    assert (former["status"], former["nextAction"]) == ("canceled", None)
+
+
+@pytest.mark.rule("BIL-30")
+async def test_what_is_over_by_time_is_begun_anew_before_any_sweep(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    invoice = await payments.invoice(host, owner.organization_id)
+    body = {"invoiceId": str(invoice.id), "provider": "paystack"}
+    first = await pay(api, owner, **body)
+    back = billing.working(host, owner.organization_id)
+    await back.run("UPDATE billing.payment SET created_at = created_at - interval '1 day'")
+    await back.finish()
+
+    second = await pay(api, owner, **body)
+
+    assert second.status_code == 201
+    assert second.json()["id"] != first.json()["id"]
+
+
 @pytest.mark.rule("BIL-29")
 async def test_a_live_organization_never_pays_with_the_sandbox_nor_the_other_way_round(
     api: httpx2.AsyncClient, host: Host, owner: people.Member

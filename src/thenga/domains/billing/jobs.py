@@ -192,7 +192,9 @@ async def start_payment(run: Run, *, payment_id: UUID) -> None:
         return
     answer = await heard(run.adapter(Providers).of(order.provider).start(order))
     async with run.working() as work:
-        await collecting.record(work, payment_id, answer, source="answer")
+        await collecting.record(
+            work, payment_id, answer, source="answer", reference=order.reference
+        )
 
 
 @jobs.carries_out(payments.charge_payment)
@@ -207,7 +209,9 @@ async def charge_payment(run: Run, *, payment_id: UUID) -> None:
     only_ask = run.lease.attempt > 0 and not provider.repeats
     answer = await heard(provider.fetch(order) if only_ask else provider.charge(order))
     async with run.working() as work:
-        await collecting.record(work, payment_id, answer, source="answer")
+        await collecting.record(
+            work, payment_id, answer, source="answer", reference=order.reference
+        )
 
 
 @when_due(jobs, Payment, every=timedelta(seconds=10), outside=True)
@@ -231,7 +235,9 @@ async def poll_payment(run: Run, *, payment_id: UUID) -> None:
     }[found.step]
     answer = await heard(ask(found.order))
     async with run.working() as work:
-        await collecting.record(work, payment_id, answer, source="poll")
+        await collecting.record(
+            work, payment_id, answer, source="poll", reference=found.order.reference
+        )
 
 
 @jobs.carries_out(refunds.send_refund)

@@ -1,6 +1,7 @@
 """What every payment provider can be asked, and how it is known that a call is really its own."""
 
 import hmac
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,6 +11,7 @@ from thenga.domains.billing.tables import Answer, Order, RefundOrder, Statement
 from thenga.kernel.errors import Problem
 from thenga.kernel.guard import read_json
 
+_DIGITS = re.compile("-?[0-9]{1,15}")
 TOLERANCE_SECONDS = 300  # where the scheme signs a time
 
 
@@ -115,8 +117,11 @@ def text(found: dict[str, Any], name: str) -> str | None:
 
 
 def whole(found: dict[str, Any], name: str) -> int | None:
-    """A whole number of minor units that can be stored; none where it is something else."""
+    """A whole number of minor units that can be stored, also one written as text; none where it is
+    something else."""
     value = found.get(name)
+    if isinstance(value, str) and _DIGITS.fullmatch(value):
+        return int(value)
     good = isinstance(value, int) and not isinstance(value, bool) and abs(value) < 10**15
     return value if good else None
 

@@ -54,9 +54,10 @@ class Providers:
             given = sandbox_secret(self._host)
         if make is None or not given:
             return None
-        # An empty one among them is PayFast without a passphrase.
-        secrets = tuple(given.split(","))[:2]
-        return Configured(make(self, secrets[0]), secrets)
+        # With an empty one anybody could sign; PayFast's passphrase may be empty by its scheme.
+        parts = [one.strip() for one in given.split(",")]
+        secrets = tuple(one for one in parts if one or name == "payfast")[:2]
+        return Configured(make(self, secrets[0]), secrets) if secrets else None
 
     def paystack(self, secret: str) -> PaymentProvider:
         return Paystack(self._to("paystack_url", "https://api.paystack.co"), secret)

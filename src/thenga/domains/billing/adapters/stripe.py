@@ -74,7 +74,7 @@ class Stripe:
             "payment_intent_data[setup_future_usage]": "off_session",
             "customer_creation": "always",
         }
-        reply = await self._post("/v1/checkout/sessions", form, f"start-{order.key}")
+        reply = await self._post("/v1/checkout/sessions", form, f"start-{order.reference}")
         url = text(reply.json, "url")
         if reply.status != 200 or url is None:
             return Answer(fault=_said(reply))

@@ -1,4 +1,4 @@
-"""A refund whose outcome nobody knows is asked for, as a payment is."""
+"""A refund of unknown outcome is asked for and may have two names; a dispute has its amount."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -13,6 +13,11 @@ def upgrade() -> None:
     for name in ("sent_at", "next_check_at"):
         column = sa.Column(name, sa.TIMESTAMP(timezone=True), nullable=True)
         op.add_column("refund", column, schema="billing")
+    alias = sa.Column("provider_alias", sa.Text, nullable=True)
+    op.add_column("refund", alias, schema="billing")
+    op.execute(
+        "ALTER TABLE billing.payment ADD COLUMN dispute_amounts jsonb NOT NULL DEFAULT '{}'::jsonb"
+    )
     where = "WHERE next_check_at IS NOT NULL"
     op.execute(
         f"CREATE INDEX refund_due ON billing.refund (organization_id, next_check_at) {where}"

@@ -262,15 +262,18 @@ async def _succeeded(work: Work, payment: Payment) -> None:
     await outcomes.disputed(work, payment)  # heard of before the money was
 
 
-async def record(work: Work, payment_id: UUID, answer: Answer, *, source: str) -> None:
-    """What came of calling the provider; silence leaves the payment as it is (BIL-32)."""
+async def record(
+    work: Work, payment_id: UUID, answer: Answer, *, source: str, reference: str
+) -> None:
+    """What came of calling the provider about a reference; silence leaves the payment as it is
+    (BIL-32)."""
     if answer.statement is not None:
         taken = await take(work, payment_id, answer.statement, Heard(source))
         await _plan_on(work, taken.payment)
         return
     payment = await work.lock(Payment, payment_id)
-    if payment.status in _FINAL:
-        return  # what is final needs no asking
+    if payment.status in _FINAL or payment.reference != reference:
+        return  # what is final needs no asking, and nobody pays under a reference that was left
     if answer.action is not None:
         _show(work, payment, answer)
     elif answer.fault is not None or (answer.unheard and payment.payment_method_id is not None):
@@ -310,6 +313,9 @@ async def _plan_on(work: Work, payment: Payment) -> None:
 
 async def _ask_later(work: Work, payment: Payment) -> None:
     payment.charge_again = False
+    if payment.status is S.CREATED:
+        # Where the customer shall pay was lost on the way, and a reference is taken once.
+        payment.reference = payments.new_reference()
     if payment.status is not S.PROCESSING:
         payment.next_check_at = asking.next_while_open(payment.created_at, work.now)
         return

@@ -5,7 +5,7 @@ from typing import Literal
 from thenga.domains.billing import public
 from thenga.domains.billing.services import collection, journal, outcomes
 from thenga.domains.billing.services.journal import Booking, SourceOf
-from thenga.domains.billing.services.taken import Heard, Taken, noted
+from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
 from thenga.domains.billing.tables import (
     Book,
     DisputeStatus,
@@ -31,19 +31,22 @@ async def take(
     work: Work, payment: Payment, book: Book, statement: Statement, heard: Heard
 ) -> Taken:
     """The highest that was said per dispute counts, whatever came first."""
+    if not 0 <= (statement.amount_minor or 0) <= payment.amount_minor:
+        return await set_aside(work, payment, statement, heard, "amount_differs")
     number = statement.item_reference or statement.provider_reference or payment.reference
     before = D(payment.disputes.get(number, D.NONE))
     stated = _STATED[statement.status]
+    corrected = await _correct(work, payment, book, number, statement)
     if _RANK[D(stated)] <= _RANK[before]:
-        return await noted(work, payment, statement, heard, StatementOutcome.STALE)
+        await work.save(payment)
+        outcome = StatementOutcome.APPLIED if corrected else StatementOutcome.STALE
+        return await noted(work, payment, statement, heard, outcome)
     payment.disputes = payment.disputes | {number: stated}
     payment.dispute_status = _of_all(payment)
     await work.save(payment)
-    amount = Money(statement.amount_minor or payment.amount_minor, payment.currency)
+    amount = _amount(payment, number)
     for step, booking in _bookings(payment.provider, amount, before, D(stated)):
-        key = f"dispute:{payment.id}:{number}:{step}"
-        source = SourceOf("payment", payment.id, key)
-        await journal.post(work, booking, book=book, source=source, occurred_at=work.now)
+        await _post(work, payment, book, f"{number}:{step}", booking)
     taken = await noted(work, payment, statement, heard, StatementOutcome.APPLIED)
     work.publish(
         public.PaymentDisputed(
@@ -58,6 +61,36 @@ async def take(
     await outcomes.disputed(work, payment)
     await collection.follow(work, await work.lock(Invoice, payment.invoice_id))
     return taken
+
+
+async def _correct(
+    work: Work, payment: Payment, book: Book, number: str, statement: Statement
+) -> bool:
+    """How much is disputed says whoever stands highest and names it; what was booked before
+    follows, so that nothing of it stays under way for ever."""
+    if not statement.amount_minor:
+        return False
+    said = [_RANK[D(_STATED[statement.status])], statement.amount_minor]
+    if said <= payment.dispute_amounts.get(number, []):
+        return False
+    before, status = _amount(payment, number), D(payment.disputes.get(number, D.NONE))
+    payment.dispute_amounts = payment.dispute_amounts | {number: said}
+    more = _amount(payment, number) - before
+    if more.minor and status is not D.NONE:
+        for step, booking in _bookings(payment.provider, more, D.NONE, status):
+            key = f"{number}:{step}:{said[0]}-{said[1]}"
+            await _post(work, payment, book, key, booking)
+    return True
+
+
+def _amount(payment: Payment, number: str) -> Money:
+    said = payment.dispute_amounts.get(number)
+    return Money(payment.amount_minor if said is None else said[1], payment.currency)
+
+
+async def _post(work: Work, payment: Payment, book: Book, key: str, booking: Booking) -> None:
+    source = SourceOf("payment", payment.id, f"dispute:{payment.id}:{key}")
+    await journal.post(work, booking, book=book, source=source, occurred_at=work.now)
 
 
 def _of_all(payment: Payment) -> DisputeStatus:

@@ -9,7 +9,13 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.lifecycles import PaymentLifecycle
-from thenga.domains.billing.services import asking, collection, payment_methods, providers
+from thenga.domains.billing.services import (
+    asking,
+    charging,
+    collection,
+    payment_methods,
+    providers,
+)
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.accounts import AccountParked
 from thenga.domains.billing.tables import (
@@ -96,7 +102,7 @@ async def begin(
     await providers.check(work, account, provider)
     await providers.check_return(work, how.return_url)
     known = await running(work, invoice.id)
-    if known is not None and _is_same(known, provider, method):
+    if known is not None and _is_same(known, provider, method, invoice, work.now):
         return known
     if method is not None:
         await _check_bounds(work, method, invoice)
@@ -148,8 +154,14 @@ async def next_allowed(read: Reader, method_id: UUID, invoice: Invoice) -> datet
     return calendar.next_attempt_at(refusals, read.now)
 
 
-def _is_same(known: Payment, provider: str, method: PaymentMethod | None) -> bool:
-    return (known.provider, known.payment_method_id) == (provider, method and method.id)
+def _is_same(
+    known: Payment, provider: str, method: PaymentMethod | None, invoice: Invoice, now: datetime
+) -> bool:
+    """The same way; and where the customer has still to pay, that what is asked for is due."""
+    if (known.provider, known.payment_method_id) != (provider, method and method.id):
+        return False
+    due = known.amount_minor == invoice.amount_due_minor
+    return known.status is S.PROCESSING or (due and not charging.is_over(known, now))
 
 
 async def _make_way(work: Work, known: Payment | None) -> None:
@@ -167,6 +179,11 @@ async def _make_way(work: Work, known: Payment | None) -> None:
         await work.save(former)
 
 
+def new_reference() -> str:
+    """What a provider knows a payment by."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_REFERENCE_LENGTH))
+
+
 def _made(
     account: Account, invoice: Invoice, provider: str, method: PaymentMethod | None, how: How
 ) -> Payment:
@@ -177,7 +194,7 @@ def _made(
         subscription_id=invoice.subscription_id,
         payment_method_id=None if method is None else method.id,
         provider=provider,
-        reference="".join(secrets.choice(_LETTERS) for _ in range(_REFERENCE_LENGTH)),
+        reference=new_reference(),
         amount_minor=invoice.amount_due_minor,
         currency=invoice.currency,
         return_url=how.return_url,

@@ -218,26 +218,48 @@ async def take(
 ) -> Taken:
     """What a provider says of a refund, also of one that was made on its own pages."""
     refund = await _meant(work, payment, statement)
+    amount = statement.amount_minor
     if refund is None:
-        amount = statement.amount_minor or payment.amount_minor
+        if amount is None or amount <= 0:
+            return await set_aside(work, payment, statement, heard, "amount_differs")
         if amount > payment.amount_minor - await _promised(work, payment):
             return await set_aside(work, payment, statement, heard, "refund_exceeds")
         refund = await _found(work, payment, statement, amount)
+    elif amount not in (None, refund.amount_minor):
+        return await set_aside(work, payment, statement, heard, "amount_differs")
     return await _move(work, payment, book, refund, statement, heard)
 
 
 async def _meant(work: Work, payment: Payment, statement: Statement) -> Refund | None:
-    named = statement.item_reference
-    for one in await _of(work, payment):
-        ours = str(one.id) == named
-        waits = one.provider_reference is None and one.amount_minor == statement.amount_minor
-        if ours or one.provider_reference == named or waits:
-            refund = await work.lock(Refund, one.id)
-            if refund.provider_reference is None and not ours:
-                refund.provider_reference = named
-                await work.save(refund)
-            return refund
-    return None
+    """The one that is spoken of: by a name that we know, else one of the amount that has no such
+    name yet, those that are under way first."""
+    known = await _of(work, payment)
+    same = [one for one in known if one.amount_minor == statement.amount_minor]
+    same.sort(key=lambda one: one.status in _FINAL)
+    named = (one for one in known if _is_named(one, statement))
+    open_ = (one for one in same if _may_be(one, statement))
+    found = next(named, None) or next(open_, None)
+    if found is None:
+        return None
+    refund = await work.lock(Refund, found.id)
+    if str(refund.id) != statement.item_reference:
+        refund.provider_reference = refund.provider_reference or statement.item_reference
+    refund.provider_alias = refund.provider_alias or statement.item_alias
+    await work.save(refund)
+    return refund
+
+
+def _is_named(refund: Refund, statement: Statement) -> bool:
+    number, alias = statement.item_reference, statement.item_alias
+    by_number = number is not None and number in (str(refund.id), refund.provider_reference)
+    return by_number or (alias is not None and alias == refund.provider_alias)
+
+
+def _may_be(refund: Refund, statement: Statement) -> bool:
+    """Whether no name says that it is another one."""
+    numbers = {refund.provider_reference, statement.item_reference} - {None}
+    aliases = {refund.provider_alias, statement.item_alias} - {None}
+    return len(numbers) < 2 and len(aliases) < 2
 
 
 async def _found(work: Work, payment: Payment, statement: Statement, amount: int) -> Refund:
@@ -247,6 +269,7 @@ async def _found(work: Work, payment: Payment, statement: Statement, amount: int
             payment_id=payment.id,
             provider=payment.provider,
             provider_reference=statement.item_reference,
+            provider_alias=statement.item_alias,
             amount_minor=amount,
             currency=payment.currency,
             reason="Made on the provider's own pages.",

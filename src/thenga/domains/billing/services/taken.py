@@ -49,7 +49,7 @@ async def noted(
             kind=statement.kind,
             status=statement.status,
             provider_reference=statement.provider_reference,
-            item_reference=statement.item_reference,
+            item_reference=statement.item_reference or statement.item_alias,
             amount_minor=statement.amount_minor,
             currency=statement.currency,
             provider_at=statement.provider_at,
@@ -82,7 +82,7 @@ async def _is_known(read: Reader, payment: Payment, statement: Statement, findin
         kept.status == statement.status,
         kept.amount_minor.is_not_distinct_from(statement.amount_minor),
         kept.currency.is_not_distinct_from(statement.currency),
-        kept.item_reference.is_not_distinct_from(statement.item_reference),
+        kept.item_reference.is_not_distinct_from(statement.item_reference or statement.item_alias),
     )
     return bool(await read.all(said, limit=1))
 

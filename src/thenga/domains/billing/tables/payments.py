@@ -89,6 +89,8 @@ class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     fee_minor: Col[int] = col(sa.BigInteger, default=0)
     refunded_minor: Col[int] = col(sa.BigInteger, default=0)
     disputes: Col[dict[str, str]] = col(pg.JSONB, default={})  # by the provider's number
+    # By the same: the rank of what said how much, and how much. Else it is the whole payment.
+    dispute_amounts: Col[dict[str, list[int]]] = col(pg.JSONB, default={})
     provider_updated_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     bank_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
     faults: Col[int] = col(sa.Integer, default=0)  # how often it could not even take the charge
@@ -124,6 +126,7 @@ class Refund(TenantRow, table="billing.refund", kind=Kind.PRIVATE):
     payment_id: Col[UUID] = col(pg.UUID)
     provider: Col[str] = col(sa.Text)
     provider_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    provider_alias: Col[str | None] = col(sa.Text, nullable=True, default=None)
     amount_minor: Col[int] = col(sa.BigInteger)
     currency: Col[str] = col(sa.CHAR(3))
     reason: Col[str] = col(sa.Text)

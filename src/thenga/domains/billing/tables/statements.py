@@ -56,6 +56,7 @@ class Statement:
     provider_at: datetime | None = None
     event_key: str = ""
     item_reference: str | None = None  # the provider's number of the refund or dispute
+    item_alias: str | None = None  # what its events call a refund where they leave out the number
     code: str | None = None  # why it failed, as the provider writes it
     category: str | None = None  # soft, hard, authentication, technical
     tolerance_minor: int = 0  # how far the amount may be off (PayFast: a cent, BIL-38)
