@@ -5,10 +5,14 @@ import itertools
 from datetime import timedelta
 from uuid import uuid4
 
+import httpx2
 import pytest
 
+from tests.domains.identity.inviting import address, invite
 from tests.factories import held
 from tests.factories import identity as people
+from tests.factories.held import SEATS
+from tests.settling import Settle
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements
 from thenga.kernel.host import Host
@@ -88,3 +92,21 @@ async def test_batches_that_hold_the_same_subjects_do_not_wait_in_a_circle(
     await asyncio.gather(*(batch(number) for number in range(8)))
 
     assert await total(host, owner, SPACES) == 10
+
+
+@pytest.mark.rule("BIL-24")
+async def test_an_open_invitation_has_its_seat(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member, settle: Settle
+):
+    """The owner and two who are invited; who is not any more leaves the seat."""
+    invited = [await invite(api, owner, address()) for _ in range(2)]
+
+    async def kept(count: int) -> bool:
+        return await total(host, owner, SEATS) == count
+
+    await settle(lambda: kept(3))
+    revoke = f"/identity/invitations/{invited[0].json()['id']}/revoke"
+    answer = await api.post(revoke, json={}, headers=owner.acting)
+    await settle(lambda: kept(2))
+
+    assert answer.status_code == 200
