@@ -15,7 +15,7 @@ from tests.factories.held import RUNS, SEATS, SMS
 from tests.settling import Settle
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
-from thenga.domains.billing.services import periods, thresholds, usage
+from thenga.domains.billing.services import crossings, periods, thresholds, usage
 from thenga.domains.billing.tables import STANDING, PlanKind, UsageMonth, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
@@ -118,9 +118,9 @@ async def test_a_planted_crossing_that_looks_only_at_the_end_would_be_found():
     moved = thresholds.Moved(RUNS, STANDING, 79, 104)
     plan = thresholds.Metered(RUNS, 100)
 
-    assert [one.percent for one in thresholds.crossings(moved, plan, (80, 100))] == [80, 100]
+    assert [one.percent for one in crossings.of(moved, plan, (80, 100))] == [80, 100]
     stays = thresholds.Moved(RUNS, STANDING, 100, 104)
-    assert thresholds.crossings(stays, plan, (80, 100)) == []
+    assert crossings.of(stays, plan, (80, 100)) == []
 
 
 @pytest.mark.rule("BIL-21")

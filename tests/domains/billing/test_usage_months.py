@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Time
-from tests.factories import billing, paying
+from tests.factories import billing, held, paying
 from tests.factories.held import RUNS, SMS
 from tests.factories.paying import Payer
 from thenga.domains.billing.public import UsageReceipt
@@ -350,3 +350,21 @@ async def test_after_a_plan_its_days_stay_its_own(host: Host, seeded: None, cloc
 
     assert (await picture(payer, plan, date(2026, 12, 10)))[2:] == (507, "10.50")
     assert (await picture(payer, plan, None))[2:] == (3, "0.00")
+
+
+@pytest.mark.rule("BIL-21")
+async def test_a_smaller_limit_that_is_nearly_used_up_is_told(
+    host: Host, seeded: None, clock: Time
+):
+    """90 of 500 is nothing; of 100 it is more than 80 per cent, and so it is told, once."""
+    payer, plan = await customer(host, clock, "professional")
+    await use(payer, 90, "before")
+    quiet = await held.told(host, payer.organization_id, "UsageLimitReached")
+
+    await payer.at(BOUGHT + timedelta(days=5))
+    await change(payer, plan, "starter", effective=Effective.NOW)
+    await use(payer, 5, "after")
+
+    told = await held.told(host, payer.organization_id, "UsageLimitReached")
+    shown = [(one["meter"], one["thresholdPct"], one["used"], one["limit"]) for one in told]
+    assert (quiet, shown) == ([], [(RUNS, 80, 90, 100)])

@@ -10,6 +10,8 @@ import structlog
 
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
+    configuration,
+    crossings,
     entitlement_sources,
     entitlement_types,
     periods,
@@ -25,6 +27,7 @@ from thenga.domains.billing.services.entitlement_types import Boolean, Limit, Me
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.signals import Question, Used
 from thenga.domains.billing.services.usage_months import Calendar
+from thenga.domains.billing.services.usage_totals import Moved
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
@@ -139,6 +142,7 @@ async def follow(work: Work, *, reason: str) -> None:
     await usage_months.remember(
         work, row, held.month, items, totals, sources.account.spend_cap_minor
     )
+    await _look_at_limits(work, row, held, used)
     told = bool(changes) or row.version == 0 or row.access != held.set.access
     _put(row, held, items)
     if not work.changes(row):
@@ -155,6 +159,26 @@ async def follow(work: Work, *, reason: str) -> None:
                 changes=changes,
             )
         )
+
+
+async def _look_at_limits(
+    work: Work, before: EntitlementSet, held: Held, used: Mapping[str, Used]
+) -> None:
+    """A limit that is another may be reached though nothing more was used (BIL-21)."""
+    moved = [
+        (Moved(feature, held.usage_month, 0, used[feature].taken), item.entitlement)
+        for feature, item in held.set.items.items()
+        if isinstance(item.entitlement, Metered)
+        and used[feature].taken
+        and before.items.get(feature, {}).get("included") != item.entitlement.included
+    ]
+    if not moved:
+        return
+    percents = (await configuration.usage(work, local_day(work.now))).thresholds
+    crossed = [one for move, counted in moved for one in crossings.of(move, counted, percents)]
+    await crossings.tell(
+        work, crossed, subscription_id=held.subscription_id, resets_at=held.resets_at
+    )
 
 
 def _put(row: EntitlementSet, held: Held, items: dict[str, Any]) -> None:
