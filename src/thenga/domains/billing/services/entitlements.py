@@ -191,7 +191,10 @@ def _put(row: EntitlementSet, held: Held, items: dict[str, Any]) -> None:
 
 async def _computed(read: Reader, sources: Sources) -> tuple[Held, dict[str, UsageTotal]]:
     """The set of these sources now, with the totals of its month."""
-    made = compute(sources.contributions, sources.fallback, sources.standing, read.now)
+    made = compute(
+        *(sources.contributions, sources.fallback, sources.standing, read.now),
+        fallback_until=sources.fallback_until,
+    )
     month = periods.usage_month(sources.anchor, local_day(read.now))
     totals = dict(await usage_totals.of_month(read, month.start))
     until = min(made.valid_until or month.ends_at, month.ends_at)
