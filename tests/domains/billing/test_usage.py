@@ -15,8 +15,8 @@ from tests.factories.held import RUNS, SEATS, SMS
 from tests.settling import Settle
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
-from thenga.domains.billing.services import periods, thresholds, usage
-from thenga.domains.billing.tables import STANDING, UsageMonth, UsageTotal
+from thenga.domains.billing.services import crossings, periods, thresholds, usage
+from thenga.domains.billing.tables import STANDING, PlanKind, UsageMonth, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
@@ -118,9 +118,9 @@ async def test_a_planted_crossing_that_looks_only_at_the_end_would_be_found():
     moved = thresholds.Moved(RUNS, STANDING, 79, 104)
     plan = thresholds.Metered(RUNS, 100)
 
-    assert [one.percent for one in thresholds.crossings(moved, plan, (80, 100))] == [80, 100]
+    assert [one.percent for one in crossings.of(moved, plan, (80, 100))] == [80, 100]
     stays = thresholds.Moved(RUNS, STANDING, 100, 104)
-    assert thresholds.crossings(stays, plan, (80, 100)) == []
+    assert crossings.of(stays, plan, (80, 100)) == []
 
 
 @pytest.mark.rule("BIL-21")
@@ -237,6 +237,23 @@ async def test_a_month_is_shown_meter_by_meter(
     assert [uses[SMS][name] for name in shown] == [60, 50, 0, 120, "exceeded"]
     assert uses[SMS]["overage"] == {"amount": "6.00", "currency": "ZAR"}
     assert elsewhere.status_code == 404
+
+
+@pytest.mark.rule("BIL-6")
+async def test_an_add_on_shows_the_month_of_the_plan(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member, reporter: dict[str, str]
+):
+    await report(api, reporter, record(host, "r", 80))
+    earlier = local_day(host.now()) - timedelta(days=10)
+    boost = await held.subscribed(
+        host, owner.organization_id, "ai-boost", kind=PlanKind.ADDON, anchor=earlier
+    )
+
+    month = await api.get(f"/billing/subscriptions/{boost.id}/usage", headers=owner.acting)
+
+    uses = {one["meter"]: one for one in month.json()["meters"]}
+    assert month.json()["monthStart"] == str(local_day(host.now()))
+    assert (uses[RUNS]["used"], uses[RUNS]["limit"]) == (80, 300)
 
 
 @pytest.mark.rule("BIL-19")

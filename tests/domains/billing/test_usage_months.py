@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import Time
-from tests.factories import billing, paying
+from tests.factories import billing, held, paying
 from tests.factories.held import RUNS, SMS
 from tests.factories.paying import Payer
 from thenga.domains.billing.public import UsageReceipt
@@ -20,6 +20,7 @@ from thenga.domains.billing.services import (
     reservations,
     subscription_clock,
     usage,
+    usage_pictures,
 )
 from thenga.domains.billing.services.cancellations import Leaving
 from thenga.domains.billing.services.plan_quotes import Effective, Wanted
@@ -280,3 +281,90 @@ async def test_reservations_go_as_far_as_the_cap_still_pays(host: Host, seeded: 
 
     assert asked == [False, True, False, True, False]
     assert (reached, await reason()) == ("spend_cap_reached", "included")
+
+
+@pytest.mark.rule("BIL-3")
+async def test_goodwill_that_ends_inside_a_month_covers_what_was_used_of_it(
+    host: Host, seeded: None, clock: Time
+):
+    """1 400 of 1 500 were covered; of what comes after the grant each one is over."""
+    payer, _ = await customer(host, clock, "professional")
+    ends = datetime(2026, 11, 25, tzinfo=UTC)
+    await grant(payer, 1000, ends)
+    await payer.at(datetime(2026, 11, 20, tzinfo=UTC))
+    await use(payer, 1400, "covered")
+    await payer.at(ends)
+    await follow(payer)
+    await use(payer, 30, "after")
+
+    await payer.at(local_midnight(JANUARY))
+
+    assert await lines(payer) == [("usage", 30, 4500, BOUGHT.date())]
+
+
+@pytest.mark.rule("BIL-20")
+async def test_a_use_counts_in_the_month_that_ran_when_it_happened(
+    host: Host, seeded: None, clock: Time
+):
+    """By the year from 24 November on: what was used on the 23rd is of the month before."""
+    payer, plan = await customer(host, clock, "professional")
+    await use(payer, 537, "first")
+    await payer.at(datetime(2026, 11, 24, 8, tzinfo=UTC))
+    await change(payer, plan, "professional", interval=Interval.YEAR)
+    await payer.at(datetime(2026, 11, 25, 8, tzinfo=UTC))
+
+    await use(payer, 10, "reported later", at=datetime(2026, 11, 23, 8, tzinfo=UTC))
+    await use(payer, 20, "new month")
+    shown = await picture(payer, plan, date(2026, 11, 23)), await picture(payer, plan, None)
+    await payer.at(datetime(2026, 12, 24, 8, tzinfo=UTC))
+
+    assert shown == (
+        (date(2026, 11, 14), date(2026, 11, 24), 547, "70.50"),
+        (date(2026, 11, 24), date(2026, 12, 24), 20, "0.00"),
+    )
+    assert await lines(payer) == [("usage", 47, 7050, BOUGHT.date())]
+
+
+async def picture(payer: Payer, plan: Subscription, day: date | None) -> tuple[Any, ...]:
+    work = payer.work()
+    found = await usage_pictures.of(work, plan.id, day)
+    await work.close()
+    (use,) = [one for one in found.uses if one.meter == RUNS]
+    return found.month.start, found.month.end, use.used, use.overage.amount
+
+
+@pytest.mark.rule("BIL-6")
+async def test_after_a_plan_its_days_stay_its_own(host: Host, seeded: None, clock: Time):
+    """The free plan counts from another day; what was used before the end is the plan's."""
+    payer = await paying.payer(
+        host, clock, datetime(2026, 11, 3, 8, tzinfo=UTC), bill_to=billing.BILL_TO | ADDRESS
+    )
+    await payer.at(BOUGHT)
+    plan = await payer.buy("professional")
+    await use(payer, 500, "first")
+    await cancel(payer, plan, CancellationMode.PERIOD_END)
+    await payer.at(local_midnight(DECEMBER) + timedelta(hours=1))
+
+    await use(payer, 7, "of the plan", at=datetime(2026, 12, 10, 8, tzinfo=UTC))
+    await use(payer, 3, "of the free one")
+
+    assert (await picture(payer, plan, date(2026, 12, 10)))[2:] == (507, "10.50")
+    assert (await picture(payer, plan, None))[2:] == (3, "0.00")
+
+
+@pytest.mark.rule("BIL-21")
+async def test_a_smaller_limit_that_is_nearly_used_up_is_told(
+    host: Host, seeded: None, clock: Time
+):
+    """90 of 500 is nothing; of 100 it is more than 80 per cent, and so it is told, once."""
+    payer, plan = await customer(host, clock, "professional")
+    await use(payer, 90, "before")
+    quiet = await held.told(host, payer.organization_id, "UsageLimitReached")
+
+    await payer.at(BOUGHT + timedelta(days=5))
+    await change(payer, plan, "starter", effective=Effective.NOW)
+    await use(payer, 5, "after")
+
+    told = await held.told(host, payer.organization_id, "UsageLimitReached")
+    shown = [(one["meter"], one["thresholdPct"], one["used"], one["limit"]) for one in told]
+    assert (quiet, shown) == ([], [(RUNS, 80, 90, 100)])

@@ -32,14 +32,14 @@ async def count_seats_of_members(work: Work, envelope: Envelope) -> None:
     await _tell_seats(work, envelope)
 
 
-@reactions.on_type(identity.InvitationAccepted.type)
-async def count_seats_of_newcomers(work: Work, envelope: Envelope) -> None:
-    """The newest number counts (BIL-24)."""
+@reactions.on_type(identity.InvitationSent.type)
+async def count_seats_of_invited(work: Work, envelope: Envelope) -> None:
+    """Whoever is invited has a seat kept; the newest number counts (BIL-24)."""
     await _tell_seats(work, envelope)
 
 
 @reactions.on_type(identity.InvitationEnded.type)
-async def count_seats_of_invited(work: Work, envelope: Envelope) -> None:
+async def count_seats_set_free(work: Work, envelope: Envelope) -> None:
     """The newest number counts (BIL-24)."""
     await _tell_seats(work, envelope)
 

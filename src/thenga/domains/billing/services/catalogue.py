@@ -10,6 +10,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
+from thenga.domains.billing.services import entitlement_sources
 from thenga.domains.billing.tables import (
     ConfigurationValue,
     Feature,
@@ -77,23 +78,27 @@ async def load(work: Work, lines: dict[str, list[Line]]) -> None:
         await _described(work, Feature, {"key": line["key"]}, titled)
         if line["meter"] is not None:
             await _described(work, Meter, {"key": line["key"]}, line["meter"])
-    for line in lines["plans"]:
-        await _load_plan(work, _columns(line))
+    plans = [_columns(line) for line in lines["plans"]]
+    new = [terms for terms in plans if await _load_plan(work, terms) and terms["plan_version"] > 1]
     for line in lines["sellers"]:
         await _dated(work, Seller, ("seller_code", "effective_from"), _columns(line))
     for line in lines["configuration"]:
         await _dated(work, ConfigurationValue, ("key", "effective_from"), _columns(line))
+    for terms in new:
+        await entitlement_sources.end_fallback(work, terms["plan_code"], terms["effective_from"])
 
 
-async def _load_plan(work: Work, terms: Line) -> None:
+async def _load_plan(work: Work, terms: Line) -> bool:
+    """Add a version that is new; whether it was."""
     key = ("plan_code", "plan_version")
     made = await _dated(work, OfferedPlan, key, terms)
     if made is None:
-        return
+        return False
     await work.add(
         PlanVersion(**terms, id=made.id, status=PlanStatus.ACTIVE, published_at=work.now)
     )
     await _end_former(work, terms)
+    return True
 
 
 async def _end_former(work: Work, terms: Line) -> None:

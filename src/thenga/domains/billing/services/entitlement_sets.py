@@ -81,12 +81,17 @@ def compute(
     fallback: Sequence[Entitlement],
     standing: Sequence[StandingStep],
     now: datetime,
+    *,
+    fallback_until: datetime | None = None,
 ) -> HeldSet:
-    """The set at `now`; the fallback plan counts where no plan and no trial does."""
+    """The set at `now`; the fallback plan counts where no plan and no trial does, as it is sold
+    until an instant."""
     counting = [one for one in contributions if one.counts(now)]
     based = any(one.source in _BASES for one in counting)
     if not based:
-        counting.append(Contribution(Source.FALLBACK, tuple(fallback)))
+        free = Contribution(Source.FALLBACK, tuple(fallback), None, fallback_until)
+        counting.append(free)
+        contributions = [*contributions, free]
     reached = [step for step in standing if step.from_at <= now]
     step = max(reached, key=lambda one: one.from_at, default=None)
     trials = [one for one in contributions if one.source is Source.TRIAL]

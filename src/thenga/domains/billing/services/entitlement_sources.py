@@ -26,6 +26,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
 
 S = SubscriptionStatus
 _HELD = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
@@ -33,6 +34,10 @@ _SUBSCRIPTIONS = select(Subscription).where(
     among(Subscription.__table__.c.status, [one.value for one in _HELD])
 )
 _TRIALS = select(Trial)
+_END_FALLBACK = """
+    UPDATE billing.entitlement_set SET valid_until = $2, next_check_at = $2, updated_at = $1
+    WHERE subscription_id IS NULL AND valid_until > $2
+"""
 _GRANTS = select(Grant).where(Grant.status == GrantStatus.ACTIVE)
 
 
@@ -45,6 +50,7 @@ class Sources:
     fallback: Sequence[Entitlement]
     standing: Sequence[StandingStep]
     base: Subscription | None  # whose plan or trial counts now
+    fallback_until: datetime | None  # when another version of the fallback plan is sold
 
     @property
     def anchor(self) -> date:
@@ -72,7 +78,8 @@ async def of(read: Reader) -> Sources | None:
             steps_of_base += steps
             base = one if any(part.counts(read.now) for part in given) else base
     contributions += await _goodwill(read)
-    return Sources(account, contributions, await _fallback(read), steps_of_base, base)
+    free, until = await _fallback(read)
+    return Sources(account, contributions, free, steps_of_base, base, until)
 
 
 def _past(trial: Trial) -> Contribution:
@@ -135,11 +142,22 @@ async def plan_entitlements(
     return entitlement_types.read(plan.entitlements)
 
 
-async def _fallback(read: Reader) -> tuple[Entitlement, ...]:
+async def _fallback(read: Reader) -> tuple[tuple[Entitlement, ...], datetime | None]:
+    """What the plan gives that counts without any, and until when it is sold so."""
     today = local_day(read.now)
     code = await configuration.in_force(read, "billing.fallback_plan", today)
     plan = await plans.in_force(read, code, today)
-    return () if plan is None else entitlement_types.read(plan.entitlements)
+    if plan is None:
+        return (), None
+    ends = None if plan.effective_to is None else local_midnight(plan.effective_to)
+    return entitlement_types.read(plan.entitlements), ends
+
+
+async def end_fallback(work: Work, plan_code: str, on: date) -> None:
+    """As the system login: a version of the fallback plan has got its last day, so what is held by
+    it is true until then and is computed anew at that instant (BIL-45)."""
+    if plan_code == await configuration.in_force(work, "billing.fallback_plan", on):
+        await work.run(_END_FALLBACK, work.now, local_midnight(on))
 
 
 async def _goodwill(read: Reader) -> list[Contribution]:

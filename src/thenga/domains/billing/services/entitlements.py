@@ -10,6 +10,8 @@ import structlog
 
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
+    configuration,
+    crossings,
     entitlement_sources,
     entitlement_types,
     periods,
@@ -25,6 +27,7 @@ from thenga.domains.billing.services.entitlement_types import Boolean, Limit, Me
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.signals import Question, Used
 from thenga.domains.billing.services.usage_months import Calendar
+from thenga.domains.billing.services.usage_totals import Moved
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
@@ -152,6 +155,7 @@ async def follow(work: Work, *, reason: str) -> None:
     await usage_months.remember(
         work, row, held.month, items, totals, sources.account.spend_cap_minor
     )
+    await _look_at_limits(work, row, held, used)
     told = bool(changes) or row.version == 0 or row.access != held.set.access
     _put(row, held, items)
     if not work.changes(row):
@@ -170,6 +174,26 @@ async def follow(work: Work, *, reason: str) -> None:
         )
 
 
+async def _look_at_limits(
+    work: Work, before: EntitlementSet, held: Held, used: Mapping[str, Used]
+) -> None:
+    """A limit that is another may be reached though nothing more was used (BIL-21)."""
+    moved = [
+        (Moved(feature, held.usage_month, 0, used[feature].taken), item.entitlement)
+        for feature, item in held.set.items.items()
+        if isinstance(item.entitlement, Metered)
+        and used[feature].taken
+        and before.items.get(feature, {}).get("included") != item.entitlement.included
+    ]
+    if not moved:
+        return
+    percents = (await configuration.usage(work, local_day(work.now))).thresholds
+    crossed = [one for move, counted in moved for one in crossings.of(move, counted, percents)]
+    await crossings.tell(
+        work, crossed, subscription_id=held.subscription_id, resets_at=held.resets_at
+    )
+
+
 def _put(row: EntitlementSet, held: Held, items: dict[str, Any]) -> None:
     row.items, row.access, row.because = items, held.set.access, held.set.because
     row.trial_ended, row.spend_capped = held.set.trial_ended, held.set.spend_capped
@@ -180,7 +204,10 @@ def _put(row: EntitlementSet, held: Held, items: dict[str, Any]) -> None:
 
 async def _computed(read: Reader, sources: Sources) -> tuple[Held, dict[str, UsageTotal]]:
     """The set of these sources now, with the totals of its month."""
-    made = compute(sources.contributions, sources.fallback, sources.standing, read.now)
+    made = compute(
+        *(sources.contributions, sources.fallback, sources.standing, read.now),
+        fallback_until=sources.fallback_until,
+    )
     month = periods.usage_month(sources.anchor, local_day(read.now))
     totals = dict(await usage_totals.of_month(read, month.start))
     until = min(made.valid_until or month.ends_at, month.ends_at)

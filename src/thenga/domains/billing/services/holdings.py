@@ -2,45 +2,39 @@
 
 from datetime import datetime
 
-from thenga.domains.billing.services import usage_totals
-from thenga.domains.billing.services.usage_totals import Moved
-from thenga.domains.billing.tables import STANDING
+from thenga.domains.billing.tables import Holding
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
 
-# Only the newest word about a subject counts, and only a change of it is counted.
-_HOLD = """
-    INSERT INTO billing.holding AS known (id, created_at, updated_at, version, organization_id,
+# A row to lock, which whoever speaks first of a subject makes; it says nothing yet.
+_BEGIN = """
+    INSERT INTO billing.holding (id, created_at, updated_at, version, organization_id,
         meter, subject, open, changed_at)
-    VALUES ($1, $2, $2, 1, $3, $4, $5, true, $6)
-    ON CONFLICT (organization_id, meter, subject) DO UPDATE
-    SET open = true, changed_at = $6, updated_at = $2, version = known.version + 1
-    WHERE NOT known.open AND known.changed_at <= $6
-    RETURNING id
-"""
-_RELEASE = """
-    UPDATE billing.holding SET open = false, changed_at = $5, updated_at = $1,
-        version = version + 1
-    WHERE organization_id = $2 AND meter = $3 AND subject = $4 AND open AND changed_at <= $5
-    RETURNING id
+    VALUES ($1, $2, $2, 1, $3, $4, $5, false, 'epoch')
+    ON CONFLICT (organization_id, meter, subject) DO NOTHING
 """
 
 
 async def turn(
     work: Work, meter: str, subject: dict[str, str], operation: str, *, at: datetime
-) -> Moved | None:
-    """Open or release; releasing the unknown, and what is so already, changes nothing."""
-    here = (work.now, work.organization_id, meter, _named(subject), at)
-    if operation == "hold":
-        found = await work.query(_HOLD, new_id(), *here)
-        by = 1
-    else:
-        found = await work.query(_RELEASE, *here)
-        by = -1
-    if not found:
-        return None
-    return await usage_totals.move(work, meter, STANDING, by)
+) -> int:
+    """Open or release, and by how much that moves the count.
+
+    The newest word about a subject counts, in whatever order they come, so what changes nothing is
+    remembered too: that it is open already, or that something unknown was released. Of two words
+    of one instant the release counts.
+    """
+    name = named(subject)
+    await work.run(_BEGIN, new_id(), work.now, work.organization_id, meter, name)
+    row = await work.lock_by(Holding, meter=meter, subject=name)
+    opens, before = operation == "hold", row.open
+    if at < row.changed_at or (at == row.changed_at and opens):
+        return 0
+    row.open, row.changed_at = opens, at
+    await work.save(row)
+    return opens - before
 
 
-def _named(subject: dict[str, str]) -> str:
+def named(subject: dict[str, str]) -> str:
+    """A subject as one text."""
     return "/".join((f"{subject['domain']}.{subject['type']}", subject["id"]))

@@ -12,6 +12,7 @@ import asyncpg
 from sqlalchemy import select
 
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
+from thenga.domains.billing.services import entitlement_sources
 from thenga.domains.billing.tables import (
     Feature,
     OfferedPlan,
@@ -134,6 +135,8 @@ async def offer(work: Work, plan_version_id: UUID) -> None:
     )
     for former in await work.all(statement, limit=1):
         await _bring(work, former)
+        if former.effective_to is not None:
+            await entitlement_sources.end_fallback(work, former.plan_code, former.effective_to)
 
 
 async def _bring(work: Work, version: PlanVersion) -> None:

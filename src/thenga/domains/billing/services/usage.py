@@ -22,7 +22,7 @@ from thenga.domains.billing.services import (
 from thenga.domains.billing.services import usage_totals as totals
 from thenga.domains.billing.services.usage_months import Calendar
 from thenga.domains.billing.services.usage_totals import Moved
-from thenga.domains.billing.tables import MeterKind, UsageRecord
+from thenga.domains.billing.tables import STANDING, MeterKind, UsageRecord
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -266,20 +266,33 @@ def _rejected(code: str) -> EntryOutcome:
 
 
 async def _standing(work: Work, rows: Sequence[Row]) -> list[Moved]:
-    """Meters that do not begin anew: what is open, and what others count."""
-    moves: list[Moved] = []
-    for row in sorted(rows, key=lambda row: row.entry.occurred_at):
+    """Meters that do not begin anew: what is open, and what others count.
+
+    All subjects before any total, in the order of their names, so that two batches never wait for
+    each other in a circle.
+    """
+    moved: dict[str, int] = {}
+    for row in sorted(rows, key=_by_subject):
         entry = row.entry
         if row.kind is MeterKind.GAUGE and entry.subject is not None:
-            moved = await holdings.turn(
+            by = await holdings.turn(
                 work, entry.meter, entry.subject, entry.operation, at=entry.occurred_at
             )
-        else:
-            moved = await totals.tell(
+            moved[entry.meter] = moved.get(entry.meter, 0) + by
+    moves = [await totals.move(work, key, STANDING, by) for key, by in sorted(moved.items()) if by]
+    for row in sorted(rows, key=_by_subject):
+        if row.kind is MeterKind.TOLD:
+            entry = row.entry
+            told = await totals.tell(
                 work, entry.meter, entry.quantity, counted_at=entry.occurred_at
             )
-        moves += [moved] if moved is not None else []
+            moves += [told] if told is not None else []
     return moves
+
+
+def _by_subject(row: Row) -> tuple[str, str, datetime]:
+    subject = row.entry.subject
+    return row.entry.meter, holdings.named(subject) if subject else "", row.entry.occurred_at
 
 
 async def told(work: Work, meter: str, number: int, *, counted_at: datetime) -> None:

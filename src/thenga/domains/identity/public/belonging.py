@@ -39,6 +39,7 @@ class InvitationSent(Event, type="identity.InvitationSent.v1", subject="invitati
     organization_id: UUID
     invitation_id: UUID
     expires_at: datetime
+    seats_used: int
 
 
 class InvitationAccepted(Event, type="identity.InvitationAccepted.v1", subject="invitation_id"):

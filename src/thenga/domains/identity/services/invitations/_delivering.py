@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from thenga.domains.identity import public
+from thenga.domains.identity.services import seats, tenants
 from thenga.domains.identity.services.invitations._telling import shown_status
 from thenga.domains.identity.tables import Invitation, InvitationStatus, OneTimeLink
 from thenga.kernel import sealing, tokens
@@ -67,7 +68,9 @@ async def letter_to_deliver(read: Reader, link_hash: bytes) -> LetterToDeliver |
 
 
 async def mark_delivered(work: Work, link_hash: bytes) -> None:
-    """The letter is out: its text is forgotten, and that it was sent is told."""
+    """The letter is out: its text is forgotten, and that it was sent is told, with the seat that it
+    keeps (IDN-22)."""
+    tenant = await tenants.hold(work)
     await work.present(link_hash)
     link = await work.lock_by(OneTimeLink, hash=link_hash)
     link.sealed = None
@@ -81,5 +84,6 @@ async def mark_delivered(work: Work, link_hash: bytes) -> None:
             organization_id=invitation.organization_id,
             invitation_id=invitation.id,
             expires_at=invitation.expires_at,
+            seats_used=await seats.used(work, tenant),
         )
     )

@@ -1,0 +1,82 @@
+"""The plan that counts without any: a new version of it counts from its day on, for everybody."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from tests.conftest import Time
+from tests.factories import billing
+from tests.factories.held import RUNS
+from thenga.domains.billing.services import catalogue, entitlements
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.calendar import local_midnight
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+
+# Far from every other test, because the catalogue is one for all.
+OPENED = datetime(2300, 2, 1, 8, tzinfo=UTC)
+TURNS = datetime(2300, 2, 15, tzinfo=UTC).date()
+CODE = f"free-{uuid4().hex[:12]}"
+
+
+def version(number: int, begins: str, included: int) -> dict[str, Any]:
+    return {
+        "planCode": CODE,
+        "planVersion": number,
+        "name": "Free",
+        "description": "For nothing.",
+        "kind": "base",
+        "rank": 0,
+        "public": True,
+        "trialEligible": False,
+        "effectiveFrom": begins,
+        "prices": [{"interval": "month", "grossMinor": 0, "currency": "ZAR"}],
+        "entitlements": [
+            {
+                "key": RUNS,
+                "type": "metered",
+                "included": included,
+                "mode": "hard",
+                "overageUnitPrice": None,
+                "resets": "month",
+            }
+        ],
+    }
+
+
+async def deploy(host: Host, **lines: list[dict[str, Any]]) -> None:
+    origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
+    work = Work(host, "billing", Scope(actor=SYSTEM), origin, login="billing_system")
+    none: dict[str, list[Any]] = {"features": [], "plans": [], "sellers": [], "configuration": []}
+    await catalogue.load(work, none | lines)
+    await work.finish()
+
+
+@pytest.mark.rule("BIL-45")
+async def test_a_new_version_of_the_fallback_counts_on_its_day_before_any_sweep(
+    host: Host, seeded: None, clock: Time
+):
+    begins = {"key": "billing.fallback_plan", "effectiveFrom": "2300-01-01", "value": CODE}
+    await deploy(host, plans=[version(1, "2300-01-01", 10)], configuration=[begins])
+    clock.set(OPENED)
+    before, after = uuid4(), uuid4()
+    await billing.account(host, before)
+    await billing.followed(host, before)
+    await deploy(host, plans=[version(2, TURNS.isoformat(), 25)])
+    await billing.account(host, after)
+    await billing.followed(host, after)
+
+    async def limits(at: datetime) -> list[int | None]:
+        clock.set(at)
+        found = []
+        for organization_id in (before, after):
+            work = billing.working(host, organization_id)
+            found.append((await entitlements.signal(work, RUNS)).limit)
+            await work.close()
+        return found
+
+    assert await limits(local_midnight(TURNS) - timedelta(seconds=1)) == [10, 10]
+    assert await limits(local_midnight(TURNS)) == [25, 25]
