@@ -133,13 +133,22 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
     await made_on.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def recorder() -> Iterator[Recorder | None]:
     """Keeps the examples of the API document when `THENGA_RECORD=1`."""
     recording = make_recorder(topology.load(topology.DOMAINS))
+    if recording is not None:
+        recording.begin()
     yield recording
     if recording is not None:
         recording.write()
+
+
+@pytest.fixture(autouse=True)
+def at_the_beginning(recorder: Recorder | None) -> None:
+    """What a test shows of time is the same in every recording."""
+    if recorder is not None:
+        recorder.begin()
 
 
 @pytest.fixture

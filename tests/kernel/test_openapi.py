@@ -122,7 +122,7 @@ def test_a_recorded_exchange_becomes_the_example(domain: Domain) -> None:
     assert written == ["write_sheet"]
     assert operation["requestBody"]["content"]["application/json"]["example"] == {"title": "Plan"}
     assert shown["id"] == "019a0000-0000-7000-8000-000000000001"
-    assert shown["createdAt"] == "2026-11-14T08:30:00Z"
+    assert shown["createdAt"] == "2031-01-01T10:00:00Z"
 
 
 def test_a_refusal_and_an_empty_page_are_poor_examples(domain: Domain) -> None:
@@ -159,7 +159,7 @@ def test_what_differs_between_runs_is_replaced() -> None:
     def run(number: int) -> Any:
         return stable(
             {
-                "request": {"email": f"a{number}@corp.test", "password": f"p{number}", "on": DAY},
+                "request": {"email": f"a{number}@corp.test", "password": f"p{number}"},
                 "status": 200,
                 "response": {
                     "id": f"0f8fad5b-d9cb-469f-a165-{number:012}",
@@ -168,10 +168,9 @@ def test_what_differs_between_runs_is_replaced() -> None:
                     "tokenType": "Bearer",
                     "secret": f"s{number}",
                     "recoveryCodes": [f"{number}-1", f"{number}-2"],
-                    "tokenExpiresAt": f"2031-01-0{number}T00:00:00Z",
-                    "createdAt": f"2030-01-0{number}T00:00:00Z",
-                    "due": f"2031-02-0{number}",
-                    "on": DAY,
+                    "createdAt": f"2030-01-31T08:30:0{number}.{number}Z",
+                    "expiresAt": f"2030-01-31T08:45:0{number}.{number}Z",
+                    "period": {"start": "2030-01-31", "end": "2030-02-28"},
                     "hash": f"{number:064x}",
                 },
             }
@@ -180,11 +179,12 @@ def test_what_differs_between_runs_is_replaced() -> None:
     assert run(1) == run(2)
     told = run(1)["response"]
     assert told["self"] == f"/v1/x/{told['id']}"
-    assert told["createdAt"] < told["tokenExpiresAt"]
-    assert (told["on"], told["tokenType"], told["accessToken"]) == (DAY, "Bearer", "tha_sample")
-
-
-DAY = "2030-05-05"
+    # What belongs together stays together: a quarter of an hour, and a month.
+    assert (told["createdAt"], told["expiresAt"]) == (
+        *("2030-01-31T08:30:00Z", "2030-01-31T08:45:00Z"),
+    )
+    assert told["period"] == {"start": "2030-01-31", "end": "2030-02-28"}
+    assert (told["tokenType"], told["accessToken"]) == ("Bearer", "tha_" + "sample" * 4)
 
 
 async def test_the_document_is_served(browser: httpx2.AsyncClient) -> None:

@@ -91,3 +91,9 @@ CALLED_OTHERWISE: dict[str, str] = {
     "FactVerification.request": "adding a verification to the fact",
     "Account.complete": "saying who is billed, by POST or PATCH of the account",
 }
+
+# Recorded maps whose names are not ours to choose.
+FREE_MAPS: dict[str, str] = {
+    "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
+    "receive_callback/data": "the provider's own message",
+}

@@ -235,3 +235,13 @@ async def test_a_planted_answer_that_is_not_documented_is_found(
 
     with pytest.raises(AssertionError, match="get_organization answered 418"):
         await api.get(f"/organizations/{owner.organization_id}", headers=owner.headers)
+
+
+async def test_a_planted_code_that_is_not_documented_is_found(
+    api: httpx2.AsyncClient, host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    owner = await identity.member(host, uuid4(), role="owner")
+    monkeypatch.setattr(NotFound, "code", "lost-in-the-bush")
+
+    with pytest.raises(AssertionError, match="get_organization answered lost-in-the-bush"):
+        await api.get(f"/organizations/{owner.organization_id}", headers=owner.headers)

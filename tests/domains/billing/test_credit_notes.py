@@ -149,6 +149,7 @@ async def test_no_more_is_given_back_than_was_charged(
     assert [one.status_code for one in (first, second, nothing, elsewhere)] == [201, 422, 422, 404]
     assert second.json()["code"] == "billing-credit-exceeds"
     assert second.json()["left"] == {"amount": "99.00", "currency": "ZAR"}
+    assert (nothing.json()["code"], nothing.json()["rule"]) == ("rule-violated", "credit-positive")
 
 
 @pytest.mark.rule("BIL-48")

@@ -1,6 +1,7 @@
 """Changes of plan: made when they are paid, once, and not on any day."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
@@ -14,9 +15,10 @@ from tests.domains.billing.changing import (
     paid_change,
     rand,
 )
+from tests.factories import paying
 from tests.factories.subscriptions import Customer, customer
 from thenga.domains.billing.services import plan_changes
-from thenga.domains.billing.tables import StatedStatus
+from thenga.domains.billing.tables import StatedStatus, Subscription
 from thenga.kernel.host import Host
 
 
@@ -196,3 +198,23 @@ async def test_a_planted_change_before_its_money_is_found(
     answer = await change(buyer, held, planCode="professional")
 
     assert answer.json()["planCode"] != "starter"
+
+
+@pytest.mark.rule("BIL-11")
+@pytest.mark.parametrize("day", [15, 40])
+async def test_what_is_past_due_or_suspended_is_paid_before_it_is_changed(
+    api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None, day: int
+):
+    payer, subscription = await paying.declined(host, clock)
+    await payer.at(datetime(2026, 11, 1, 9, tzinfo=UTC) + timedelta(days=day - 1))
+    headers = await paying.owner_of(host, payer)
+    path = f"/billing/subscriptions/{subscription.id}/change-plan"
+    body = {"planCode": "enterprise"}
+
+    status = (await payer.read(Subscription, subscription.id)).status
+    refused = await api.post(path, json=body, headers=headers)
+    foreseen = await api.post(f"{path}/preview", json=body, headers=headers)
+
+    assert status == {15: "past_due", 40: "suspended"}[day]
+    for answer in (refused, foreseen):
+        assert (answer.status_code, answer.json()["code"]) == (409, "billing-payment-overdue")

@@ -17,7 +17,7 @@ from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
 from thenga.domains.billing.services import reservations
 from thenga.domains.billing.tables import Reservation, ReservationStatus
 from thenga.kernel.calendar import local_day
-from thenga.kernel.errors import PlanLimitReached
+from thenga.kernel.errors import InvalidTransition, PlanLimitReached
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
 
@@ -110,7 +110,8 @@ async def test_what_is_settled_is_booked_and_the_rest_is_free(
     assert [made.status_code, again.status_code, other.status_code] == [201, 200, 409]
     assert "Location" not in made.headers
     assert again.json()["id"] == made.json()["id"]
-    assert (held_now, above.status_code) == (40, 422)
+    assert (held_now, above.status_code, above.json()["code"]) == (40, 422, "rule-violated")
+    assert above.json()["rule"] == "settle-within-reserved"
     assert (settled.json()["status"], settled.json()["settledQuantity"]) == ("settled", 25)
     assert repeated.json() == settled.json()
     assert await taken(host, organization_id) == 25
@@ -151,9 +152,10 @@ async def test_a_lapsed_one_is_not_settled_any_more(host: Host, organization_id:
     await work.finish()
 
     late = billing.working(host, organization_id, ahead=timedelta(minutes=16))
-    with pytest.raises(Exception, match="report the usage itself"):
+    with pytest.raises(InvalidTransition, match="report the usage itself") as refused:
         await reservations.settle(late, "slow", 5)
     await late.close()
+    assert refused.value.facts["operation"] == "settle"
 
 
 @pytest.mark.rule("BIL-19")

@@ -17,12 +17,17 @@ Json = dict[str, Any]
 
 _INTRODUCTION = Path(__file__).parent / "assets" / "introduction.md"
 _PROBLEM = "application/problem+json"
+_SCHEMAS = "#/components/schemas/"
 _FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
 _BEARER = {
     "type": "http",
     "scheme": "bearer",
     "description": "An access token of a session (`tha_…`) or an API key (`thk_…`).",
 }
+
+
+class SameSchema(TypeError):
+    """Two models of one domain have one name, and a client would have one class for both."""
 
 
 def document(
@@ -44,7 +49,8 @@ def document(
     components["securitySchemes"] = {"bearer": _BEARER}
     components["examples"] = _shared_problems(made)
     _name_operations(made, domains)
-    return made
+    _drop_patch_defaults(made)
+    return _plainly_named(made)
 
 
 def _operations_of(made: Json) -> Iterator[Json]:
@@ -98,7 +104,76 @@ def _show(operation: Json, example: Example) -> None:
     body = operation.get("requestBody", {}).get("content", {}).get("application/json")
     if body is not None and example["request"] is not None:
         body["example"] = example["request"]
-    response = operation["responses"].get(str(example["status"]), {})
-    answer = response.get("content", {}).get("application/json")
-    if answer is not None and example["response"] is not None:
-        answer["example"] = example["response"]
+    answers = {
+        status: response["content"]["application/json"]
+        for status, response in operation["responses"].items()
+        if "application/json" in response.get("content", {})
+    }
+    shown = answers.get(str(example["status"]))
+    if shown is None or example["response"] is None:
+        return
+    # A repeated call answers the same resource with another status.
+    for answer in answers.values():
+        if answer.get("schema") == shown.get("schema"):
+            answer["example"] = example["response"]
+
+
+def _drop_patch_defaults(made: Json) -> None:
+    """What a merge patch leaves out stays as it is, so there is no default to state."""
+    patched: set[str] = set()
+    other: set[str] = set()
+    for methods in made["paths"].values():
+        for method, operation in methods.items():
+            found = patched if method == "patch" else other
+            found |= _reached(made, operation.get("requestBody", {}))
+    for name in patched - other:
+        for field in made["components"]["schemas"][name].get("properties", {}).values():
+            field.pop("default", None)
+
+
+def _reached(made: Json, part: Any) -> set[str]:
+    """The names of the schemas that a part of the document leads to."""
+    names: set[str] = set()
+    waiting = [part]
+    while waiting:
+        for reference in _references(waiting.pop()):
+            name = reference.removeprefix(_SCHEMAS)
+            if reference.startswith(_SCHEMAS) and name not in names:
+                names.add(name)
+                waiting.append(made["components"]["schemas"][name])
+    return names
+
+
+def _references(part: Any) -> Iterator[str]:
+    if isinstance(part, dict):
+        if isinstance(reference := part.get("$ref"), str):
+            yield reference
+        part = [*part.values()]
+    if isinstance(part, list):
+        for inner in part:
+            yield from _references(inner)
+
+
+def _plainly_named(made: Json) -> Json:
+    """Two domains may each have an `AccountView`; theirs are `BillingAccountView` and so on."""
+    schemas = made["components"]["schemas"]
+    plain = {name: _plain(name) for name in schemas if "__" in name}
+    if len({*plain.values(), *schemas}) < len(plain) + len(schemas):
+        raise SameSchema(f"name these apart: {sorted(plain)}")
+    made["components"]["schemas"] = {plain.get(name, name): s for name, s in schemas.items()}
+    renamed: Json = _renamed(made, {_SCHEMAS + old: _SCHEMAS + new for old, new in plain.items()})
+    return renamed
+
+
+def _plain(name: str) -> str:
+    """`thenga__domains__billing__api__accounts__AccountView` is the one of billing."""
+    parts = name.split("__")
+    return f"{parts[2].capitalize()}{parts[-1]}"
+
+
+def _renamed(part: Any, names: dict[str, str]) -> Any:
+    if isinstance(part, dict):
+        return {key: _renamed(inner, names) for key, inner in part.items()}
+    if isinstance(part, list):
+        return [_renamed(inner, names) for inner in part]
+    return names.get(part, part) if isinstance(part, str) else part

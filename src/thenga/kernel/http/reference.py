@@ -136,6 +136,8 @@ def describe(door: "Door") -> None:
         parameters.append(_IF_NONE_MATCH)
         door.responses[304] = {"description": "You have the same answer already."}
     extra["parameters"] = parameters
+    if door.entrance.raw:
+        extra["requestBody"] = _RAW
     door.openapi_extra = extra
 
 
@@ -185,6 +187,14 @@ _IF_NONE_MATCH = {
     "required": False,
     "description": "The ETag of what you have; 304 is answered where the answer would be the same.",
     "schema": {"type": "string"},
+}
+_RAW = {
+    "required": True,
+    "description": "The sender's own message, byte for byte as it was signed.",
+    "content": {
+        "application/json": {"schema": {"type": "object"}},
+        "application/x-www-form-urlencoded": {"schema": {"type": "object"}},
+    },
 }
 _KEY = {
     "name": "Idempotency-Key",

@@ -1,18 +1,20 @@
 """Records the first good exchange of each operation as its example (`THENGA_RECORD=1`).
 
-What differs from run to run (identifiers, instants, tokens, secrets) becomes a stable sample, so
-a second recording changes no file. Recorded without xdist, since the first exchange counts.
+What differs from run to run (identifiers, tokens, secrets) becomes a stable sample, and every
+test begins at the same moment, so a second recording changes no file and a month is a month long.
+Recorded without xdist, since the first exchange counts.
 """
 
 import json
 import os
 import re
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 import httpx2
 
+from thenga.kernel.clock import SystemClock
 from thenga.kernel.http import examples
 from thenga.kernel.http.examples import Example
 from thenga.kernel.http.operations import Operation, operations
@@ -21,13 +23,13 @@ from thenga.kernel.manifest import Domain
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)")
-_DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _TOKEN = re.compile(r"\b(th[a-z]_)[A-Za-z0-9_\-.]{8,}")
 _HEX = re.compile(r"\b[0-9a-f]{32,}\b")
 _REFERENCE = re.compile(r"\b(?=[A-Z0-9]*[0-9])[A-Z0-9]{16}\b")  # of a payment, as providers show it
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
-_FIRST_INSTANT = datetime(2026, 11, 14, 8, 30, tzinfo=UTC)
+_SAMPLE_TOKEN = r"\1" + "sample" * 4  # as long as a true one is at least
+_BEGINNING = datetime(2026, 11, 14, 8, 30, tzinfo=UTC)
 _SAMPLES = {"password": "a long sample passphrase", "cursor": "sample-cursor"}
 _ALSO_SECRET = ("cursor", "recoverycodes", "otpauth", "signature")
 _PLAIN_ENDINGS = ("Type", "Status", "Count", "Hint")
@@ -39,6 +41,11 @@ class Recorder:
     def __init__(self, domains: Sequence[Domain]) -> None:
         self._operations = operations(domains)
         self._found: dict[str, Example] = {}
+
+    def begin(self) -> None:
+        """Set the clock of this process to the moment at which every recorded test begins."""
+        begun = datetime.now(UTC)
+        SystemClock.now = lambda _: _BEGINNING + (datetime.now(UTC) - begun)  # type: ignore[method-assign]  # no host is made yet that could be given another clock
 
     async def noting(self, response: httpx2.Response) -> None:
         """The response hook of a test client: `event_hooks={"response": [recorder.noting]}`."""
@@ -84,9 +91,7 @@ def recorder(domains: Sequence[Domain]) -> Recorder | None:
 
 def stable(exchange: Example) -> Example:
     """The exchange with samples in place of all that another run would make anew."""
-    text = json.dumps(exchange["request"])
-    samples = _Samples(chosen=set(_DATE.findall(text)))
-    samples.order(_INSTANT.findall(json.dumps([exchange["request"], exchange["response"]])))
+    samples = _Samples()
     return Example(
         request=_replaced(exchange["request"], samples),
         status=exchange["status"],
@@ -97,17 +102,8 @@ def stable(exchange: Example) -> Example:
 class _Samples:
     """The same value gets the same sample, so an answer still refers to what was asked."""
 
-    def __init__(self, chosen: set[str]) -> None:
+    def __init__(self) -> None:
         self._given: dict[tuple[str, str], str] = {}
-        self._chosen = chosen  # dates that the test sent are its own choice and stay
-
-    def order(self, instants: list[str]) -> None:
-        """Later instants get later samples."""
-        moments = {text: datetime.fromisoformat(text) for text in instants}
-        ranks = {moment: rank for rank, moment in enumerate(sorted(set(moments.values())))}
-        for text, moment in moments.items():
-            sample = _FIRST_INSTANT + timedelta(minutes=ranks[moment])
-            self._given["instant", text] = sample.strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def of(self, kind: str, value: str, make: Callable[[int], str]) -> str:
         known = self._given.get((kind, value))
@@ -118,13 +114,17 @@ class _Samples:
 
     def in_text(self, text: str) -> str:
         text = _UUID.sub(lambda m: self.of("id", m[0].lower(), _sample_id), text)
-        text = _INSTANT.sub(lambda m: self._given["instant", m[0]], text)
-        if _DATE.fullmatch(text) and text not in self._chosen:
-            return self.of("date", text, lambda n: f"2026-11-{14 + n % 14:02}")
-        text = _TOKEN.sub(r"\1sample", text)
+        text = _INSTANT.sub(_whole_minute, text)
+        text = _TOKEN.sub(_SAMPLE_TOKEN, text)
         text = _HEX.sub(_sample_hex, text)
         text = _REFERENCE.sub(lambda m: self.of("reference", m[0], _sample_reference), text)
         return _EMAIL.sub(lambda m: self.of("email", m[0].lower(), _sample_email), text)
+
+
+def _whole_minute(found: re.Match[str]) -> str:
+    """How many seconds a test had run is no part of its example."""
+    moment = datetime.fromisoformat(found[0]).astimezone(UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:00Z")
 
 
 def _sample_id(number: int) -> str:
@@ -163,7 +163,7 @@ def _hides(key: str) -> bool:
 
 def _secret(key: str, value: str) -> str:
     if _TOKEN.fullmatch(value):
-        return _TOKEN.sub(r"\1sample", value)
+        return _TOKEN.sub(_SAMPLE_TOKEN, value)
     return next((sample for word, sample in _SAMPLES.items() if word in key), "sample")
 
 

@@ -93,7 +93,6 @@ class ReadView(View):
     amount: Annotated[Money | None, Field(description="As the provider states it.")]
     fee: Annotated[Money | None, Field(description="What the provider keeps of it.")]
     provider_at: Annotated[datetime | None, Field(description="By the provider's clock.")]
-    event_key: str
     code: Annotated[str | None, Field(description="Why it failed, as the provider writes it.")]
     category: Literal["soft", "hard", "authentication", "technical"] | None
 

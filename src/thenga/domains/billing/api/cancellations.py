@@ -104,15 +104,6 @@ _AGAIN: dict[int | str, dict[str, Any]] = {
     200: {
         "model": CancellationView,
         "description": "It was cancelled so already: the same cancellation, unchanged.",
-        "content": {
-            "application/json": {
-                "example": {
-                    "id": "019a0000-0000-7000-8000-000000000001",
-                    "status": "scheduled",
-                    "effectiveAt": "2026-12-13T22:00:00Z",
-                }
-            }
-        },
     }
 }
 

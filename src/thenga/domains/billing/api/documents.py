@@ -32,7 +32,16 @@ PRINTED: dict[int | str, dict[str, Any]] = {
     },
     202: {
         "description": "It is being typeset; ask again after `Retry-After` seconds.",
-        "content": {"application/json": {"example": {"status": "rendering"}}},
+        "content": {
+            "application/json": {
+                "schema": {
+                    "type": "object",
+                    "required": ["status"],
+                    "properties": {"status": {"const": "rendering"}},
+                },
+                "example": {"status": "rendering"},
+            }
+        },
     },
 }
 

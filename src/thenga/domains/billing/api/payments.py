@@ -184,7 +184,6 @@ _RUNNING: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The payment of this invoice that runs already, by the same way.",
         "model": PaymentView,
-        "content": {"application/json": {"examples": {"running": {"value": "as at 201"}}}},
     }
 }
 

@@ -2,7 +2,13 @@
 
 from datetime import timedelta
 
-from thenga.domains.billing.services import payments, renewals, usage_charges
+from thenga.domains.billing.services import (
+    parking,
+    payments,
+    renewals,
+    tax_data,
+    usage_charges,
+)
 from thenga.domains.billing.services.invoices import TaxDataMissing
 from thenga.domains.billing.services.payments import How
 from thenga.domains.billing.tables import (
@@ -34,7 +40,7 @@ async def pass_time(work: Work, subscription: Subscription) -> None:
     try:
         invoice = await renewals.bill_for(work, account, subscription, lines, Purpose.USAGE)
     except TaxDataMissing:
-        await renewals.wait_for_tax_data(work, account)
+        await parking.park(work, reason=tax_data.PARKED_FOR)
         subscription.next_check_at = work.now + _LATER
         return
     await _charge(work, account, invoice, subscription)

@@ -33,7 +33,7 @@ NodeTypes = Annotated[str, matching(f"^{_TYPES}(?:,{_TYPES}){{0,19}}$", 1300)]
 EdgeTypes = Annotated[str, matching(f"^{_EDGES}(?:,{_EDGES}){{0,11}}$", 250)]
 
 
-class ReferenceView(View):
+class CitedView(View):
     domain: str
     type: str
     id: str
@@ -58,7 +58,7 @@ class NodeView(View):
     """A thing in the graph."""
 
     key: Annotated[str, Field(description="`type:id`; edges name their ends by it.")]
-    reference: ReferenceView
+    reference: CitedView
     label: Annotated[str | None, Field(description="Null for what another domain keeps.")]
     version: int | None
     provenance: Annotated[dict[str, Any] | None, Field(description="Who said it, and when.")]
@@ -177,7 +177,7 @@ class ComponentView(View):
 
 class PenaltyView(View):
     code: str
-    subjects: list[ReferenceView]
+    subjects: list[CitedView]
     points: str
 
 
@@ -284,7 +284,7 @@ def _penalties(company: health_formula.Company, organization_id: UUID) -> list[P
     if not open_ones:
         return []
     subjects = [
-        ReferenceView(domain="organization", type="fact", id=f"{organization_id}:{key}")
+        CitedView(domain="organization", type="fact", id=f"{organization_id}:{key}")
         for key in open_ones
     ]
     points = f"{health_formula.penalty(company)}.0"

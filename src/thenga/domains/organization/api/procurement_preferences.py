@@ -112,7 +112,7 @@ class DocumentView(View):
     quiet_topics: Annotated[list[str], Field(description=_QUIET)]
 
 
-class WarningView(View):
+class PreferenceWarningView(View):
     code: str
     field: str
     detail: str
@@ -127,7 +127,8 @@ class PreferencesView(DocumentView):
     updated_at: datetime | None
     version: Annotated[int, Field(ge=0, description="For `If-Match`; 0 before the first document.")]
     warnings: Annotated[
-        list[WarningView], Field(description="Kept as you said it, but it may not do what you mean")
+        list[PreferenceWarningView],
+        Field(description="Kept as you said it, but it may not do what you mean"),
     ]
 
     @classmethod

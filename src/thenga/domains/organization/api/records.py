@@ -34,7 +34,7 @@ class ReferenceView(View):
     id: UUID
 
 
-class ProvenanceView(View):
+class RecordProvenanceView(View):
     """Who said it, and when."""
 
     kind: RecordKind
@@ -56,7 +56,7 @@ class RecordView(Stored):
     """What every record shows."""
 
     organization_id: UUID
-    provenance: Annotated[ProvenanceView, Field(description="Of the latest version.")]
+    provenance: Annotated[RecordProvenanceView, Field(description="Of the latest version.")]
     field_provenance: Annotated[
         dict[str, FieldProvenanceView], Field(description="By field: who last said it.")
     ]

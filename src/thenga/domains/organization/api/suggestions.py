@@ -132,15 +132,6 @@ class SuggestionView(Stored):
 _THE_SAME: dict[str, Any] = {
     "description": "The same waits already; its sources were joined.",
     "model": SuggestionView,
-    "content": {
-        "application/json": {
-            "example": {
-                "id": "019a0000-0000-7000-8000-000000000001",
-                "status": "pending",
-                "sources": [{"reference": "document 7"}, {"reference": "document 8"}],
-            }
-        }
-    },
 }
 
 
