@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from alembic import op
 
 revision = "billing_0015"
-down_revision = "billing_0012"
+down_revision = "billing_0014"
 branch_labels = None
 depends_on = None
 

@@ -36,7 +36,7 @@ async def check_not_charged(read: Reader, subscription: Subscription) -> None:
 async def charging(read: Reader, subscription: Subscription) -> Payment | None:
     """The charge that is on its way; what only waits for the customer is not waited for."""
     for draft in await _waiting(read, subscription):
-        payment = await payments.charging(read, draft.id)
+        payment = await payments.charge_under_way(read, draft.id)
         if payment is not None:
             return payment
     return None

@@ -29,7 +29,7 @@ async def is_due(read: Reader, subscription: Subscription) -> bool:
     if read.now < subscription.created_at + UNPAID_FOR:
         return False
     draft = await first_invoice(read, subscription)
-    return draft is None or await payments.charging(read, draft.id) is None
+    return draft is None or await payments.charge_under_way(read, draft.id) is None
 
 
 async def expire_former(work: Work, subscription: Subscription) -> None:

@@ -107,7 +107,7 @@ async def _check_settled(read: Reader, subscription: Subscription, today: date) 
     line = await invoices.running_line(read, subscription.id, today)
     if line is None:
         return
-    charged = await payments.charging(read, line.invoice_id)
+    charged = await payments.charge_under_way(read, line.invoice_id)
     if charged is not None:
         raise PaymentInProgress(paymentId=str(charged.id))
     invoice = await read.get(Invoice, line.invoice_id)

@@ -240,7 +240,7 @@ async def running(read: Reader, invoice_id: UUID) -> Payment | None:
     return next(iter([*charged, *found]), None)
 
 
-async def charging(read: Reader, invoice_id: UUID) -> Payment | None:
+async def charge_under_way(read: Reader, invoice_id: UUID) -> Payment | None:
     """The charge of an invoice that is under way; a page that waits for the customer is none."""
     known = await running(read, invoice_id)
     return known if known is not None and known.status is S.PROCESSING else None

@@ -363,7 +363,7 @@ async def is_lapsed(read: Reader, subscription: Subscription) -> bool:
 async def _is_charged(read: Reader, pending: dict[str, Any]) -> bool:
     if pending["invoiceId"] is None:
         return False
-    return await payments.charging(read, UUID(pending["invoiceId"])) is not None
+    return await payments.charge_under_way(read, UUID(pending["invoiceId"])) is not None
 
 
 def follow_period(subscription: Subscription) -> None:

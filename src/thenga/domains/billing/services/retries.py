@@ -55,7 +55,7 @@ async def by_date(
     """One of the dates: charge, or remind where a charge could not succeed."""
     failure.next_retry_at = recovery_steps.next_retry(failure, work.now)
     failure.retries_left = recovery_steps.retries_left(failure, work.now)
-    if await payments.charging(work, invoice.id) is not None:
+    if await payments.charge_under_way(work, invoice.id) is not None:
         return  # somebody tries by hand, and never two at once
     method = await payment_methods.default_of(work, subscription.account_id)
     parked = await _is_parked(work, invoice.account_id)
@@ -89,7 +89,7 @@ async def by_hand(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Pa
             operation="retry",
             allowed=[],
         )
-    charged = await payments.charging(work, invoice.id)
+    charged = await payments.charge_under_way(work, invoice.id)
     if charged is not None:
         raise PaymentInProgress(paymentId=str(charged.id))
     chosen = await _chosen(work, subscription, method_id)
@@ -154,7 +154,7 @@ async def new_method(work: Work, method: PaymentMethod) -> None:
     )
     for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
         failure, _, invoice = await held(work, known.id)
-        charged = await payments.charging(work, invoice.id)
+        charged = await payments.charge_under_way(work, invoice.id)
         owed = invoice.amount_due_minor > 0 and charged is None
         if owed and await payments.next_allowed(work, method.id, invoice) <= work.now:
             await _charge(work, failure, invoice, method.id, initiated_by="system")
