@@ -55,10 +55,8 @@ class MailRequests(Requests):
                 refused[number] = fault
         if refused and len(refused) == len(recipients):
             raise next(iter(refused.values()))  # nobody has it, so a repetition doubles nothing
-        for number, fault in refused.items():
-            log.warning(
-                "billing.letter.refused", key=key, number=number, fault=type(fault).__name__
-            )
+        for number, why in refused.items():
+            log.warning("billing.letter.refused", key=key, number=number, why=type(why).__name__)
         return key
 
 

@@ -1,5 +1,6 @@
 """What is told of a recovery: that it began, each attempt, and that grace ends soon (BIL-40)."""
 
+from typing import Literal
 from uuid import UUID
 
 from thenga.domains.billing import public
@@ -16,9 +17,13 @@ def remedy(
 ) -> public.RemedyTold:
     """A card that is gone cannot pay: another must be put on file; what a bank took back can only
     be talked about."""
-    helps = "update_method" if category in _UNUSABLE else "pay_invoice"
+    helps: Literal["pay_invoice", "update_method", "contact"] = "pay_invoice"
+    if kind is FailureKind.DISPUTED:
+        helps = "contact"
+    elif category in _UNUSABLE:
+        helps = "update_method"
     return public.RemedyTold(
-        kind="contact" if kind is FailureKind.DISPUTED else helps,
+        kind=helps,
         invoice_id=invoice.id,
         amount=Money(invoice.amount_due_minor, invoice.currency),
     )

@@ -97,8 +97,26 @@ async def begin(
     failed_at: datetime | None = None,
 ) -> PaymentFailure:
     """The first failure: its dates and its policy are frozen, and it is told at once."""
-    at = failed_at or work.now
-    policy = await configuration.row_in_force(work, "billing.dunning", local_day(at))
+    failure = await _dated(work, invoice, subscription, kind, category, failed_at or work.now)
+    failure.attempts = [attempt] if attempt else []
+    await work.add(failure)
+    await _fall_behind(work, subscription)
+    payment_id = UUID(attempt["paymentId"]) if attempt and attempt["paymentId"] else None
+    await failure_notices.tell_failed(work, failure, invoice, payment_id=payment_id)
+    await entitlements.follow(work, reason="payment_failed")
+    return failure
+
+
+async def _dated(
+    read: Reader,
+    invoice: Invoice,
+    subscription: Subscription,
+    kind: FailureKind,
+    category: FailureCategory,
+    at: datetime,
+) -> PaymentFailure:
+    """A recovery with all its dates; one of a parked account waits from the beginning."""
+    policy = await configuration.row_in_force(read, "billing.dunning", local_day(at))
     first_charge = subscription.status is S.TRIALING
     terms = standing.policy_of(policy.value)
     dates = standing.dates(at, terms, kind=kind, first_charge=first_charge)
@@ -110,7 +128,6 @@ async def begin(
         category=category,
         first_charge=first_charge,
         first_failed_at=at,
-        attempts=[attempt] if attempt else [],
         policy=policy.value,
         policy_version=policy.effective_from,
         retries_left=len(dates.retries),
@@ -118,14 +135,9 @@ async def begin(
         grace_ends_at=dates.grace_ends_at,
         ends_at=dates.ends_at,
     )
-    if (await work.get(Account, invoice.account_id)).parked is not None:
-        failure.held_since = work.now
-    failure.next_check_at = recovery_steps.next_check(failure, work.now)
-    await work.add(failure)
-    await _fall_behind(work, subscription)
-    payment_id = UUID(attempt["paymentId"]) if attempt and attempt["paymentId"] else None
-    await failure_notices.tell_failed(work, failure, invoice, payment_id=payment_id)
-    await entitlements.follow(work, reason="payment_failed")
+    if (await read.get(Account, invoice.account_id)).parked is not None:
+        failure.held_since = read.now
+    failure.next_check_at = recovery_steps.next_check(failure, read.now)
     return failure
 
 

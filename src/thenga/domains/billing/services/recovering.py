@@ -205,8 +205,11 @@ def _undelivered_to(subscription: Subscription, paid_to: date, until: date) -> d
     """The first day that is owed again; all that wait in a pause go with the plan."""
     if subscription.paused_on is not None:
         return paid_to
-    ended = subscription.ended_at
-    return min(until, paid_to, local_day(ended) if ended else until)
+    if subscription.ended_at is None:
+        return min(until, paid_to)
+    # The day on which it ended was not delivered either, unless it ended as that day began.
+    last = local_day(subscription.ended_at - timedelta.resolution)
+    return min(until, paid_to, last + _A_DAY)
 
 
 async def _credit_undelivered(
