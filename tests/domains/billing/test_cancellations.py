@@ -1,5 +1,6 @@
 """Leaving: keeping what is paid, or taking the rest back; and staying after all."""
 
+import asyncio
 from typing import Any
 from uuid import UUID
 
@@ -9,8 +10,9 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import cancellations, giving_back, proration
-from thenga.domains.billing.tables import StatedStatus
+from tests.suites import flows
+from thenga.domains.billing.services import accounts, cancellations, giving_back, proration
+from thenga.domains.billing.tables import Cancellation, StatedStatus
 from thenga.kernel.host import Host
 
 WHY = {"reasonCode": "too_expensive", "comment": "No tender was won."}
@@ -120,6 +122,30 @@ async def test_the_rest_is_paid_back_through_the_provider_if_asked_for(buyer: Cu
 
     shown = await buyer.get(f"cancellations/{made['id']}")
     assert (waits["refundIds"], len(shown["refundIds"])) == ([], 1)
+    assert await refunds(buyer) == [31603]
+
+
+async def test_money_goes_back_beside_whoever_holds_the_account(buyer: Customer):
+    """The account is locked first everywhere, so nobody waits in a circle."""
+    held = await buyer.buy()
+    await buyer.at("2026-11-24 10:00")
+    made = (await cancel(buyer, held, mode="immediate", settlement="refund")).json()
+    await buyer.number()
+    await buyer.at("2026-11-24 10:01")
+    other = billing.working(buyer.host, buyer.id)
+    await accounts.held(other)
+
+    async def waits() -> bool:
+        return bool(
+            await buyer.rows("SELECT pid FROM pg_locks WHERE NOT granted AND $1::uuid IS NOT NULL")
+        )
+
+    paying = asyncio.create_task(pay_back(buyer, made["id"]))
+    await flows.until(waits)
+    await other.lock(Cancellation, UUID(made["id"]))
+    await other.finish()
+    await paying
+
     assert await refunds(buyer) == [31603]
 
 

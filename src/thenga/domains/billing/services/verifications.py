@@ -176,8 +176,17 @@ async def tell_missing(work: Work) -> LedgerVerification | None:
     begun = await work.all(first, limit=1)
     if not begun or begun[0].day > day or await work.find(LedgerVerification, day=day) is not None:
         return None
-    nothing = {"entries": 0, "lines": 0, "journal_sum_minor": 0, "unbalanced": 0}
-    made = await work.add(LedgerVerification(day=day, balances=[], passed=False, **nothing))
+    made = await work.add(
+        LedgerVerification(
+            day=day,
+            entries=0,
+            lines=0,
+            journal_sum_minor=0,
+            unbalanced=0,
+            balances=[],
+            passed=False,
+        )
+    )
     _tell(work, made)
     return made
 
