@@ -271,6 +271,7 @@ async def record(
         taken = await take(work, payment_id, answer.statement, Heard(source))
         await _plan_on(work, taken.payment)
         return
+    await accounts.held(work)
     payment = await work.lock(Payment, payment_id)
     if payment.status in _FINAL or payment.reference != reference:
         return  # what is final needs no asking, and nobody pays under a reference that was left
@@ -293,7 +294,6 @@ def _show(work: Work, payment: Payment, answer: Answer) -> None:
     assert action is not None  # noqa: S101  # asked by the caller
     if payment.status is S.CREATED:
         PaymentLifecycle.start(payment, at=work.now)
-    payment.provider_reference = payment.provider_reference or answer.provider_reference
     payment.next_action = {
         "kind": action.kind,
         "url": action.url,
