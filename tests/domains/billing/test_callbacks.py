@@ -220,6 +220,23 @@ async def test_what_does_not_concern_us_is_ignored_and_not_replayed(
     assert (replay.status_code, replay.json()["from"]) == (409, "ignored")
 
 
+async def test_what_was_forgotten_is_not_worked_on_again(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member, operator: dict[str, str]
+):
+    of = await payments.payment(host, owner.organization_id)
+    await deliver(api, charged(of, amount=499))
+    kept = await worked(host, of, status="quarantined")
+    async with host.engines.connection("billing", "billing_system") as connection:
+        await connection.execute(
+            "UPDATE billing.provider_callback SET sealed_content = NULL WHERE id = $1", kept["id"]
+        )
+
+    replay = await api.post(f"/billing/provider-callbacks/{kept['id']}/replay", headers=operator)
+
+    assert (replay.status_code, replay.json()["code"]) == (409, "invalid-transition")
+    assert "ninety days" in replay.json()["detail"]
+
+
 @pytest.mark.rule("BIL-38")
 @pytest.mark.parametrize(
     ("answer", "callback", "payment"),

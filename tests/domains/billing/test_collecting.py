@@ -86,6 +86,25 @@ async def test_money_that_comes_twice_is_credit_and_told(host: Host, owner: peop
     assert await told(host, owner.organization_id) == ["PaymentSucceeded", "PaymentMismatchFound"]
 
 
+@pytest.mark.rule("BIL-50")
+@pytest.mark.parametrize(("provider", "days"), [("sandbox", 0), ("paystack", 0), ("eft", 3)])
+async def test_money_is_not_booked_before_it_was_asked_for_but_a_transfer_may_have_been_there(
+    host: Host, owner: people.Member, provider: str, days: int
+):
+    of = await payments.payment(host, owner.organization_id, provider=provider)
+    early = of.created_at - timedelta(days=3)
+
+    await payments.taken(host, of, payments.said(of, provider_at=early))
+
+    async with host.engines.connection("billing", "billing_system") as connection:
+        booked_at = await connection.fetchval(
+            "SELECT occurred_at FROM billing.journal_entry WHERE organization_id = $1 "
+            "ORDER BY id LIMIT 1",
+            owner.organization_id,
+        )
+    assert of.created_at - booked_at == timedelta(days=days)
+
+
 @pytest.mark.rule("BIL-47")
 @pytest.mark.parametrize(
     ("course", "books"),

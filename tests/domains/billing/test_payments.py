@@ -222,6 +222,7 @@ async def test_a_live_organization_never_pays_with_the_sandbox_nor_the_other_way
     [
         ({"provider": "paystack", "returnUrl": "https://evil.example/x"}, "rule-violated"),
         ({}, "rule-violated"),
+        ({"provider": "paystack", "paymentMethodId": str(uuid4())}, "rule-violated"),
         ({"paymentMethodId": str(uuid4())}, "billing-payment-method-required"),
         ({"provider": "stripe"}, "billing-provider-not-allowed"),
     ],
@@ -234,6 +235,16 @@ async def test_what_cannot_be_paid_so_is_refused(
     answer = await pay(api, owner, invoiceId=str(invoice.id), **body)
 
     assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+async def test_a_trial_is_bought_in_one_way(
+    api: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    both = {"interval": "month", "provider": "paystack", "paymentMethodId": str(uuid4())}
+
+    answer = await api.post(f"/billing/trials/{uuid4()}/convert", json=both, headers=within(owner))
+
+    assert (answer.status_code, answer.json()["rule"]) == (422, "one-way")
 
 
 async def test_a_parked_account_pays_nothing_by_itself(
@@ -266,6 +277,11 @@ async def test_a_bank_transfer_is_confirmed_once_by_an_operator(
     done = await api.post(path, json=right, headers=headers)
     again = await api.post(path, json=right, headers=headers)
     other = await api.post(path, json=right | {"bankReference": "other"}, headers=headers)
+    more = await payments.invoice(host, owner.organization_id)
+    next_one = (await pay(api, owner, invoiceId=str(more.id), provider="eft")).json()
+    reused = await api.post(
+        f"/billing/payments/{next_one['id']}/confirm", json=right, headers=headers
+    )
 
     assert (made["status"], made["nextAction"]["kind"]) == ("requires_action", "bank_transfer")
     assert {"name": "reference", "value": made["reference"]} in made["nextAction"]["fields"]
@@ -273,6 +289,8 @@ async def test_a_bank_transfer_is_confirmed_once_by_an_operator(
     assert (done.status_code, done.json()["status"]) == (200, "succeeded")
     assert (again.status_code, again.json()) == (200, done.json())
     assert other.status_code == 409
+    assert (reused.status_code, reused.json()["code"]) == (409, "duplicate")
+    assert reused.json()["field"] == "bankReference"
     assert (await booked(host, owner.organization_id))["bank"] == 49900
     assert (await told(host, owner.organization_id)).count("PaymentSucceeded") == 1
 

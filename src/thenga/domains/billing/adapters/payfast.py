@@ -102,7 +102,7 @@ class PayFast:
             "m_payment_id": order.reference,
             "amount": _rand(order.amount_minor),
             "item_name": order.description,
-            "subscription_type": "2" if order.keep_method else "",
+            "subscription_type": "2",
         }
         form = {name: value.strip() for name, value in given.items() if value.strip()}
         string = "&".join(f"{name}={encoded(value)}" for name, value in form.items())

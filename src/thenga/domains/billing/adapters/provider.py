@@ -75,13 +75,6 @@ class PaymentProvider(Protocol):
     async def confirm(self, content: bytes, *, sender: str | None) -> bool: ...
 
 
-class NotOffered:
-    """For a provider that has no such call: nothing was done, and it says so."""
-
-    def __init__(self, text: str) -> None:
-        self.answer = Answer(fault=text)
-
-
 def which_secret(secrets: Sequence[str], expected: Mapping[str, bytes], given: bytes) -> str | None:
     """Which of the two secrets made a signature; all are tried, in constant time (BIL-35)."""
     used = None

@@ -32,7 +32,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import InvalidTransition, RuleViolated
+from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.fields import Day, matching, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
@@ -100,7 +100,8 @@ class FailureReasonView(View):
     customer, `soft` and `technical` may pass."""
 
     category: Literal["soft", "hard", "authentication", "technical"]
-    code: str | None
+    code: Annotated[str | None, Field(description="As the bank or the provider writes it.")]
+    message: Annotated[str, Field(description="The same for a person, with what would help.")]
 
 
 class ProviderStatementView(View):
@@ -170,6 +171,7 @@ def values_of(payment: Payment, now: datetime) -> dict[str, Any]:
         "amount": payment.amount,
         "status": PaymentStatus.EXPIRED if over else payment.status,
         "next_action": None if over else payment.next_action,
+        "failure": payments.told_failure(payment.failure),
         "fee_amount": Money(payment.fee_minor, payment.currency),
         "refunded_amount": Money(payment.refunded_minor, payment.currency),
         "allowed_moves": [] if over else PaymentLifecycle.allowed(payment, now),
@@ -256,7 +258,8 @@ async def get_payment(
 
 
 @router.post(
-    "/billing/payments/{paymentId}/confirm", responses=problems(InvalidTransition, RuleViolated)
+    "/billing/payments/{paymentId}/confirm",
+    responses=problems(InvalidTransition, Duplicate, RuleViolated),
 )
 async def confirm_payment(
     payment_id: PaymentId,

@@ -127,8 +127,6 @@ async def buy_subscription(
 
     Not paid within 23 hours it falls away and leaves no document; a new purchase takes its place.
     """
-    if body.payment_method_id is not None and body.provider is not None:
-        raise RuleViolated("Pay with a method on file or with a provider.", rule="one-way")
     how = How(body.payment_method_id, body.provider, body.return_url)
     bought = await subscriptions.buy(
         work, plan_code=body.plan_code, interval=body.interval, how=how

@@ -45,7 +45,7 @@ from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Duplicate, InvalidTransition
+from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -172,7 +172,7 @@ async def get_trial(
     "/billing/trials/{trialId}/convert",
     responses=problems(
         *(InvalidTransition, PlanNotAvailable, TaxDataMissing, PaymentMethodRequired),
-        *(PaymentInProgress, RetryLimit, ProviderNotAllowed, AccountParked),
+        *(PaymentInProgress, RetryLimit, ProviderNotAllowed, AccountParked, RuleViolated),
     ),
 )
 async def convert_trial(

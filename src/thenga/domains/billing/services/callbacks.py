@@ -213,6 +213,14 @@ async def replay(work: Work, callback_id: UUID) -> ProviderCallback:
             operation="replay",
             allowed=[],
         )
+    if callback.status is not C.APPLIED and callback.sealed_content is None:
+        raise not_possible(
+            "What it said is kept for ninety days. Have the provider send it again, or read there "
+            "what became of the payment.",
+            status=callback.status,
+            operation="replay",
+            allowed=[],
+        )
     if callback.status is not C.APPLIED:
         work.enqueue(apply_callback, callback_id=callback.id)
         work.note("billing.callback.replayed", ("providerCallback", callback.id), {})

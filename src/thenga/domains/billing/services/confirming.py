@@ -3,6 +3,8 @@
 from datetime import date
 from uuid import UUID
 
+import asyncpg
+
 from thenga.domains.billing.services import accounts, collecting, providers
 from thenga.domains.billing.services.taken import Heard
 from thenga.domains.billing.tables import (
@@ -14,7 +16,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import RuleViolated
+from thenga.kernel.errors import Duplicate, RuleViolated
 from thenga.kernel.lifecycle import not_possible
 from thenga.kernel.money import Money
 
@@ -37,7 +39,14 @@ async def confirm(
         )
     _check(payment, received_on, amount, local_day(work.now))
     payment.bank_reference = bank_reference
-    await work.save(payment)
+    try:
+        await work.save(payment)
+    except asyncpg.UniqueViolationError:
+        raise Duplicate(
+            "This line of the bank has confirmed another payment. Confirm each payment with the "
+            "line that brought its own money.",
+            field="bankReference",
+        ) from None
     stated = Statement(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,

@@ -73,13 +73,24 @@ class RetryLimit(Problem):
     code, status, title = "billing-retry-limit", 409, "It was tried too often"
 
 
+def one_way() -> RuleViolated:
+    """Who pays says how, and says it once."""
+    return RuleViolated(
+        "Pay with a method on file or with a provider, and name one of them.", rule="one-way"
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class How:
-    """How an invoice is paid: with a method on file, or at a provider's own page."""
+    """How an invoice is paid: with a method on file, or at a provider's own page; never both."""
 
     payment_method_id: UUID | None = None
     provider: str | None = None
     return_url: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.payment_method_id is not None and self.provider is not None:
+            raise one_way()
 
 
 async def begin(
@@ -226,6 +237,26 @@ async def _send(work: Work, payment: Payment) -> None:
     work.enqueue(start_payment, payment_id=payment.id)
 
 
+_BY_CODE = {
+    "51": "There was not enough money on the card. Pay again once there is, or in another way.",
+    "54": "The card has run out. Add the new one.",
+}
+_BY_CATEGORY = {
+    "soft": "The bank said no this time. Try again later, or pay in another way.",
+    "hard": "The bank will not take this card again. Add another way to pay.",
+    "authentication": "The bank wants to see you. Pay on the provider's page.",
+    "technical": "The provider could not take the payment. Nothing was charged; try again.",
+}
+
+
+def told_failure(failure: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Why a payment failed, with a sentence for whoever paid."""
+    if failure is None:
+        return None
+    by_code = _BY_CODE.get(failure["code"] or "")
+    return failure | {"message": by_code or _BY_CATEGORY[failure["category"]]}
+
+
 def listed(fields: dict[str, str] | None) -> list[dict[str, str]] | None:
     """Fields in their order, which a signature may depend on and an object does not keep."""
     if fields is None:
@@ -254,10 +285,8 @@ async def of_invoice(read: Reader, invoice_id: UUID) -> list[Payment]:
 
 async def pay(work: Work, *, invoice_id: UUID, how: How) -> tuple[Payment, bool]:
     """Pay an invoice; whether the payment is a new one."""
-    if (how.payment_method_id is None) == (how.provider is None):
-        raise RuleViolated(
-            "Pay with a method on file or with a provider, and name one of them.", rule="one-way"
-        )
+    if how.payment_method_id is None and how.provider is None:
+        raise one_way()
     account = await work.lock_by(Account)
     invoice = await work.get(Invoice, invoice_id)
     known = await running(work, invoice.id)

@@ -54,7 +54,6 @@ class Statement:
     currency: str | None = None
     fee_minor: int | None = None
     provider_at: datetime | None = None
-    event_key: str = ""
     item_reference: str | None = None  # the provider's number of the refund or dispute
     item_alias: str | None = None  # what its events call a refund where they leave out the number
     code: str | None = None  # why it failed, as the provider writes it
@@ -78,7 +77,6 @@ class Order:
     notify_url: str
     return_url: str | None = None
     token: str | None = None  # a way to pay that is on file
-    keep_method: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +109,5 @@ class Answer:
 
     statement: Statement | None = None
     action: NextAction | None = None
-    provider_reference: str | None = None
     fault: str | None = None  # it could not take the order, so nothing was charged
     unheard: bool = False  # it has never heard of the reference
