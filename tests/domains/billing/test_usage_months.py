@@ -2,6 +2,7 @@
 
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -20,6 +21,7 @@ from thenga.domains.billing.services import (
     reservations,
     subscription_clock,
     usage,
+    usage_charges,
     usage_pictures,
 )
 from thenga.domains.billing.services.cancellations import Leaving
@@ -368,3 +370,17 @@ async def test_a_smaller_limit_that_is_nearly_used_up_is_told(
     told = await held.told(host, payer.organization_id, "UsageLimitReached")
     shown = [(one["meter"], one["thresholdPct"], one["used"], one["limit"]) for one in told]
     assert (quiet, shown) == ([], [(RUNS, 80, 90, 100)])
+
+
+@pytest.mark.rule("BIL-23")
+async def test_what_is_used_on_trial_is_never_billed(host: Host, seeded: None):
+    organization_id = uuid4()
+    await billing.trial(host, organization_id)
+    await billing.followed(host, organization_id)
+    await held.used(host, organization_id, [held.entry(quantity=600, at=host.now())])
+
+    work = billing.working(host, organization_id, ahead=timedelta(days=40))
+    owed = await usage_charges.is_owed(work)
+    await work.close()
+
+    assert not owed

@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 import httpx2
 import pytest
 from fastapi import FastAPI
@@ -60,13 +61,14 @@ class Plan(billing.Entitlements):
         self.access: str | None = "full"
         self.asked = 0
         self.more: dict[str, Any] = {}
+        self.silence: Exception = DependencyUnavailable(dependency="billing.entitlements")
 
     async def signal(
         self, *, organization_id: UUID, feature: str, quantity: int = 1
     ) -> billing.EntitlementSignal:
         self.asked += 1
         if self.access is None:
-            raise DependencyUnavailable(dependency="billing.entitlements")
+            raise self.silence
         return billing.EntitlementSignal.model_validate(
             {
                 "feature": feature,
@@ -148,10 +150,24 @@ async def test_a_planted_remedy_that_says_nothing_is_found(
 
 
 @pytest.mark.rule("IDN-32")
+@pytest.mark.parametrize(
+    "silence",
+    [
+        DependencyUnavailable(dependency="billing.entitlements"),
+        asyncpg.ConnectionDoesNotExistError("the database is away"),
+        ConnectionRefusedError(),
+    ],
+    ids=lambda one: type(one).__name__,
+)
 async def test_a_signal_serves_a_minute_and_silence_five(
-    api: httpx2.AsyncClient, app: FastAPI, host: Host, owner: Member, plan: Plan
+    api: httpx2.AsyncClient,
+    app: FastAPI,
+    host: Host,
+    owner: Member,
+    plan: Plan,
+    silence: Exception,
 ):
-    host = app.state.shared.host
+    host, plan.silence = app.state.shared.host, silence
     first = await told(api, owner, action=MAKE_KEY)
     again = await told(api, owner, action=MAKE_KEY)
     asked_while_fresh = plan.asked

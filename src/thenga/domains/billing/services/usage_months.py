@@ -135,7 +135,7 @@ async def remember(
     if row.spend_cap_minor != cap_minor:
         row.ceiling_minor = _ceiling(row, totals, cap_minor)
         row.spend_cap_minor = cap_minor
-    row.ends_at = running.ends_at
+    row.ends_at, row.billed_at = running.ends_at, None
     row.terms = {
         meter: _with(row.terms.get(meter, []), held.get(meter, _NOTHING), _used(totals, meter))
         for meter in {*row.terms, *held}

@@ -4,6 +4,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+import asyncpg
 import structlog
 from pydantic.alias_generators import to_camel
 
@@ -108,6 +109,10 @@ async def ask(host: Host, organization_id: UUID, feature: str) -> billing.Entitl
     try:
         said = await within(port.port_timeout, port.port_name, asked)
     except Problem:
+        return None
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
+        # Over the wire a database that is away is an answer of 500, which is silence too.
+        log.exception("identity.entitlement.asking_failed", feature=feature)
         return None
     await _keep(host, organization_id, said)
     return said
