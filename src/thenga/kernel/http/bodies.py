@@ -55,9 +55,9 @@ class View(BaseModel):
 class Stored(View):
     """What every stored resource shows."""
 
-    id: UUID
+    id: Annotated[UUID, Field(description="Never changes and is never used again.")]
     created_at: datetime
-    updated_at: datetime
+    updated_at: Annotated[datetime, Field(description="When it was last changed.")]
     version: Annotated[
         int, Field(ge=1, description="Counts up with every change; `If-Match` compares it.")
     ]

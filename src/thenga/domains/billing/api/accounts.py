@@ -189,16 +189,36 @@ class AccountView(Stored):
     status: Annotated[
         AccountStatus, Field(description="`provisional` until it is said who is billed.")
     ]
-    standing: Standing
-    parked: ParkedView | None
+    standing: Annotated[
+        Standing, Field(description="`delinquent` while a payment is overdue or has failed.")
+    ]
+    parked: Annotated[
+        ParkedView | None, Field(description="Why billing by itself has stopped; mostly null.")
+    ]
     book: Annotated[Book, Field(description="Sandbox organizations have books of their own.")]
-    bill_to: BillToView | None
-    bill_to_provenance: ProvenanceView | None
-    bill_to_review: ReviewView | None
-    invoice_emails: list[str]
-    order_number: str | None
-    spend_cap: Money | None
-    collection_method: CollectionMethod
+    bill_to: Annotated[
+        BillToView | None,
+        Field(description="Who is billed, as documents print it; null until somebody says it."),
+    ]
+    bill_to_provenance: Annotated[
+        ProvenanceView | None, Field(description="Who said whom to bill, and when.")
+    ]
+    bill_to_review: Annotated[
+        ReviewView | None,
+        Field(description="What changed in the profile since; null where nothing did."),
+    ]
+    invoice_emails: Annotated[list[str], Field(description="Where letters about payments go.")]
+    order_number: Annotated[
+        str | None, Field(description="The customer's own, printed on the next documents.")
+    ]
+    spend_cap: Annotated[
+        Money | None,
+        Field(description="Most that usage above the plan may cost in a month; null is no cap."),
+    ]
+    collection_method: Annotated[
+        CollectionMethod,
+        Field(description="`automatic` charges a method, `send_invoice` waits for a transfer."),
+    ]
     credit_balance: Annotated[Money, Field(description="Paid or credited and not yet used.")]
     subscriptions: Annotated[list[LiveSubscription], Field(description="Those that live.")]
     allowed_moves: list[AllowedMove]

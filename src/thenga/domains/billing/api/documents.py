@@ -70,16 +70,16 @@ class RecipientView(BillToView):
 
 class TaxLineView(View):
     rate_pct: Annotated[Decimal, Field(description="In per cent.")]
-    gross: Money
-    net: Money
-    vat: Money
+    gross: Annotated[Money, Field(description="What this rate is on, VAT included.")]
+    net: Annotated[Money, Field(description="Without VAT.")]
+    vat: Annotated[Money, Field(description="The VAT that is in `gross`.")]
 
 
 class PdfView(View):
     """The original print; `readyAt` is when it was made."""
 
-    sha256: str
-    bytes: int
+    sha256: Annotated[str, Field(description="Of its bytes, in hex.")]
+    bytes: Annotated[int, Field(description="How many it has.")]
     ready_at: datetime
 
 

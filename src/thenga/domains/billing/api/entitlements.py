@@ -30,16 +30,24 @@ State = Literal["granted", "limited", "exhausted", "missing"]
 class HeldView(View):
     """One feature; which fields are not null its `type` says."""
 
-    feature: str
-    type: Literal["boolean", "limit", "metered"]
-    state: State
-    value: bool | None
+    feature: Annotated[str, Field(description="The entitlement key, for example `identity.seats`.")]
+    type: Annotated[
+        Literal["boolean", "limit", "metered"],
+        Field(description="`limit` is held at once, `metered` is used up in a month."),
+    ]
+    state: Annotated[State, Field(description="`limited` is 80 % or more, `exhausted` all of it.")]
+    value: Annotated[bool | None, Field(description="Of a boolean one.")]
     limit: Annotated[int | None, Field(description="Null is no limit.")]
     included: Annotated[int | None, Field(description="A usage month; null is no limit.")]
     used: Annotated[int | None, Field(description="What is reserved counts as used.")]
-    remaining: int | None
-    mode: Literal["hard", "soft"] | None
-    resets_at: datetime | None
+    remaining: Annotated[int | None, Field(description="What may still be used; null is no limit.")]
+    mode: Annotated[
+        Literal["hard", "soft"] | None,
+        Field(description="Above it: `hard` refuses, `soft` is billed."),
+    ]
+    resets_at: Annotated[
+        datetime | None, Field(description="When the usage month ends; null where nothing resets.")
+    ]
     source: Annotated[
         list[str], Field(description="Of `plan`, `addon`, `trial`, `grant`, `fallback`.")
     ]
@@ -72,8 +80,10 @@ class EntitlementsView(View):
         Field(description="`grace` allows everything, `read_only` reading, `none` own data only."),
     ]
     version: Annotated[int, Field(description="Of the set; counts up with every change of it.")]
-    as_of: datetime
-    valid_until: datetime | None
+    as_of: Annotated[datetime, Field(description="When the set was last computed.")]
+    valid_until: Annotated[
+        datetime | None, Field(description="When time changes it next; null is not foreseen.")
+    ]
     items: list[HeldView]
 
     @classmethod
@@ -90,30 +100,38 @@ class EntitlementsView(View):
 class RemedyView(View):
     """What would turn the no into a yes, with its price today."""
 
-    kind: Literal["upgrade", "pay_invoice", "update_method", "resume", "wait", "contact"]
-    plan_code: str | None
-    amount_today: Money | None
-    invoice_id: UUID | None
-    at: datetime | None
+    kind: Annotated[
+        Literal["upgrade", "pay_invoice", "update_method", "resume", "wait", "contact"],
+        Field(description="What to do."),
+    ]
+    plan_code: Annotated[str | None, Field(description="The cheapest plan that would answer yes.")]
+    amount_today: Annotated[Money | None, Field(description="What it costs today, VAT included.")]
+    invoice_id: Annotated[UUID | None, Field(description="What is to be paid.")]
+    at: Annotated[datetime | None, Field(description="From when on it is possible again.")]
 
 
 class SignalView(View):
     """Whether a use is covered now (`entitled`), and what the standing allows (`access`)."""
 
     feature: str
-    entitled: bool
-    reason: str
-    state: State
-    access: Access
+    entitled: Annotated[bool, Field(description="Whether the plan covers this use now.")]
+    reason: Annotated[str, Field(description="Why it does or does not.")]
+    state: Annotated[State, Field(description="`limited` is 80 % or more, `exhausted` all of it.")]
+    access: Annotated[
+        Access,
+        Field(description="What the organization's standing allows, whatever the plan covers."),
+    ]
     type: Literal["boolean", "limit", "metered"] | None
-    limit: int | None
-    used: int | None
-    remaining: int | None
-    hard: bool
-    resets_at: datetime | None
-    remedy: RemedyView | None
-    as_of: datetime
-    sequence: int
+    limit: Annotated[int | None, Field(description="Null is no limit.")]
+    used: Annotated[int | None, Field(description="What is reserved counts as used.")]
+    remaining: Annotated[int | None, Field(description="What may still be used; null is no limit.")]
+    hard: Annotated[bool, Field(description="Whether use above the limit is refused.")]
+    resets_at: Annotated[
+        datetime | None, Field(description="When the usage month ends; null where nothing resets.")
+    ]
+    remedy: Annotated[RemedyView | None, Field(description="What would turn a no into a yes.")]
+    as_of: Annotated[datetime, Field(description="The moment it is true for.")]
+    sequence: Annotated[int, Field(description="Of the set; a lower one is older.")]
 
     @classmethod
     def of(cls, said: public.EntitlementSignal) -> "SignalView":

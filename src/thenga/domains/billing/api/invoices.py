@@ -81,10 +81,10 @@ class InvoiceLineView(View):
     kind: LineKind
     description: str
     quantity: int
-    unit_price: UnitPriceView
+    unit_price: Annotated[UnitPriceView, Field(description="What one costs, VAT included.")]
     gross: Annotated[Money, Field(description="VAT included; never negative.")]
     credited: Annotated[Money, Field(description="What credit notes gave back of it.")]
-    service_from: date | None
+    service_from: Annotated[date | None, Field(description="The first day that is served.")]
     service_to: Annotated[date | None, Field(description="The first day that is not served.")]
     subscription_id: UUID | None
     plan_code: str | None
@@ -108,8 +108,10 @@ class InvoiceView(Stored):
     organization_id: UUID
     account_id: UUID
     subscription_id: UUID | None
-    purpose: Purpose
-    book: Book
+    purpose: Annotated[Purpose, Field(description="What it was made for.")]
+    book: Annotated[
+        Book, Field(description="Documents of a sandbox are specimens, with numbers of their own.")
+    ]
     status: InvoiceStatus
     collection_status: Annotated[
         CollectionStatus, Field(description="How its money comes along, apart from `status`.")
@@ -117,17 +119,28 @@ class InvoiceView(Stored):
     overdue: Annotated[bool, Field(description="Open, and its due date has passed.")]
     number: Annotated[str | None, Field(description="Given at the issue; null on a draft.")]
     title: Annotated[str, Field(description="`Tax Invoice`, or `Invoice` without VAT.")]
-    seller: SellerView | None
-    recipient: RecipientView
-    order_number: str | None
-    issue_date: date | None
-    supply_date: date | None
-    due_date: date | None
+    seller: Annotated[SellerView | None, Field(description="As printed; known from the issue on.")]
+    recipient: Annotated[
+        RecipientView, Field(description="Who is billed, as printed; frozen at the issue.")
+    ]
+    order_number: Annotated[str | None, Field(description="The customer's own, as printed.")]
+    issue_date: Annotated[
+        date | None, Field(description="The local day of its number; null on a draft.")
+    ]
+    supply_date: Annotated[
+        date | None, Field(description="The local day that counts for VAT; null on a draft.")
+    ]
+    due_date: Annotated[
+        date | None,
+        Field(description="The last local day on which it is paid in time; null on a draft."),
+    ]
     lines: list[InvoiceLineView]
-    tax_lines: list[TaxLineView]
-    net: Money
-    vat: Money
-    gross: Money
+    tax_lines: Annotated[list[TaxLineView], Field(description="The sums by VAT rate.")]
+    net: Annotated[Money, Field(description="The sum without VAT.")]
+    vat: Annotated[
+        Money, Field(description="The VAT that is in `gross`, computed once on the sum.")
+    ]
+    gross: Annotated[Money, Field(description="The sum of the lines, VAT included.")]
     credit_applied: Annotated[Money, Field(description="Paid out of the account's credit.")]
     amount_paid: Annotated[Money, Field(description="Paid with money that came for it.")]
     amount_credited: Annotated[Money, Field(description="Given back by credit notes.")]

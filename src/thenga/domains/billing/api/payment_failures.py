@@ -57,11 +57,16 @@ class AttemptView(View):
     """A charge that was declined, or a date on which the payer was reminded."""
 
     at: datetime
-    reminder: bool
-    payment_id: UUID | None
+    reminder: Annotated[bool, Field(description="Whether it was only reminded of and not charged.")]
+    payment_id: Annotated[UUID | None, Field(description="The charge; null for a reminder.")]
     payment_method_id: UUID | None
-    initiated_by: Literal["customer", "system"] | None
-    category: FailureCategory | None
+    initiated_by: Annotated[
+        Literal["customer", "system"] | None,
+        Field(description="Whether a person asked for it or its date had come."),
+    ]
+    category: Annotated[
+        FailureCategory | None, Field(description="Why it failed; null where it did not.")
+    ]
     code: Annotated[str | None, Field(description="The provider's own word for it.")]
 
     @classmethod
@@ -83,24 +88,40 @@ class FailureView(Stored):
     organization_id: UUID
     subscription_id: UUID
     invoice_id: UUID
-    kind: FailureKind
-    category: FailureCategory
+    kind: Annotated[
+        FailureKind,
+        Field(description="By the provider, by its date, or by the payer."),
+    ]
+    category: Annotated[
+        FailureCategory,
+        Field(description="`hard` is not tried again with that method."),
+    ]
     status: FailureStatus
-    first_failed_at: datetime
-    attempts: list[AttemptView]
+    first_failed_at: Annotated[datetime, Field(description="From this all dates are counted.")]
+    attempts: Annotated[
+        list[AttemptView],
+        Field(description="What was tried and what was reminded of, the oldest first."),
+    ]
     retry_dates: Annotated[
         list[datetime],
         Field(description="All of them; where nothing can be charged they are reminders."),
     ]
-    next_retry_at: datetime | None
-    retries_left: int
+    next_retry_at: Annotated[
+        datetime | None,
+        Field(description="When it is tried again by itself; null where it is not."),
+    ]
+    retries_left: Annotated[int, Field(description="How often it is tried again by itself.")]
     grace_ends_at: Annotated[datetime, Field(description="Until then everything stays open.")]
-    shielded_until: datetime | None
+    shielded_until: Annotated[
+        datetime | None, Field(description="A tender closes then, so access is not reduced before.")
+    ]
     ends_at: Annotated[datetime, Field(description="Without money the subscription ends then.")]
     access: Annotated[Access, Field(description="What the subscription allows now.")]
-    amount_due: Money
+    amount_due: Annotated[Money, Field(description="What is still due on the invoice.")]
     policy_version: Annotated[date, Field(description="The policy in force from this day.")]
-    recovered_at: datetime | None
+    recovered_at: Annotated[
+        datetime | None, Field(description="When the money came; null until then.")
+    ]
     credit_note_id: Annotated[
         UUID | None, Field(description="What gives back the days on which nothing was delivered.")
     ]
@@ -113,8 +134,8 @@ class RetryView(View):
     failure_id: UUID
     payment_id: UUID
     status: PaymentStatus
-    amount: Money
-    attempt: int
+    amount: Annotated[Money, Field(description="What is charged.")]
+    attempt: Annotated[int, Field(description="Which attempt of this recovery it is.")]
 
     @property
     def own_path(self) -> str:

@@ -86,10 +86,15 @@ class ActionField(View):
 class NextActionView(View):
     """What the customer does next: open an address, post a form, or transfer the money."""
 
-    kind: Literal["redirect", "form_post", "bank_transfer"]
-    url: str | None
+    kind: Annotated[
+        Literal["redirect", "form_post", "bank_transfer"],
+        Field(description="Open `url`, post `fields` to `url`, or transfer by what `fields` say."),
+    ]
+    url: Annotated[str | None, Field(description="Where the customer goes; null for a transfer.")]
     fields: Annotated[list[ActionField] | None, Field(description="To be posted in this order.")]
-    expires_at: datetime | None
+    expires_at: Annotated[
+        datetime | None, Field(description="Until when it can be done; null is no limit.")
+    ]
 
 
 NEXT_ACTION = Field(description="Null until `status` is `requires_action`, and once it is over.")
@@ -109,14 +114,16 @@ class ProviderStatementView(View):
 
     kind: StatementKind
     status: StatedStatus
-    outcome: StatementOutcome
+    outcome: Annotated[
+        StatementOutcome, Field(description="What it did: `applied`, or why it did nothing.")
+    ]
     source: Annotated[str, Field(description="`callback`, `answer`, `poll` or `operator`.")]
-    amount: Money | None
+    amount: Annotated[Money | None, Field(description="As the provider states it.")]
     provider_reference: str | None
-    provider_at: datetime | None
-    heard_at: datetime
-    callback_id: UUID | None
-    note: str | None
+    provider_at: Annotated[datetime | None, Field(description="By the provider's clock.")]
+    heard_at: Annotated[datetime, Field(description="By ours.")]
+    callback_id: Annotated[UUID | None, Field(description="The callback that said it.")]
+    note: Annotated[str | None, Field(description="Why it was set aside.")]
 
     @classmethod
     def of(cls, row: ProviderStatement) -> "ProviderStatementView":
@@ -136,21 +143,40 @@ class PaymentView(Stored):
     organization_id: UUID
     account_id: UUID
     invoice_id: UUID
-    subscription_id: UUID | None
-    payment_method_id: UUID | None
+    subscription_id: Annotated[
+        UUID | None, Field(description="Of what the invoice bills; null where it bills none.")
+    ]
+    payment_method_id: Annotated[
+        UUID | None,
+        Field(
+            description="The method on file; null where the customer pays on the provider's page."
+        ),
+    ]
     provider: str
     amount: Annotated[Money, Field(description="What was due when it was begun.")]
     status: PaymentStatus
     reference: Annotated[str, Field(description="Ours, as the provider shows it.")]
-    provider_reference: str | None
+    provider_reference: Annotated[str | None, Field(description="The provider's own number of it.")]
     next_action: Annotated[NextActionView | None, NEXT_ACTION]
-    attempt: int
-    initiated_by: Literal["customer", "system"]
-    failure: FailureReasonView | None
-    fee_amount: Money
-    refunded_amount: Money
-    dispute_status: DisputeStatus
-    provider_updated_at: datetime | None
+    attempt: Annotated[
+        int, Field(description="Which attempt of a recovery it is; 0 where there is none.")
+    ]
+    initiated_by: Annotated[
+        Literal["customer", "system"],
+        Field(description="Whether a person asked for it or its date had come."),
+    ]
+    failure: Annotated[
+        FailureReasonView | None, Field(description="Why it failed; null where it did not.")
+    ]
+    fee_amount: Annotated[Money, Field(description="What the provider keeps of it.")]
+    refunded_amount: Annotated[Money, Field(description="What was paid back of it.")]
+    dispute_status: Annotated[
+        DisputeStatus, Field(description="Whether the payer's bank has claimed it back.")
+    ]
+    provider_updated_at: Annotated[
+        datetime | None,
+        Field(description="When the provider last said something of it, by its clock."),
+    ]
     allowed_moves: list[AllowedMove]
 
     @property

@@ -40,8 +40,8 @@ class UpcomingLineView(View):
     kind: LineKind
     description: str
     quantity: int
-    gross: Money
-    service_from: date | None
+    gross: Annotated[Money, Field(description="VAT included.")]
+    service_from: Annotated[date | None, Field(description="The first day that is served.")]
     service_to: Annotated[date | None, Field(description="The first day that is not served.")]
     plan_code: str | None
     plan_version: int | None
@@ -79,19 +79,30 @@ class RenewalView(View):
     """The next renewal, as time has made it by now."""
 
     subscription_id: UUID
-    state: RenewalState
-    renews_on: date | None
-    renews_at: datetime | None
-    lines: list[UpcomingLineView]
-    gross: Money | None
-    credit_to_apply: Money | None
-    amount_to_charge: Money | None
-    payment_method: MethodOnFileView | None
+    state: Annotated[
+        RenewalState, Field(description="`not_renewing` is cancelled, `failed` is in recovery.")
+    ]
+    renews_on: Annotated[
+        date | None,
+        Field(description="The local day on which the next period begins; null where none does."),
+    ]
+    renews_at: Annotated[datetime | None, Field(description="Local midnight of `renewsOn`.")]
+    lines: Annotated[list[UpcomingLineView], Field(description="What the next invoice would say.")]
+    gross: Annotated[Money | None, Field(description="The sum of the lines, VAT included.")]
+    credit_to_apply: Annotated[
+        Money | None, Field(description="What the account's credit pays of it.")
+    ]
+    amount_to_charge: Annotated[Money | None, Field(description="What is left to be charged.")]
+    payment_method: Annotated[
+        MethodOnFileView | None, Field(description="What is charged; null where none is on file.")
+    ]
     invoice_id: Annotated[
         UUID | None, Field(description="The invoice of the period that runs, if it was renewed.")
     ]
     blockers: Annotated[list[str], Field(description="What stands in its way; mostly nothing.")]
-    notice_sent_at: datetime | None
+    notice_sent_at: Annotated[
+        datetime | None, Field(description="When the customer was told of it.")
+    ]
 
     @classmethod
     def of(cls, seen: Outlook) -> "RenewalView":
@@ -117,18 +128,18 @@ class UpcomingInvoiceView(View):
     """The next document to the cent, if nothing changes until then."""
 
     subscription_id: UUID
-    issue_date: date
+    issue_date: Annotated[date, Field(description="The local day on which it is made out.")]
     period_start: date
     period_end: Annotated[date, Field(description="The first day that does not belong to it.")]
     plan_code: str
     plan_version: int
     interval: Interval
     lines: list[UpcomingLineView]
-    net: Money
-    vat: Money
-    gross: Money
-    credit_to_apply: Money
-    amount_due: Money
+    net: Annotated[Money, Field(description="Without VAT.")]
+    vat: Annotated[Money, Field(description="The VAT that is in `gross`.")]
+    gross: Annotated[Money, Field(description="The sum of the lines, VAT included.")]
+    credit_to_apply: Annotated[Money, Field(description="What the account's credit pays of it.")]
+    amount_due: Annotated[Money, Field(description="What is left to be paid.")]
 
 
 @router.get("/billing/subscriptions/{subscriptionId}/renewal")

@@ -26,10 +26,10 @@ from thenga.kernel.money import Money
 class PeriodView(View):
     """Local days, the end not counted; the instants are local midnights."""
 
-    start: date
-    end: date
-    starts_at: datetime
-    ends_at: datetime
+    start: Annotated[date, Field(description="Its first day.")]
+    end: Annotated[date, Field(description="The first day that does not belong to it.")]
+    starts_at: Annotated[datetime, Field(description="Local midnight of `start`.")]
+    ends_at: Annotated[datetime, Field(description="Local midnight of `end`.")]
 
     @classmethod
     def of(cls, period: Period) -> "PeriodView":
@@ -47,14 +47,22 @@ class PendingChangeView(View):
     plan_code: str
     plan_version: int
     interval: Interval
-    effective: Literal["now", "period_end"]
-    effective_on: date
-    status: Literal["awaiting_payment", "scheduled"]
-    amount_due: Money
+    effective: Annotated[
+        Literal["now", "period_end"],
+        Field(description="At once when it is paid, or at the end of the period."),
+    ]
+    effective_on: Annotated[date, Field(description="The local day on which it is made.")]
+    status: Annotated[
+        Literal["awaiting_payment", "scheduled"],
+        Field(description="`awaiting_payment` waits for its money, `scheduled` for its day."),
+    ]
+    amount_due: Annotated[
+        Money, Field(description="What is paid for it, VAT included and credit taken off.")
+    ]
     invoice_id: Annotated[
         UUID | None, Field(description="The draft to be paid; it can be paid in any way.")
     ]
-    payment_id: UUID | None
+    payment_id: Annotated[UUID | None, Field(description="The payment that was begun for it.")]
     expires_at: Annotated[datetime | None, Field(description="Not paid by then, it lapses.")]
 
     @classmethod
@@ -71,26 +79,45 @@ class SubscriptionView(Stored):
     plan_code: str
     plan_version: Annotated[int, Field(description="Kept until the plan is changed.")]
     kind: PlanKind
-    interval: Interval | None
+    interval: Annotated[
+        Interval | None, Field(description="How long a period is; null until it is chosen.")
+    ]
     status: SubscriptionStatus
     anchor_date: Annotated[
         date | None, Field(description="The day from which all periods are counted.")
     ]
-    current_period: PeriodView | None
+    current_period: Annotated[
+        PeriodView | None,
+        Field(description="The days that are billed; null where none are."),
+    ]
     access: Annotated[Access, Field(description="What its standing allows now.")]
-    grace_ends_at: datetime | None
-    pending_change: PendingChangeView | None
+    grace_ends_at: Annotated[
+        datetime | None,
+        Field(description="After a failed payment: everything stays open until then."),
+    ]
+    pending_change: Annotated[
+        PendingChangeView | None,
+        Field(description="A change of plan that waits; null where none does."),
+    ]
     cancel_at: Annotated[
         datetime | None, Field(description="Cancelled: it ends then and is not renewed.")
     ]
-    cancellation_id: UUID | None
+    cancellation_id: Annotated[
+        UUID | None, Field(description="The cancellation that stands behind `cancelAt`.")
+    ]
     paused_on: Annotated[date | None, Field(description="Its last day before the pause.")]
     resume_on: Annotated[date | None, Field(description="The day it resumes by itself.")]
     banked_days: Annotated[int | None, Field(description="Paid days that wait for the resume.")]
-    disputed: bool
-    trial_id: UUID | None
-    payment_method_id: UUID | None
-    ended_at: datetime | None
+    disputed: Annotated[
+        bool, Field(description="Whether a payment of it is disputed at the payer's bank.")
+    ]
+    trial_id: Annotated[UUID | None, Field(description="The trial that it began with.")]
+    payment_method_id: Annotated[
+        UUID | None, Field(description="What its renewals are charged to.")
+    ]
+    ended_at: Annotated[
+        datetime | None, Field(description="When it was over; null while it lives.")
+    ]
     allowed_moves: list[AllowedMove]
 
     @classmethod

@@ -16,7 +16,12 @@ from thenga.domains.identity.tables import ApiKey, ApiKeyStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import EntitlementRequired, InvalidTransition, RuleViolated
+from thenga.kernel.errors import (
+    EntitlementRequired,
+    InvalidTransition,
+    PlanLimitReached,
+    RuleViolated,
+)
 from thenga.kernel.fields import Instant, matching, text, whole
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
@@ -141,7 +146,9 @@ def _shown(key: ApiKey, now: datetime) -> dict[str, object]:
 @router.post(
     "/identity/api-keys",
     status_code=201,
-    responses=problems(EntitlementRequired, GrantAboveOwn, ScopeUnfit, RuleViolated),
+    responses=problems(
+        EntitlementRequired, PlanLimitReached, GrantAboveOwn, ScopeUnfit, RuleViolated
+    ),
 )
 async def create_api_key(
     body: CreateApiKey, work: Annotated[Work, writes(Permission.API_KEY_CREATE)]
@@ -195,7 +202,7 @@ async def get_api_key(
 @router.post(
     "/identity/api-keys/{apiKeyId}/rotate",
     status_code=201,
-    responses=problems(EntitlementRequired, InvalidTransition, RuleViolated),
+    responses=problems(EntitlementRequired, PlanLimitReached, InvalidTransition, RuleViolated),
 )
 async def rotate_api_key(
     api_key_id: ApiKeyId,
