@@ -120,7 +120,7 @@ async def test_a_refund_that_stays_unknown_is_asked_for_at_its_times_and_told_on
         return paystack.asked > len(asked)
 
     async with worker(host):
-        await until(host, refund, "processing")
+        await flows.until(lambda: answered(host, refund))
         began = await sent_at(host, refund)
         at: datetime | None = began
         while (at := asking.next_at(began, at or began)) is not None:
@@ -136,6 +136,15 @@ async def test_a_refund_that_stays_unknown_is_asked_for_at_its_times_and_told_on
     assert (len(paystack.refunds), paystack.asked) == (1, 16)
     assert (await findings(host, paid))[-1:] == ["no_answer"]
     assert (await findings(host, paid)).count("no_answer") == 1
+
+
+async def answered(host: Host, refund: Refund) -> bool:
+    """Whether what the provider said at once is written down."""
+    async with host.engines.connection("billing", "billing_system") as connection:
+        found = await connection.fetchval(
+            "SELECT provider_reference FROM billing.refund WHERE id = $1", refund.id
+        )
+    return found is not None
 
 
 async def sent_at(host: Host, refund: Refund) -> datetime:
