@@ -127,11 +127,7 @@ def describe(door: "Door") -> None:
     if door.entrance.idempotent:
         kinds += _KEYED
         parameters.append(_KEY)
-    told = [PROBLEMS_BY_CODE[c] for r in door.responses.values() for c in _codes(r)]
-    door.responses = {
-        **{status: r for status, r in door.responses.items() if not _codes(r)},
-        **problems(*dict.fromkeys([*told, *kinds])),
-    }
+    _list(door, kinds)
     if "GET" in (door.methods or ()) and _has_version(door.response_model):
         parameters.append(_IF_NONE_MATCH)
         door.responses[304] = {"description": "You have the same answer already."}
@@ -139,6 +135,15 @@ def describe(door: "Door") -> None:
     if door.entrance.raw:
         extra["requestBody"] = _RAW
     door.openapi_extra = extra
+
+
+def _list(door: "Door", kinds: list[type[Problem]]) -> None:
+    """Put the problems of every door behind those that the route names itself."""
+    told = [PROBLEMS_BY_CODE[c] for r in door.responses.values() for c in _codes(r)]
+    door.responses = {
+        **{status: r for status, r in door.responses.items() if not _codes(r)},
+        **problems(*dict.fromkeys([*told, *kinds])),
+    }
 
 
 def _has_version(model: object) -> bool:

@@ -45,7 +45,12 @@ class Recorder:
     def begin(self) -> None:
         """Set the clock of this process to the moment at which every recorded test begins."""
         begun = datetime.now(UTC)
-        SystemClock.now = lambda _: _BEGINNING + (datetime.now(UTC) - begun)  # type: ignore[method-assign]  # no host is made yet that could be given another clock
+
+        def now(self: SystemClock) -> datetime:
+            return _BEGINNING + (datetime.now(UTC) - begun)
+
+        # Hosts make their clocks themselves, before a test could hand them another one.
+        SystemClock.now = now  # type: ignore[method-assign]  # for the whole process
 
     async def noting(self, response: httpx2.Response) -> None:
         """The response hook of a test client: `event_hooks={"response": [recorder.noting]}`."""
