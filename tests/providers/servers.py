@@ -26,6 +26,7 @@ class Behaviour:
     charges: list[dict[str, Any]] = field(default_factory=list)
     known: dict[str, dict[str, Any]] = field(default_factory=dict)
     asked: int = 0
+    asked_of: list[str] = field(default_factory=list)  # payments whose refunds were asked for
     opened: list[str] = field(default_factory=list)  # references of pages that were made
     refunds: list[dict[str, Any]] = field(default_factory=list)
     refund_state: str = "processed"
@@ -102,6 +103,7 @@ class PaystackServer(Behaviour):
 
     async def _refunds(self, request: Request) -> Response:
         self.asked += 1
+        self.asked_of.append(request.query_params["transaction"])
         if self.away:
             return JSONResponse({"status": False}, 503)
         found = [one | {"status": self.refund_state} for one in self.refunds]

@@ -347,7 +347,7 @@ async def test_a_planted_expiry_that_does_not_wait_for_a_charge_is_found(
         return None
 
     bought = await buyer.start()
-    monkeypatch.setattr(payments, "charging", never)
+    monkeypatch.setattr(payments, "charge_under_way", never)
 
     await buyer.at("2026-11-15 10:00")
 

@@ -26,12 +26,13 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.fields import Email, Name, matching, text
+from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.lifecycle import AllowedMove, By
 from thenga.kernel.money import Money
 
 router = make_router("Billing / Account")
@@ -224,7 +225,8 @@ class AccountView(Stored):
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def of(cls, shown: accounts.Picture, now: datetime) -> "AccountView":
+    def of(cls, shown: accounts.Picture, read: Reader) -> "AccountView":
+        asking = By.STAFF if read.held_as is HeldAs.PLATFORM else By.CALLER
         account = shown.account
         cap = account.spend_cap_minor
         values = account.__dict__ | {
@@ -234,7 +236,7 @@ class AccountView(Stored):
             "subscriptions": shown.subscriptions,
             "allowed_moves": [
                 _unless_hindered(move, shown.unfinished.hindrance)
-                for move in AccountLifecycle.allowed(account, now)
+                for move in AccountLifecycle.allowed(account, read.now, by=asking)
             ],
         }
         return cls.model_validate(values)
@@ -302,7 +304,7 @@ async def close_billing_account(
 
 
 async def _view(read: Reader, account: Account) -> AccountView:
-    return AccountView.of(await accounts.picture(read, account), read.now)
+    return AccountView.of(await accounts.picture(read, account), read)
 
 
 def _fields(body: OpenAccount | ChangeAccount, today: date) -> dict[str, Any]:

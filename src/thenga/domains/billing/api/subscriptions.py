@@ -114,7 +114,7 @@ class BoughtView(SubscriptionView):
     status_code=201,
     responses=problems(
         *(Duplicate, AccountParked, PlanNotAvailable, TaxDataMissing, ProviderNotAllowed),
-        *(PaymentMethodRequired, RetryLimit, RuleViolated),
+        *(PaymentMethodRequired, RetryLimit, RuleViolated, InvalidTransition),
     ),
 )
 async def buy_subscription(

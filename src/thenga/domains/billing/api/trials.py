@@ -137,7 +137,7 @@ class TrialView(Stored):
 @router.post(
     "/billing/trials",
     status_code=201,
-    responses=problems(TrialUsed, Duplicate, PlanNotAvailable),
+    responses=problems(TrialUsed, Duplicate, PlanNotAvailable, InvalidTransition),
 )
 async def start_trial(
     body: StartTrial, work: Annotated[Work, writes(Permission.TRIAL_CREATE)]
