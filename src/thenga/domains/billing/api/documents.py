@@ -3,6 +3,7 @@
 from base64 import b64encode
 from datetime import datetime
 from decimal import Decimal
+from hashlib import sha256
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -109,9 +110,10 @@ def printed(document_id: UUID, number: str | None, found: DocumentPdf | None) ->
         waiting = {"Retry-After": "2"}
         return Response(b'{"status":"rendering"}', 202, waiting, media_type="application/json")
     name = f"{number or document_id}.pdf"
+    digest = b64encode(sha256(found.content).digest()).decode()
     headers = {
         "Content-Disposition": f'attachment; filename="{name}"',
-        "Content-Digest": f"sha-256=:{b64encode(bytes.fromhex(found.sha256)).decode()}:",
+        "Content-Digest": f"sha-256=:{digest}:",
         "X-Content-Type-Options": "nosniff",
     }
     return Response(found.content, 200, headers, media_type="application/pdf")
