@@ -165,7 +165,7 @@ class ReservationLifecycle(Lifecycle, initial=H.HELD):
 
     settle = Move(H.HELD, to=H.SETTLED)
     lapse = Move(H.HELD, to=H.RELEASED, by=By.SYSTEM)
-    reserve = Move(H.RELEASED, to=H.HELD)
+    reserve = Move(H.RELEASED, to=H.HELD, by=By.SYSTEM)
 
 
 # --- documents ------------------------------------------------------------------------------------
