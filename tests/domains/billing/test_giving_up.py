@@ -182,3 +182,28 @@ async def test_who_left_before_is_not_told_of_grace_nor_credited_days_they_had(
     assert "The plan has ended; this is still owed for the time before." in written
     assert (told.count("GraceEnding"), notes) == (0, [])
     assert told.count("PaymentRecovered") == 1
+
+
+@pytest.mark.rule("BIL-55")
+async def test_the_day_on_which_one_leaves_was_not_delivered_though_the_rest_is_paid_on_it(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
+):
+    """Read-only from 29 November on, left and paid on 4 December: six days, 299.80."""
+    payer, subscription = await paying.declined(host, clock)
+    await payer.at(BEGAN + timedelta(days=20, hours=10))
+    headers = await paying.owner_of(host, payer)
+    failure = await the_failure(api, headers)
+    await api.post(
+        f"/billing/subscriptions/{subscription.id}/cancel",
+        json={"mode": "immediate", "reasonCode": "other"},
+        headers=headers,
+    )
+    await payer.settle()
+
+    await pay(api, payer, failure["invoiceId"])
+
+    notes = await payer.rows(
+        "SELECT reason_code, gross_minor FROM billing.credit_note WHERE organization_id = $1 "
+        "ORDER BY gross_minor DESC"
+    )
+    assert [tuple(one) for one in notes] == [("cancellation", 44970), ("undelivered", 29980)]

@@ -207,9 +207,10 @@ def _undelivered_to(subscription: Subscription, paid_to: date, until: date) -> d
         return paid_to
     if subscription.ended_at is None:
         return min(until, paid_to)
-    # The day on which it ended was not delivered either, unless it ended as that day began.
+    # The day on which it ended was not delivered either, unless it ended as that day began; that
+    # the rest is settled on the very same day changes nothing.
     last = local_day(subscription.ended_at - timedelta.resolution)
-    return min(until, paid_to, last + _A_DAY)
+    return min(paid_to, last + _A_DAY)
 
 
 async def _credit_undelivered(
