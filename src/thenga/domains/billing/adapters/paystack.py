@@ -14,6 +14,7 @@ from thenga.domains.billing.adapters.provider import (
     Refused,
     Verified,
     instant,
+    listed,
     part,
     read_object,
     text,
@@ -109,15 +110,15 @@ class Paystack:
 
     async def fetch_refund(self, order: RefundOrder) -> Answer:
         """It knows no key of ours, so ours is found by the note among all of the payment's."""
-        path = f"/refund?transaction={quote(order.provider_reference or '')}&perPage=100"
-        reply = await self._outbound.send("GET", path, headers=self._headers)
-        found = reply.json.get("data")
-        if reply.status != 200 or order.provider_reference is None or not isinstance(found, list):
+        if order.provider_reference is None:
             return Answer()
-        for one in found:
-            if isinstance(one, dict) and _is_ours(one, order):
-                return Answer(_of_refund(one, order))
-        return Answer(unheard=True)
+        path = f"/refund?transaction={quote(order.provider_reference)}&perPage=100"
+        reply = await self._outbound.send("GET", path, headers=self._headers)
+        found = listed(reply)
+        if found is None:
+            return Answer()
+        ours = next((one for one in found if _is_ours(one, order)), None)
+        return Answer(unheard=True) if ours is None else Answer(_of_refund(ours, order))
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         given = call.header("x-paystack-signature")

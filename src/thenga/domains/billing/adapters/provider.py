@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from thenga.domains.billing.adapters.outbound import Reply
 from thenga.domains.billing.tables import Answer, Order, RefundOrder, Statement
 from thenga.kernel.errors import Problem
 from thenga.kernel.guard import read_json
@@ -99,6 +100,14 @@ def part(found: dict[str, Any], *path: str) -> dict[str, Any]:
     for name in path:
         inner = inner.get(name) if isinstance(inner, dict) else None
     return inner if isinstance(inner, dict) else {}
+
+
+def listed(reply: Reply) -> list[dict[str, Any]] | None:
+    """What a provider lists under `data`; None where it did not say."""
+    found = reply.json.get("data")
+    if reply.status != 200 or not isinstance(found, list):
+        return None
+    return [one for one in found if isinstance(one, dict)]
 
 
 def text(found: dict[str, Any], name: str) -> str | None:

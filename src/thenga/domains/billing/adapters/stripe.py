@@ -17,6 +17,7 @@ from thenga.domains.billing.adapters.provider import (
     Call,
     Refused,
     Verified,
+    listed,
     part,
     read_object,
     text,
@@ -127,15 +128,15 @@ class Stripe:
 
     async def fetch_refund(self, order: RefundOrder) -> Answer:
         """Its keys are kept for a day, what it did for ever: so it is asked for all it did."""
-        path = f"/v1/refunds?payment_intent={quote(order.provider_reference or '')}&limit=100"
-        reply = await self._outbound.send("GET", path, headers=self._headers)
-        found = reply.json.get("data")
-        if reply.status != 200 or order.provider_reference is None or not isinstance(found, list):
+        if order.provider_reference is None:
             return Answer()
-        for one in found:
-            if isinstance(one, dict) and _is_ours(one, order):
-                return Answer(_of_refund(one, order.reference))
-        return Answer(unheard=True)
+        path = f"/v1/refunds?payment_intent={quote(order.provider_reference)}&limit=100"
+        reply = await self._outbound.send("GET", path, headers=self._headers)
+        found = listed(reply)
+        if found is None:
+            return Answer()
+        ours = next((one for one in found if _is_ours(one, order)), None)
+        return Answer(unheard=True) if ours is None else Answer(_of_refund(ours, order.reference))
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         header = call.header("stripe-signature")

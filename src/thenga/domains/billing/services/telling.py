@@ -112,16 +112,13 @@ async def _of_grace(read: Reader, failure_id: UUID) -> dict[str, str] | None:
 
 
 async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
-    failure = await read.get(PaymentFailure, failure_id)
-    if failure.status not in standing.UNSETTLED:
+    facts = await _of_failure(read, failure_id)
+    if facts is None:
         return None
+    failure = await read.get(PaymentFailure, failure_id)
     invoice = await read.get(Invoice, failure.invoice_id)
-    subscription = await read.get(Subscription, failure.subscription_id)
-    return {
-        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
-        "amount": _said(Money(invoice.amount_paid_minor, invoice.currency)),
-        "until": _day(failure.ends_at),
-    }
+    taken_back = _said(Money(invoice.amount_paid_minor, invoice.currency))
+    return facts | {"amount": taken_back, "until": _day(failure.ends_at)}
 
 
 async def _next(read: Reader, failure: PaymentFailure) -> str:
