@@ -7,7 +7,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "thenga"
 PREFIXES = (
     *("ADM", "ANL", "BID", "BIL", "CMP", "CON", "FND", "IDN"),
-    *("INT", "LRN", "MKT", "NOT", "OPP", "ORG", "SUP"),
+    *("INT", "LRN", "MKT", "NOT", "OPP", "ORG", "SEC", "SUP"),
 )
 _NUMBER = re.compile(rf"\b(?:{'|'.join(PREFIXES)})-\d+\b")
 _LINE = re.compile(rf"^\| ({_NUMBER.pattern}) \| (.+) \| (.+) \|$", re.MULTILINE)

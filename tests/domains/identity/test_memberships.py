@@ -166,17 +166,17 @@ async def test_a_planted_removal_without_the_lock_of_the_organization_is_found(
 ):
     other = await people.member(host, owner.organization_id, role="owner")
     both_looked = asyncio.Barrier(2)
-    guard = _moving._guard_giver
+    guard = _moving._guard_owner
 
     async def unlocked(work: Work) -> Tenant:
         return await tenants.look(work)
 
-    async def looks_and_waits(work: Work, tenant: Tenant, membership: Membership) -> None:
-        await guard(work, tenant, membership)  # the last look before the first write
+    async def looks_and_waits(*looked: Any) -> None:
+        await guard(*looked)  # the last look before the first write
         await both_looked.wait()
 
     monkeypatch.setattr(_moving.tenants, "hold", unlocked)
-    monkeypatch.setattr(_moving, "_guard_giver", looks_and_waits)
+    monkeypatch.setattr(_moving, "_guard_owner", looks_and_waits)
 
     answers = await remove_each_other(api, owner, other)
 

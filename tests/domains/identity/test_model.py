@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +11,13 @@ import pytest
 from tests.domains.identity.deciding import model, worlds
 from tests.domains.identity.deciding.model import World
 from tests.suites.sizes import size
-from thenga.domains.identity.services.decisions import _entitled, _holding, _stages
+from thenga.domains.identity.services.decisions import (
+    Facts,
+    Question,
+    _entitled,
+    _holding,
+    _stages,
+)
 
 CASES = size(20_000, 1_000_000)
 SEED = 15
@@ -35,7 +42,10 @@ def _without(w: World, **taken: Any) -> World:
 PROPERTIES: dict[str, Callable[[World, Told], bool]] = {
     "the dead are never let in": lambda w, made: not (_dead(w) and allows(made)),
     "a deny beats every allow of the organization": lambda w, made: (
-        not (w["actor"] == "person" and w["deny"] and made[1] == "tenant")
+        not (w["actor"] == "person" and w["deny"] and made[1] == "tenant" and not w["owner"])
+    ),
+    "no deny takes anything from an owner": lambda w, made: (
+        not w["owner"] or made == worlds.produced(_without(w, deny=False, denied_on=()))
     ),
     "a stranger is let in by nobody": lambda w, made: (
         not (w["actor"] == "person" and w["membership"] is None and made[1] == "tenant")
@@ -95,9 +105,18 @@ def test_production_and_model_agree_in_random_worlds():
     assert min(reasons.values()) >= CASES // 5_000
 
 
+_of_member = _holding._of_member
+
+
+def denying(facts: Facts, question: Question) -> _holding.Holding:
+    """The stage as it was when a deny counted for owners too."""
+    return _of_member(replace(facts, by_owner=False), question)
+
+
 _NONE: Callable[..., None] = lambda *_: None  # noqa: E731
 BUGS: dict[str, tuple[Any, str, Any]] = {
     "no deny": (_holding, "_is_denied_there", lambda *_: False),
+    "owners are denied": (_holding, "_of_member", denying),
     "no tenant state": (_stages, "_tenant_state", _NONE),
     "no proof": (_stages, "_proof", _NONE),
     "no plan": (_stages, "_entitlement", _NONE),

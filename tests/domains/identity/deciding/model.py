@@ -79,6 +79,8 @@ def tenant_state(w: World) -> str | None:
 
 def member_lacks(w: World) -> str | None:
     """Why an active member does not hold it in the organization; None where it is held."""
+    if w["owner"]:
+        return None  # whatever is denied (SEC-57)
     here = {w["resource"], *w["under"]} if w["resource"] else None
     if w["deny"]:
         return "permission_denied"
@@ -189,7 +191,7 @@ def decide(w: World) -> tuple[str, str | None, tuple[str, ...]]:
         if reason is not None:
             return reason, None, ()
     held_as = holding(w)[0]
-    limited = w["actor"] == "person" and held_as == "tenant" and not w["held"] and not w["resource"]
-    duties = ("limit_to",) * limited
+    whole = w["held"] or w["owner"] or w["resource"]
+    duties = ("limit_to",) * (w["actor"] == "person" and held_as == "tenant" and not whole)
     approval = w["agent"] and w["agents"] == "with_approval"
     return "allowed", held_as, duties + ("approval",) * approval

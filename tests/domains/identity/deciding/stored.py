@@ -36,6 +36,8 @@ def settled(w: World) -> World:
         w["tenant"] = False
     if w["actor"] == "key" and not w["tenant"]:
         w["named"] = True
+    if w["owner"]:
+        w["any_role"] = True
     if w["held"] or w["held_on"] or w["deny"] or w["denied_on"]:
         w["any_role"] = w["any_role"] or w["membership"] is None
     return w
@@ -91,7 +93,7 @@ class Stored:
                 agents=w["agents"],
                 while_suspended=w["while_suspended"],
                 half=w["half"],
-                roles=["owner", "administrator", "platform_operator"],
+                roles=["owner", "administrator", "approver", "platform_operator"],
                 scopes=list(w["declared"]),
                 status=w["permission"],
             )
@@ -197,6 +199,8 @@ class Stored:
         )
         if w["any_role"]:
             await self._assigned("of_this_world", None)
+        if w["owner"]:
+            await self._assigned("owner", None)
         if w["held"] and not holds:
             await self._given("allow", None, w)
         if w["deny"]:
@@ -211,7 +215,8 @@ class Stored:
         ways = ["direct", "through", "built_in"] if w["any_role"] else ["direct"]
         way = self.chance.choice(ways)
         if way == "built_in" and effect == "allow":
-            await self._assigned("owner", place)
+            # An owner of one resource only is denied as anybody else.
+            await self._assigned("approver" if place is None else "owner", place)
             return
         target = self.role if way == "through" else self.membership
         await self._permitted(effect, place, target, "role" if way == "through" else "membership")

@@ -57,6 +57,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "half": (False, True),
     "any_role": (True, False),
     "held": (True, False),
+    "owner": (False, False, True),  # held as an owner of the whole organization
     "deny": (False, True),
     "held_on": _PLACES,
     "denied_on": _PLACES,
@@ -91,6 +92,7 @@ PROFILES: tuple[World, ...] = (
     GOOD | {"feature": True, "effect": "write", "signal": ("read_only", False)},
     GOOD | {"feature": True, "signal_age": 301, "billing": "silent"},
     GOOD | {"held": False, "effect": "write"},
+    GOOD | {"owner": True, "deny": True, "denied_on": ("x",), "resource": "x"},
     GOOD | {"policy": "strict", "amount": 600_000_00, "sensitivity": "money"},
     GOOD | {"agent": True, "channel": "agent", "agents": "with_approval"},
 )  # fmt: skip
@@ -181,7 +183,8 @@ def facts_of(w: World) -> Facts:
         scopes=list(w["declared"]),
         permission_status=w["permission"],
         any_role=rights and w["any_role"],
-        by_role=rights and w["held"],
+        by_role=rights and (w["held"] or w["owner"]),
+        by_owner=rights and w["owner"],
         denied=rights and w["deny"],
         held_in=[place(one) for one in w["held_on"]] if rights and w["held_on"] else None,
         denied_in=[place(one) for one in w["denied_on"]] if rights and w["denied_on"] else None,

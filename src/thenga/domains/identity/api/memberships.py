@@ -212,7 +212,7 @@ async def get_effective_permissions(
 
 @router.post(
     "/identity/memberships/{membershipId}/accept",
-    responses=problems(InvalidTransition, RuleViolated),
+    responses=problems(InvalidTransition, RuleViolated, memberships.MembershipVoid),
 )
 async def accept_membership(
     membership_id: MembershipId, work: Annotated[Work, writes(Permission.MEMBERSHIP_ANSWER)]

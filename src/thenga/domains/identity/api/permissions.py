@@ -73,7 +73,10 @@ class Target(Body):
 class AssignPermission(Body):
     target: Annotated[Target, Field(description="A member, or a role of your own making.")]
     permission: PermissionCode
-    effect: Annotated[Literal["allow", "deny"], Field(description="One deny beats every allow.")]
+    effect: Annotated[
+        Literal["allow", "deny"],
+        Field(description="One deny beats every allow. Owners cannot be denied anything."),
+    ]
     scope: ScopeBody | None = None
     valid_from: Annotated[Instant | None, Field(description="Left out: from now on.")] = None
     valid_to: Annotated[Instant | None, Field(description="Left out: for good.")] = None

@@ -50,6 +50,8 @@ async def assign(
     giver = await rights.giver(work, work.user_id, tenant.now)
     await rights.must_be_grantable(work, [permission])
     await _check_target(work, tenant, giver, target_type, target_id)
+    if effect == "deny" and target_type == "membership":
+        await _must_not_own(work, tenant, target_id)
     if effect == "allow":
         giver.must_hold([permission])
     starts = validity.check_times(valid_from, valid_to, tenant.now)
@@ -146,6 +148,15 @@ async def _check_target(
     giver.must_be_another(target_id)
     if await rights.has_role(work, target_id, rights.OWNER, tenant.now):
         giver.must_hold((), owner=True)
+
+
+async def _must_not_own(work: Work, tenant: Tenant, membership_id: UUID) -> None:
+    """A deny takes nothing from an owner, so nobody is left to believe that it does (SEC-57)."""
+    if await rights.has_role(work, membership_id, rights.OWNER, tenant.now):
+        raise RuleViolated(
+            "An owner holds every permission of the organization. Revoke the role owner first.",
+            rule="SEC-57",
+        )
 
 
 async def _must_be_new(

@@ -1,19 +1,22 @@
 """What a member may do, by which way, and the rule that nobody gives what they do not hold.
 
 A right counts while its assignment is in force; one active deny, for the member or for a role that
-the member has, beats every allow (IDN-25).
+the member has, beats every allow (IDN-25), except what a member holds as owner (SEC-57).
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, TypeVar
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, select
+from sqlalchemy.dialects.postgresql import ARRAY
 
 from thenga.domains.identity.permissions import TENANT_ROLES
 from thenga.domains.identity.public import ScopeRef
+from thenga.domains.identity.services import given
 from thenga.domains.identity.tables import (
     Assigned,
     AssignmentStatus,
@@ -31,6 +34,7 @@ from thenga.kernel.errors import Problem, RuleViolated
 from thenga.kernel.manifest import Audience, Sensitivity
 
 OWNER = "owner"
+G = TypeVar("G", bound=Assigned)
 _GRAVE = (Sensitivity.SENSITIVE.value, Sensitivity.ADMINISTRATION.value)
 
 
@@ -114,39 +118,75 @@ _COUNTING = (RoleStatus.ACTIVE.value, RoleStatus.DEPRECATED.value)
 
 async def of_member(read: Reader, membership_id: UUID, at: datetime) -> list[Right]:
     """Everything a member may do here and now, once for each way and scope."""
-    roles = await read.all(
-        select(RoleAssignment).where(
-            RoleAssignment.membership_id == membership_id, in_force(RoleAssignment, at)
-        )
+    values = {"organization_id": read.organization_id, "membership_id": membership_id, "at": at}
+    found = await read.records(_records(_OF_MEMBER, values))
+    owned = {one["code"] for one in found if one["how"] == "owner" and one["scope"] is None}
+    denied = {one["code"] for one in found if one["effect"] == "deny"} - owned
+    made = {
+        Right(one["code"], _way(one["role_code"]), _parsed(one["scope"]), one["valid_to"])
+        for one in found
+        if one["effect"] == "allow" and one["code"] not in denied
+    }
+    return sorted(made, key=lambda right: (right.permission, right.via, str(right.scope)))
+
+
+_AROUND = """
+    SELECT p.code, given.how, given.effect, given.scope, given.role_code, given.valid_to
+    FROM (SELECT CAST(:organization_id AS uuid) AS organization_id,
+        CAST(:membership_id AS uuid) AS id) m
+    JOIN identity.permission p ON p.status = 'active' AND 'tenant' = ANY (p.audiences)
+    CROSS JOIN LATERAL ({rows}) AS given
+    WHERE given.effect IS NOT NULL"""
+_OF_MEMBER = _AROUND.format(rows=given.rows(at=":at"))
+# A member who would have these roles and nothing else, as soon as all that is scheduled has begun.
+_OF_ROLES = _AROUND.format(
+    rows=given.rows(
+        at=":at",
+        by="'infinity'",
+        assigned="""(
+            SELECT CAST(:organization_id AS uuid) AS organization_id,
+                CAST(:membership_id AS uuid) AS membership_id, code AS role_code,
+                'active' AS status, timestamptz '-infinity' AS valid_from,
+                NULL::timestamptz AS valid_to, NULL::text AS scope_domain,
+                NULL::text AS scope_type, NULL::text AS scope_id
+            FROM unnest(CAST(:role_codes AS text[])) AS code)""",
     )
-    customs = await custom_roles(read, {one.role_code for one in roles})
-    direct = await _direct(read, membership_id, [one.id for one in customs.values()], at)
-    by_role = await _permissions_by_role(read, {one.role_code for one in roles}, customs)
-    denied = {one.permission for one in direct if one.effect == "deny"}
-    made = [
-        Right(permission, f"role:{one.role_code}", scope_of(one), one.valid_to)
-        for one in roles
-        for permission in by_role.get(one.role_code, ())
-    ]
-    known = await _tenant_permissions(read, {one.permission for one in direct})
-    allows = [one for one in direct if one.effect == "allow" and one.permission in known]
-    made += [
-        Right(one.permission, "direct", scope_of(one), one.valid_to)
-        for one in allows
-        if one.target_type == "membership"
-    ]
-    for role in roles:
-        custom = customs.get(role.role_code)
-        made += [
-            right
-            for one in allows
-            if custom is not None and one.target_id == custom.id
-            for right in _through(role, one)
-        ]
-    return sorted(
-        {right for right in made if right.permission not in denied},
-        key=lambda right: (right.permission, right.via, str(right.scope)),
+)
+
+
+def _records(text: str, values: dict[str, Any]) -> sa.Select[*tuple[Any, ...]]:
+    return select(*_bound(text, values).columns(*_COLUMNS).subquery("found").c)
+
+
+def _bound(text: str, values: dict[str, Any]) -> sa.TextClause:
+    return sa.text(text).bindparams(
+        *(sa.bindparam(name, value, _TYPES[name]) for name, value in values.items())
     )
+
+
+_TYPES: dict[str, sa.types.TypeEngine[Any]] = {
+    "organization_id": sa.Uuid(),
+    "membership_id": sa.Uuid(),
+    "at": sa.DateTime(timezone=True),
+    "permission": sa.Text(),
+    "role_codes": ARRAY(sa.Text()),
+}
+_COLUMNS = (
+    *(sa.column(name, sa.Text) for name in ("code", "how", "effect", "scope", "role_code")),
+    sa.column("valid_to", sa.DateTime(timezone=True)),
+)
+
+
+def _way(role_code: str | None) -> str:
+    return "direct" if role_code is None else f"role:{role_code}"
+
+
+def _parsed(scope: str | None) -> ScopeRef | None:
+    if scope is None:
+        return None
+    kind, _, key = scope.partition("/")
+    domain, _, name = kind.partition(".")
+    return ScopeRef(domain=domain, type=name, id=key)
 
 
 async def held(read: Reader, user_id: UUID, at: datetime) -> frozenset[str]:
@@ -185,7 +225,17 @@ async def has_role(read: Reader, membership_id: UUID, role_code: str, at: dateti
     return bool(found)
 
 
-async def granting(read: Reader, role_codes: Iterable[str]) -> Granting:
+async def is_or_becomes_owner(read: Reader, membership_id: UUID, at: datetime) -> bool:
+    """Whether a member is an owner now or will be when a scheduled assignment begins (SEC-57)."""
+    found = await read.all(
+        _not_over(RoleAssignment, at).where(
+            RoleAssignment.membership_id == membership_id, RoleAssignment.role_code == OWNER
+        )
+    )
+    return bool(found)
+
+
+async def granting(read: Reader, role_codes: Iterable[str], at: datetime) -> Granting:
     """What these roles give; a role that cannot be given now is refused (IDN-24)."""
     codes = set(role_codes)
     customs = await custom_roles(read, codes)
@@ -193,9 +243,45 @@ async def granting(read: Reader, role_codes: Iterable[str]) -> Granting:
         custom = customs.get(code)
         if code not in TENANT_ROLES and (custom is None or custom.status is not RoleStatus.ACTIVE):
             raise RuleViolated(f"{code} is not a role that can be given here.", rule="IDN-24")
-    by_role = await _permissions_by_role(read, codes, customs)
-    permissions = frozenset(code for found in by_role.values() for code in found)
+    permissions = await _all_given(read, codes, at)
     return Granting(permissions, await are_grave(read, permissions), OWNER in codes)
+
+
+async def _all_given(read: Reader, codes: set[str], at: datetime) -> frozenset[str]:
+    """All that a holder of these roles has or comes to have without anybody giving it (SEC-58).
+
+    That includes what begins later. A deny subtracts nothing: it may end or name one resource.
+    """
+    values = {"organization_id": read.organization_id, "membership_id": UUID(int=0), "at": at}
+    found = await read.records(_records(_OF_ROLES, values | {"role_codes": sorted(codes)}))
+    return frozenset(one["code"] for one in found if one["effect"] == "allow")
+
+
+async def awaiting(read: Reader, membership_id: UUID, at: datetime) -> dict[UUID | None, Granting]:
+    """What a member who is let in holds or comes to hold, by whoever gave it (SEC-58)."""
+    roles = await read.all(
+        _not_over(RoleAssignment, at).where(RoleAssignment.membership_id == membership_id)
+    )
+    singles = await read.all(
+        _not_over(PermissionAssignment, at).where(
+            PermissionAssignment.target_id == membership_id, PermissionAssignment.effect == "allow"
+        )
+    )
+    made = {}
+    for by in {one.assigned_by for one in (*roles, *singles)}:
+        codes = {one.role_code for one in roles if one.assigned_by == by}
+        single = {one.permission for one in singles if one.assigned_by == by}
+        permissions = await _all_given(read, codes, at) | single
+        made[by] = Granting(permissions, await are_grave(read, permissions), OWNER in codes)
+    return made
+
+
+def _not_over(row: type[G], at: datetime) -> sa.Select[G]:
+    """Assignments that count now or will without anybody's doing."""
+    ends = row.valid_to
+    return select(row).where(
+        among(row.__table__.c.status, _OPEN), sa.or_(ends.is_(None), ends > at)
+    )
 
 
 async def are_grave(read: Reader, permissions: Iterable[str]) -> bool:
@@ -230,115 +316,33 @@ async def custom_roles(read: Reader, codes: Iterable[str]) -> dict[str, CustomRo
     return {one.code: one for one in found}
 
 
-async def holders(read: Reader, permission: str, at: datetime) -> ColumnElement[bool]:
+def holders(read: Reader, permission: str, at: datetime) -> ColumnElement[bool]:
     """The condition on `Membership` that a permission is held without any scope."""
-    entry = await read.all(
-        select(PermissionEntry).where(
-            PermissionEntry.code == permission, PermissionEntry.status == "active"
-        )
-    )
-    customs = await read.all(
-        select(CustomRole).where(among(CustomRole.__table__.c.status, _COUNTING))
-    )
-    direct = await read.all(
-        select(PermissionAssignment).where(
-            PermissionAssignment.target_type == "role",
-            PermissionAssignment.permission == permission,
-            in_force(PermissionAssignment, at),
-        )
-    )
-    gives = {one.target_id for one in direct if one.effect == "allow" and scope_of(one) is None}
-    takes = {one.target_id for one in direct if one.effect == "deny"}
-    codes = {one.code for one in customs if permission in one.permissions or one.id in gives}
-    codes |= {code for one in entry for code in one.roles}
-    denied = {one.code for one in customs if one.id in takes}
-    return sa.and_(
-        sa.literal(bool(entry)),
-        sa.or_(
-            _has_one_of(codes, at, unscoped=True),
-            _has_direct(permission, "allow", at, unscoped=True),
-        ),
-        sa.not_(_has_one_of(denied, at, unscoped=False)),
-        sa.not_(_has_direct(permission, "deny", at, unscoped=False)),
-    )
+    values = {"organization_id": read.organization_id, "permission": permission, "at": at}
+    return Membership.id.in_(_bound(_HOLDERS, values).columns(sa.column("id", sa.Uuid())))
+
+
+_HOLDERS = f"""
+    SELECT m.id FROM identity.membership m
+    JOIN identity.permission p ON p.code = :permission AND p.status = 'active'
+        AND 'tenant' = ANY (p.audiences)
+    CROSS JOIN LATERAL ({given.rows(at=":at")}) AS given
+    WHERE m.organization_id = :organization_id
+    GROUP BY m.id
+    HAVING bool_or(given.how = 'owner' AND given.effect = 'allow' AND given.scope IS NULL)
+        OR bool_or(given.effect = 'allow' AND given.scope IS NULL)
+            AND NOT coalesce(bool_or(given.effect = 'deny'), false)"""  # noqa: S608  # constants
 
 
 def has_role_clause(role_code: str, at: datetime) -> ColumnElement[bool]:
     """The condition on `Membership` that a role is held, in whatever scope."""
-    return _has_one_of({role_code}, at, unscoped=False)
-
-
-def _has_one_of(codes: set[str], at: datetime, *, unscoped: bool) -> ColumnElement[bool]:
     found = select(RoleAssignment.id).where(
         RoleAssignment.organization_id == Membership.organization_id,
         RoleAssignment.membership_id == Membership.id,
-        among(RoleAssignment.role_code, codes),
+        RoleAssignment.role_code == role_code,
         in_force(RoleAssignment, at),
     )
-    return sa.exists(found.where(RoleAssignment.scope_type.is_(None)) if unscoped else found)
-
-
-def _has_direct(
-    permission: str, effect: str, at: datetime, *, unscoped: bool
-) -> ColumnElement[bool]:
-    found = select(PermissionAssignment.id).where(
-        PermissionAssignment.organization_id == Membership.organization_id,
-        PermissionAssignment.target_type == "membership",
-        PermissionAssignment.target_id == Membership.id,
-        PermissionAssignment.permission == permission,
-        PermissionAssignment.effect == effect,
-        in_force(PermissionAssignment, at),
-    )
-    return sa.exists(found.where(PermissionAssignment.scope_type.is_(None)) if unscoped else found)
-
-
-async def _direct(
-    read: Reader, membership_id: UUID, role_ids: list[UUID], at: datetime
-) -> list[PermissionAssignment]:
-    return await read.all(
-        select(PermissionAssignment).where(
-            sa.or_(
-                sa.and_(
-                    PermissionAssignment.target_type == "membership",
-                    PermissionAssignment.target_id == membership_id,
-                ),
-                sa.and_(
-                    PermissionAssignment.target_type == "role",
-                    among(PermissionAssignment.target_id, role_ids),
-                ),
-            ),
-            in_force(PermissionAssignment, at),
-        )
-    )
-
-
-def _through(role: RoleAssignment, one: PermissionAssignment) -> list[Right]:
-    """What is given to a role counts where the role does; where both name one, on both only."""
-    mine, given = scope_of(role), scope_of(one)
-    if mine is not None and given is not None and mine != given:
-        return []
-    ends = [end for end in (role.valid_to, one.valid_to) if end is not None]
-    way = f"role:{role.role_code}"
-    return [Right(one.permission, way, given or mine, min(ends, default=None))]
-
-
-async def _permissions_by_role(
-    read: Reader, codes: set[str], customs: dict[str, CustomRole]
-) -> dict[str, set[str]]:
-    """Only what the catalogue still has: a vanished code decides nothing (IDN-23)."""
-    built_in = codes - customs.keys()
-    entries = await read.all(
-        select(PermissionEntry).where(
-            PermissionEntry.status == "active",
-            sa.literal(Audience.TENANT.value) == sa.any_(PermissionEntry.audiences),
-        ),
-        limit=5000,
-    )
-    made: dict[str, set[str]] = {
-        code: {entry.code for entry in entries if code in entry.roles} for code in built_in
-    }
-    active = {entry.code for entry in entries}
-    return made | {code: active & set(one.permissions) for code, one in customs.items()}
+    return sa.exists(found)
 
 
 async def _tenant_permissions(read: Reader, codes: Iterable[str]) -> set[str]:

@@ -42,7 +42,7 @@ async def assign(
         raise RuleViolated("Who was removed gets no role; invite them again.", rule="IDN-18")
     giver = await rights.giver(work, work.user_id, tenant.now)
     giver.must_be_another(membership_id)
-    granted = await rights.granting(work, [role_code])
+    granted = await rights.granting(work, [role_code], tenant.now)
     giver.must_hold(granted.permissions, owner=granted.includes_owner)
     starts = validity.check_times(valid_from, valid_to, tenant.now)
     await _must_be_new(work, membership_id, role_code, scope, tenant.now)

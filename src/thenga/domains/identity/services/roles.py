@@ -176,6 +176,7 @@ async def activate(work: Work, role_id: UUID, *, reason: str) -> Shown:
     if RoleLifecycle.activate(role, at=tenant.now):
         await _check(work, tenant.now, role.permissions)
         await _moved(work, tenant, role, code="activated", reason=reason)
+        await _check_given(work, tenant.now, role)
     return await shown(work, role)
 
 
@@ -214,6 +215,13 @@ async def _check(work: Work, now: datetime, permissions: Iterable[str]) -> None:
     await rights.must_be_grantable(work, permissions)
     giver = await rights.giver(work, work.user_id, now)
     giver.must_hold(permissions)
+
+
+async def _check_given(work: Work, now: datetime, role: CustomRole) -> None:
+    """What was assigned to the draft is given with it (SEC-58)."""
+    granted = await rights.granting(work, [role.code], now)
+    giver = await rights.giver(work, work.user_id, now)
+    giver.must_hold(granted.permissions)
 
 
 async def _must_be_new(work: Work, code: str) -> None:

@@ -70,6 +70,7 @@ class Facts:
     half: bool | None = None  # open to a sign-in that still needs its second factor
     factor_kinds: list[str] | None = None
     sandbox: bool | None = None  # whether the organization is one
+    by_owner: bool = False  # held by the role owner in the whole organization
     # Filled in only where Billing was asked for this very decision (IDN-32).
     billing: str = "not_asked"  # not_asked, answered, silent or absent
     signal_remedy: dict[str, Any] | None = None

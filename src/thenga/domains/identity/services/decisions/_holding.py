@@ -61,6 +61,8 @@ def _is_for_keys(facts: Facts, audiences: Sequence[str]) -> bool:
 
 
 def _of_member(facts: Facts, question: Question) -> Holding:
+    if facts.by_owner:
+        return _AS[HeldAs.TENANT]  # no deny takes anything from an owner (SEC-57)
     if facts.denied or _is_denied_there(facts, question):
         return Holding(None, "permission_denied")
     if facts.by_role:

@@ -8,6 +8,7 @@ from dataclasses import fields
 from ipaddress import ip_address
 from uuid import UUID
 
+from thenga.domains.identity.services import given
 from thenga.domains.identity.services.decisions._facts import Facts
 from thenga.kernel.db.pool import Pool
 from thenga.kernel.host import Host
@@ -22,39 +23,7 @@ _BESIDE = """
     LEFT JOIN identity.entitlement_signal e
         ON e.organization_id = o.organization_id AND e.feature = p.feature
     LEFT JOIN identity.policy_set ps ON ps.status = 'enforced'"""
-_IN_TIME = """
-    {a}.status IN ('active', 'scheduled') AND {a}.valid_from <= {now}::timestamptz + o.ahead
-    AND ({a}.valid_to IS NULL OR {a}.valid_to > {now}::timestamptz + o.ahead)"""
-_SCOPE = "{a}.scope_domain || '.' || {a}.scope_type || '/' || {a}.scope_id"
-
-# Everything that is given or denied to a member, each with the resource it counts on or null.
-# What is given to a role counts where the role does; where both name a resource, on both only.
-_RIGHTS = f"""
-    SELECT 'role' AS how, CASE
-            WHEN a.role_code = ANY (p.roles) OR p.code = ANY (r.permissions) THEN 'allow'
-        END AS effect, {_SCOPE.format(a="a")} AS scope
-    FROM identity.role_assignment a
-    LEFT JOIN identity.custom_role r ON r.organization_id = a.organization_id
-        AND r.code = a.role_code AND r.status IN ('active', 'deprecated')
-    WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
-        AND {_IN_TIME.format(a="a", now="{now}")}
-    UNION ALL
-    SELECT 'member', g.effect, {_SCOPE.format(a="g")} FROM identity.permission_assignment g
-    WHERE g.organization_id = m.organization_id AND g.target_id = m.id
-        AND g.target_type = 'membership' AND g.permission = p.code
-        AND {_IN_TIME.format(a="g", now="{now}")}
-    UNION ALL
-    SELECT 'through', g.effect,
-        coalesce({_SCOPE.format(a="g")}, {_SCOPE.format(a="a")})
-    FROM identity.role_assignment a
-    JOIN identity.custom_role r ON r.organization_id = a.organization_id
-        AND r.code = a.role_code AND r.status IN ('active', 'deprecated')
-    JOIN identity.permission_assignment g ON g.organization_id = r.organization_id
-        AND g.target_id = r.id AND g.target_type = 'role' AND g.permission = p.code
-    WHERE a.organization_id = m.organization_id AND a.membership_id = m.id
-        AND {_IN_TIME.format(a="a", now="{now}")} AND {_IN_TIME.format(a="g", now="{now}")}
-        AND (g.effect = 'deny' OR g.scope_id IS NULL OR a.scope_id IS NULL
-             OR {_SCOPE.format(a="g")} = {_SCOPE.format(a="a")})"""  # noqa: S608  # put together from constants
+_RIGHTS = given.rows(at="{now}::timestamptz + o.ahead")
 
 _PEOPLE = f"""
     WITH c AS ({{asked}})
@@ -76,7 +45,7 @@ _PEOPLE = f"""
                 AND a.role_code = ANY (p.roles) AND a.valid_from <= {{now}}::timestamptz
                 AND (a.valid_to IS NULL OR a.valid_to > {{now}}::timestamptz)
         ), false),
-        {_SIGNAL}, p.half, u.factor_kinds, o.sandbox
+        {_SIGNAL}, p.half, u.factor_kinds, o.sandbox, coalesce(h.by_owner, false)
     FROM c
     LEFT JOIN identity.session s ON s.user_id = c.user_id AND s.id = c.session_id
     LEFT JOIN identity.user_account u ON u.user_id = c.user_id AND u.id = c.user_id
@@ -87,7 +56,8 @@ _PEOPLE = f"""
         ON m.organization_id = o.organization_id AND m.user_id = c.user_id
         AND m.status <> 'removed'
     LEFT JOIN LATERAL (
-        SELECT bool_or(how = 'role') AS any_role,
+        SELECT bool_or(how IN ('role', 'owner')) AS any_role,
+            bool_or(how = 'owner' AND effect = 'allow' AND scope IS NULL) AS by_owner,
             bool_or(effect = 'allow' AND scope IS NULL) AS by_role,
             bool_or(effect = 'deny' AND scope IS NULL) AS denied,
             array_agg(scope) FILTER (WHERE effect = 'allow' AND scope IS NOT NULL) AS held_in,
@@ -133,7 +103,7 @@ _KEYS = f"""
         NULL::uuid, NULL::text,
         {_PERMISSION},
         false, false, false, NULL::text[], NULL::text[], false,
-        {_SIGNAL}, p.half, NULL::text[], o.sandbox
+        {_SIGNAL}, p.half, NULL::text[], o.sandbox, false
     FROM c
     {{joined}}
     LEFT JOIN identity.permission p ON p.code = c.code

@@ -277,7 +277,7 @@ async def _ask_inviter_again(work: Work, tenant: Tenant, invitation: Invitation)
         raise InvitationVoid("The organization takes nobody in at the moment.")
     giver = await rights.giver(work, invitation.invited_by_user_id, tenant.now)
     try:
-        granted = await rights.granting(work, invitation.role_codes)
+        granted = await rights.granting(work, invitation.role_codes, tenant.now)
         giver.must_hold(
             {*granted.permissions, Permission.INVITATION_CREATE.value},
             owner=granted.includes_owner,

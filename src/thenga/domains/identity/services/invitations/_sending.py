@@ -159,7 +159,7 @@ def _must_wait(invitation: Invitation, now: datetime) -> None:
 
 async def _check_giver(work: Work, tenant: Tenant, role_codes: Sequence[str]) -> None:
     giver = await rights.giver(work, work.user_id, tenant.now)
-    granted = await rights.granting(work, role_codes)
+    granted = await rights.granting(work, role_codes, tenant.now)
     giver.must_hold(granted.permissions, owner=granted.includes_owner)
     if granted.grave:
         proofs.demand(work)

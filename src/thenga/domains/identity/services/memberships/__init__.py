@@ -12,6 +12,7 @@ from thenga.domains.identity.services.memberships._listing import (
     shown,
 )
 from thenga.domains.identity.services.memberships._moving import (
+    MembershipVoid,
     accept,
     deactivate,
     decline,
@@ -23,6 +24,7 @@ from thenga.domains.identity.services.memberships._moving import (
 
 __all__ = [
     "HOLDERS_MOST",
+    "MembershipVoid",
     "Shown",
     "accept",
     "ask",

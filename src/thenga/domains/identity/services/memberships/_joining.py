@@ -75,7 +75,7 @@ async def ask(
     cards.may_belong(one)
     tenant = await tenants.hold(work)
     giver = await rights.giver(work, work.user_id, tenant.now)
-    granted = await rights.granting(work, role_codes)
+    granted = await rights.granting(work, role_codes, tenant.now)
     giver.must_hold(granted.permissions, owner=granted.includes_owner)
     await _must_be_new(work, user_id)
     room = await seats.room(work, tenant)

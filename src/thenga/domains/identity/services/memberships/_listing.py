@@ -103,7 +103,7 @@ async def list_members(
     if holding is not None:
         statement = statement.where(
             Membership.status == MembershipStatus.ACTIVE.value,
-            await rights.holders(read, holding, read.now),
+            rights.holders(read, holding, read.now),
         )
     if aal2_ready is not None:
         statement = statement.where(Membership.aal2_ready.is_(aal2_ready))
@@ -126,7 +126,7 @@ async def holding(
         Membership.status == MembershipStatus.ACTIVE.value,
     )
     if permission is not None:
-        statement = statement.where(await rights.holders(read, permission, read.now))
+        statement = statement.where(rights.holders(read, permission, read.now))
     if role_code is not None:
         statement = statement.where(rights.has_role_clause(role_code, read.now))
     return await read.values(statement.order_by(Membership.id), limit=min(limit, HOLDERS_MOST))

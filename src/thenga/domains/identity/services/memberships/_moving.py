@@ -14,13 +14,20 @@ from thenga.domains.identity.services import (
     tenants,
 )
 from thenga.domains.identity.services.memberships._joining import tell
+from thenga.domains.identity.services.rights import GrantAboveOwn
 from thenga.domains.identity.services.tenants import Tenant
 from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import NotFound
+from thenga.kernel.errors import NotFound, Problem
 from thenga.kernel.lifecycle import Move, explain
 
 M = MembershipStatus
+
+
+class MembershipVoid(Problem):
+    """Whoever asked you to join may no longer give these roles. Ask the organization again."""
+
+    code, status, title = "identity-membership-void", 409, "This request to join is void"
 
 
 async def accept(work: Work, membership_id: UUID) -> Membership:
@@ -35,6 +42,7 @@ async def accept(work: Work, membership_id: UUID) -> Membership:
     previous = membership.status
     if not MembershipLifecycle.accept(membership, at=tenant.now):
         return membership
+    await _guard_assigners(work, tenant, membership)
     cards.show(membership, one)
     membership.joined_at = tenant.now
     return await _saved(work, tenant, membership, previous, code="accepted")
@@ -59,7 +67,7 @@ async def deactivate(work: Work, membership_id: UUID, *, reason: str) -> Members
     previous = membership.status
     if not MembershipLifecycle.deactivate(membership, at=tenant.now):
         return membership
-    await _guard_owner(work, tenant, membership)
+    await _guard_owner(work, tenant, membership, previous)
     return await _saved(work, tenant, membership, previous, code="deactivated", text=reason)
 
 
@@ -115,27 +123,43 @@ async def _out(
     previous = membership.status
     if not move(membership, at=tenant.now):
         return membership
-    if previous is M.ACTIVE:
-        await _guard_owner(work, tenant, membership)
+    await _guard_owner(work, tenant, membership, previous)
     membership.ended_at = tenant.now
     await role_assignments.end_all(work, membership, tenant.now)
     await permission_assignments.end_all(work, membership, tenant.now)
     return await _saved(work, tenant, membership, previous, code=code, text=text)
 
 
-async def _guard_owner(work: Work, tenant: Tenant, membership: Membership) -> None:
-    """An owner is changed by owners only, and never the last one (IDN-19, IDN-20)."""
-    if not await rights.has_role(work, membership.id, rights.OWNER, tenant.now):
+async def _guard_owner(
+    work: Work, tenant: Tenant, membership: Membership, previous: MembershipStatus
+) -> None:
+    """An owner is changed by owners only, and never the last one (IDN-19, SEC-57)."""
+    if not await rights.is_or_becomes_owner(work, membership.id, tenant.now):
         return
-    await owners.must_remain(work, tenant, without=membership.id)
+    if previous is M.ACTIVE:
+        await owners.must_remain(work, tenant, without=membership.id)
     if membership.user_id != work.actor.id:
-        await _guard_giver(work, tenant, membership)
+        giver = await rights.giver(work, work.user_id, tenant.now)
+        giver.must_hold((), owner=True)
 
 
 async def _guard_giver(work: Work, tenant: Tenant, membership: Membership) -> None:
-    if await rights.has_role(work, membership.id, rights.OWNER, tenant.now):
-        giver = await rights.giver(work, work.user_id, tenant.now)
-        giver.must_hold((), owner=True)
+    """To let a member in again is to give all that the member then holds (SEC-58)."""
+    giver = await rights.giver(work, work.user_id, tenant.now)
+    for gained in (await rights.awaiting(work, membership.id, tenant.now)).values():
+        giver.must_hold(gained.permissions, owner=gained.includes_owner)
+
+
+async def _guard_assigners(work: Work, tenant: Tenant, membership: Membership) -> None:
+    """A request to join is worth what those who gave its roles may give now (SEC-58)."""
+    for assigner, gained in (await rights.awaiting(work, membership.id, tenant.now)).items():
+        if assigner is None:
+            continue
+        giver = await rights.giver(work, assigner, tenant.now)
+        try:
+            giver.must_hold(gained.permissions, owner=gained.includes_owner)
+        except GrantAboveOwn:
+            raise MembershipVoid() from None
 
 
 async def _saved(
