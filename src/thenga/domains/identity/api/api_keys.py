@@ -202,7 +202,9 @@ async def get_api_key(
 @router.post(
     "/identity/api-keys/{apiKeyId}/rotate",
     status_code=201,
-    responses=problems(EntitlementRequired, PlanLimitReached, InvalidTransition, RuleViolated),
+    responses=problems(
+        EntitlementRequired, PlanLimitReached, GrantAboveOwn, InvalidTransition, RuleViolated
+    ),
 )
 async def rotate_api_key(
     api_key_id: ApiKeyId,
@@ -212,7 +214,8 @@ async def rotate_api_key(
     """Replace a key by a successor with the same name, scopes and networks.
 
     Both work until the grace is over, so that programs can change without a gap. With
-    `gracePeriodHours` 0 the old key is dead when you get this answer.
+    `gracePeriodHours` 0 the old key is dead when you get this answer. You need to hold the
+    permissions of the key yourself.
     """
     minted = await api_keys.rotate(
         work,

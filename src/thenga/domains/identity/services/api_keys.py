@@ -120,6 +120,8 @@ async def rotate(
     old = await work.lock(ApiKey, api_key_id)
     if shown_status(old, work.now) is not ApiKeyStatus.ACTIVE:
         raise _not_active(shown_status(old, work.now))
+    # Whoever rotates a key is shown its successor, so they hold what it holds (SEC-59).
+    await _check_own(work, sorted(await rights.tenant_permissions(work, old.scopes)))
     minted = await _mint(
         work,
         sandbox=mirror.sandbox,

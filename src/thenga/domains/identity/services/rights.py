@@ -297,7 +297,7 @@ async def are_grave(read: Reader, permissions: Iterable[str]) -> bool:
 async def must_be_grantable(read: Reader, permissions: Iterable[str]) -> None:
     """Roles of an organization and direct grants hold tenant permissions only (IDN-24)."""
     asked = set(permissions)
-    unknown = sorted(asked - await _tenant_permissions(read, asked))
+    unknown = sorted(asked - await tenant_permissions(read, asked))
     if unknown:
         raise RuleViolated(
             f"{unknown[0]} is not a permission that an organization gives.",
@@ -345,7 +345,8 @@ def has_role_clause(role_code: str, at: datetime) -> ColumnElement[bool]:
     return sa.exists(found)
 
 
-async def _tenant_permissions(read: Reader, codes: Iterable[str]) -> set[str]:
+async def tenant_permissions(read: Reader, codes: Iterable[str]) -> set[str]:
+    """Those of some codes that an organization gives."""
     asked = set(codes)
     found = await read.all(
         select(PermissionEntry).where(
