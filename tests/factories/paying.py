@@ -40,6 +40,7 @@ from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
+from thenga.kernel.letters import rendered
 
 _DUE = """
     SELECT kind, id, at FROM (
@@ -174,7 +175,10 @@ class Payer:
             written = await telling.letter(work, topic, about)
         finally:
             await work.close()
-        return None if written is None else mail.letter(topic, written.facts)[1]
+        if written is None:
+            return None
+        template = mail.LETTERS / f"{topic.removeprefix('billing.')}.txt"
+        return rendered(template, written.facts, proven=False)[1]
 
     async def read(self, row: Any, row_id: UUID) -> Any:
         work = self.work()

@@ -1,7 +1,6 @@
 """What the payer reads: the day, the sum and the plan as they are, delivered once to everybody."""
 
 from datetime import UTC, datetime
-from types import SimpleNamespace
 from typing import Any
 from uuid import UUID
 
@@ -16,7 +15,8 @@ from tests.letters import Letters
 from thenga.domains.billing.adapters.mail import MailRequests
 from thenga.domains.billing.services import telling
 from thenga.domains.notification.public import Recipient
-from thenga.kernel.host import Host
+from thenga.kernel.host import Host, make_host
+from thenga.kernel.settings import Settings
 
 READS = "you can read and take out everything you have, but not change it."
 FACTS = dict.fromkeys(("name", "plan", "amount", "standing", "next"), "A")
@@ -126,11 +126,12 @@ class Choosy(Letters):
 
 
 @pytest.mark.rule("BIL-40")
-async def test_an_address_that_is_refused_keeps_nobody_else_from_the_letter():
+async def test_an_address_that_is_refused_keeps_nobody_else_from_the_letter(settings: Settings):
     first, gone, last = "a@here.example", "b@gone.example", "c@here.example"
     with Choosy() as letters:
-        settings = SimpleNamespace(smtp_host="127.0.0.1", smtp_port=letters.port)
-        mail: Any = MailRequests(SimpleNamespace(settings=settings))
+        there = {"smtp_host": "127.0.0.1", "smtp_port": letters.port}
+        made_on = make_host(settings.model_copy(update=there))
+        mail = MailRequests(made_on)
 
         async def send(*addresses: str) -> None:
             await mail.accept(
@@ -145,4 +146,5 @@ async def test_an_address_that_is_refused_keeps_nobody_else_from_the_letter():
         with pytest.raises(aiosmtplib.SMTPException):
             await send(gone)
 
+        await made_on.close()
         assert [letters.count(one) for one in (first, gone, last)] == [1, 0, 1]

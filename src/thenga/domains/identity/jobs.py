@@ -109,7 +109,7 @@ async def deliver_invitation(run: Run, *, link_hash: str) -> None:
     await run.adapter(Requests).accept(
         topic_code="identity.invitation_again" if letter.is_reminder else "identity.invitation",
         recipients=[Recipient(user_id=None, address=letter.email)],
-        facts={"message": letter.message or "", "until": f"{letter.expires_at:%d %B %Y}"},
+        facts={"until": f"{letter.expires_at:%d %B %Y}"},
         sealed_facts={"link": letter.text},
         key=run.key,
     )

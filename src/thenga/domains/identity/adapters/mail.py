@@ -1,29 +1,19 @@
-"""Messages over SMTP, behind Notification's own port; Notification takes this over when it exists.
+"""Letters by the kernel, behind Notification's own port; Notification takes this over."""
 
-Texts are in `content/letters`, one file a topic: the subject, an empty line, the letter. They know
-`{{name}}` of the facts given and nothing else (security rule 44).
-"""
-
-import re
-from email.message import EmailMessage
-from functools import cache
 from pathlib import Path
-
-import aiosmtplib
 
 from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.host import Host
+from thenga.kernel.letters import Letter, Letters
 
-_LETTERS = Path(__file__).parent.parent / "content" / "letters"
-_FACT = re.compile(r"\{\{(\w+)\}\}")
+LETTERS = Path(__file__).parent.parent / "content" / "letters"
 
 
 class MailRequests(Requests):
-    """Real SMTP, one connection a letter; `key` makes a repeated hand-over the same letter."""
+    """One letter a recipient; whoever is named by their person has a proven address (SEC-66)."""
 
     def __init__(self, host: Host) -> None:
-        self._host = host.settings.smtp_host
-        self._port = host.settings.smtp_port
+        self._letters = Letters(host)
 
     async def accept(
         self,
@@ -34,26 +24,15 @@ class MailRequests(Requests):
         sealed_facts: dict[str, str],
         key: str,
     ) -> str:
-        subject, text = letter(topic_code, facts | sealed_facts)
-        for recipient in recipients:
-            message = EmailMessage()
-            message["From"] = "Thenga <no-reply@thenga.example>"
-            message["To"] = recipient.address
-            message["Subject"] = subject
-            message["Message-ID"] = f"<{key}@thenga.example>"
-            message.set_content(text)
-            await aiosmtplib.send(message, hostname=self._host, port=self._port, timeout=10)
+        template = LETTERS / f"{topic_code.removeprefix('identity.')}.txt"
+        for one in recipients:
+            await self._letters.send(
+                Letter(
+                    to=one.address or "",
+                    template=template,
+                    facts=facts | sealed_facts,
+                    key=key,
+                    proven=one.user_id is not None,
+                )
+            )
         return key
-
-
-def letter(topic_code: str, facts: dict[str, str]) -> tuple[str, str]:
-    """Subject and text of a topic; only the text names facts, so no header can be forged."""
-    subject, text = _template(topic_code)
-    return subject, _FACT.sub(lambda found: facts[found[1]], text)
-
-
-@cache
-def _template(topic_code: str) -> tuple[str, str]:
-    written = (_LETTERS / f"{topic_code.removeprefix('identity.')}.txt").read_text()
-    subject, _, text = written.partition("\n\n")
-    return subject.strip(), text

@@ -62,7 +62,8 @@ class Invite(Body):
     role_codes: RoleCodes
     scope: ScopeBody | None = None
     message: Annotated[
-        Annotated[str, lines(1, 500)] | None, Field(description="Stands in the letter.")
+        Annotated[str, lines(1, 500)] | None,
+        Field(description="Shown to whoever opens the invitation; it is not in the letter."),
     ] = None
 
 
@@ -122,6 +123,7 @@ class InspectedView(View):
         str | None, Field(description="Null while the organization's name cannot be asked.")
     ]
     invited_by: str | None
+    message: Annotated[str | None, Field(description="What the inviter wrote.")]
     role_names: list[str]
     expires_at: datetime
     status: InvitationStatus
@@ -135,6 +137,7 @@ class InspectedView(View):
             invitation_id=seen.invitation.id,
             organization_name=seen.organization_name,
             invited_by=seen.invited_by,
+            message=seen.invitation.message,
             role_names=seen.role_names,
             expires_at=seen.invitation.expires_at,
             status=seen.status,

@@ -35,7 +35,7 @@ class LinkToDeliver:
     """What the message needs; the text is sealed again nowhere after it was handed over."""
 
     purpose: str
-    user_id: UUID
+    user_id: UUID | None  # none while nobody has proved the address (SEC-66)
     email: str
     display_name: str
     text: str
@@ -98,7 +98,9 @@ async def link_to_deliver(read: Reader, link_hash: bytes) -> LinkToDeliver | Non
     sealer = read.host.key("link")
     text = sealing.unseal(sealer, link.sealed, aad=link_hash).decode()
     to = account.email if link.address_sealed is None else new_address(read, link)
-    return LinkToDeliver(link.purpose, account.id, to, account.display_name, text)
+    proven = link.address_sealed is None and account.email_verified_at is not None
+    known = account.id if proven else None
+    return LinkToDeliver(link.purpose, known, to, account.display_name, text)
 
 
 def new_address(read: Reader, link: OneTimeLink) -> str:

@@ -19,11 +19,10 @@ deliver_invitation = errand("identity.deliver_invitation", form=Form.OUTSIDE, ke
 
 @dataclass(frozen=True)
 class LetterToDeliver:
-    """What the letter needs; nobody keeps it."""
+    """What the letter needs; nobody keeps it. The inviter's message is not in it (SEC-66)."""
 
     email: str
     text: str
-    message: str | None
     expires_at: datetime
     is_reminder: bool
 
@@ -61,7 +60,6 @@ async def letter_to_deliver(read: Reader, link_hash: bytes) -> LetterToDeliver |
     return LetterToDeliver(
         email=invitation.email,
         text=text,
-        message=invitation.message,
         expires_at=invitation.expires_at,
         is_reminder=invitation.reminded_at is not None,
     )
