@@ -3,18 +3,25 @@
 from datetime import datetime
 from uuid import UUID
 
+import sqlalchemy as sa
 from sqlalchemy import select
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import AssignmentLifecycle
 from thenga.domains.identity.permissions import PLATFORM_ROLES
 from thenga.domains.identity.services import cards, validity
-from thenga.domains.identity.tables import AssignmentStatus, PlatformRoleAssignment
+from thenga.domains.identity.services.rights import Giver
+from thenga.domains.identity.tables import (
+    AssignmentStatus,
+    PermissionEntry,
+    PlatformRoleAssignment,
+)
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
 from thenga.kernel.ids import new_id
+from thenga.kernel.manifest import Audience
 
 A = AssignmentStatus
 # Who writes policies does not approve them (IDN-24).
@@ -47,6 +54,7 @@ async def assign(
     if not one.staff:
         raise RuleViolated("Only an account of staff has a platform role.", rule="IDN-18")
     starts = validity.check_times(valid_from, valid_to, work.now)
+    await _must_hold(work, role_code)
     await _must_fit(work, user_id, role_code)
     assignment = await work.add(
         PlatformRoleAssignment(
@@ -91,6 +99,27 @@ async def revoke(work: Work, assignment_id: UUID) -> PlatformRoleAssignment:
         await work.save(assignment)
         work.publish(_changed(assignment))
     return assignment
+
+
+async def _must_hold(work: Work, role_code: str) -> None:
+    """Staff give what they hold, as members do (SEC-58).
+
+    Whoever makes staff accounts could otherwise make a second one and give it every role.
+    """
+    mine = await work.all(
+        select(PlatformRoleAssignment).where(PlatformRoleAssignment.user_id == work.actor.id)
+    )
+    codes = {one.role_code for one in mine if validity.shown_status(one, work.now) is A.ACTIVE}
+    entries = await work.all(
+        select(PermissionEntry).where(
+            PermissionEntry.status == "active",
+            sa.literal(Audience.PLATFORM.value) == sa.any_(PermissionEntry.audiences),
+        ),
+        limit=5000,
+    )
+    held = frozenset(one.code for one in entries if codes.intersection(one.roles))
+    giver = Giver(work.user_id, None, held, is_owner=False)
+    giver.must_hold(one.code for one in entries if role_code in one.roles)
 
 
 async def _must_fit(work: Work, user_id: UUID, role_code: str) -> None:
