@@ -13,9 +13,8 @@ from tests.letters import Letters as Received
 from tests.settling import Settle
 from thenga import topology
 from thenga.domains.identity.adapters import mail
-from thenga.kernel import letters
 from thenga.kernel.host import Host
-from thenga.kernel.letters import Letter, Letters, rendered
+from thenga.kernel.letters import OURS, UNPROVEN, Letter, Letters, rendered
 
 WORDS = "Win now: https://evil.example/prize"
 # Facts that people write themselves; they go to proven addresses only.
@@ -36,16 +35,16 @@ async def quiet(host: Host) -> bool:
     async with host.engines.connection("identity", "identity_system") as connection:
         return not await connection.fetchval(
             "SELECT count(*) FROM identity.procrastinate_jobs "
-            "WHERE task_name LIKE '%deliver_%' AND status IN ('todo', 'doing')"
+            "WHERE task_name ~ 'deliver_|tell_person|note_lock' AND status IN ('todo', 'doing')"
         )
 
 
 async def flood(
     api: httpx2.AsyncClient, host: Host, received: Received, settle: Settle
 ) -> tuple[int, str]:
-    """Three organizations and the forms for strangers write to one address; how many came."""
+    """Five organizations and the forms for strangers write to one address; how many came."""
     email = address()
-    for _ in range(3):
+    for _ in range(5):
         owner = await people.member(host, uuid4(), role="owner")
         await annoy(api, owner, email, 4)
         await invite(api, owner, email, "viewer", message=WORDS)
@@ -64,8 +63,8 @@ async def test_letters_to_one_address_stay_within_the_limit(
 ):
     count, said = await flood(api, host, letters, settle)
 
-    limit = 5
-    print(f"organizations=3 asked=23 letters_per_recipient={count} limit={limit}")
+    limit = UNPROVEN[0].amount
+    print(f"organizations=5 asked=33 letters_per_recipient={count} limit={limit}")
     assert 1 <= count <= limit
     assert "evil" not in said and "prize" not in said
 
@@ -82,7 +81,8 @@ async def test_a_planted_limit_per_cause_is_found(
 
     count, _ = await flood(api, host, letters, settle)
 
-    assert count > 5
+    print(f"planted: letters_per_recipient={count}")
+    assert count > UNPROVEN[0].amount
 
 
 @pytest.mark.rule("SEC-66")
@@ -101,8 +101,25 @@ async def test_a_flood_of_strangers_leaves_room_for_own_notices(
     own = await Letters(host).send(Letter(email.upper(), template, facts, "own", proven=True))
 
     print(f"strangers_sent={sum(strangers)} own_notice_sent={own}")
-    assert (sum(strangers), own) == (5, True)
+    assert (sum(strangers), own) == (UNPROVEN[0].amount, True)
     assert "Good day,\n" in await letters.to(email)
+
+
+@pytest.mark.rule("SEC-66")
+async def test_a_lock_of_an_unproven_account_repeats_no_name(
+    api: httpx2.AsyncClient, host: Host, seeded: None, letters: Received, settle: Settle
+):
+    email = address()
+    await api.post("/identity/auth/register", json={"email": email, "displayName": WORDS})
+    first = await letters.to(email)
+    guess = {"method": "password", "email": email, "password": "not the right one"}
+    for _ in range(10):
+        await api.post("/identity/auth/sign-in", json=guess)
+    await settle(lambda: quiet(host))
+    said = [await letters.to(email, number=n + 1) for n in range(letters.count(email))]
+
+    assert first == said[0]
+    assert not any("evil" in one for one in said)
 
 
 @pytest.mark.rule("SEC-66")
@@ -115,5 +132,5 @@ def test_every_fact_of_every_letter_is_ours_or_withheld():
     file = mail.LETTERS / "confirm_address.txt"
     _, text = rendered(file, {"name": WORDS, "link": "thl_x"}, proven=False)
 
-    assert found.keys() <= letters.OURS | WRITTEN_BY_PEOPLE
+    assert found.keys() <= OURS | WRITTEN_BY_PEOPLE
     assert "evil" not in text and "thl_x" in text and "Good day,\n" in text

@@ -24,7 +24,7 @@ _FACT = re.compile(r"( ?)\{\{(\w+)\}\}")
 
 # Over all causes and organizations. Strangers cause the letters to addresses that nobody has
 # proved, so these have less room, and the rest stays for the person's own notices.
-UNPROVEN = (Rule("letters_unproven", 5, 3600), Rule("letters_unproven_day", 10, 86_400))
+UNPROVEN = (Rule("letters_unproven", 6, 3600), Rule("letters_unproven_day", 12, 86_400))
 EVERY = (Rule("letters", 20, 3600), Rule("letters_day", 60, 86_400))
 # All that a letter to such an address says beside its fixed text: no words of a stranger.
 OURS = frozenset({"amount", "at", "left", "link", "network", "next", "plan", "standing", "until"})

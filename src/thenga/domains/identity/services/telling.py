@@ -36,7 +36,7 @@ class Message:
     """What is told, to whom, and the facts that its text names."""
 
     topic: str
-    user_id: UUID
+    user_id: UUID | None  # none while nobody has proved the address (SEC-66)
     email: str
     facts: dict[str, str]
 
@@ -64,7 +64,8 @@ async def message(read: Reader, topic: str, user_id: UUID, about: str) -> Messag
             "network": session.network,
             "at": _at(account, session.authenticated_at),
         }
-    return Message(topic, user_id, account.email, facts)
+    known = None if account.email_verified_at is None else account.id
+    return Message(topic, known, account.email, facts)
 
 
 async def codes_left(read: Reader) -> int:
