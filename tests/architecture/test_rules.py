@@ -6,6 +6,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "thenga"
 PREFIXES = (
+    "SEC",
     *("ADM", "ANL", "BID", "BIL", "CMP", "CON", "FND", "IDN"),
     *("INT", "LRN", "MKT", "NOT", "OPP", "ORG", "SUP"),
 )

@@ -30,7 +30,6 @@ from thenga.domains.billing.services import (
     subscription_clock,
     telling,
     test_clocks,
-    typesetting,
     usage_days,
     verifications,
 )
@@ -302,7 +301,7 @@ async def render_pdf(run: Run, *, document_id: UUID) -> None:
     if order is None:
         return
     made = {
-        one: await asyncio.to_thread(typesetting.typeset, sheet, made_at=order.made_at)
+        one: await asyncio.to_thread(prints.typeset, sheet, made_at=order.made_at)
         for one, sheet in order.sheets.items()
     }
     async with run.working() as work:
