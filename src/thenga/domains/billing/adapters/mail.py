@@ -18,6 +18,7 @@ from thenga.kernel.host import Host
 log = structlog.get_logger()
 
 _LETTERS = Path(__file__).parent.parent / "content" / "letters"
+_SENDER = "no-reply@thenga.example"
 _FACT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -44,13 +45,22 @@ class MailRequests(Requests):
         refused: dict[int, aiosmtplib.SMTPException] = {}
         for number, recipient in enumerate(recipients):
             message = EmailMessage()
-            message["From"] = "Thenga <no-reply@thenga.example>"
+            message["From"] = f"Thenga <{_SENDER}>"
             message["To"] = recipient.address
             message["Subject"] = subject
             message["Message-ID"] = f"<{key}.{number}@thenga.example>"
             message.set_content(text)
             try:
-                await aiosmtplib.send(message, hostname=self._host, port=self._port, timeout=10)
+                # The envelope is the address as it is kept: read from the header, a local part in
+                # the form of an encoded word would become another mailbox (SEC-67).
+                await aiosmtplib.send(
+                    message,
+                    sender=_SENDER,
+                    recipients=[recipient.address or ""],
+                    hostname=self._host,
+                    port=self._port,
+                    timeout=10,
+                )
             except aiosmtplib.SMTPException as fault:
                 refused[number] = fault
         if refused and len(refused) == len(recipients):

@@ -15,6 +15,7 @@ from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.host import Host
 
 _LETTERS = Path(__file__).parent.parent / "content" / "letters"
+_SENDER = "no-reply@thenga.example"
 _FACT = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -37,12 +38,21 @@ class MailRequests(Requests):
         subject, text = letter(topic_code, facts | sealed_facts)
         for recipient in recipients:
             message = EmailMessage()
-            message["From"] = "Thenga <no-reply@thenga.example>"
+            message["From"] = f"Thenga <{_SENDER}>"
             message["To"] = recipient.address
             message["Subject"] = subject
             message["Message-ID"] = f"<{key}@thenga.example>"
             message.set_content(text)
-            await aiosmtplib.send(message, hostname=self._host, port=self._port, timeout=10)
+            # The envelope is the address as it is kept: read from the header, a local part in the
+            # form of an encoded word would become another mailbox (SEC-67).
+            await aiosmtplib.send(
+                message,
+                sender=_SENDER,
+                recipients=[recipient.address or ""],
+                hostname=self._host,
+                port=self._port,
+                timeout=10,
+            )
         return key
 
 
