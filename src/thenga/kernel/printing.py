@@ -17,7 +17,6 @@ from typing import Any
 import typst
 
 REPLACEMENT = "\ufffd"
-_STANDARD = ["a-2b"]  # PDF/A, to be kept for years
 _MOST_MARKS = 3  # combining marks on one letter; more of them would cover the lines around it
 _MARKS = frozenset({"Mn", "Mc", "Me"})
 _KEPT = frozenset("\n\t\u00ad\u200b\u200c\u200d")  # they steer breaks and joins, and nothing else
@@ -127,7 +126,7 @@ def _compiled(template: Path, inputs: dict[str, str], made_at: datetime | None =
         made = _compiler(template).compile(
             format="pdf",
             sys_inputs=inputs,
-            pdf_standards=_STANDARD,
+            pdf_standards=["a-2b"],  # PDF/A, to be kept for years
             timestamp=int(made_at.timestamp()) if made_at else 0,
         )
     if not isinstance(made, bytes):
