@@ -32,6 +32,10 @@ class Letters:
             self._by_address.setdefault(address, []).append(text)
         return "250 OK"
 
+    def addresses(self) -> set[str]:
+        """Who got a letter."""
+        return set(self._by_address)
+
     async def to(self, address: str, *, number: int = 1) -> str:
         """The letter of that number to an address, once it has come."""
         async with asyncio.timeout(60):

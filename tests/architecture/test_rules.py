@@ -6,8 +6,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "thenga"
 PREFIXES = (
+    "SEC",
     *("ADM", "ANL", "BID", "BIL", "CMP", "CON", "FND", "IDN"),
-    *("INT", "LRN", "MKT", "NOT", "OPP", "ORG", "SEC", "SUP"),
+    *("INT", "LRN", "MKT", "NOT", "OPP", "ORG", "SUP"),
 )
 _NUMBER = re.compile(rf"\b(?:{'|'.join(PREFIXES)})-\d+\b")
 _LINE = re.compile(rf"^\| ({_NUMBER.pattern}) \| (.+) \| (.+) \|$", re.MULTILINE)

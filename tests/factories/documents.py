@@ -14,7 +14,6 @@ from thenga.domains.billing.services import (
     journal,
     numbering,
     prints,
-    typesetting,
 )
 from thenga.domains.billing.services.document_lines import lines_of
 from thenga.domains.billing.services.invoices import DraftLine
@@ -189,14 +188,17 @@ async def print_all(host: Host, organization_id: UUID, *ids: UUID) -> None:
     """What the job of prints does."""
     for document_id in ids:
         work = billing.working(host, organization_id)
-        order = await prints.order(work, document_id)
-        if order is not None:
-            made = {
-                one: typesetting.typeset(sheet, made_at=order.made_at)
-                for one, sheet in order.sheets.items()
-            }
-            await prints.keep(work, document_id, made)
-        await work.finish()
+        try:
+            order = await prints.order(work, document_id)
+            if order is not None:
+                made = {
+                    one: prints.typeset(sheet, made_at=order.made_at)
+                    for one, sheet in order.sheets.items()
+                }
+                await prints.keep(work, document_id, made)
+            await work.finish()
+        finally:
+            await work.close()
 
 
 async def credited(

@@ -33,6 +33,11 @@ class Sent:
 
 def paystack(event: str, data: dict[str, Any], key: str = PAYSTACK_KEY) -> Sent:
     body = json.dumps({"event": event, "data": data}, separators=(",", ":")).encode()
+    return paystack_raw(body, key)
+
+
+def paystack_raw(body: bytes, key: str = PAYSTACK_KEY) -> Sent:
+    """Whatever bytes, signed as Paystack does."""
     signature = hmac.new(key.encode(), body, hashlib.sha512).hexdigest()
     return Sent("paystack", body, (("x-paystack-signature", signature), ("content-type", JSON)))
 

@@ -238,7 +238,9 @@ def _read_instant(value: object) -> datetime:
 
 
 # ASCII only, and no doubled hyphens: those are encoded names of other scripts, which look alike.
-_ATOM = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]{1,64}"
+# No question mark: with it a local part can be an encoded word (`=?utf-8?q?name?=`), which mail
+# programs decode, so that a letter would go to another mailbox than the one kept (SEC-67).
+_ATOM = r"[A-Za-z0-9!#$%&'*+/=^_`{|}~-]{1,64}"
 _LABEL = "[A-Za-z0-9]{1,63}(?:-[A-Za-z0-9]{1,63})*"
 _EMAIL = rf"{_ATOM}(?:\.{_ATOM})*@(?:{_LABEL}\.)+[A-Za-z]{{2,63}}"
 _EMAIL_TEXT = re.compile(_EMAIL)

@@ -20,6 +20,7 @@ from thenga.kernel.http.limits import Limits, Rule
 
 _log = structlog.get_logger()
 _HELD_BACK = Counter("thenga_letters_held_back", "Letters not sent: the recipient has too many.")
+_SENDER = "no-reply@thenga.example"
 _FACT = re.compile(r"( ?)\{\{(\w+)\}\}")
 
 # Over all causes and organizations. Strangers cause the letters to addresses that nobody has
@@ -60,14 +61,28 @@ class Letters:
             return False
         subject, text = rendered(letter.template, letter.facts, proven=letter.proven)
         message = EmailMessage()
-        message["From"] = "Thenga <no-reply@thenga.example>"
+        message["From"] = f"Thenga <{_SENDER}>"
         message["To"] = letter.to
         message["Subject"] = subject
         message["Message-ID"] = f"<{letter.key}@thenga.example>"
         message.set_content(text)
-        host, port = self._settings.smtp_host, self._settings.smtp_port
-        await aiosmtplib.send(message, hostname=host, port=port, timeout=10)
+        await self._deliver(message, letter.to)
         return True
+
+    async def _deliver(self, message: EmailMessage, address: str) -> None:
+        """The envelope names the address as it is stored.
+
+        Read from the header, a local part that looks like an encoded word would become another
+        mailbox (SEC-67).
+        """
+        await aiosmtplib.send(
+            message,
+            sender=_SENDER,
+            recipients=[address],
+            hostname=self._settings.smtp_host,
+            port=self._settings.smtp_port,
+            timeout=10,
+        )
 
 
 def rendered(template: Path, facts: dict[str, str], *, proven: bool) -> tuple[str, str]:

@@ -14,9 +14,10 @@ import pytest
 
 from tests.factories import documents
 from tests.factories import identity as people
-from thenga.domains.billing.services import prints, typesetting
+from thenga.domains.billing.services import prints
 from thenga.domains.billing.services.document_prints import amount, breakable, unit_price
 from thenga.domains.billing.tables import Book, DocumentPdf, Edition, LineKind
+from thenga.kernel import printing
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
 from thenga.kernel.settings import Settings
@@ -149,10 +150,10 @@ async def test_the_same_document_is_typeset_to_the_same_bytes(host: Host, seeded
     assert order is not None
     sheet = order.sheets[Edition.ORIGINAL]
 
-    made = [typesetting.typeset(sheet, made_at=order.made_at) for _ in range(2)]
-    typesetting._compiler.cache_clear()
-    anew = typesetting.typeset(sheet, made_at=order.made_at)
-    planted = typesetting.typeset(sheet | {"copy": True}, made_at=order.made_at)
+    made = [prints.typeset(sheet, made_at=order.made_at) for _ in range(2)]
+    printing._compiler.cache_clear()
+    anew = prints.typeset(sheet, made_at=order.made_at)
+    planted = prints.typeset(sheet | {"copy": True}, made_at=order.made_at)
 
     assert made[0] == made[1] == anew
     assert planted != anew

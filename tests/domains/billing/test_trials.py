@@ -93,6 +93,7 @@ async def test_a_planted_start_that_does_not_look_is_refused_by_the_database(
 
     await start(api, owner)
     monkeypatch.setattr(trials, "_check_first", looks_at_nothing)
+    monkeypatch.setattr(trials, "_check_company", looks_at_nothing)
 
     again = await start(api, owner)
 

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import asyncpg
 
+from thenga.domains.billing.adapters.provider import Odd
 from thenga.domains.billing.adapters.providers import Providers, heard
 from thenga.domains.billing.services import (
     callbacks,
@@ -30,7 +31,6 @@ from thenga.domains.billing.services import (
     subscription_clock,
     telling,
     test_clocks,
-    typesetting,
     usage_days,
     verifications,
 )
@@ -58,6 +58,8 @@ jobs = Jobs("billing")
 
 # What tables refuse, and what triggers do: a booking that does not sum to 0, a day billed twice.
 _BROKEN = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
+# What a statement that was verified can still cause by what it says.
+_ODD = (*_BROKEN, asyncpg.DataError, ArithmeticError, LookupError, TypeError, ValueError)
 
 
 async def _move(
@@ -269,17 +271,28 @@ async def poll_refund(run: Run, *, refund_id: UUID) -> None:
 
 @jobs.carries_out(callbacks.apply_callback)
 async def apply_callback(run: Run, *, callback_id: UUID) -> None:
-    """Let a callback have its effect; whose it is only the system login can find out."""
+    """Let a callback have its effect; whose it is only the system login can find out. One that
+    cannot be read or applied is quarantined, because a repetition would fail again (SEC-68)."""
     async with run.reading() as read:
         waits = await callbacks.waiting(read, callback_id)
     if waits is None:
         return
     provider = run.adapter(Providers).of(waits.provider)
-    stated = provider.statements(waits.content)
+    try:
+        stated = provider.statements(waits.content)
+    except Odd as odd:
+        async with run.working() as work:
+            await callbacks.set_aside(work, callback_id, note=f"unreadable: {odd}")
+        return
     confirmed = not stated or await provider.confirm(waits.content, sender=waits.sender)
-    async with run.working() as work:
-        statement = stated[0] if stated else None
-        await callbacks.work_on(work, callback_id, statement, confirmed=confirmed)
+    try:
+        async with run.working() as work:
+            statement = stated[0] if stated else None
+            await callbacks.work_on(work, callback_id, statement, confirmed=confirmed)
+    except _ODD as broken:
+        async with run.working() as work:
+            note = f"not applied: {type(broken).__name__}"
+            await callbacks.set_aside(work, callback_id, note=note)
 
 
 @when_due(jobs, PaymentMethod, every=timedelta(minutes=1))
@@ -302,7 +315,7 @@ async def render_pdf(run: Run, *, document_id: UUID) -> None:
     if order is None:
         return
     made = {
-        one: await asyncio.to_thread(typesetting.typeset, sheet, made_at=order.made_at)
+        one: await asyncio.to_thread(prints.typeset, sheet, made_at=order.made_at)
         for one, sheet in order.sheets.items()
     }
     async with run.working() as work:

@@ -1,22 +1,24 @@
 """Paystack: HMAC-SHA512 of the raw body under the API key; amounts in cents (za-facts 6.1)."""
 
-import calendar
 import hashlib
 import hmac
 from collections.abc import Sequence
-from datetime import date
 from typing import Any
 from urllib.parse import quote
 
 from thenga.domains.billing.adapters.outbound import Outbound, Reply
 from thenga.domains.billing.adapters.provider import (
     Call,
+    Odd,
     Refused,
     Verified,
+    digest_key,
     instant,
+    last_day,
     listed,
     part,
     read_object,
+    readable,
     text,
     which_secret,
     whole,
@@ -133,22 +135,21 @@ class Paystack:
             return Refused("signature")
         found = read_object(call.raw) or {}
         event = text(found, "event") or "unknown"
-        # Some of its events have no number of their own; then it is the same one if its bytes are.
-        number = text(part(found, "data"), "id") or hashlib.sha256(call.raw).hexdigest()
+        number = text(part(found, "data"), "id") or digest_key(call.raw)
         return Verified(f"{event}:{number}", event, used, call.raw)
 
     def statements(self, content: bytes) -> list[Statement]:
         found = read_object(content) or {}
-        event, data = str(found.get("event")), part(found, "data")
+        event, data = text(found, "event"), part(found, "data")
+        if event is None:
+            raise Odd("no event")
         if event == "charge.success":
-            made = _stated(data)
-        elif event in _REFUNDED:
-            made = _refunded(data, _REFUNDED[event])
-        elif event.startswith("charge.dispute."):
-            made = _disputed(event, data)
-        else:
-            made = None
-        return [] if made is None else [made]
+            return readable(_stated(data), event)
+        if event in _REFUNDED:
+            return readable(_refunded(data, _REFUNDED[event]), event)
+        if event in ("charge.dispute.create", "charge.dispute.resolve"):
+            return readable(_disputed(event, data), event)
+        return []
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
@@ -211,16 +212,8 @@ def _token(authorization: dict[str, Any]) -> MethodToken | None:
         kind="bank" if authorization.get("channel") == "bank" else "card",
         brand=text(authorization, "brand") or text(authorization, "card_type"),
         last4=text(authorization, "last4"),
-        expires_on=_last_day(authorization),
+        expires_on=last_day(authorization),
     )
-
-
-def _last_day(authorization: dict[str, Any]) -> date | None:
-    try:
-        year, month = int(authorization["exp_year"]), int(authorization["exp_month"])
-        return date(year, month, calendar.monthrange(year, month)[1])
-    except (KeyError, TypeError, ValueError):
-        return None
 
 
 def _is_ours(data: dict[str, Any], order: RefundOrder) -> bool:
@@ -261,7 +254,8 @@ def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:
 
 
 def _disputed(event: str, data: dict[str, Any]) -> Statement | None:
-    reference = text(part(data, "transaction"), "reference")
+    disputed = part(data, "transaction")
+    reference = text(disputed, "reference")
     state = S.OPEN if event == "charge.dispute.create" else None
     if event == "charge.dispute.resolve":
         state = _RESOLVED.get(str(data.get("resolution")))
@@ -271,7 +265,8 @@ def _disputed(event: str, data: dict[str, Any]) -> Statement | None:
         reference=reference,
         kind=K.DISPUTE,
         status=state,
-        amount_minor=whole(data, "refund_amount"),
-        currency=text(data, "currency"),
+        # Without an amount of its own the whole payment is disputed, which it names too.
+        amount_minor=whole(data, "refund_amount") or whole(disputed, "amount"),
+        currency=text(data, "currency") or text(disputed, "currency"),
         item_reference=text(data, "id"),
     )

@@ -1,10 +1,12 @@
 """What every payment provider can be asked, and how it is known that a call is really its own."""
 
+import calendar
+import hashlib
 import hmac
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Protocol
 
 from thenga.domains.billing.adapters.outbound import Reply
@@ -33,6 +35,10 @@ class Refused:
     cause: str
 
 
+class Odd(Exception):
+    """A signed call that cannot be read as what it says it is; it is quarantined (SEC-68)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call as it came in: raw bytes, every header, the address that was called."""
@@ -50,7 +56,8 @@ class Call:
 
 class PaymentProvider(Protocol):
     """One provider. `start`, `charge`, `refund`, `fetch` and `fetch_refund` talk to it and may be
-    silent; `verify` and `statements` only read what it sent.
+    silent; `verify` and `statements` only read what it sent. `statements` gives none for a kind of
+    event that does not concern us, and raises `Odd` for one that does and cannot be read.
 
     `repeats` says whether a charge may be sent again under the same reference. `confirm` asks the
     provider whether a call is its own; `sender` is named where it must be looked at.
@@ -110,12 +117,25 @@ def listed(reply: Reply) -> list[dict[str, Any]] | None:
     return [one for one in found if isinstance(one, dict)]
 
 
-def text(found: dict[str, Any], name: str) -> str | None:
-    """A text or number as text; none where it is neither."""
+def readable(made: Statement | None, kind: str) -> list[Statement]:
+    """The statement of an event that concerns us; without one the event is odd (SEC-68)."""
+    if made is None:
+        raise Odd(f"{kind[:60]} cannot be read")
+    return [made]
+
+
+def digest_key(raw: bytes) -> str:
+    """The key of an event that has no number of its own: it is the same one if its bytes are."""
+    return hashlib.sha256(raw).hexdigest()
+
+
+def text(found: Mapping[str, Any], name: str) -> str | None:
+    """A text or number as text; none where it is neither, or holds what cannot be stored."""
     value = found.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
-    return str(value)[:200] or None
+    shown = str(value)
+    return None if "\0" in shown else shown[:200] or None
 
 
 def whole(found: dict[str, Any], name: str) -> int | None:
@@ -135,3 +155,11 @@ def instant(found: dict[str, Any], name: str) -> datetime | None:
     except ValueError:
         return None
     return at if at.tzinfo is not None and 2000 <= at.year < 2200 else None
+
+
+def last_day(card: dict[str, Any]) -> date | None:
+    """The last day of the month in which a card runs out; none where it does not say."""
+    year, month = whole(card, "exp_year"), whole(card, "exp_month")
+    if year is None or month is None or not (2000 <= year < 2200 and 1 <= month <= 12):
+        return None
+    return date(year, month, calendar.monthrange(year, month)[1])

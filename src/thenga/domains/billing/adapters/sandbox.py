@@ -16,11 +16,13 @@ from thenga.domains.billing.adapters.outbound import Outbound, Reply
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
+    Odd,
     Refused,
     Verified,
     instant,
     part,
     read_object,
+    readable,
     text,
     which_secret,
     whole,
@@ -37,6 +39,7 @@ from thenga.domains.billing.tables import (
 )
 
 S, K = StatedStatus, StatementKind
+_CATEGORIES = ("soft", "hard", "authentication", "technical")
 _TYPES: dict[str, tuple[StatementKind, StatedStatus]] = {
     "payment.processing": (K.PAYMENT, S.PROCESSING),
     "payment.failed": (K.PAYMENT, S.FAILED),
@@ -117,8 +120,11 @@ class Sandbox:
         return Verified(event_id, kind or "unknown", fits[0], call.raw)
 
     def statements(self, content: bytes) -> list[Statement]:
-        made = _stated(read_object(content) or {})
-        return [] if made is None else [made]
+        found = read_object(content) or {}
+        kind = text(found, "type")
+        if kind is None:
+            raise Odd("no type")
+        return readable(_stated(found), kind) if kind in _TYPES else []
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
@@ -164,9 +170,13 @@ def _stated(found: dict[str, Any]) -> Statement | None:
         provider_at=instant(found, "at"),
         item_reference=text(data, "itemId"),
         code=text(data, "code"),
-        category=text(data, "category"),
+        category=_category(text(data, "category")),
         token=_token(part(data, "method")),
     )
+
+
+def _category(named: str | None) -> str | None:
+    return named if named in _CATEGORIES else None
 
 
 def _token(method: dict[str, Any]) -> MethodToken | None:
@@ -177,5 +187,13 @@ def _token(method: dict[str, Any]) -> MethodToken | None:
         token=token,
         brand=text(method, "brand"),
         last4=text(method, "last4"),
-        expires_on=date.fromisoformat(str(method["expiresOn"])),
+        expires_on=_day(method.get("expiresOn")),
     )
+
+
+def _day(written: object) -> date | None:
+    try:
+        found = date.fromisoformat(str(written))
+    except ValueError:
+        return None
+    return found if 2000 <= found.year < 2200 else None

@@ -3,11 +3,10 @@
 Off by default: accounts for South African merchants are not offered directly.
 """
 
-import calendar
 import hashlib
 import hmac
 from collections.abc import Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -15,11 +14,15 @@ from thenga.domains.billing.adapters.outbound import Outbound, Reply
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
+    Odd,
     Refused,
     Verified,
+    digest_key,
+    last_day,
     listed,
     part,
     read_object,
+    readable,
     text,
     which_secret,
     whole,
@@ -159,22 +162,22 @@ class Stripe:
         if not fits:
             return Refused("signature")
         found = read_object(call.raw) or {}
-        key, kind = text(found, "id"), text(found, "type")
-        if key is None or kind is None:
-            return Refused("malformed")
-        return Verified(key, kind, fits[0], call.raw)
+        key, kind = text(found, "id") or digest_key(call.raw), text(found, "type")
+        return Verified(key, kind or "unknown", fits[0], call.raw)
 
     def statements(self, content: bytes) -> list[Statement]:
         found = read_object(content) or {}
-        kind, data = str(found.get("type")), part(found, "data", "object")
-        made = None
+        kind, data = text(found, "type"), part(found, "data", "object")
+        if kind is None:
+            raise Odd("no type")
         if kind in _EVENTS:
-            made = _of_intent(data, _EVENTS[kind], part(data, "last_payment_error"))
-        elif kind in ("refund.created", "refund.updated", "refund.failed"):
-            made = _of_refund(data, None)
-        elif kind in ("charge.dispute.created", "charge.dispute.closed"):
-            made = _of_dispute(data)
-        return [] if made is None else [made]
+            error = part(data, "last_payment_error")
+            return readable(_of_intent(data, _EVENTS[kind], error), kind)
+        if kind in ("refund.created", "refund.updated", "refund.failed"):
+            return readable(_of_refund(data, None), kind)
+        if kind in ("charge.dispute.created", "charge.dispute.closed"):
+            return readable(_of_dispute(data), kind)
+        return []
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
@@ -195,7 +198,6 @@ def _of_intent(intent: Any, told: StatedStatus | None, error: dict[str, Any]) ->
     reference = text(part(intent, "metadata"), "reference")
     if state is None or reference is None:
         return None
-    made = whole(intent, "created")
     amount = "amount_received" if state is S.SUCCEEDED else "amount"
     return Statement(
         reference=reference,
@@ -204,11 +206,17 @@ def _of_intent(intent: Any, told: StatedStatus | None, error: dict[str, Any]) ->
         provider_reference=text(intent, "id"),
         amount_minor=whole(intent, amount),
         currency=(text(intent, "currency") or "").upper() or None,
-        provider_at=None if made is None else datetime.fromtimestamp(made, UTC),
+        provider_at=_instant(whole(intent, "created")),
         code=text(error, "decline_code") or text(error, "code"),
         category=_category(error) if state is S.FAILED else None,
         token=_token(intent),
     )
+
+
+def _instant(seconds: int | None) -> datetime | None:
+    """Of the years 2000 to 2199; none where it is no such instant."""
+    known = seconds is not None and 946_684_800 <= seconds < 7_258_118_400
+    return datetime.fromtimestamp(seconds, UTC) if known and seconds is not None else None
 
 
 def _category(error: dict[str, Any]) -> str:
@@ -229,15 +237,8 @@ def _token(intent: dict[str, Any]) -> MethodToken | None:
         token=f"{customer}:{method}",
         brand=text(card, "brand"),
         last4=text(card, "last4"),
-        expires_on=_last_day(card),
+        expires_on=last_day(card),
     )
-
-
-def _last_day(card: dict[str, Any]) -> date | None:
-    year, month = whole(card, "exp_year"), whole(card, "exp_month")
-    if year is None or month is None or not (2000 <= year < 2200 and 1 <= month <= 12):
-        return None
-    return date(year, month, calendar.monthrange(year, month)[1])
 
 
 def _is_ours(refund: dict[str, Any], order: RefundOrder) -> bool:

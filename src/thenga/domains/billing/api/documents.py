@@ -82,6 +82,13 @@ class PdfView(View):
     sha256: Annotated[str, Field(description="Of its bytes, in hex.")]
     bytes: Annotated[int, Field(description="How many it has.")]
     ready_at: datetime
+    replaced: Annotated[
+        list[str],
+        Field(
+            description="Characters that our fonts cannot draw, as `U+1F600`; each is printed as "
+            "the replacement character U+FFFD. The fields of the document keep them."
+        ),
+    ] = []
 
 
 def amounts(document: Invoice | CreditNote) -> dict[str, Any]:

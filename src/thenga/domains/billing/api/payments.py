@@ -1,5 +1,6 @@
 """Payments: the money of an invoice, collected once, whatever is heard of it and how often."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -40,7 +41,7 @@ from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.money import Money
+from thenga.kernel.money import CURRENCY_PATTERN, Money
 from thenga.kernel.wire import to_json
 
 router = make_router("Billing / Payment")
@@ -50,6 +51,7 @@ OfOrganization = Annotated[
     UUID | None,
     Query(alias="organizationId", description="For operators: whose; for others their own."),
 ]
+_CURRENCY = re.compile(CURRENCY_PATTERN)
 Provider = Annotated[str, matching("^[a-z]{2,20}$", 20)]
 ReturnUrl = Annotated[str, matching("^https?://[!-~]{1,500}$", 510)]
 _RETURN = Field(description="Where the customer comes back to; one of our own pages.")
@@ -133,8 +135,9 @@ class ProviderStatementView(View):
 
 def stated(minor: int | None, currency: str | None) -> Money | None:
     """An amount as a provider states it; nothing where it is of no currency that can be."""
-    told = currency is not None and len(currency) == 3 and currency.isupper()
-    return Money(minor, currency) if minor is not None and currency is not None and told else None
+    if minor is None or currency is None or not _CURRENCY.fullmatch(currency):
+        return None
+    return Money(minor, currency)
 
 
 class PaymentView(Stored):

@@ -5,7 +5,7 @@ The account is locked for it, so that the same credit never pays two invoices.
 
 from datetime import datetime
 
-from sqlalchemy import BigInteger, Text, bindparam, case, func, select
+from sqlalchemy import BigInteger, Text, and_, bindparam, case, func, select
 
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
 from thenga.domains.billing.services import accounts, collection, journal
@@ -17,6 +17,8 @@ from thenga.domains.billing.tables import (
     InvoiceStatus,
     Payment,
     Purpose,
+    Refund,
+    RefundStatus,
     Subscription,
 )
 from thenga.kernel.db.reader import Reader
@@ -72,6 +74,21 @@ _WENT_BACK = select(func.coalesce(func.sum(Payment.refunded_minor), 0)).where(
     Payment.organization_id == bindparam("organization_id"),
     Payment.invoice_id == bindparam("invoice_id"),
 )
+# Credit that goes back to the customer: asked for, and not booked until the provider confirms it.
+_PROMISED = (
+    select(func.coalesce(func.sum(Refund.amount_minor), 0))
+    .join(
+        Payment,
+        and_(Payment.organization_id == Refund.organization_id, Payment.id == Refund.payment_id),
+    )
+    .where(
+        Refund.organization_id == bindparam("organization_id"),
+        Refund.currency == bindparam("currency"),
+        Refund.status != RefundStatus.SUCCEEDED,
+        Refund.status != RefundStatus.FAILED,
+    )
+)
+_PROMISED_OF_OTHERS = _PROMISED.where(Payment.invoice_id != bindparam("invoice_id"))
 
 
 async def settle(work: Work, invoice: Invoice, *, paid: Money | None = None) -> Money:
@@ -98,7 +115,8 @@ async def settle(work: Work, invoice: Invoice, *, paid: Money | None = None) -> 
 
 
 async def free_credit(read: Reader, *, currency: str) -> Money:
-    """The account's credit less what documents that wait for their number count on.
+    """The account's credit less what documents that wait for their number count on, and less what
+    goes back to the customer: credit that a refund has promised pays no document.
 
     Two renewals of one moment must not both count on the same credit. What was released takes
     its whole sum, and a credit note that was released brings its own: money that has just come
@@ -109,7 +127,8 @@ async def free_credit(read: Reader, *, currency: str) -> Money:
     here = {"organization_id": read.organization_id, "currency": currency}
     taken = await read.value(_TAKEN, **here)
     brought = await read.value(_BROUGHT, **here)
-    free = balance.minor + int(brought or 0) - int(taken or 0)
+    promised = await read.value(_PROMISED, **here)
+    free = balance.minor + int(brought or 0) - int(taken or 0) - int(promised or 0)
     return Money(max(free, 0), currency)
 
 
@@ -136,6 +155,11 @@ async def _spent(read: Reader, invoice: Invoice) -> int:
     brought = await read.value(_BROUGHT, **here, currency=invoice.currency)
     kept = await read.value(_KEPT, **here, currency=invoice.currency, invoice_id=invoice.id)
     own = max(invoice.received_minor - invoice.amount_paid_minor, 0)
+    promised = await read.value(
+        _PROMISED_OF_OTHERS, **here, currency=invoice.currency, invoice_id=invoice.id
+    )
+    # Money that came for this invoice pays it, whatever is promised.
+    there -= min(int(promised or 0), max(there - own, 0))
     free = max(there + min(int(brought or 0) - int(kept or 0), 0), own)
     return min(max(min(free, there), 0), invoice.amount_due_minor)
 

@@ -6,10 +6,12 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
+import structlog
 from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
+from thenga.domains.billing.public.payments import Finding
 from thenga.domains.billing.services import collecting, configuration
 from thenga.domains.billing.services.taken import Heard
 from thenga.domains.billing.tables import (
@@ -28,6 +30,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import Move, not_possible
+
+log = structlog.get_logger()
 
 C = CallbackStatus
 _PURPOSE = "provider-callback"
@@ -137,7 +141,8 @@ async def work_on(
     callback.statement = shown(statement)
     payment = await work.find(Payment, provider=callback.provider, reference=statement.reference)
     if payment is None or not confirmed:
-        await _quarantine(work, callback, payment, confirmed=confirmed)
+        finding: Finding = "unknown_reference" if confirmed else "not_confirmed"
+        await _quarantine(work, callback, payment, finding=finding, note=finding)
         return
     ahead = await clock_offset(work.host, work.domain, payment.organization_id)
     await work.settle_in(payment.organization_id, ahead=ahead)
@@ -149,13 +154,28 @@ async def work_on(
     await work.save(callback)
 
 
+async def set_aside(work: Work, callback_id: UUID, *, note: str) -> None:
+    """Quarantine a signed callback that cannot be read or applied: it is shown to operators, and
+    tried again only when one of them replays it (SEC-68)."""
+    callback = await work.lock(ProviderCallback, callback_id)
+    if callback.status not in (C.RECEIVED, C.QUARANTINED):
+        return
+    log.error("billing.callback.quarantined", callback_id=str(callback.id), why=note)
+    await _quarantine(work, callback, None, finding="not_confirmed", note=note)
+
+
 async def _quarantine(
-    work: Work, callback: ProviderCallback, payment: Payment | None, *, confirmed: bool
+    work: Work,
+    callback: ProviderCallback,
+    payment: Payment | None,
+    *,
+    finding: Finding,
+    note: str,
 ) -> None:
     """Kept and not applied; an operator may have it worked on again once it is cleared up."""
     again = callback.status is C.QUARANTINED
     ProviderCallbackLifecycle.quarantine(callback, at=work.now)
-    callback.note = "unknown_reference" if confirmed else "not_confirmed"
+    callback.note = note
     if payment is not None:
         callback.organization_id, callback.payment_id = payment.organization_id, payment.id
     await work.save(callback)
@@ -166,7 +186,7 @@ async def _quarantine(
                 source="providerCallback",
                 source_id=callback.id,
                 provider=callback.provider,
-                finding="unknown_reference" if confirmed else "not_confirmed",
+                finding=finding,
                 payment_id=callback.payment_id,
             )
         )

@@ -47,6 +47,7 @@ from thenga.kernel.lifecycle import Move
 from thenga.kernel.money import Money
 
 S, T = PaymentStatus, StatedStatus
+_MOST_FEE = 10_000  # minor units; a provider's least fee can be more than a small payment
 _FINAL = (S.FAILED, S.CANCELED, S.EXPIRED, S.SUCCEEDED)
 # Failed, canceled and expired are of one rank (BIL-31); what says most of them stays.
 _RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
@@ -77,17 +78,26 @@ async def take(
 
 
 def _misfit(payment: Payment, statement: Statement) -> Finding | None:
-    """What of it is not ours; a failure may leave the amount out, money may not."""
+    """What of it is not ours. Money moves only on a statement that names amount and currency; a
+    failure may leave them out (SEC-68)."""
     if statement.reference != payment.reference:
         return "unknown_reference"
-    if statement.currency not in (None, payment.currency):
+    moves = _moves_money(statement)
+    if statement.currency != payment.currency and (moves or statement.currency is not None):
         return "currency_differs"
+    if statement.amount_minor is None:
+        return "amount_differs" if moves else None
+    if not 0 <= (statement.fee_minor or 0) <= max(statement.amount_minor, _MOST_FEE):
+        return "amount_differs"
     if statement.kind is not StatementKind.PAYMENT:
         return None
-    if statement.amount_minor is None:
-        return "amount_differs" if statement.status is T.SUCCEEDED else None
     off = abs(statement.amount_minor - payment.amount_minor)
     return "amount_differs" if off > statement.tolerance_minor else None
+
+
+def _moves_money(statement: Statement) -> bool:
+    """A payment or refund that succeeded; every step of a dispute is booked."""
+    return statement.kind is StatementKind.DISPUTE or statement.status is T.SUCCEEDED
 
 
 async def _take_payment(

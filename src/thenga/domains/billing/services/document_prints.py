@@ -4,6 +4,7 @@ Values in, text out. Typesetting happens elsewhere, from these texts alone.
 """
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from datetime import date, timedelta
 from decimal import Decimal
@@ -25,7 +26,8 @@ from thenga.kernel.money import Money
 
 Sheet = dict[str, Any]
 _SPACE = "\u00a0"
-_LONG = re.compile(r"(\S{24})(?=\S)")
+_LONGEST = 20  # characters of a word that stand together
+_WORD = re.compile(rf"\S{{{_LONGEST + 1},}}")
 _WHY = {
     CreditReason.PLAN_CHANGE: "Change of plan",
     CreditReason.CANCELLATION: "Cancellation",
@@ -57,8 +59,19 @@ def unit_price(price: Decimal) -> str:
 
 
 def breakable(words: str) -> str:
-    """Long words may be broken, so that nothing runs out of its column."""
-    return _LONG.sub("\\1\u200b", words)
+    """Long words may be broken, so that nothing runs out of its column; never before a mark."""
+    return _WORD.sub(_broken, words)
+
+
+def _broken(word: re.Match[str]) -> str:
+    made, run = [], 0
+    for one in word[0]:
+        if run >= _LONGEST and not unicodedata.combining(one):
+            made.append("\u200b")
+            run = 0
+        made.append(one)
+        run += 1
+    return "".join(made)
 
 
 def day(when: date | None) -> str:
@@ -77,7 +90,7 @@ def of_invoice(
         ("Date of issue", day(invoice.issue_date)),
         ("Date of supply", day(invoice.supply_date)),
         ("Due date", day(invoice.due_date)),
-        ("Your order number", invoice.order_number),
+        ("Your order number", breakable(invoice.order_number or "")),
     ]
     return _sheet(invoice, invoice.title, facts, edition) | {
         "columns": _UNTAXED if invoice.rate_pct is None else _COLUMNS,
@@ -123,7 +136,7 @@ def _sheet(
         "seller": _party(seller, ""),
         "recipient": _party(document.recipient, "Billed to"),
         "facts": [fact for fact in facts if fact[1]],
-        "footer": by if registered else seller.get("legal_name"),
+        "footer": breakable(by if registered else seller.get("legal_name") or ""),
     }
 
 
@@ -212,7 +225,7 @@ def _bank(invoice: Invoice) -> dict[str, Any]:
     return {
         "label": "Pay by EFT",
         "lines": [
-            f"{bank.get('account_name')}, {bank.get('bank_name')}",
+            breakable(f"{bank.get('account_name')}, {bank.get('bank_name')}"),
             f"Account {bank.get('account_number')}, branch {bank.get('branch_code')}",
             f"Reference {invoice.number}",
         ],

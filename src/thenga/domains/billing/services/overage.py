@@ -7,6 +7,8 @@ from decimal import Decimal
 from thenga.kernel.money import Money
 
 _ONE = 100  # a unit price is in whole units of the currency, money in hundredths
+_MOST_MINOR = 10**15  # of one charge; sums of such charges still fit into an amount
+_MOST_UNITS = 10**15
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,13 +46,15 @@ def cost(over: Iterable[tuple[int, Decimal]]) -> Money:
 
 
 def priced(count: int, unit_price: Decimal, currency: str = "ZAR") -> Money:
-    """What so many units cost, rounded once."""
+    """What so many units cost, rounded once; beyond reason it stays at the most that is billed."""
+    if count * unit_price * _ONE >= _MOST_MINOR:
+        return Money(_MOST_MINOR, currency)
     return Money(_ONE, currency).times(count * unit_price)
 
 
 def buys(amount: Money, unit_price: Decimal) -> int:
     """How many whole units an amount pays for."""
-    return max(0, int(amount.minor // (unit_price * _ONE)))
+    return max(0, min(_MOST_UNITS, int(amount.minor // (unit_price * _ONE))))
 
 
 def waits(amount: Money, *, least: Money, renews: bool) -> bool:

@@ -4,18 +4,27 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from uuid import UUID
+
+import structlog
 
 from thenga.domains.billing.services import configuration, document_prints, numbering
 from thenga.domains.billing.services.document_lines import credited_of, lines_of
 from thenga.domains.billing.services.document_prints import Sheet
 from thenga.domains.billing.tables import CreditNote, DocumentPdf, Edition, Invoice
+from thenga.kernel import printing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
+from thenga.kernel.printing import Print
 
+log = structlog.get_logger()
+
+TEMPLATE = Path(__file__).parents[1] / "content" / "document.typ"
 # What a job has lost is asked for again; younger ones have their job still.
 _PATIENCE = timedelta(minutes=2)
+_MOST_NAMED = 100  # replaced characters that a document names
 _LEFT = """
     SELECT w.organization_id, id, seller_code, book, number IS NULL AS unnumbered FROM (
         SELECT organization_id, id, seller_code, book, number, released_at AS since
@@ -63,28 +72,38 @@ async def order(read: Reader, document_id: UUID) -> Order | None:
     return Order(sheets, document.issued_at)
 
 
-async def keep(work: Work, document_id: UUID, prints: Mapping[Edition, bytes]) -> None:
-    """Keep the prints, once; the document tells of its original."""
+def typeset(sheet: Sheet, *, made_at: datetime) -> Print:
+    """One edition of a document; takes its time, so no transaction waits for it."""
+    return printing.typeset(TEMPLATE, sheet, made_at=made_at)
+
+
+async def keep(work: Work, document_id: UUID, prints: Mapping[Edition, Print]) -> None:
+    """Keep the prints, once; the document tells of its original and of the characters that could
+    not be printed (SEC-67)."""
     document = await work.hold(await _document(work, document_id))
     if document.pdf is not None:
         return
-    for one, content in prints.items():
+    for one, made in prints.items():
         await work.add(
             DocumentPdf(
                 organization_id=document.organization_id,
                 document_id=document.id,
                 edition=one,
-                sha256=hashlib.sha256(content).hexdigest(),
-                content=content,
+                sha256=hashlib.sha256(made.content).hexdigest(),
+                content=made.content,
             )
         )
     original = prints[Edition.ORIGINAL]
+    replaced = list(original.replaced[:_MOST_NAMED])
     document.pdf = {
-        "sha256": hashlib.sha256(original).hexdigest(),
-        "bytes": len(original),
+        "sha256": hashlib.sha256(original.content).hexdigest(),
+        "bytes": len(original.content),
         "readyAt": work.now.isoformat(),
+        "replaced": replaced,
     }
     await work.save(document)
+    if replaced:
+        log.warning("billing.print.replaced", document_id=str(document.id), replaced=replaced)
 
 
 async def find(read: Reader, document_id: UUID, *, edition: Edition) -> DocumentPdf | None:

@@ -47,13 +47,21 @@ async def check_return(read: Reader, return_url: str | None) -> None:
     if return_url is None:
         return
     allowed = await configuration.in_force(read, "billing.return_origins", local_day(read.now))
-    parts = urlsplit(return_url)
-    if f"{parts.scheme}://{parts.netloc}" not in allowed:
+    if _origin(return_url) not in allowed:
         raise RuleViolated(
             f"The customer comes back to one of {', '.join(allowed)}.",
             rule="return-origin",
             allowed=allowed,
         )
+
+
+def _origin(url: str) -> str | None:
+    """Scheme and host as they are written; none where it is no address at all."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return f"{parts.scheme}://{parts.netloc}"
 
 
 async def bank(read: Reader) -> dict[str, str]:

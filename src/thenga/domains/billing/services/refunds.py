@@ -58,7 +58,7 @@ async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -
     promised = await _promised(work, payment)
     # What a document that waits for its number counts on is not there to be paid back.
     credit = await allocations.free_credit(work, currency=account.currency)
-    most = min(payment.amount_minor - promised, credit.minor - await _on_its_way(work))
+    most = min(payment.amount_minor - promised, credit.minor)
     if amount.currency != payment.currency or amount.minor > most:
         left = Money(max(0, most), payment.currency)
         raise CreditExceeds(f"At most {left} can be paid back.", left=_shown(left))
@@ -114,12 +114,6 @@ async def _promised(read: Reader, payment: Payment) -> int:
 async def _of(read: Reader, payment: Payment) -> list[Refund]:
     statement = select(Refund).where(Refund.payment_id == payment.id)
     return await read.all(statement.order_by(Refund.id), limit=1000)
-
-
-async def _on_its_way(read: Reader) -> int:
-    """Credit that is promised and not booked yet, of all payments of the organization."""
-    found = await read.all(select(Refund).where(Refund.status != R.SUCCEEDED), limit=1000)
-    return sum(one.amount_minor for one in found if one.status is not R.FAILED)
 
 
 async def begin(work: Work, refund_id: UUID) -> RefundOrder | None:

@@ -27,7 +27,7 @@ _TAKE = """
         version = version + 1,
         reserved_until = least(coalesce(reserved_until, $7::timestamptz), $7::timestamptz)
     WHERE organization_id = $2 AND meter = $3 AND usage_month = $4
-        AND ($6::bigint IS NULL OR quantity + reserved + $5 <= $6)
+        AND quantity::numeric + reserved + $5 <= $6::bigint
     RETURNING quantity + reserved AS taken
 """
 _GIVE_BACK = """
@@ -153,7 +153,8 @@ async def _take(
     """What was moved to make room and to take it; a refusal where there is none."""
     await totals.begin(work, meter, held.usage_month)
     here = (work.now, work.organization_id, meter, held.usage_month)
-    wanted = (quantity, limit, work.now + ttl)
+    most = totals.MOST if limit is None else min(limit, totals.MOST)
+    wanted = (quantity, most, work.now + ttl)
     moves: list[Moved] = []
     taken = await work.query(_TAKE, *here, *wanted)
     if not taken:

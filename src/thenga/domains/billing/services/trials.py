@@ -19,6 +19,7 @@ from thenga.domains.billing.services import (
     subscription_moves,
     trial_calendar,
 )
+from thenga.domains.billing.services.companies import Registered
 from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.trial_calendar import TrialDates
 from thenga.domains.billing.tables import (
@@ -36,28 +37,29 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Duplicate, Problem
+from thenga.kernel.errors import DependencyUnavailable, Duplicate, Problem
 from thenga.kernel.ids import new_id
 from thenga.kernel.lifecycle import not_possible
 
 
 class TrialUsed(Problem):
-    """There is one trial for a company, for ever, and it has begun already. Buy a plan instead:
-    it can be cancelled at any time, and within the first days the whole is refunded."""
+    """There is one trial for a company, for ever, and it has begun already; without a verified
+    registration number there is one for a person. Buy a plan instead: it can be cancelled at any
+    time, and within the first days the whole is refunded. Or have the number verified."""
 
     code, status, title = "billing-trial-used", 409, "The trial was used already"
 
 
 async def start(work: Work, *, plan_code: str) -> Trial:
     """Try a plan; two starts at once wait for each other at the account."""
-    described = await companies.described(work)
+    company = await companies.registered(work)
     await _open_account(work)
     plan = await to_be_tried(work, plan_code)
     policy = await configuration.trial(work, local_day(work.now))
     account = await accounts.held(work)
     accounts.check_open(account)
     await _check_first(work, account)
-    await _check_company(work, account, described)
+    await _check_company(work, account, company)
     trial = await _add(work, account, plan, trial_calendar.dates(work.now, policy))
     work.publish(public.TrialStarted(**_told(trial)))
     await entitlements.follow(work, reason="trial_started")
@@ -144,12 +146,19 @@ async def _check_first(work: Work, account: Account) -> None:
         )
 
 
-async def _check_company(work: Work, account: Account, described: dict[str, str]) -> None:
-    """One for a registered company, whatever organizations it has; a sandbox uses none up."""
+async def _check_company(work: Work, account: Account, company: Registered) -> None:
+    """One for a company whose number was verified, whatever organizations it has; else one for
+    the person. Silence gives no second one, so it is waited for; a sandbox uses none up."""
     if account.book is not Book.LIVE:
         return
+    if not company.known:
+        raise DependencyUnavailable(
+            "Whether this company had its trial cannot be asked now; try again.",
+            headers={"Retry-After": "2"},
+            dependency="organization",
+        )
     try:
-        tried = await companies.has_tried(work, described)
+        tried = await companies.has_tried(work, company.number)
     except asyncpg.UniqueViolationError:  # another organization began in the same instant
         tried = True
     if tried:

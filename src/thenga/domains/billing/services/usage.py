@@ -72,8 +72,8 @@ _RECORD = """
             organization_id, meter, usage_month, quantity, reserved, billed_quantity)
         SELECT gen_random_uuid(), $1, $1, 1, $2, meter, usage_month, added, 0, 0 FROM summed
         ON CONFLICT (organization_id, meter, usage_month) DO UPDATE
-        SET quantity = known.quantity + excluded.quantity, updated_at = $1,
-            version = known.version + 1
+        SET quantity = least(least(known.quantity, 1000000000000000) + excluded.quantity,
+                1000000000000000), updated_at = $1, version = known.version + 1
         RETURNING meter, usage_month, quantity + reserved AS taken
     )
     SELECT (SELECT array_agg(id) FROM inserted) AS new,

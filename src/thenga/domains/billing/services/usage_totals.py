@@ -13,12 +13,17 @@ from thenga.kernel.db.statements import among_named
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
 
+# A total stops here: far beyond any real use, and far enough below 2^63 that no sum wraps.
+# The statements of this module and of `usage.py` name the same number.
+MOST = 10**15
+
 _MOVE = """
     INSERT INTO billing.usage_total AS known (id, created_at, updated_at, version, organization_id,
         meter, usage_month, quantity, reserved, billed_quantity)
     VALUES ($1, $2, $2, 1, $3, $4, $5, greatest($6, 0), 0, 0)
     ON CONFLICT (organization_id, meter, usage_month) DO UPDATE
-    SET quantity = greatest(known.quantity + $6, 0), updated_at = $2, version = known.version + 1
+    SET quantity = least(greatest(least(known.quantity, 1000000000000000) + $6, 0),
+            1000000000000000), updated_at = $2, version = known.version + 1
     RETURNING quantity + reserved AS taken
 """
 _BEGIN = """
