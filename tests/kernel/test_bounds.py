@@ -145,7 +145,7 @@ def test_a_declared_length_is_believed_only_when_it_is_too_much() -> None:
 def test_a_body_that_is_waited_for_holds_no_place() -> None:
     bounds = Bounds(process=1, tenant=9, bodies=2)
     bounds.enter()
-    bounds.begin_body("a", 2)
+    bounds.begin_body("a")
 
     bounds.enter()  # the place of the one that waits
     bounds.end_body("a")
@@ -158,14 +158,14 @@ def test_a_body_that_is_waited_for_holds_no_place() -> None:
 
 
 def test_bodies_of_one_address_are_bounded_and_others_are_not() -> None:
-    bounds = Bounds(process=9, tenant=9)
+    bounds = Bounds(process=9, tenant=9, bodies=2)
     for _ in range(3):
         bounds.enter()
-    bounds.begin_body("a", 2)
-    bounds.begin_body("a", 2)
+    bounds.begin_body("a")
+    bounds.begin_body("a")
 
     with pytest.raises(RateLimited):
-        bounds.begin_body("a", 2)
+        bounds.begin_body("a")
 
-    bounds.begin_body("b", 2)
+    bounds.begin_body("b")
     assert (bounds.in_flight, bounds.waiting) == (0, 3)

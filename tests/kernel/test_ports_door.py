@@ -17,7 +17,7 @@ import uvicorn
 from starlette.applications import Starlette
 
 from thenga.kernel.ports.binding import Bindings
-from thenga.kernel.ports.once import WINDOW, WINDOW_ALONE, Once
+from thenga.kernel.ports.once import WINDOW
 from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import digest_of, path_of, signature
 from thenga.kernel.ports.serve import BODY_BYTES, routes
@@ -280,26 +280,3 @@ async def test_a_body_is_not_awaited_for_a_stranger(address: str) -> None:
 
     writer.close()
     assert line.split()[1] == b"401"
-
-
-async def test_two_processes_share_what_was_used() -> None:
-    shared: set[str] = set()
-
-    async def remember(name: str, _: int) -> bool:
-        return name not in shared and not shared.add(name)
-
-    one, other, nonce = Once(remember), Once(remember), token_hex(16)
-
-    assert await one.take(nonce, age=0)
-    assert not await one.take(nonce, age=0)
-    assert not await other.take(nonce, age=0)
-
-
-async def test_a_signature_lives_seconds_while_redis_is_away() -> None:
-    async def away(_: str, __: int) -> None:
-        return None
-
-    once = Once(away)
-
-    assert await once.take(token_hex(16), age=WINDOW_ALONE)
-    assert not await once.take(token_hex(16), age=WINDOW_ALONE + 1)

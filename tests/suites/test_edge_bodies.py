@@ -7,12 +7,16 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from uuid import uuid4
 
+import httpx2
 import pytest
 
+from tests.factories import identity as people
 from tests.suites.processes import ApiProcess, with_own_limits
-from tests.suites.sockets import FLOODING, OTHER, Raw, ask_often, head, opened
+from tests.suites.sockets import FLOODING, OTHER, Raw, ask_often, connect, head, opened
 from thenga.kernel.dev import servers
+from thenga.kernel.host import Host
 
 _SILENT = (200, 205)
 _ASKED = 30
@@ -109,3 +113,24 @@ async def test_ports_and_figures_are_not_where_customers_call(api: ApiProcess) -
 
     assert public == [{404: 1}] * 2
     assert internal == [{200: 1}, {405: 1}]
+
+
+async def test_rights_that_end_during_a_slow_body_are_gone(api: ApiProcess, host: Host) -> None:
+    """The caller is known before the body; whoever dawdles with it is asked for again."""
+    owner = await people.member(host, uuid4(), role="owner")
+    path, body = f"/v1/organizations/{owner.organization_id}/equipment", b'{"name": "a"}'
+    lines = (f"Authorization: Bearer {owner.token}", "Content-Type: application/json")
+    patient, hasty = await connect(api.port), await connect(api.port)
+    for raw in (patient, hasty):
+        await raw.send(head(path, *lines, length=len(body)))
+    await hasty.send(body[1:])
+    before = await hasty.status(5)
+
+    await asyncio.sleep(1.2)
+    async with httpx2.AsyncClient(base_url=api.url, trust_env=False) as client:
+        path = f"/identity/sessions/{owner.session_id}/revoke"
+        assert (await client.post(path, headers=owner.headers)).status_code == 200
+    await patient.send(body[1:])
+
+    assert before not in (401, -1)
+    assert await patient.status(5) == 401

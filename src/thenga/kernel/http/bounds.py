@@ -28,7 +28,7 @@ _SHED_TENANT = SHED.labels("tenant")
 _SHED_STREAMS = SHED.labels("streams")
 _SHED_BODIES = SHED.labels("bodies")
 
-_WAITING = 5  # bodies that a process waits for, as a multiple of the requests it works on
+_WAITING = 10  # bodies that a process waits for, as a multiple of the requests it works on
 
 
 class Bounds:
@@ -39,7 +39,7 @@ class Bounds:
         *("streams", "tenant", "waiting"),
     )
 
-    def __init__(self, *, process: int, tenant: int, bodies: int = 20) -> None:
+    def __init__(self, *, process: int, tenant: int, bodies: int = 32) -> None:
         self.process = process
         self.tenant = tenant
         self.bodies = bodies  # that are waited for at once from one address
@@ -90,13 +90,13 @@ class Bounds:
     def leave_stream(self) -> None:
         self.streams -= 1
 
-    def begin_body(self, address: str, most: int) -> None:
+    def begin_body(self, address: str) -> None:
         """Wait for a body of this address; meanwhile the request's place is free for others."""
         now = self._addresses.get(address, 0)
-        if now >= most:
+        if now >= self.bodies:
             _SHED_BODIES.inc()
             raise RateLimited(
-                f"At most {most} bodies of one address are received at once.",
+                f"At most {self.bodies} bodies of one address are received at once.",
                 headers={"Retry-After": "1"},
             )
         if self.waiting >= self.process * _WAITING:
@@ -173,15 +173,13 @@ async def read_body(receive: Receive, limit: int, *, seconds: float = 10.0) -> b
         ) from None
 
 
-async def take_in(
-    request: Request, bounds: Bounds, *, limit: int, most: int, seconds: float = 10.0
-) -> None:
+async def take_in(request: Request, bounds: Bounds, limit: int, *, seconds: float = 10.0) -> None:
     """Read the body once, bounded in bytes, in time and in number for one address."""
     if hasattr(request, "_body"):
         return
     check_length(request.headers.get("content-length"), limit)
     address = networks.counted(request.scope["thenga"].network)[0]
-    bounds.begin_body(address, most)
+    bounds.begin_body(address)
     try:
         request._body = await read_body(request.receive, limit, seconds=seconds)
     finally:
@@ -195,7 +193,7 @@ async def stream_body(request: Request, bounds: Bounds, limit: int) -> AsyncIter
     more = True
     address = networks.counted(request.scope["thenga"].network)[0]
     while more:
-        bounds.begin_body(address, bounds.bodies)
+        bounds.begin_body(address)
         try:
             message = await request.receive()
         finally:

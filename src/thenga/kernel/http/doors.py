@@ -2,7 +2,7 @@
 
 Limit by address, authenticate, limit by actor, authorize, read and validate, act, render, commit,
 answer. No byte of a body is read before the caller was let in (rule 60); only a `signed` entrance
-must read one to know the caller, and takes fewer of them from an address. The unit of work is
+must read one to know the caller, takes less of it and waits less long. The unit of work is
 finished after the answer has been rendered and before its first byte leaves, so a failed commit is
 never told as a success.
 """
@@ -107,8 +107,7 @@ class Door(APIRoute):
             return unit
         if not self.entrance.streams and request.method not in ("GET", "HEAD"):
             begun = monotonic()
-            limit, most = shared.host.settings.body_bytes, shared.bounds.bodies
-            await take_in(request, shared.bounds, limit=limit, most=most)
+            await take_in(request, shared.bounds, shared.host.settings.body_bytes)
             if monotonic() - begun > _SLOW:  # what the caller may do can have ended meanwhile
                 await unit.close()
                 unit = await self.entrance.open(request, self.domain)

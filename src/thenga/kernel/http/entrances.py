@@ -41,7 +41,7 @@ Limit = Callable[[Shared], Rule]
 _NOWHERE = UUID(int=0)  # an organization that nobody belongs to
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
 _CALLBACK_BYTES = 256 * 1024
-_UNKNOWN_BODIES = 4  # a callback's sender is not known yet: a fourth of the bodies of an address
+_CALLBACK_SECONDS = 3.0  # the sender is not known yet, so its body is not waited for as long
 _KEY = re.compile(r"[!-~]{1,255}")
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,18})(?:-[0-9a-f]{16})?"')
 
@@ -202,8 +202,7 @@ class _Signed(Entrance):
         shared, facts = shared_of(request), _facts(request)
         path = request.url.path
         await shared.limits.hit_address(shared.rules.address, facts.network)
-        most = max(1, shared.bounds.bodies // _UNKNOWN_BODIES)
-        await take_in(request, shared.bounds, limit=_CALLBACK_BYTES, most=most)
+        await take_in(request, shared.bounds, _CALLBACK_BYTES, seconds=_CALLBACK_SECONDS)
         call = await self._verified(request, shared, facts)
         # One provider sends from many addresses, and none of them may crowd out another provider.
         # Only verified calls count, so that strangers cannot use it up (rule 64).
