@@ -43,7 +43,7 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 async def api(home: Path, folder: Path, seeded: None) -> AsyncIterator[ApiProcess]:
-    env = with_own_limits(servers.up(home), 9) | _MANY_CONNECTIONS
+    env = with_own_limits(servers.up(home), 13) | _MANY_CONNECTIONS
     made = ApiProcess(env, folder, name="api-edge")
     await asyncio.to_thread(made.start)
     yield made
@@ -96,7 +96,7 @@ async def test_silent_port_calls_keep_nobody_out(api: ApiProcess, count: int) ->
 async def test_a_planted_bound_that_counts_bodies_is_found(
     home: Path, folder: Path, seeded: None
 ) -> None:
-    env = with_own_limits(servers.up(home), 9)
+    env = with_own_limits(servers.up(home), 13)
     planted = ApiProcess(env, folder, name="api-greedy", app="tests.suites.planted_apps:greedy")
     await asyncio.to_thread(planted.start)
     try:
