@@ -307,3 +307,20 @@ async def test_every_answer_forbids_guessing_its_type(api: ApiProcess) -> None:
 
     print(f"answers={found.total()} without_nosniff={found[0]}")
     assert found == {1: len(ANSWERS) + 1}
+
+
+async def test_a_planted_server_without_bounds_is_found(
+    home: Path, folder: Path, seeded: None
+) -> None:
+    """The same application, started by uvicorn alone."""
+    env = with_own_limits(servers.up(home), 10)
+    plain = ApiProcess(env, folder, name="api-plain", app="thenga.main:app")
+    await asyncio.to_thread(plain.start)
+    try:
+        raw = await connect(plain.port)
+        await raw.send(head(_LIVE, "X-A: " + "a" * 33_000, method="GET", length=None))
+        status = await raw.status(5)
+    finally:
+        await asyncio.to_thread(plain.kill)
+
+    assert status == 200
