@@ -1,4 +1,4 @@
-"""The ASGI application: `uvicorn --factory thenga.main:app`, or `thenga api`."""
+"""The ASGI application, which `thenga api` serves (kernel/http/serving.py)."""
 
 from fastapi import FastAPI
 

@@ -1,5 +1,6 @@
 """The containers run what development and the tests run: same versions, same settings."""
 
+import json
 import re
 from pathlib import Path
 
@@ -99,10 +100,35 @@ def test_only_workers_and_migrations_hold_system_logins() -> None:
     assert admins == ["migrate"]
 
 
+def test_the_api_is_started_in_one_way() -> None:
+    """Only `thenga api` has the bounds and the trust in proxies that we mean."""
+    image = re.search(r"^CMD (.+)$", DOCKERFILE, re.MULTILINE)
+
+    assert image
+    assert SERVICES["api"]["command"] == json.loads(image[1])
+    assert SERVICES["api"]["command"][:2] == ["thenga", "api"]
+    told = [ROOT / "compose.yaml", ROOT / "Dockerfile", ROOT / "Makefile", *ROOT.glob("*.md")]
+    told += [ROOT / "src/thenga/main.py", *(ROOT / "docs").rglob("*.md")]
+    others = [str(path) for path in told if re.search(r"uvicorn\b.*main:app", path.read_text())]
+    assert others == []
+
+
+def test_the_internal_listener_is_not_published() -> None:
+    internal = SERVICES["api"]["environment"]["THENGA_INTERNAL_LISTEN"].rpartition(":")[2]
+    published = [port.split(":")[-1] for service in SERVICES.values() for port in _ports(service)]
+
+    assert internal not in published
+    assert internal != SERVICES["api"]["command"][-1]
+
+
 def test_servers_are_not_open_to_the_outside() -> None:
     published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
 
     assert published == {"api": ["127.0.0.1:8000:8000"]}
+
+
+def _ports(service: dict[str, list[str]]) -> list[str]:
+    return service.get("ports", [])
 
 
 def _lock(name: str) -> str:

@@ -159,11 +159,12 @@ async def _copy(
 def serving(stage: Stage, target: str, *, factory: bool) -> Iterator[str]:
     """One server process with one worker, stopped by its own id."""
     port = processes.free_ports(1)[0]
-    command = [sys.executable, "-m", "uvicorn", target, "--port", str(port), "--no-access-log"]
-    command += ["--loop", "uvloop", "--http", "httptools", "--log-level", "error"]
-    command += ["--no-proxy-headers", "--no-server-header"]
     if factory:
-        command.append("--factory")
+        command = [sys.executable, "-m", "thenga", "api", "--port", str(port)]
+    else:
+        command = [sys.executable, "-m", "uvicorn", target, "--port", str(port), "--no-access-log"]
+        command += ["--loop", "uvloop", "--http", "httptools", "--log-level", "error"]
+        command += ["--no-proxy-headers", "--no-server-header"]
     with (stage.home / f"{port}.log").open("w") as log:
         process = subprocess.Popen(command, env=stage.environment, stdout=log, stderr=log)
     try:

@@ -227,15 +227,16 @@ async def apart(
     }
     paid = ApiProcess(env, folder, name="api-billing")
     gate = ApiProcess(
-        env | {"THENGA_DOMAINS": "identity,organization", "THENGA_REMOTE_BILLING": paid.origin},
+        env | {"THENGA_DOMAINS": "identity,organization", "THENGA_REMOTE_BILLING": paid.internal},
         folder,
         name="api-gate",
     )
     paid = ApiProcess(
-        env | {"THENGA_DOMAINS": "billing", "THENGA_REMOTE_IDENTITY": gate.origin},
+        env | {"THENGA_DOMAINS": "billing", "THENGA_REMOTE_IDENTITY": gate.internal},
         folder,
         name="api-billing",
         port=paid.port,
+        internal_port=paid.internal_port,
     )
     try:
         await asyncio.gather(*(asyncio.to_thread(one.start) for one in (gate, paid)))

@@ -8,7 +8,13 @@ import pytest
 from starlette.requests import ClientDisconnect
 from starlette.types import Message, Receive
 
-from thenga.kernel.errors import MalformedRequest, Overloaded, TooLarge, UploadTimeout
+from thenga.kernel.errors import (
+    MalformedRequest,
+    Overloaded,
+    RateLimited,
+    TooLarge,
+    UploadTimeout,
+)
 from thenga.kernel.http.bounds import Bounds, check_length, read_body
 
 
@@ -134,3 +140,32 @@ def test_a_declared_length_is_believed_only_when_it_is_too_much() -> None:
     for malformed in ("-1", b"ten", "", "²"):
         with pytest.raises(MalformedRequest):
             check_length(malformed, 10)
+
+
+def test_a_body_that_is_waited_for_holds_no_place() -> None:
+    bounds = Bounds(process=1, tenant=9, bodies=2)
+    bounds.enter()
+    bounds.begin_body("a")
+
+    bounds.enter()  # the place of the one that waits
+    bounds.end_body("a")
+
+    with pytest.raises(Overloaded):
+        bounds.check()
+    bounds.leave()
+    bounds.check()
+    assert (bounds.in_flight, bounds.waiting, bounds._addresses) == (1, 0, {})
+
+
+def test_bodies_of_one_address_are_bounded_and_others_are_not() -> None:
+    bounds = Bounds(process=9, tenant=9, bodies=2)
+    for _ in range(3):
+        bounds.enter()
+    bounds.begin_body("a")
+    bounds.begin_body("a")
+
+    with pytest.raises(RateLimited):
+        bounds.begin_body("a")
+
+    bounds.begin_body("b")
+    assert (bounds.in_flight, bounds.waiting) == (0, 3)

@@ -3,6 +3,7 @@
 import csv
 import io
 import random
+from unicodedata import category, normalize
 
 import pytest
 
@@ -37,6 +38,19 @@ def test_no_cell_is_a_formula() -> None:
 
     print(f"cells={CELLS} live_formulas={live}")
     assert live == 0
+
+
+def test_no_form_of_a_sign_is_live_behind_anything_unseen() -> None:
+    """Every character that is another form of a sign, behind everything that may be passed over."""
+    every = [chr(n) for n in range(1, 0x110000) if not 0xD800 <= n < 0xE000]
+    signs = [c for c in every if normalize("NFKC", c)[:1] in tuple("=+-@")]
+    unseen = [c for c in every if c.isspace() or category(c) in ("Cc", "Cf")]
+    texts = [f"{before}{sign}1" for before in ["", "  ", *unseen] for sign in signs]
+
+    free = [text for text in texts if not exports.text_of(text).startswith("'")]
+
+    print(f"signs={len(signs)} unseen={len(unseen)} cells={len(texts)} live={len(free)}")
+    assert free == []
 
 
 def test_plain_text_and_numbers_stay_as_they_are() -> None:

@@ -11,12 +11,15 @@ import sys
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from secrets import token_hex
 
 import pytest
 from redis.asyncio import Redis
 
+from thenga.kernel import networks
 from thenga.kernel.errors import RateLimited
 from thenga.kernel.http.limits import Limits, Rule, Window, seconds_to_wait
+from thenga.kernel.ports.once import WINDOW, WINDOW_ALONE, Once
 
 HOUR = 3600
 ATTEMPTS = 12_000
@@ -322,3 +325,38 @@ async def test_what_a_hit_costs(limits: Limits) -> None:
 
 if __name__ == "__main__":
     asyncio.run(work(sys.argv[1], int(sys.argv[2]), int(sys.argv[3])))
+
+
+async def test_a_signed_call_is_used_once_over_all_processes(server: RedisServer) -> None:
+    nonces = [token_hex(16) for _ in range(200)]
+    places = [Limits(server.url), Limits(server.url)]
+    one, other = (Once(limits.remember) for limits in places)
+
+    first = [await one.take(nonce, age=WINDOW) for nonce in nonces]
+    again = [await once.take(nonce, age=0) for nonce in nonces for once in (one, other)]
+
+    print(f"calls={len(nonces)} replays={len(again)} accepted={sum(again)}")
+    assert all(first)
+    assert not any(again)
+    for limits in places:
+        await limits.close()
+
+
+async def test_a_signed_call_lives_seconds_while_redis_is_away(
+    server: RedisServer, limits: Limits
+) -> None:
+    once, used = Once(limits.remember), token_hex(16)
+    assert await once.take(used, age=0)
+    server.kill()
+
+    assert not await once.take(used, age=0)
+    assert await once.take(token_hex(16), age=WINDOW_ALONE)
+    assert not await once.take(token_hex(16), age=WINDOW_ALONE + 1)
+
+
+@pytest.mark.rule("65")
+def test_an_address_counts_with_its_network() -> None:
+    assert networks.counted("196.25.1.7") == ("196.25.1.7",)
+    assert networks.counted("::ffff:196.25.1.7") == ("196.25.1.7",)
+    assert networks.counted("2001:db8:1:2:3::4") == ("2001:db8:1:2::/64", "2001:db8:1::/48")
+    assert networks.counted("no address") == ("no address",)

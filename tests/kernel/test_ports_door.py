@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from secrets import token_hex
 from time import perf_counter
 from typing import Any
 
@@ -16,8 +17,9 @@ import uvicorn
 from starlette.applications import Starlette
 
 from thenga.kernel.ports.binding import Bindings
+from thenga.kernel.ports.once import WINDOW
 from thenga.kernel.ports.port import Port
-from thenga.kernel.ports.remote import path_of, signature
+from thenga.kernel.ports.remote import digest_of, path_of, signature
 from thenga.kernel.ports.serve import BODY_BYTES, routes
 
 SECRET = bytes(range(32))
@@ -93,15 +95,20 @@ def post(address: str, client: httpx2.AsyncClient) -> Post:
         key: bytes = SECRET,
         at: datetime = NOON,
         change: Change = lambda headers: None,
+        nonce: str | None = None,
         sent_body: bytes | None = None,
         sent_method: str | None = None,
     ) -> httpx2.Response:
         timestamp, actor = str(int(at.timestamp())), '{"id":"a"}'
         path = path_of(port, method)
-        sealed = signature(key, timestamp=timestamp, path=path, actor=actor, body=body)
+        named = {"timestamp": timestamp, "nonce": nonce or token_hex(16), "path": path}
+        digest = digest_of(body)
+        sealed = signature(key, actor=actor, digest=digest, **named)
         headers: Headers = {
             "Thenga-Actor": actor,
             "Thenga-Timestamp": timestamp,
+            "Thenga-Nonce": named["nonce"],
+            "Thenga-Digest": digest,
             "Thenga-Signature": sealed,
         }
         change(headers)
@@ -126,6 +133,7 @@ def replaced(name: str, value: str | bytes) -> Change:
     return lambda headers: headers.update({name: value})
 
 
+SIGNED = ["Thenga-Signature", "Thenga-Actor", "Thenga-Timestamp", "Thenga-Nonce"]
 FORGERIES: dict[str, dict[str, Any]] = {
     "no signature": {"change": without("Thenga-Signature")},
     "empty signature": {"change": replaced("Thenga-Signature", "")},
@@ -136,8 +144,13 @@ FORGERIES: dict[str, dict[str, Any]] = {
     "odd time": {"change": replaced("Thenga-Timestamp", "1e9")},
     "time beyond ASCII": {"change": replaced("Thenga-Timestamp", b"\xb2")},
     "very long time": {"change": replaced("Thenga-Timestamp", "9" * 5000)},
-    "too old": {"at": NOON - timedelta(seconds=301)},
-    "too new": {"at": NOON + timedelta(seconds=301)},
+    "too old": {"at": NOON - timedelta(seconds=WINDOW + 1)},
+    "too new": {"at": NOON + timedelta(seconds=WINDOW + 1)},
+    "no nonce": {"change": without("Thenga-Nonce")},
+    "other nonce": {"change": replaced("Thenga-Nonce", "0" * 32)},
+    "nonce of another form": {"nonce": "short"},
+    "no digest": {"change": without("Thenga-Digest")},
+    "digest of another body": {"change": replaced("Thenga-Digest", digest_of(b"{}"))},
     "other time": {"at": NOON, "change": replaced("Thenga-Timestamp", "1940587201")},
     "other actor": {"change": replaced("Thenga-Actor", '{"id":"b"}')},
     "no actor": {"change": without("Thenga-Actor")},
@@ -167,7 +180,7 @@ async def test_one_changed_character_anywhere_is_refused(post: Post) -> None:
     statuses: Counter[int] = Counter()
 
     for _ in range(500):
-        name = chance.choice(["Thenga-Signature", "Thenga-Actor", "Thenga-Timestamp"])
+        name = chance.choice(SIGNED)
         place = chance.randrange(10)
 
         def change(headers: Headers, name: str = name, place: int = place) -> None:
@@ -183,8 +196,8 @@ async def test_one_changed_character_anywhere_is_refused(post: Post) -> None:
     assert FIGURES["port_calls"] == before
 
 
-@pytest.mark.parametrize("seconds", [-300, 0, 300])
-async def test_a_signature_lives_five_minutes_either_way(post: Post, seconds: int) -> None:
+@pytest.mark.parametrize("seconds", [-WINDOW, 0, WINDOW])
+async def test_a_signature_lives_one_minute_either_way(post: Post, seconds: int) -> None:
     response = await post(at=NOON + timedelta(seconds=seconds))
 
     assert (response.status_code, response.json()) == (200, 1)
@@ -243,3 +256,27 @@ async def test_a_deadline_that_is_no_number_is_refused(post: Post) -> None:
     response = await post(change=replaced("Thenga-Deadline-Ms", "soon"))
 
     assert response.status_code == 400
+
+
+async def test_a_call_is_answered_once(post: Post) -> None:
+    before, nonce = FIGURES["port_calls"], token_hex(16)
+
+    answers = [(await post(nonce=nonce)).status_code for _ in range(20)]
+
+    print(f"replays=19 answered_again={answers.count(200) - 1}")
+    assert answers == [200] + [401] * 19
+    assert FIGURES["port_calls"] == before + 1
+
+
+async def test_a_body_is_not_awaited_for_a_stranger(address: str) -> None:
+    """The answer comes on the headers alone: of the announced body nothing is ever sent."""
+    host, port = address.removeprefix("http://").split(":")
+    reader, writer = await asyncio.open_connection(host, int(port))
+    path = path_of("probe.counters", "record")
+    writer.write(f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n".encode())
+
+    async with asyncio.timeout(2):
+        line = await reader.readline()
+
+    writer.close()
+    assert line.split()[1] == b"401"

@@ -11,6 +11,7 @@ from thenga.domains.organization.api.equipment import EquipmentView
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
+from thenga.kernel.http.bounds import Bounds
 
 
 def lying() -> FastAPI:
@@ -26,6 +27,13 @@ def lying() -> FastAPI:
 
     EquipmentView.of = wrong  # type: ignore[method-assign]  # that is the bug
     return made
+
+
+def greedy() -> FastAPI:
+    """Keeps a place among the requests for every body that it waits for."""
+    Bounds.begin_body = lambda *_: None  # type: ignore[method-assign]  # that is the bug
+    Bounds.end_body = lambda *_: None  # type: ignore[method-assign]
+    return main.app()
 
 
 def hasty() -> FastAPI:

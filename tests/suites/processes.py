@@ -106,11 +106,15 @@ class ApiProcess(Child):
         name: str = "api",
         app: str | None = None,
         port: int | None = None,
+        internal_port: int | None = None,
     ) -> None:
-        self.port = port or free_ports(1)[0]
+        own, internal = free_ports(2)
+        self.port, self.internal_port = port or own, internal_port or internal
         self.origin = f"http://127.0.0.1:{self.port}"
+        self.internal = f"http://127.0.0.1:{self.internal_port}"
         self.url = f"{self.origin}/v1"
         given = {key: value for key, value in env.items() if key not in _SYSTEM_ONLY}
+        given["THENGA_INTERNAL_LISTEN"] = f"127.0.0.1:{self.internal_port}"
         super().__init__(name, _serving(app, self.port), given, folder)
         if app is not None:
             self._env["PYTHONPATH"] = str(Path(__file__).parents[2])

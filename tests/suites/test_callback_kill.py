@@ -20,7 +20,7 @@ from tests.factories import billing, payments
 from tests.providers.loopback import worker
 from tests.providers.signing import Sent
 from tests.suites import flows
-from tests.suites.processes import ApiProcess
+from tests.suites.processes import ApiProcess, with_own_limits
 from thenga.domains.billing.tables import Payment
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
@@ -109,7 +109,7 @@ async def scene(
     settings: Settings, folder: Path, of: Payment, app: str | None
 ) -> AsyncIterator[Scene]:
     env = {key: value for key, value in os.environ.items() if key.startswith("THENGA_")}
-    api = ApiProcess(env, folder, name="api-heard", app=app)
+    api = ApiProcess(with_own_limits(env, 12), folder, name="api-heard", app=app)
     admin = await asyncpg.connect(settings.admin_database.get_secret_value())
     try:
         await asyncio.to_thread(api.start)

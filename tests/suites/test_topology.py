@@ -71,7 +71,7 @@ async def started(*children: ApiProcess | WorkerProcess) -> AsyncIterator[None]:
 
 
 def organization_apart(env: Mapping[str, str], folder: Path, asked: ApiProcess) -> ApiProcess:
-    given = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": asked.origin}
+    given = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": asked.internal}
     return ApiProcess({**env, **given}, folder, name="api-organization")
 
 
@@ -80,7 +80,7 @@ async def apart(env: dict[str, str], folder: Path) -> AsyncIterator[Apart]:
     alone = {**env, "THENGA_DOMAINS": "identity"}
     own = ApiProcess(alone, folder, name="api-identity")
     organization = organization_apart(env, folder, own)
-    remotely = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": own.origin}
+    remotely = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": own.internal}
     workers = (
         WorkerProcess(alone, folder, name="worker-identity"),
         WorkerProcess({**env, **remotely}, folder, name="worker-organization"),
@@ -116,7 +116,7 @@ async def test_the_gate_answers_the_same_from_near_and_from_far(
     near: Decisions = LocalDecisions(host)
     far = remote(
         Decisions,
-        apart.identity.origin,
+        apart.identity.internal,
         secret=bytes.fromhex(host.settings.internal_secret.get_secret_value()),
         client=client,
         now=host.now,

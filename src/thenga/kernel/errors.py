@@ -256,6 +256,12 @@ class RateLimited(Problem):
     code, status, title = "rate-limited", 429, "Too many calls"
 
 
+class HeadersTooLarge(Problem):
+    """The head of a request has at most 32 KB and 100 lines. Send fewer or shorter headers."""
+
+    code, status, title = "headers-too-large", 431, "The headers are too large"
+
+
 class InternalError(Problem):
     """A defect of ours. Nothing was changed. Tell us the `requestId` and we find the cause."""
 

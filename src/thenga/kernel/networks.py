@@ -1,7 +1,8 @@
-"""Networks: the field type of one, and how an address is cut so that it tells a place only."""
+"""Networks: the field type of one, how an address is cut so that it tells a place only, and what
+a limit by address counts."""
 
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Annotated
 
 from thenga.kernel.fields import matching
@@ -31,6 +32,27 @@ def cut(address: str | None) -> str | None:
         found = ip_address(address or "")
     except ValueError:
         return None
-    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
-        found = found.ipv4_mapped
+    found = _without_mapping(found)
     return str(ip_network(f"{found}/{_BITS[found.version]}", strict=False))
+
+
+@lru_cache(maxsize=4096)
+def counted(address: str) -> tuple[str, ...]:
+    """What a limit by address counts: an IPv4 address; of IPv6 the /64, then the /48 (SEC-65).
+
+    One IPv6 customer has at least a /64, so single addresses of it cost nothing to change.
+    """
+    try:
+        found = _without_mapping(ip_address(address))
+    except ValueError:
+        return (address,)
+    if isinstance(found, IPv4Address):
+        return (str(found),)
+    return tuple(str(ip_network(f"{found}/{bits}", strict=False)) for bits in (64, 48))
+
+
+def _without_mapping(found: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
+    """An IPv4 address that is written as IPv6 is an IPv4 address."""
+    if isinstance(found, IPv6Address) and found.ipv4_mapped is not None:
+        return found.ipv4_mapped
+    return found

@@ -37,6 +37,10 @@ class Settings(BaseSettings):
     pool_size: int = Field(default=8, ge=1, le=200)
     in_flight: int = Field(default=200, ge=1)  # requests at once in a process
     in_flight_tenant: int = Field(default=50, ge=1)
+    bodies_per_address: int = Field(default=32, ge=1)  # received at once from one address
+    connections_per_address: int = Field(default=256, ge=1)  # not of trusted proxies
+    # `host:port` of the listener for our own processes: ports and `/metrics`. Empty opens none.
+    internal_listen: str = Field(default="", pattern=r"^(.+:[0-9]{1,5})?$")
     request_seconds: float = 30.0
     statement_seconds: float = 10.0
     actor_per_minute: int = 600

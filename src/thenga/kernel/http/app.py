@@ -1,4 +1,7 @@
-"""The ASGI application of a process: its domains' routes, and what stands beside `/v1`."""
+"""The ASGI application of a process: its domains' routes, and what stands beside `/v1`.
+
+`app.state.internal` is the application of its internal listener.
+"""
 
 import gc
 from collections.abc import AsyncIterator, Sequence
@@ -15,28 +18,30 @@ from thenga.kernel.http import observe
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.dispatch import Dispatch
 from thenga.kernel.http.health import health_routes
+from thenga.kernel.http.internal import make_internal
 from thenga.kernel.http.limits import Limits
 from thenga.kernel.http.operations import operations
 from thenga.kernel.http.pages import page_routes
 from thenga.kernel.http.problems import of_error, render
 from thenga.kernel.http.shared import Rules, Shared
 from thenga.kernel.manifest import Domain
-from thenga.kernel.ports import serve
 
 
 def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
     """The application; it does not start with a route that has no entrance or no permission."""
     settings = host.settings
-    bounds = Bounds(process=settings.in_flight, tenant=settings.in_flight_tenant)
+    bounds = Bounds(
+        process=settings.in_flight,
+        tenant=settings.in_flight_tenant,
+        bodies=settings.bodies_per_address,
+    )
     limits = Limits(settings.redis, secret=host.key("limits"))
     shared = Shared(host, gate, limits, Rules.of(settings), bounds)
     check_permissions(domains)
     app = _framework(shared)
     app.include_router(health_routes(host, domains, bounds))
     app.include_router(page_routes(domains))
-    secret = bytes.fromhex(settings.internal_secret.get_secret_value())
-    served = [port for domain in domains for port in domain.provides]
-    app.router.routes += serve.routes(host.bindings, served, secret, now=host.now)
+    app.state.internal = make_internal(host, limits, domains)
     doors = [(one.path, one.door) for one in operations(domains)]
     inside = Dispatch(app, doors, app.build_middleware_stack(), settings.base_url)
     app.middleware_stack = observe.Edge(inside, settings=settings, bounds=bounds)

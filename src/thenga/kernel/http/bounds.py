@@ -1,6 +1,7 @@
 """How much work is taken at once, and how much of a body is read.
 
-Over a bound the answer is no at once: a queue without an end turns a peak into an outage.
+Over a bound the answer is no at once: a queue without an end turns a peak into an outage. A request
+that waits for its body holds no place among the requests, only one of its address (SEC-60).
 """
 
 import asyncio
@@ -8,28 +9,44 @@ from collections.abc import AsyncIterator
 from uuid import UUID
 
 from prometheus_client import Counter
-from starlette.requests import ClientDisconnect
+from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive
 
-from thenga.kernel.errors import MalformedRequest, Overloaded, TooLarge, UploadTimeout
+from thenga.kernel import networks
+from thenga.kernel.errors import (
+    MalformedRequest,
+    Overloaded,
+    RateLimited,
+    TooLarge,
+    UploadTimeout,
+)
 
 SHED = Counter("thenga_http_shed", "Requests refused because a bound was reached.", ["bound"])
 
 _SHED_PROCESS = SHED.labels("process")
 _SHED_TENANT = SHED.labels("tenant")
 _SHED_STREAMS = SHED.labels("streams")
+_SHED_BODIES = SHED.labels("bodies")
+
+_WAITING = 10  # bodies that a process waits for, as a multiple of the requests it works on
 
 
 class Bounds:
     """Counts of one process. Plain calls, each `enter` with its `leave` in a `finally`."""
 
-    __slots__ = ("_idle", "_tenants", "draining", "in_flight", "process", "streams", "tenant")
+    __slots__ = (
+        *("_addresses", "_idle", "_tenants", "bodies", "draining", "in_flight", "process"),
+        *("streams", "tenant", "waiting"),
+    )
 
-    def __init__(self, *, process: int, tenant: int) -> None:
+    def __init__(self, *, process: int, tenant: int, bodies: int = 32) -> None:
         self.process = process
         self.tenant = tenant
+        self.bodies = bodies  # that are waited for at once from one address
         self.in_flight = 0
         self.streams = 0
+        self.waiting = 0
+        self._addresses: dict[str, int] = {}
         # Draining makes the process unready and refuses nothing: until the balancer has seen it,
         # requests still arrive and must be served.
         self.draining = False
@@ -44,7 +61,7 @@ class Bounds:
 
     def leave(self) -> None:
         self.in_flight -= 1
-        if self._idle is not None and not self.in_flight:
+        if self._idle is not None and not self.in_flight and not self.waiting:
             self._idle.set()
 
     def enter_tenant(self, tenant: UUID) -> None:
@@ -73,9 +90,40 @@ class Bounds:
     def leave_stream(self) -> None:
         self.streams -= 1
 
+    def begin_body(self, address: str) -> None:
+        """Wait for a body of this address; meanwhile the request's place is free for others."""
+        now = self._addresses.get(address, 0)
+        if now >= self.bodies:
+            _SHED_BODIES.inc()
+            raise RateLimited(
+                f"At most {self.bodies} bodies of one address are received at once.",
+                headers={"Retry-After": "1"},
+            )
+        if self.waiting >= self.process * _WAITING:
+            _SHED_BODIES.inc()
+            raise _overloaded("This process waits for as many bodies as it can.")
+        self._addresses[address] = now + 1
+        self.waiting += 1
+        self.in_flight -= 1
+
+    def end_body(self, address: str) -> None:
+        """Take the request's place back; `check` says whether there was one."""
+        left = self._addresses[address] - 1
+        if left:
+            self._addresses[address] = left
+        else:
+            del self._addresses[address]
+        self.waiting -= 1
+        self.in_flight += 1
+
+    def check(self) -> None:
+        if self.in_flight > self.process:
+            _SHED_PROCESS.inc()
+            raise _overloaded("This process has as much work as it can finish.")
+
     async def finished(self, seconds: float) -> bool:
         """Whether all requests came to their end in that time."""
-        if not self.in_flight:
+        if not self.in_flight and not self.waiting:
             return True
         self._idle = asyncio.Event()
         try:
@@ -125,12 +173,31 @@ async def read_body(receive: Receive, limit: int, *, seconds: float = 10.0) -> b
         ) from None
 
 
-async def stream_body(receive: Receive, limit: int) -> AsyncIterator[bytes]:
+async def take_in(request: Request, bounds: Bounds, limit: int, *, seconds: float = 10.0) -> None:
+    """Read the body once, bounded in bytes, in time and in number for one address."""
+    if hasattr(request, "_body"):
+        return
+    check_length(request.headers.get("content-length"), limit)
+    address = networks.counted(request.scope["thenga"].network)[0]
+    bounds.begin_body(address)
+    try:
+        request._body = await read_body(request.receive, limit, seconds=seconds)
+    finally:
+        bounds.end_body(address)
+    bounds.check()
+
+
+async def stream_body(request: Request, bounds: Bounds, limit: int) -> AsyncIterator[bytes]:
     """The body part by part, for an upload that is not held in memory; stops at the limit."""
     taken = 0
     more = True
+    address = networks.counted(request.scope["thenga"].network)[0]
     while more:
-        message = await receive()
+        bounds.begin_body(address)
+        try:
+            message = await request.receive()
+        finally:
+            bounds.end_body(address)
         if message["type"] == "http.disconnect":
             raise ClientDisconnect()
         part: bytes = message.get("body", b"")

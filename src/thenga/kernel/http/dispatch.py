@@ -2,7 +2,7 @@
 
 The framework tries every route in turn and wraps each request in layers for what doors do not use
 (generators as dependencies, background tasks); this stands before it. What is no door (pages,
-health, ports) goes on to the framework.
+health) goes on to the framework.
 """
 
 from collections.abc import Iterable

@@ -1,12 +1,15 @@
 """The door: what happens around every route, in this order (security rule 25).
 
 Limit by address, authenticate, limit by actor, authorize, read and validate, act, render, commit,
-answer. The unit of work is finished after the answer has been rendered and before its first byte
-leaves, so a failed commit is never told as a success.
+answer. No byte of a body is read before the caller was let in (SEC-60); only a `signed` entrance
+must read one to know the caller, takes less of it and waits less long. The unit of work is
+finished after the answer has been rendered and before its first byte leaves, so a failed commit is
+never told as a success.
 """
 
 from collections.abc import Callable
 from hashlib import blake2b
+from time import monotonic
 from typing import Any
 
 import asyncpg
@@ -15,20 +18,22 @@ from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
 from thenga.kernel.db.idempotency import Answer, Replay
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.guard import read_json
 from thenga.kernel.http.answering import Reading
 from thenga.kernel.http.bodies import PageOf, secrets_of, without_secrets
-from thenga.kernel.http.bounds import check_length, read_body
-from thenga.kernel.http.entrances import Entrance
+from thenga.kernel.http.bounds import take_in
+from thenga.kernel.http.entrances import Entrance, note_key
 from thenga.kernel.http.problems import Retryable, from_database
 from thenga.kernel.http.reference import describe
 from thenga.kernel.http.shared import Shared, shared_of
 from thenga.kernel.wire import to_json
 
 _KEPT_HEADERS = ("location", "etag", "content-type")
+_SLOW = 1.0  # seconds for a body, after which the caller is asked for anew
 _OF_THE_CALLER = "Authorization, X-Organization-Id"  # one address shows each what is theirs
 
 
@@ -60,7 +65,6 @@ class Door(APIRoute):
     async def serve(self, request: Request) -> Response:
         """One request, from the gate to the committed answer."""
         shared = shared_of(request)
-        await _read(request, self, shared)
         try:
             return await self._pass(request, shared)
         except (asyncpg.PostgresError, asyncpg.InterfaceError) as error:
@@ -76,8 +80,7 @@ class Door(APIRoute):
         if tenant is not None:
             shared.bounds.enter_tenant(tenant)
         try:
-            if not self.entrance.raw:
-                _guard(request)
+            unit = await self._with_body(request, shared, unit)
             values = await self._reading.values(request)
             values[self._name] = unit
             answer = await self.endpoint(**values)
@@ -98,6 +101,21 @@ class Door(APIRoute):
             if tenant is not None:
                 shared.bounds.leave_tenant(tenant)
 
+    async def _with_body(self, request: Request, shared: Shared, unit: Reader) -> Reader:
+        """Take the body in, and what can be noted only with it."""
+        if self.entrance.raw:
+            return unit
+        if not self.entrance.streams and request.method not in ("GET", "HEAD"):
+            begun = monotonic()
+            await take_in(request, shared.bounds, shared.host.settings.body_bytes)
+            if monotonic() - begun > _SLOW:  # what the caller may do can have ended meanwhile
+                await unit.close()
+                unit = await self.entrance.open(request, self.domain)
+            if self.entrance.idempotent:
+                await note_key(request, shared, unit)
+        _guard(request)
+        return unit
+
 
 def router(tag: str) -> APIRouter:
     """The router of one resource module; every route on it is a door."""
@@ -108,15 +126,6 @@ def _domain_of(endpoint: Callable[..., Any]) -> str:
     """`thenga.domains.billing.api.plans` belongs to billing; a test says it in `__domain__`."""
     parts = endpoint.__module__.split(".")
     return parts[2] if parts[:2] == ["thenga", "domains"] else getattr(endpoint, "__domain__", "")
-
-
-async def _read(request: Request, door: Door, shared: Shared) -> None:
-    """Take the body in, bounded; what it holds is looked at only after the caller was let in."""
-    if door.entrance.streams or request.method in ("GET", "HEAD"):
-        return
-    limit = door.entrance.most_bytes or shared.host.settings.body_bytes
-    check_length(request.headers.get("content-length"), limit)
-    request._body = await read_body(request.receive, limit)
 
 
 def _guard(request: Request) -> None:

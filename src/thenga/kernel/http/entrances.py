@@ -23,9 +23,14 @@ from thenga.kernel.actors import NOBODY, Actor, ActorKind, Scope
 from thenga.kernel.db.idempotency import Key
 from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import MalformedRequest, PreconditionRequired, ValidationFailed
+from thenga.kernel.errors import (
+    MalformedRequest,
+    PreconditionRequired,
+    Problem,
+    ValidationFailed,
+)
 from thenga.kernel.events.inbox import take
-from thenga.kernel.http.bounds import check_length, stream_body
+from thenga.kernel.http.bounds import check_length, stream_body, take_in
 from thenga.kernel.http.limits import Rule
 from thenga.kernel.http.observe import RequestFacts
 from thenga.kernel.http.shared import Shared, shared_of
@@ -35,6 +40,8 @@ Limit = Callable[[Shared], Rule]
 
 _NOWHERE = UUID(int=0)  # an organization that nobody belongs to
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
+_CALLBACK_BYTES = 256 * 1024
+_CALLBACK_SECONDS = 3.0  # the sender is not known yet, so its body is not waited for as long
 _KEY = re.compile(r"[!-~]{1,255}")
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,18})(?:-[0-9a-f]{16})?"')
 
@@ -49,7 +56,6 @@ class Entrance(ABC):
     requires_version = False
     known_by: str | None = None  # asked of the gate only where a credential is sent
     raw = False  # the body is bytes of a stranger's own form, which nobody reads as JSON
-    most_bytes: int | None = None  # where less of a body is taken than elsewhere
 
     async def __call__(self) -> Any:
         """FastAPI reads this signature; the door opens the entrance itself, before all else."""
@@ -69,7 +75,7 @@ class _ByPermission(Entrance):
 
     async def open(self, request: Request, domain: str) -> Reader:
         shared, facts = shared_of(request), _facts(request)
-        await shared.limits.hit(shared.rules.address, facts.network)
+        await shared.limits.hit_address(shared.rules.address, facts.network)
         assert self.permission is not None  # noqa: S101  # set by __init__
         asked = _organization_asked(request, facts)
         passed = await _let_in(shared, facts, self.permission, asked, self.limit(shared))
@@ -89,18 +95,13 @@ class _ByPermission(Entrance):
         unit.obligations = passed.obligations
         unit.proven_at, unit.proof_methods = passed.proven_at, passed.proof_methods
         if isinstance(unit, Work):
-            await self._prepare(request, shared, unit, passed)
+            self._prepare(request, shared, unit)
         return unit
 
-    async def _prepare(
-        self, request: Request, shared: Shared, work: Work, passed: gates.Passage
-    ) -> None:
+    def _prepare(self, request: Request, shared: Shared, work: Work) -> None:
         work.if_match = _version_of(request.headers.get("if-match"))
         if work.if_match is None and self.requires_version:
             raise PreconditionRequired()
-        key = request.headers.get("idempotency-key")
-        if key is not None and self.idempotent:
-            work.idempotency = await _key_of(request, shared, key, passed)
 
 
 class _Writes(_ByPermission):
@@ -128,13 +129,11 @@ class _Uploads(_Writes):
         # The body is not in memory, so it cannot be compared with the one of an earlier call.
         super().__init__(permission, if_match=False, keyed=False)
 
-    async def _prepare(
-        self, request: Request, shared: Shared, work: Work, passed: gates.Passage
-    ) -> None:
+    def _prepare(self, request: Request, shared: Shared, work: Work) -> None:
         limit = shared.host.settings.upload_bytes
         check_length(request.headers.get("content-length"), limit)
-        work.upload = stream_body(request.receive, limit)
-        await super()._prepare(request, shared, work, passed)
+        work.upload = stream_body(request, shared.bounds, limit)
+        super()._prepare(request, shared, work)
 
 
 class _Anyone(Entrance):
@@ -145,7 +144,7 @@ class _Anyone(Entrance):
 
     async def open(self, request: Request, domain: str) -> Work:
         shared, facts = shared_of(request), _facts(request)
-        await shared.limits.hit(self.limit(shared), facts.network)
+        await shared.limits.hit_address(self.limit(shared), facts.network)
         return Work(shared.host, domain, Scope(actor=NOBODY), _origin(facts, "public", None))
 
 
@@ -160,7 +159,7 @@ class _Perhaps(Entrance):
 
     async def open(self, request: Request, domain: str) -> Work:
         shared, facts = shared_of(request), _facts(request)
-        await shared.limits.hit(self.limit(shared), facts.network)
+        await shared.limits.hit_address(self.limit(shared), facts.network)
         scope, decision_id = Scope(actor=NOBODY), None
         if b"authorization" in facts.headers:
             assert self.known_by is not None  # noqa: S101  # set by __init__
@@ -174,12 +173,14 @@ class SignedCall:
     """What a verified callback says of itself: its own identifier and whose it is.
 
     Without `event_id` the domain's own table knows what came before. `content` is what the scheme
-    hands to the route, also the reason why the route must refuse and leave a note of it.
+    hands to the route. A call that is not `verified` is one that the route must refuse and leaves a
+    note of; `content` is then the reason.
     """
 
     event_id: str | None
     organization_id: UUID | None = None
     content: Any = None
+    verified: bool = True
 
 
 class Scheme(Protocol):
@@ -193,7 +194,6 @@ class Scheme(Protocol):
 class _Signed(Entrance):
     writing = True
     raw = True
-    most_bytes = 256 * 1024
 
     def __init__(self, scheme: Scheme) -> None:
         self.scheme = scheme
@@ -201,10 +201,13 @@ class _Signed(Entrance):
     async def open(self, request: Request, domain: str) -> Work:
         shared, facts = shared_of(request), _facts(request)
         path = request.url.path
+        await shared.limits.hit_address(shared.rules.address, facts.network)
+        await take_in(request, shared.bounds, _CALLBACK_BYTES, seconds=_CALLBACK_SECONDS)
+        call = await self._verified(request, shared, facts)
         # One provider sends from many addresses, and none of them may crowd out another provider.
-        await shared.limits.hit(shared.rules.callback, path)
-        body = await request.body()
-        call = await self.scheme.verify(shared.host, request.path_params, request.headers, body)
+        # Only verified calls count, so that strangers cannot use it up (SEC-64).
+        if call.verified:
+            await shared.limits.hit(shared.rules.callback, path)
         actor = Actor(kind=ActorKind.SERVICE, id=uuid5(_CALLBACKS, path))
         scope = Scope(actor=actor, organization_id=call.organization_id)
         work = Work(shared.host, domain, scope, _origin(facts, f"callback {path}", None))
@@ -214,6 +217,18 @@ class _Signed(Entrance):
             event_id = uuid5(_CALLBACKS, f"{path}#{call.event_id}")
             work.first = take(domain, f"callback {path}", event_id, shared.host.now())
         return work
+
+    async def _verified(self, request: Request, shared: Shared, facts: RequestFacts) -> SignedCall:
+        """What the scheme says; calls that it does not believe are limited by their address."""
+        body, by_address = await request.body(), shared.rules.callback_address
+        try:
+            call = await self.scheme.verify(shared.host, request.path_params, request.headers, body)
+        except Problem:
+            await shared.limits.hit_address(by_address, facts.network)
+            raise
+        if not call.verified:
+            await shared.limits.hit_address(by_address, facts.network)
+        return call
 
 
 def reads(permission: StrEnum) -> Any:
@@ -335,10 +350,17 @@ def _version_of(if_match: str | None) -> int | None:
     return int(written[1])
 
 
-async def _key_of(request: Request, shared: Shared, key: str, passed: gates.Passage) -> Key:
+async def note_key(request: Request, shared: Shared, unit: Reader) -> None:
+    """Note the `Idempotency-Key`, once the body is there that it is compared with."""
+    key = request.headers.get("idempotency-key")
+    if key is not None and isinstance(unit, Work):
+        unit.idempotency = await _key_of(request, shared, key, unit)
+
+
+async def _key_of(request: Request, shared: Shared, key: str, work: Work) -> Key:
     if _KEY.fullmatch(key) is None:
         raise MalformedRequest("An Idempotency-Key has 1 to 255 visible ASCII characters.")
-    parts = (passed.actor.id, passed.organization_id, request.method, request.url.path, key)
+    parts = (work.actor.id, work._scope.organization_id, request.method, request.url.path, key)
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
     # Bodies can hold secrets, so their hash is keyed (context-map, decision 14).
     body = await request.body()

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Annotated, Any
+from unicodedata import category, normalize
 from uuid import UUID
 
 from fastapi import Depends, Request
@@ -20,8 +21,10 @@ Cell = str | int | Decimal | Money | date | datetime | UUID | None
 
 CSV = "text/csv"
 _JSON = "application/json"
-# What makes a program reckon with a cell, also in the wide forms of East Asian keyboards.
-_LIVE = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")  # noqa: RUF001
+# What makes a program reckon with a cell, in any form that compatibility makes equal (wide, small).
+_LIVE = frozenset("=+-@")
+_ENDS_A_CELL = frozenset("\t\r\n")
+_PASSED_OVER = ("Cc", "Cf", "Zl", "Zp", "Zs")  # blanks and what cannot be seen
 
 
 async def _prefers_csv(request: Request) -> bool:
@@ -42,9 +45,17 @@ def text_of(cell: Cell) -> str:
         return cell.isoformat().replace("+00:00", "Z")
     if not isinstance(cell, str):
         return "" if cell is None else str(cell)
-    # Blanks are passed over by some programs, and among what they pass over a tab is live itself.
-    live = cell.lstrip(" ").startswith(_LIVE) or cell.lstrip().startswith(_LIVE)
-    return f"'{cell}" if live else cell
+    return f"'{cell}" if _is_live(cell) else cell
+
+
+def _is_live(text: str) -> bool:
+    """Whether the first character that a program does not pass over begins a formula."""
+    for letter in text:
+        if letter in _ENDS_A_CELL or normalize("NFKC", letter)[:1] in _LIVE:
+            return True
+        if category(letter) not in _PASSED_OVER:
+            return False
+    return False
 
 
 def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Response:
@@ -56,7 +67,6 @@ def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.csv"',
         "Vary": "Accept",
-        "X-Content-Type-Options": "nosniff",
     }
     content = file.getvalue().encode("utf-8-sig")
     return Response(content, 200, headers, media_type=f"{CSV}; charset=utf-8")

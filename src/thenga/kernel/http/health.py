@@ -1,4 +1,4 @@
-"""Health: whether the process runs, whether it may take traffic, and its figures."""
+"""Health: whether the process runs, and whether it may take traffic."""
 
 import asyncio
 from collections.abc import Sequence
@@ -8,13 +8,12 @@ from fastapi import APIRouter, Response
 
 from thenga.kernel.db.versions import newest
 from thenga.kernel.host import Host
-from thenga.kernel.http import observe
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.manifest import Domain
 
 
 def health_routes(host: Host, domains: Sequence[Domain], bounds: Bounds) -> APIRouter:
-    """`/health/live`, `/health/ready` and `/metrics`; no credentials, no data."""
+    """`/health/live` and `/health/ready`; no credentials, no data."""
     router = APIRouter(include_in_schema=False)
 
     @router.get("/health/live")
@@ -28,11 +27,6 @@ def health_routes(host: Host, domains: Sequence[Domain], bounds: Bounds) -> APIR
             missing.append("draining")
         response.status_code = 503 if missing else 200
         return {"status": "not ready" if missing else "ready", "missing": missing}
-
-    @router.get("/metrics")
-    async def metrics() -> Response:
-        text, kind = observe.metrics()
-        return Response(text, media_type=kind)
 
     return router
 

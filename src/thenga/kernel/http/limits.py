@@ -11,17 +11,19 @@ import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import ceil, floor
 from time import monotonic
 from typing import NamedTuple
 
 import structlog
 from limits.aio.storage import MemoryStorage, RedisStorage
-from redis.asyncio import BlockingConnectionPool
+from redis.asyncio import BlockingConnectionPool, Redis
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
+from thenga.kernel import networks
 from thenga.kernel.errors import RateLimited
 
 _log = structlog.get_logger()
@@ -38,6 +40,8 @@ _MOST_LEASES = 50_000
 # the keys are spread, and what does not fit shares one place: stricter, and bounded.
 _SHARDS = 64
 _SHARD_KEYS = 1_000
+
+_SITE = 8  # times the amount of a /64 is the amount of a /48
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,7 @@ class Limits:
             key_prefix="limit",
             connection_pool=self._pool,  # type: ignore[arg-type]  # taken, but not in its types
         )
+        self._client = Redis(connection_pool=self._pool)
         self._memory = tuple(MemoryStorage() for _ in range(_SHARDS))
         self._leases: dict[tuple[Rule, tuple[str, ...]], _Lease] = {}
         self._circuit = _Circuit()
@@ -165,6 +170,25 @@ class Limits:
             if (wait := lease.free_at - monotonic()) > 0:
                 raise refusal(rule, rule.amount, wait)  # Redis said so, and only time changes it
             return await self._decide(rule, lease.key, lambda: self._take_lease(rule, lease))
+
+    async def hit_address(self, rule: Rule, address: str) -> None:
+        """Count one call of an address; an IPv6 /64 is one, and so is its /48 (SEC-65)."""
+        first, *wider = networks.counted(address)
+        await self.hit(rule, first)
+        for network in wider:
+            await self.hit(_for_site(rule), network)
+
+    async def remember(self, name: str, seconds: int) -> bool | None:
+        """Whether no process had remembered this name; None while Redis is away."""
+        if not self._circuit.lets_through():
+            return None
+        try:
+            new = await self._client.set(f"once:{name}", 1, ex=seconds, nx=True)
+        except _AWAY as error:
+            self._circuit.failed(error)
+            return None
+        self._circuit.worked()
+        return bool(new)
 
     async def close(self) -> None:
         await self._pool.disconnect()
@@ -233,6 +257,13 @@ class Limits:
             return Standing(rule, True)
         window = Window(*await memory.get_sliding_window(key, rule.seconds))
         raise refusal(rule, rule.degraded, seconds_to_wait(rule, rule.degraded, window))
+
+
+@lru_cache
+def _for_site(rule: Rule) -> Rule:
+    """The amount of a /48, which holds many customers of one provider or one large company."""
+    amount, degraded = rule.amount * _SITE, rule.degraded * _SITE
+    return Rule(f"{rule.name}-site", amount, rule.seconds, rule.lease, degraded)
 
 
 def seconds_to_wait(rule: Rule, amount: int, window: Window) -> float:

@@ -60,6 +60,7 @@ _TRACEPARENT = re.compile(
 )
 _NO_ADDRESS = "0.0.0.0"  # a caller on a local socket; nobody's allowed network contains it
 _CLIENT_GONE = 499
+_NOSNIFF = (b"x-content-type-options", b"nosniff")  # an answer is what its type says
 
 
 @dataclass(slots=True)
@@ -84,7 +85,7 @@ class Proxies:
         """The rightmost address that is not one of our proxies."""
         peer = scope.get("client")
         address = (_address(peer[0]) if peer else None) or _NO_ADDRESS
-        if not self._networks or not self._trusts(address):
+        if not self._networks or not self.trusts(address):
             return address
         lines = [value for name, value in scope["headers"] if name == b"x-forwarded-for"]
         hops = b",".join(lines).decode("latin-1").split(",") if lines else []
@@ -93,13 +94,14 @@ class Proxies:
             if said is None:
                 break
             address = said
-            if not self._trusts(address):
+            if not self.trusts(address):
                 break
         return address
 
-    def _trusts(self, address: str) -> bool:
-        parsed = ip_address(address)
-        return any(parsed in network for network in self._networks)
+    def trusts(self, address: str) -> bool:
+        """Whether this is the address of one of our proxies."""
+        known = _address(address)
+        return known is not None and any(ip_address(known) in one for one in self._networks)
 
 
 @lru_cache(maxsize=4096)
@@ -137,7 +139,7 @@ class _Answer:
             for name, value in headers:
                 if name == b"content-type" and value.startswith(b"text/event-stream"):
                     self._become_stream()
-            headers.append(self._request_id)
+            headers += (self._request_id, _NOSNIFF)
             message["headers"] = headers
             self.status = message["status"]
         try:

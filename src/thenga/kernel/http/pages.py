@@ -37,7 +37,6 @@ _POLICY = "; ".join(
 )
 _HEADERS = {
     "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cache-Control": "public, max-age=300",
 }

@@ -19,6 +19,7 @@ class Rules:
     address: Rule
     actor: Rule
     callback: Rule
+    callback_address: Rule
     usage: Rule
     auth_address: Rule
     auth_account: Rule
@@ -37,6 +38,8 @@ class Rules:
             address=Rule("address", actors * 20, 60, lease=_lease(actors * 20)),
             actor=Rule("actor", actors, 60, lease=_lease(actors)),
             callback=Rule("callback", calls, 1, lease=max(1, calls // 10)),
+            # Calls that no provider has signed; true ones are not counted here (SEC-64).
+            callback_address=_strict("callback-address", addresses, 60, alone=addresses // 3),
             usage=Rule("usage", batches, 1, lease=max(1, batches // 10)),
             auth_address=_strict("auth-address", addresses, 60, alone=addresses // 3),
             auth_account=_strict("auth-account", accounts, 60, alone=accounts // 2),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
 from random import SystemRandom
+from secrets import token_hex
 from typing import TypeVar
 from urllib.parse import quote
 
@@ -52,13 +53,23 @@ def path_of(port_name: str, method: str) -> str:
     return f"/internal/ports/{port_name}/{method}"
 
 
-def signature(secret: bytes, *, timestamp: str, path: str, actor: str, body: bytes) -> str:
-    """Each part goes in with its length, so that no byte can move from one part to the next."""
+def signature(
+    secret: bytes, *, timestamp: str, nonce: str, path: str, actor: str, digest: str
+) -> str:
+    """Of the headers, which name the digest of the body: so it is checked before the body is read.
+
+    Each part goes in with its length, so that no byte can move from one part to the next.
+    """
     mac = hmac.new(secret, digestmod=sha256)
-    for part in (timestamp.encode(), path.encode(), actor.encode(), body):
-        mac.update(b"%d:" % len(part))
-        mac.update(part)
+    for part in (timestamp, nonce, path, actor, digest):
+        encoded = part.encode()
+        mac.update(b"%d:" % len(encoded))
+        mac.update(encoded)
     return mac.hexdigest()
+
+
+def digest_of(body: bytes) -> str:
+    return sha256(body).hexdigest()
 
 
 def checked(secret: bytes) -> bytes:
@@ -151,7 +162,9 @@ class Line:
         # Percent signs carry what a header cannot: line ends, and letters beyond ASCII.
         actor = quote(context.actor, safe='{}[]":,@')
         timestamp = str(int(self.now().timestamp()))
-        sealed = signature(self.secret, timestamp=timestamp, path=path, actor=actor, body=body)
+        nonce, digest = token_hex(16), digest_of(body)  # each try is a call of its own
+        named = {"timestamp": timestamp, "nonce": nonce, "path": path, "digest": digest}
+        sealed = signature(self.secret, actor=actor, **named)
         carried = {
             "Thenga-Actor": actor,
             "X-Request-Id": context.request_id,
@@ -161,6 +174,8 @@ class Line:
             "Content-Type": "application/json",
             "Thenga-Signature": sealed,
             "Thenga-Timestamp": timestamp,
+            "Thenga-Nonce": nonce,
+            "Thenga-Digest": digest,
             "Thenga-Deadline-Ms": str(max(0, int(seconds * 1000))),
             **{name: value for name, value in carried.items() if value},
         }

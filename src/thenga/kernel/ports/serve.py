@@ -1,6 +1,11 @@
-"""The answering side of ports asked over the wire: verify, run under the deadline, answer."""
+"""The answering side of ports asked over the wire: verify, run under the deadline, answer.
+
+The headers are signed with the digest of the body, so nothing of a body is read for strangers; a
+signature is good for one call (SEC-60).
+"""
 
 import hmac
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,20 +15,24 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from thenga.kernel.errors import MalformedRequest, NotFound, Problem, TooLarge, Unauthenticated
+from thenga.kernel.errors import MalformedRequest, NotFound, Problem, Unauthenticated
+from thenga.kernel.http.bounds import check_length, read_body
 from thenga.kernel.ports.binding import Bindings, problem_as_json, within
+from thenga.kernel.ports.once import WINDOW, Once
 from thenga.kernel.ports.port import MethodShape, Port, methods
 from thenga.kernel.ports.remote import (
     ANSWERED,
     CallContext,
     calling,
     checked,
+    digest_of,
     path_of,
     signature,
 )
 
-WINDOW = 300  # seconds a signature lives, either way
 BODY_BYTES = 1024 * 1024
+BODY_SECONDS = 5.0
+_NONCE = re.compile(r"[0-9a-f]{32}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +51,10 @@ def routes(
     secret: bytes,
     *,
     now: Callable[[], datetime],
+    once: Once | None = None,
 ) -> list[Route]:
     """Mounted only where other processes ask; refuses to start if a served port is not bound."""
-    key = checked(secret)
+    key, once = checked(secret), once or Once()
     known: dict[tuple[str, str], Served] = {}
     for port in served:
         implementation = bindings.of(port)
@@ -56,7 +66,8 @@ def routes(
     async def answer(request: Request) -> Response:
         asked = request.path_params["port"], request.path_params["method"]
         try:
-            body = await _verified_body(request, path_of(*asked), key, now)
+            await _verify(request, path_of(*asked), key, now(), once)
+            body = await _body(request)
             if asked not in known:
                 raise NotFound
             one = known[asked]
@@ -85,32 +96,34 @@ async def _run(
     return response
 
 
-async def _verified_body(
-    request: Request, path: str, key: bytes, now: Callable[[], datetime]
-) -> bytes:
-    """Nothing of the body is believed, or even parsed, before its signature is."""
-    timestamp = request.headers.get("Thenga-Timestamp", "")
-    given = request.headers.get("Thenga-Signature", "")
-    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12 and given):
+async def _verify(request: Request, path: str, key: bytes, now: datetime, once: Once) -> None:
+    """Whether one of our own processes sent these headers, now, and for the first time."""
+    timestamp, nonce, digest, given = (
+        request.headers.get(name, "")
+        for name in ("Thenga-Timestamp", "Thenga-Nonce", "Thenga-Digest", "Thenga-Signature")
+    )
+    if not (timestamp.isascii() and timestamp.isdigit() and len(timestamp) <= 12):
         raise Unauthenticated
-    if abs(now().timestamp() - int(timestamp)) > WINDOW:
+    age = abs(now.timestamp() - int(timestamp))
+    if age > WINDOW or _NONCE.fullmatch(nonce) is None:
         raise Unauthenticated
-    body = await _bounded_body(request)
     actor = request.headers.get("Thenga-Actor", "")
-    expected = signature(key, timestamp=timestamp, path=path, actor=actor, body=body)
+    named = {"timestamp": timestamp, "nonce": nonce, "path": path, "digest": digest}
+    expected = signature(key, actor=actor, **named)
     # As bytes, because the comparison of text raises on letters beyond ASCII.
     if not hmac.compare_digest(expected.encode(), given.encode()):
         raise Unauthenticated
+    if not await once.take(nonce, age=age):
+        raise Unauthenticated
+
+
+async def _body(request: Request) -> bytes:
+    """The body that the signed digest names, bounded in bytes and time."""
+    check_length(request.headers.get("content-length"), BODY_BYTES)
+    body = await read_body(request.receive, BODY_BYTES, seconds=BODY_SECONDS)
+    if not hmac.compare_digest(digest_of(body), request.headers.get("Thenga-Digest", "")):
+        raise Unauthenticated
     return body
-
-
-async def _bounded_body(request: Request) -> bytes:
-    parts = bytearray()
-    async for part in request.stream():
-        parts += part
-        if len(parts) > BODY_BYTES:
-            raise TooLarge(limitBytes=BODY_BYTES)
-    return bytes(parts)
 
 
 def _deadline(request: Request, otherwise: float) -> float:

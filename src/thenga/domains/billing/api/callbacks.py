@@ -71,7 +71,8 @@ class ProviderScheme:
         call = Call(body, list(headers.items()), url, host.now())
         found = known.provider.verify(call, known.secrets)
         if isinstance(found, Refused):
-            return SignedCall(None, content=Turned(name, body, found.cause))
+            turned = Turned(name, body, found.cause)
+            return SignedCall(None, content=turned, verified=False)
         told = (name, found.event_key, found.event_type, found.secret_used, found.content)
         return SignedCall(None, content=Received(*told))
 
