@@ -128,7 +128,7 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
             "redis": settings.redis.replace("/0", "/1"),
         }
     )
-    made_on = make_host(generous)
+    made_on = make_host(generous, system_logins=False)
     yield build(generous, made_on)
     await made_on.close()
 

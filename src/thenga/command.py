@@ -53,6 +53,7 @@ def _add_running(commands: Commands) -> None:
     api.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     api.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
     _add(commands, "worker", _worker, "carry events, react to them, seal the audit and do jobs")
+    _add(commands, "reseal", _reseal, "seal what former keys sealed under the present one")
     sandbox = _add(commands, "sandbox", _sandbox, "serve the provider that sandboxes pay with")
     sandbox.add_argument("--port", type=int, default=8017, help="on loopback (%(default)s)")
     _add(commands, "doctor", _doctor, "examine this installation; exit 1 if something is not right")
@@ -100,6 +101,7 @@ def _dev(asked: argparse.Namespace) -> int:
 
 def _migrate(_: argparse.Namespace) -> int:
     from thenga import topology
+    from thenga.kernel import starting
     from thenga.kernel.db.migrate import Migrated, migrate
     from thenga.kernel.host import make_host
     from thenga.kernel.manifest import Domain
@@ -107,6 +109,7 @@ def _migrate(_: argparse.Namespace) -> int:
 
     settings = load()
     domains = topology.load(topology.names_here(settings))
+    starting.check(settings, domains)
 
     async def seed(seeding: Sequence[Domain]) -> None:
         host = make_host(settings)
@@ -140,12 +143,16 @@ def _worker(_: argparse.Namespace) -> int:
 def _sandbox(asked: argparse.Namespace) -> int:
     import uvicorn
 
+    from thenga import topology
     from thenga.domains.billing.adapters.providers import sandbox_secret
     from thenga.domains.billing.adapters.sandbox_server import SandboxServer
+    from thenga.kernel import starting
     from thenga.kernel.host import make_host
     from thenga.kernel.settings import load
 
-    host = make_host(load())
+    settings = load()
+    starting.check(settings, topology.load(["billing"]))
+    host = make_host(settings, system_logins=False)
     server = SandboxServer(
         secret=sandbox_secret(host),
         base_url=f"http://127.0.0.1:{asked.port}",
@@ -154,6 +161,31 @@ def _sandbox(asked: argparse.Namespace) -> int:
     )
     uvicorn.run(server.app, host="127.0.0.1", port=asked.port, log_level="warning")
     return 0
+
+
+def _reseal(_: argparse.Namespace) -> int:
+    from thenga import topology
+    from thenga.kernel import starting
+    from thenga.kernel.db import sealed
+    from thenga.kernel.host import make_host
+    from thenga.kernel.settings import load
+
+    settings = load()
+    domains = topology.load(topology.names_here(settings))
+    starting.check(settings, domains)
+
+    async def reseal() -> int:
+        host = make_host(settings)
+        try:
+            for domain in domains:
+                print(f"{domain.name}: {await sealed.reseal(host, domain.name)} values resealed")
+            return sum([await sealed.waiting(host, domain.name) for domain in domains])
+        finally:
+            await host.engines.close()
+
+    left = asyncio.run(reseal())
+    print("former keys can be removed" if not left else f"{left} values left; run it again")
+    return 1 if left else 0
 
 
 def _doctor(_: argparse.Namespace) -> int:

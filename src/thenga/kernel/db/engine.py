@@ -11,6 +11,7 @@ from typing import Any
 import asyncpg
 import orjson
 
+from thenga.kernel import secret_settings
 from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.settings import Settings
 
@@ -24,14 +25,15 @@ Session = Connection  # outside the pools, for a lock that lives and dies with i
 
 
 class NoSystemLogin(RuntimeError):
-    """This process was given no address for the system logins; only workers are."""
+    """This process may not use the system logins; only workers may."""
 
 
 class Engines:
     """The pools of this process, by login."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, system_logins: bool = True) -> None:
         self._settings = settings
+        self._system_logins = system_logins
         self._pools: dict[str, Pool] = {}
 
     def address(self, domain: str, login: str) -> str:
@@ -39,11 +41,13 @@ class Engines:
         if login == f"{domain}_system":
             template = self._settings.of_domain("system_database", domain)
             template = template or self._settings.system_database
-            if not template:
+            if not (template and self._system_logins):
                 raise NoSystemLogin(login)
+            secret = self._settings.system_database_secret
         else:
             template = self._settings.of_domain("database", domain) or self._settings.database
-        return template.replace("{login}", login)
+            secret = self._settings.database_secret
+        return secret_settings.address(template, secret, login)
 
     def pool(self, domain: str, login: str | None = None) -> Pool:
         """The pool of a domain's own login, or of another of its logins."""

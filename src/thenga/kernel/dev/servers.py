@@ -28,6 +28,7 @@ from thenga.kernel.dev.processes import NeverAnswered, Process
 
 NAMES = ("postgres", "nats", "redis")
 DATABASE = "thenga"
+SECRETS = ("admin", "application", "system", "nats", "internal", "sealing", "lookup")
 POSTGRES_VERSION = 15  # the oldest we write for, and the one of the containers
 NATS_VERSION = (2, 12)  # older ones drop fields of streams and consumers without a word
 POSTGRES_SETTINGS = {
@@ -163,21 +164,28 @@ def environment(state: State) -> dict[str, str]:
     """The settings that reach these servers; the application fills in `{login}`."""
     ports, secret = state.ports, state.secrets
     return {
-        "THENGA_DATABASE": _address(state, "{login}", "application"),
-        "THENGA_SYSTEM_DATABASE": _address(state, "{login}", "system"),
-        "THENGA_ADMIN_DATABASE": _address(state, "postgres", "admin"),
+        "THENGA_DATABASE": _address(state, "{login}", "{password}"),
+        "THENGA_DATABASE_SECRET": secret["application"],
+        "THENGA_SYSTEM_DATABASE": _address(state, "{login}", "{password}"),
+        "THENGA_SYSTEM_DATABASE_SECRET": secret["system"],
+        "THENGA_ADMIN_DATABASE": _address(state, "postgres", secret["admin"]),
         "THENGA_NATS": f"nats://127.0.0.1:{ports['nats']}",
         "THENGA_NATS_MONITOR": f"http://127.0.0.1:{ports['nats_monitor']}",
         "THENGA_REDIS": f"redis://127.0.0.1:{ports['redis']}/0",
         "THENGA_INTERNAL_SECRET": secret["internal"],
         "THENGA_SEALING_KEY": secret["sealing"],
+        "THENGA_LOOKUP_KEY": secret["lookup"],
         "THENGA_WITHOUT_BILLING": "true",
     }
 
 
-def _address(state: State, login: str, secret: str, database: str = DATABASE) -> str:
-    password, port = state.secrets[secret], state.ports["postgres"]
+def _address(state: State, login: str, password: str, database: str = DATABASE) -> str:
+    port = state.ports["postgres"]
     return f"postgresql://{login}:{password}@127.0.0.1:{port}/{database}"
+
+
+def _admin(state: State) -> str:
+    return _address(state, "postgres", state.secrets["admin"], "postgres")
 
 
 # What is remembered
@@ -199,10 +207,7 @@ def _new(home: Path) -> State:
     return State(
         postgres=cluster.place(home),
         ports=dict(zip(names, processes.free_ports(len(names)), strict=True)),
-        secrets={
-            name: secrets.token_hex(32 if name in ("internal", "sealing") else 16)
-            for name in ("admin", "application", "system", "internal", "sealing")
-        },
+        secrets={name: secrets.token_hex(32) for name in SECRETS},
     )
 
 
@@ -215,7 +220,12 @@ def _known(home: Path) -> State:
 
 def _load(home: Path) -> State | None:
     path = home / "state.json"
-    return State.model_validate_json(path.read_text()) if path.exists() else None
+    if not path.exists():
+        return None
+    state = State.model_validate_json(path.read_text())
+    for name in SECRETS:  # a folder of an older version lacks those that came later
+        state.secrets.setdefault(name, secrets.token_hex(32))
+    return state
 
 
 def _save(home: Path, state: State) -> None:
@@ -309,7 +319,7 @@ def _launch_redis(home: Path, state: State) -> Process:
 
 def _postgres_answers(state: State) -> bool:
     try:
-        psycopg.connect(_address(state, "postgres", "admin", "postgres"), connect_timeout=2).close()
+        psycopg.connect(_admin(state), connect_timeout=2).close()
     except psycopg.OperationalError:
         return False
     return True
@@ -337,8 +347,7 @@ def _redis_answers(state: State) -> bool:
 
 
 def _make_database(state: State) -> None:
-    address = _address(state, "postgres", "admin", "postgres")
-    with psycopg.connect(address, autocommit=True) as connection:
+    with psycopg.connect(_admin(state), autocommit=True) as connection:
         known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
         if known.fetchone() is None:
             connection.execute(f"CREATE DATABASE {DATABASE} TEMPLATE template0")
