@@ -56,6 +56,7 @@ def _add_running(commands: Commands) -> None:
     _add(commands, "reseal", _reseal, "seal what former keys sealed under the present one")
     sandbox = _add(commands, "sandbox", _sandbox, "serve the provider that sandboxes pay with")
     sandbox.add_argument("--port", type=int, default=8017, help="on loopback (%(default)s)")
+    _add(commands, "nats-config", _nats_config, "print the accounts of NATS; keep them secret")
     _add(commands, "doctor", _doctor, "examine this installation; exit 1 if something is not right")
 
 
@@ -84,7 +85,7 @@ def _dev(asked: argparse.Namespace) -> int:
 
     home = asked.home or servers.default_home()
     if asked.action == "up":
-        servers.up(home)
+        servers.up(home, _reads())
         print(f"settings for `thenga` are in {home / 'env'}")
     elif asked.action == "down":
         servers.down(home)
@@ -96,6 +97,22 @@ def _dev(asked: argparse.Namespace) -> int:
         print(f"{name:<9} port {one.port:<6} {state}")
     if not standing:
         print(f"no servers in {home}")
+    return 0
+
+
+def _reads() -> dict[str, Sequence[str]]:
+    """Which domain reads whose events, by the manifests."""
+    from thenga import topology
+    from thenga.kernel.events import accounts
+
+    return dict(accounts.reads_of(topology.load(topology.DOMAINS)))
+
+
+def _nats_config(_: argparse.Namespace) -> int:
+    from thenga.kernel.events import accounts
+    from thenga.kernel.settings import load
+
+    print(accounts.config(_reads(), load().nats_secret.get_secret_value()), end="")
     return 0
 
 

@@ -13,9 +13,11 @@ import nats.errors
 import psycopg
 import redis
 
+from thenga.kernel import secret_settings
 from thenga.kernel.clock import SystemClock
 from thenga.kernel.db.migrate import EXTENSIONS
 from thenga.kernel.dev.servers import NATS_VERSION, POSTGRES_VERSION
+from thenga.kernel.events import accounts
 from thenga.kernel.settings import Settings
 
 PYTHON_VERSION = (3, 11)
@@ -136,8 +138,9 @@ def _nats(settings: Settings) -> Iterator[Finding]:
     if not settings.nats:
         yield Finding("nats", False, "no address", "set THENGA_NATS")
         return
+    address = secret_settings.address(settings.nats, settings.nats_secret, accounts.TOOLS)
     try:
-        version, stored = asyncio.run(asyncio.wait_for(_ask_nats(settings.nats), _SECONDS))
+        version, stored = asyncio.run(asyncio.wait_for(_ask_nats(address), _SECONDS))
     except (OSError, TimeoutError, nats.errors.Error) as error:
         yield Finding("nats", False, type(error).__name__, "start it, or mend THENGA_NATS")
         return

@@ -25,8 +25,10 @@ from pydantic import BaseModel
 
 from thenga.kernel.dev import cluster, processes
 from thenga.kernel.dev.processes import NeverAnswered, Process
+from thenga.kernel.events import accounts
 
 NAMES = ("postgres", "nats", "redis")
+ACCOUNTS = "nats-accounts.conf"
 DATABASE = "thenga"
 SECRETS = ("admin", "application", "system", "nats", "internal", "sealing", "lookup")
 POSTGRES_VERSION = 15  # the oldest we write for, and the one of the containers
@@ -76,10 +78,15 @@ def default_home() -> Path:
     return Path(os.environ.get("THENGA_HOME", ".dev"))
 
 
-def up(home: Path) -> dict[str, str]:
-    """Start what is not running, wait until it answers, and give the settings that reach it."""
+def up(home: Path, reads: accounts.Reads | None = None) -> dict[str, str]:
+    """Start what is not running, wait until it answers, and give the settings that reach it.
+
+    `reads` says which domains have an account in NATS and what each of them reads; without it
+    those stay that are there.
+    """
     with _alone(home) as home:
         state = _load(home) or _new(home)
+        _write_accounts(home, state, reads)
         dead = [name for name in NAMES if not state.is_running(name)]
         _renew_ports(state, dead)
         for name in dead:
@@ -117,7 +124,13 @@ def remove(home: Path) -> None:
         # One by one: the folder may hold what is not ours.
         for folder in (state.postgres, home / "nats", home / "redis"):
             shutil.rmtree(folder, ignore_errors=True)
-        for name in ("env", "state.json", "nats.conf", *(f"{each}.log" for each in NAMES)):
+        for name in (
+            "env",
+            "state.json",
+            "nats.conf",
+            ACCOUNTS,
+            *(f"{each}.log" for each in NAMES),
+        ):
             (home / name).unlink(missing_ok=True)
 
 
@@ -169,13 +182,13 @@ def environment(state: State) -> dict[str, str]:
         "THENGA_SYSTEM_DATABASE": _address(state, "{login}", "{password}"),
         "THENGA_SYSTEM_DATABASE_SECRET": secret["system"],
         "THENGA_ADMIN_DATABASE": _address(state, "postgres", secret["admin"]),
-        "THENGA_NATS": f"nats://127.0.0.1:{ports['nats']}",
+        "THENGA_NATS": f"nats://{{login}}:{{password}}@127.0.0.1:{ports['nats']}",
+        "THENGA_NATS_SECRET": secret["nats"],
         "THENGA_NATS_MONITOR": f"http://127.0.0.1:{ports['nats_monitor']}",
         "THENGA_REDIS": f"redis://127.0.0.1:{ports['redis']}/0",
         "THENGA_INTERNAL_SECRET": secret["internal"],
         "THENGA_SEALING_KEY": secret["sealing"],
         "THENGA_LOOKUP_KEY": secret["lookup"],
-        "THENGA_WITHOUT_BILLING": "true",
     }
 
 
@@ -298,9 +311,21 @@ def _launch_nats(home: Path, state: State) -> Process:
     config.write_text(
         f'host: "127.0.0.1"\nport: {state.ports["nats"]}\n'
         f'http: "127.0.0.1:{state.ports["nats_monitor"]}"\n'
-        "jetstream {\n" + "\n".join(lines) + "\n}\n"
+        "jetstream {\n" + "\n".join(lines) + f'\n}}\ninclude "{ACCOUNTS}"\n'
     )
     return processes.spawn([server, "-c", str(config)], log=home / "nats.log", folder=home)
+
+
+def _write_accounts(home: Path, state: State, reads: accounts.Reads | None) -> None:
+    path = home / ACCOUNTS
+    if reads is None and path.exists():
+        return
+    text = accounts.config(reads or {}, state.secrets["nats"])
+    if path.exists() and path.read_text() == text:
+        return
+    _write(path, text)
+    if state.is_running("nats"):
+        os.kill(state.processes["nats"].pid, signal.SIGHUP)  # it reads its accounts again
 
 
 def _launch_redis(home: Path, state: State) -> Process:
