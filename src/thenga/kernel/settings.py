@@ -39,8 +39,6 @@ class Settings(BaseSettings):
     trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed
     test_build: bool = False  # opens test hooks; a production start with it is refused
     production: bool = False
-    # Says that no process of this deployment answers for Billing; then every feature is entitled.
-    without_billing: bool = False
 
     pool_size: int = Field(default=8, ge=1, le=200)
     in_flight: int = Field(default=200, ge=1)  # requests at once in a process

@@ -71,7 +71,7 @@ class Facts:
     factor_kinds: list[str] | None = None
     sandbox: bool | None = None  # whether the organization is one
     # Filled in only where Billing was asked for this very decision (IDN-32).
-    billing: str = "not_asked"  # not_asked, answered, silent or absent
+    billing: str = "not_asked"  # not_asked, answered or silent
     signal_remedy: dict[str, Any] | None = None
 
 
