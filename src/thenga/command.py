@@ -56,7 +56,8 @@ def _add_running(commands: Commands) -> None:
     _add(commands, "reseal", _reseal, "seal what former keys sealed under the present one")
     sandbox = _add(commands, "sandbox", _sandbox, "serve the provider that sandboxes pay with")
     sandbox.add_argument("--port", type=int, default=8017, help="on loopback (%(default)s)")
-    _add(commands, "nats-config", _nats_config, "print the accounts of NATS; keep them secret")
+    mesh = _add(commands, "nats-config", _nats_config, "write the accounts of NATS, a domain each")
+    mesh.add_argument("output", type=Path, help="file for `include` in nats.conf; it has secrets")
     _add(commands, "doctor", _doctor, "examine this installation; exit 1 if something is not right")
 
 
@@ -108,11 +109,16 @@ def _reads() -> dict[str, Sequence[str]]:
     return dict(accounts.reads_of(topology.load(topology.DOMAINS)))
 
 
-def _nats_config(_: argparse.Namespace) -> int:
+def _nats_config(asked: argparse.Namespace) -> int:
+    from thenga.kernel import secret_settings
     from thenga.kernel.events import accounts
     from thenga.kernel.settings import load
 
-    print(accounts.config(_reads(), load().nats_secret.get_secret_value()), end="")
+    secret = load().nats_secret.get_secret_value()
+    secret_settings.check_one(secret_settings.Secret("THENGA_NATS_SECRET", secret))
+    asked.output.unlink(missing_ok=True)
+    asked.output.touch(mode=0o600)
+    asked.output.write_text(accounts.config(_reads(), secret))
     return 0
 
 

@@ -145,3 +145,13 @@ def test_each_command_asks_before_it_starts(command: list[str], tmp_path: Path) 
     assert done.returncode != 0
     assert "THENGA_SEALING_KEY is constant" in done.stderr + done.stdout
     assert "00" * 32 not in done.stderr + done.stdout
+
+
+def test_no_setting_turns_plans_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Development has plans too; `tests/flows/test_authorization.py` meets them."""
+    settings = settings_of(good() | {"THENGA_WITHOUT_BILLING": "true"}, monkeypatch)
+    source = Path(starting.__file__).parents[1]
+    uses = [path for path in source.rglob("*.py") if "without_billing" in path.read_text().lower()]
+
+    assert "without_billing" not in type(settings).model_fields
+    assert uses == []

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import timedelta
+from functools import partial
 from uuid import UUID, uuid4
 
 import httpx2
@@ -186,10 +187,8 @@ def _forged(host: Host, organization_id: UUID, told_id: UUID, **changes: object)
     return orjson.dumps(envelope | changes)
 
 
-async def test_a_forged_clock_moves_no_live_organization(
-    api: httpx2.AsyncClient, host: Host, seeded: None
-) -> None:
-    """Even with the login of Organization: only a sandbox has a clock."""
+async def _forge(api: httpx2.AsyncClient, host: Host) -> tuple[list[str], int]:
+    """Which clocks forged events move, sent with the login of Organization itself."""
     domains = topology.load(topology.DOMAINS)
     async with clocks.running([MeshSide(host, domains)]):
         live = await clocks.furnish(api, host, "live")
@@ -203,9 +202,9 @@ async def test_a_forged_clock_moves_no_live_organization(
             await js.publish(f"{subject}.{sandbox.id}", _forged(host, sandbox.id, live.id))
             other = _forged(host, sandbox.id, sandbox.id, source="/billing")
             await js.publish(f"{subject}.{sandbox.id}", other)
-        for name in (*topology.DOMAINS,):
+        for name in topology.DOMAINS:
             consumer = mesh.consumer_name(name, "organization")
-            assert await streams.came(lambda c=consumer: streams.is_consumed(host, c), 60)
+            assert await streams.came(partial(streams.is_consumed, host, consumer), 60)
         moved = [
             name
             for name in topology.DOMAINS
@@ -218,8 +217,29 @@ async def test_a_forged_clock_moves_no_live_organization(
                 "WHERE organization_id = ANY($1) AND ahead <> interval '0'",
                 [live.id, sandbox.id],
             )
+    return moved, ahead
+
+
+async def test_a_forged_clock_moves_no_live_organization(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+) -> None:
+    """Even with the login of Organization: only a sandbox has a clock."""
+    moved, ahead = await _forge(api, host)
+
     print(f"\nmesh forged_events=4 clocks_moved={len(moved)} gates_moved={ahead}")
     assert (moved, ahead) == ([], 0)
+
+
+async def test_a_domain_that_believes_the_envelope_is_found(
+    api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for domain in topology.load(topology.DOMAINS):
+        if domain.name == "billing":
+            monkeypatch.setattr(domain.reactions, "is_sandbox", None)
+
+    moved, _ = await _forge(api, host)
+
+    assert moved == ["billing"]
 
 
 def test_every_domain_knows_which_organization_is_a_sandbox() -> None:

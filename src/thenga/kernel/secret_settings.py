@@ -50,12 +50,16 @@ def check(settings: Settings, domains: Sequence["Domain"]) -> None:
         return
     known: dict[str, str] = {}
     for secret in held(settings, domains):
-        if (fault := _fault(secret)) is not None:
-            raise WeakSecret(f"{secret.setting} {fault}")
+        check_one(secret)
         value = secret.value.lower()  # hex is the same in either case
         if (other := known.get(value)) is not None:
             raise WeakSecret(f"{secret.setting} and {other} are equal; each needs its own value")
         known[value] = secret.setting
+
+
+def check_one(secret: Secret) -> None:
+    if (fault := _fault(secret)) is not None:
+        raise WeakSecret(f"{secret.setting} {fault}")
 
 
 def held(settings: Settings, domains: Sequence["Domain"]) -> Iterator[Secret]:

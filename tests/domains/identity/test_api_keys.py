@@ -305,6 +305,7 @@ async def test_keys_of_live_organizations_begin_otherwise(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     live = await people.member(host, uuid4(), role="owner")
+    await held.with_api_keys(host, live.organization_id)
 
     key = await made(api, live)
 

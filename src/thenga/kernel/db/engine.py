@@ -6,6 +6,7 @@ organizations, held by workers only, and, where it has a gate, `<domain>_gate`.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import asyncpg
@@ -22,6 +23,25 @@ __all__ = ["Connection", "Engines", "NoSystemLogin", "Session"]
 _PREPARED = 1_000
 
 Session = Connection  # outside the pools, for a lock that lives and dies with it
+
+
+# A login may change the defaults of its own role (`ALTER ROLE … SET`), and PostgreSQL has no way to
+# forbid it. What a connection asks for at its start wins over them, so it asks for all that counts.
+_PINNED = {
+    "row_security": "on",
+    "default_transaction_read_only": "off",
+    "default_transaction_isolation": "read committed",
+    "standard_conforming_strings": "on",
+    "app.organization_id": "",
+    "app.user_id": "",
+    "app.presented": "",
+    "app.platform": "",
+}
+
+
+def pinned(domain: str) -> dict[str, str]:
+    """The session settings that no default of a role may change; see decision 0024."""
+    return {**_PINNED, "search_path": domain}
 
 
 class NoSystemLogin(RuntimeError):
@@ -55,11 +75,12 @@ class Engines:
         pool = self._pools.get(login)
         if pool is None:
             address = self.address(domain, login)
-            pool = Pool(lambda: self._connect(address, login), self._settings.pool_size)
+            connect = partial(self._connect, domain, address, login)
+            pool = Pool(connect, self._settings.pool_size)
             self._pools[login] = pool
         return pool
 
-    async def _connect(self, address: str, login: str) -> Connection:
+    async def _connect(self, domain: str, address: str, login: str) -> Connection:
         seconds = self._settings.statement_seconds
         connection = await asyncpg.connect(
             address,
@@ -67,6 +88,7 @@ class Engines:
             command_timeout=seconds,
             statement_cache_size=_PREPARED,
             server_settings={
+                **pinned(domain),
                 "application_name": f"thenga {login}",
                 "jit": "off",
                 "statement_timeout": str(int(seconds * 1000)),
@@ -90,7 +112,11 @@ class Engines:
             self.address(domain, login),
             timeout=5,
             command_timeout=60,
-            server_settings={"application_name": f"thenga {login} session", "jit": "off"},
+            server_settings={
+                **pinned(domain),
+                "application_name": f"thenga {login} session",
+                "jit": "off",
+            },
         )
 
     async def close(self) -> None:

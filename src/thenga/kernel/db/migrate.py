@@ -71,6 +71,8 @@ def _make_roles(connection: sa.Connection, settings: Settings, target: Migrated)
     for login in logins:
         _make_role(connection, login, urlsplit(engines.address(domain, login)).password or "")
         connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {domain} TO {login}")
+        # A login may have changed its own defaults; only ours stay.
+        connection.exec_driver_sql(f"ALTER ROLE {login} RESET ALL")
         connection.exec_driver_sql(f"ALTER ROLE {login} SET search_path = {domain}")
     connection.exec_driver_sql("REVOKE ALL ON SCHEMA public FROM PUBLIC")
     for extension in EXTENSIONS:

@@ -321,11 +321,14 @@ def _write_accounts(home: Path, state: State, reads: accounts.Reads | None) -> N
     if reads is None and path.exists():
         return
     text = accounts.config(reads or {}, state.secrets["nats"])
-    if path.exists() and path.read_text() == text:
+    known = path.exists()
+    if known and path.read_text() == text:
         return
     _write(path, text)
-    if state.is_running("nats"):
+    if state.is_running("nats") and known:
         os.kill(state.processes["nats"].pid, signal.SIGHUP)  # it reads its accounts again
+    elif state.is_running("nats"):  # of an older version, which had none
+        processes.end(state.processes.pop("nats"), _GENTLY["nats"], seconds=10)
 
 
 def _launch_redis(home: Path, state: State) -> Process:

@@ -68,11 +68,12 @@ def _exports(source: str, readers: Sequence[str]) -> list[dict[str, object]]:
         acknowledging = f"$JS.ACK.{stream_name(source)}.{consumer_name(reader, source)}.>"
         for subject in (acknowledging, *(f"$JS.API.{call}" for call in _calls(source, reader))):
             shared.setdefault(subject, []).append(reader.upper())
-    return [
-        {"service": subject, "accounts": accounts}
-        | ({"response_type": "stream"} if ".MSG.NEXT." in subject else {})
-        for subject, accounts in shared.items()
-    ]
+    made: list[dict[str, object]] = []
+    for subject, accounts in shared.items():
+        # A batch of messages is many answers to one question.
+        several = {"response_type": "stream"} if ".MSG.NEXT." in subject else {}
+        made.append({"service": subject, "accounts": accounts, **several})
+    return made
 
 
 def _imports(source: str, reader: str) -> list[dict[str, object]]:
