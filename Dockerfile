@@ -13,7 +13,8 @@ COPY src ./src
 RUN printf '%s\n' '#!/usr/local/bin/python' 'from thenga.command import main' 'raise SystemExit(main())' \
       > /usr/local/bin/thenga \
     && chmod 755 /usr/local/bin/thenga \
-    && useradd --system --no-create-home --shell /usr/sbin/nologin thenga
+    && useradd --system --no-create-home --shell /usr/sbin/nologin thenga \
+    && install -d -o thenga -m 700 /etc/thenga/accounts
 
 USER thenga
 

@@ -14,7 +14,7 @@ import structlog
 from fastapi import FastAPI
 from hypothesis import settings as hypothesis_settings
 
-from tests import providers
+from tests import meshes, providers
 from tests.documented import Documented
 from tests.factories import facts
 from tests.letters import Letters
@@ -48,7 +48,7 @@ def home() -> Iterator[Path]:
     """The folder of this run's own PostgreSQL, NATS and Redis."""
     folder = Path(tempfile.mkdtemp(prefix="thenga-test-"))
     folder.chmod(0o755)
-    settings = servers.up(folder)
+    settings = servers.up(folder, meshes.reads())
     # Kept from the outside: a process that a test starts finds the same servers.
     os.environ.update(settings | {"THENGA_TEST_BUILD": "true"} | providers.SETTINGS)
     yield folder
@@ -128,7 +128,7 @@ async def app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI]:
             "redis": settings.redis.replace("/0", "/1"),
         }
     )
-    made_on = make_host(generous)
+    made_on = make_host(generous, system_logins=False)
     yield build(generous, made_on)
     await made_on.close()
 

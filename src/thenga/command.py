@@ -53,8 +53,11 @@ def _add_running(commands: Commands) -> None:
     api.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     api.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
     _add(commands, "worker", _worker, "carry events, react to them, seal the audit and do jobs")
+    _add(commands, "reseal", _reseal, "seal what former keys sealed under the present one")
     sandbox = _add(commands, "sandbox", _sandbox, "serve the provider that sandboxes pay with")
     sandbox.add_argument("--port", type=int, default=8017, help="on loopback (%(default)s)")
+    mesh = _add(commands, "nats-config", _nats_config, "write the accounts of NATS, a domain each")
+    mesh.add_argument("output", type=Path, help="file for `include` in nats.conf; it has secrets")
     _add(commands, "doctor", _doctor, "examine this installation; exit 1 if something is not right")
 
 
@@ -83,7 +86,7 @@ def _dev(asked: argparse.Namespace) -> int:
 
     home = asked.home or servers.default_home()
     if asked.action == "up":
-        servers.up(home)
+        servers.up(home, _reads())
         print(f"settings for `thenga` are in {home / 'env'}")
     elif asked.action == "down":
         servers.down(home)
@@ -98,8 +101,30 @@ def _dev(asked: argparse.Namespace) -> int:
     return 0
 
 
+def _reads() -> dict[str, Sequence[str]]:
+    """Which domain reads whose events, by the manifests."""
+    from thenga import topology
+    from thenga.kernel.events import accounts
+
+    return dict(accounts.reads_of(topology.load(topology.DOMAINS)))
+
+
+def _nats_config(asked: argparse.Namespace) -> int:
+    from thenga.kernel import secret_settings
+    from thenga.kernel.events import accounts
+    from thenga.kernel.settings import load
+
+    secret = load().nats_secret.get_secret_value()
+    secret_settings.check_one(secret_settings.Secret("THENGA_NATS_SECRET", secret))
+    asked.output.unlink(missing_ok=True)
+    asked.output.touch(mode=0o600)
+    asked.output.write_text(accounts.config(_reads(), secret))
+    return 0
+
+
 def _migrate(_: argparse.Namespace) -> int:
     from thenga import topology
+    from thenga.kernel import starting
     from thenga.kernel.db.migrate import Migrated, migrate
     from thenga.kernel.host import make_host
     from thenga.kernel.manifest import Domain
@@ -107,6 +132,7 @@ def _migrate(_: argparse.Namespace) -> int:
 
     settings = load()
     domains = topology.load(topology.names_here(settings))
+    starting.check(settings, domains)
 
     async def seed(seeding: Sequence[Domain]) -> None:
         host = make_host(settings)
@@ -140,12 +166,16 @@ def _worker(_: argparse.Namespace) -> int:
 def _sandbox(asked: argparse.Namespace) -> int:
     import uvicorn
 
+    from thenga import topology
     from thenga.domains.billing.adapters.providers import sandbox_secret
     from thenga.domains.billing.adapters.sandbox_server import SandboxServer
+    from thenga.kernel import starting
     from thenga.kernel.host import make_host
     from thenga.kernel.settings import load
 
-    host = make_host(load())
+    settings = load()
+    starting.check(settings, topology.load(["billing"]))
+    host = make_host(settings, system_logins=False)
     server = SandboxServer(
         secret=sandbox_secret(host),
         base_url=f"http://127.0.0.1:{asked.port}",
@@ -154,6 +184,31 @@ def _sandbox(asked: argparse.Namespace) -> int:
     )
     uvicorn.run(server.app, host="127.0.0.1", port=asked.port, log_level="warning")
     return 0
+
+
+def _reseal(_: argparse.Namespace) -> int:
+    from thenga import topology
+    from thenga.kernel import starting
+    from thenga.kernel.db import sealed
+    from thenga.kernel.host import make_host
+    from thenga.kernel.settings import load
+
+    settings = load()
+    domains = topology.load(topology.names_here(settings))
+    starting.check(settings, domains)
+
+    async def reseal() -> int:
+        host = make_host(settings)
+        try:
+            for domain in domains:
+                print(f"{domain.name}: {await sealed.reseal(host, domain.name)} values resealed")
+            return sum([await sealed.waiting(host, domain.name) for domain in domains])
+        finally:
+            await host.engines.close()
+
+    left = asyncio.run(reseal())
+    print("former keys can be removed" if not left else f"{left} values left; run it again")
+    return 1 if left else 0
 
 
 def _doctor(_: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ import structlog
 
 from thenga import topology
 from thenga.domains.identity.public import Decisions
-from thenga.kernel import logs
+from thenga.kernel import logs, starting
 from thenga.kernel.events.meshside import MeshSide
 from thenga.kernel.host import make_host
 from thenga.kernel.jobs.runner import JobSide
@@ -23,8 +23,7 @@ log = structlog.get_logger()
 def main() -> None:
     """Run until SIGTERM or SIGINT."""
     settings = load()
-    if settings.production and settings.test_build:
-        raise RuntimeError("a production start with THENGA_TEST_BUILD is refused (rule 56)")
+    starting.check(settings, topology.load(topology.names_here(settings)))
     logs.configure(json=True)
     asyncio.run(_run(settings))
 

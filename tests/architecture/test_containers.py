@@ -63,6 +63,17 @@ def test_nats_syncs_each_message_as_in_development() -> None:
     assert f"nats:{folder}" in SERVICES["nats"]["volumes"]
 
 
+def test_nats_gets_its_accounts_from_the_manifests() -> None:
+    """No list of logins is written by hand (rule 63)."""
+    folder, _, file = SERVICES["nats-config"]["command"][-1].rpartition("/")
+
+    assert SERVICES["nats-config"]["command"][:2] == ["thenga", "nats-config"]
+    assert f"nats-accounts:{folder}" in SERVICES["nats-config"]["volumes"]
+    assert f"nats-accounts:{folder}:ro" in SERVICES["nats"]["volumes"]
+    assert f'include "{Path(folder).name}/{file}"' in COMPOSE["configs"]["nats"]["content"]
+    assert "accounts {" not in COMPOSE["configs"]["nats"]["content"]
+
+
 def test_redis_keeps_nothing_as_in_development() -> None:
     options = SERVICES["redis"]["command"][1:]
 
@@ -88,12 +99,16 @@ def test_no_secret_is_written_down(name: str) -> None:
     passwords = [value.split("@")[0] for value in environment.values() if "@" in value]
 
     assert secret
+    optional = secret.pop("THENGA_SEALING_KEYS_FORMER")
+    assert optional == "${THENGA_SEALING_KEYS_FORMER:-}"
     assert all(value == f"${{{key}:?}}" for key, value in secret.items())
-    assert all(re.search(r":\$\{THENGA_\w+_PASSWORD:\?\}$", each) for each in passwords)
+    given = r":(\{password\}|\$\{THENGA_ADMIN_PASSWORD:\?\})$"
+    assert all(re.search(given, each) for each in passwords)
 
 
 def test_only_workers_and_migrations_hold_system_logins() -> None:
-    holders = [name for name in OURS if "THENGA_SYSTEM_DATABASE" in SERVICES[name]["environment"]]
+    above = {"THENGA_SYSTEM_DATABASE", "THENGA_SYSTEM_DATABASE_SECRET"}
+    holders = [name for name in OURS if above & SERVICES[name]["environment"].keys()]
     admins = [name for name in OURS if "THENGA_ADMIN_DATABASE" in SERVICES[name]["environment"]]
 
     assert holders == ["worker", "migrate"]

@@ -12,8 +12,11 @@ import psycopg
 import pytest
 import redis
 from nats.js.api import StorageType
+from pydantic import SecretStr
 
+from thenga.kernel import secret_settings
 from thenga.kernel.dev import doctor, processes, servers
+from thenga.kernel.events import accounts
 from thenga.kernel.settings import Settings
 
 
@@ -43,7 +46,7 @@ def test_killed_servers_come_back_with_what_they_had_answered(home: Path) -> Non
     with psycopg.connect(admin) as connection:
         connection.execute("CREATE TABLE kept (word text)")
         connection.execute("INSERT INTO kept VALUES ('coconut')")
-    asyncio.run(_publish(reach["THENGA_NATS"]))
+    asyncio.run(_publish(_tools(reach)))
     with redis.Redis.from_url(reach["THENGA_REDIS"]) as cache:
         cache.set("word", "coconut")
 
@@ -55,7 +58,7 @@ def test_killed_servers_come_back_with_what_they_had_answered(home: Path) -> Non
 
     with psycopg.connect(admin) as connection:
         assert connection.execute("SELECT word FROM kept").fetchall() == [("coconut",)]
-    assert asyncio.run(_messages(reach["THENGA_NATS"])) == 1
+    assert asyncio.run(_messages(_tools(reach))) == 1
     with redis.Redis.from_url(reach["THENGA_REDIS"]) as cache:
         assert cache.get("word") is None  # a cache by decision, so nothing may rely on it
     after = servers.status(home)
@@ -178,6 +181,11 @@ def test_down_leaves_no_process(home: Path) -> None:
     assert [processes.born(pid) for pid in pids if pid is not None] == [None, None, None]
     assert processes.inside(data, "postgres") == []
     assert not any(standing.running for standing in servers.status(home).values())
+
+
+def _tools(reach: dict[str, str]) -> str:
+    secret = SecretStr(reach["THENGA_NATS_SECRET"])
+    return secret_settings.address(reach["THENGA_NATS"], secret, accounts.TOOLS)
 
 
 async def _publish(address: str) -> None:

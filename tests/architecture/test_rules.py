@@ -9,6 +9,7 @@ PREFIXES = (
     "SEC",
     *("ADM", "ANL", "BID", "BIL", "CMP", "CON", "FND", "IDN"),
     *("INT", "LRN", "MKT", "NOT", "OPP", "ORG", "SUP"),
+    "SEC",  # the platform's security rules, by their number in the sheet
 )
 _NUMBER = re.compile(rf"\b(?:{'|'.join(PREFIXES)})-\d+\b")
 _LINE = re.compile(rf"^\| ({_NUMBER.pattern}) \| (.+) \| (.+) \|$", re.MULTILINE)

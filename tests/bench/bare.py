@@ -11,12 +11,14 @@ from uuid import UUID
 
 import asyncpg
 import orjson
+from pydantic import SecretStr
 from sqlalchemy import select
 
 from thenga.domains.identity.services.decisions._statement import _PERSON
 from thenga.domains.organization.services.edges import _FIRST
 from thenga.domains.organization.services.health_due import _MARK, SOON
 from thenga.domains.organization.tables import Equipment, RecordVersion
+from thenga.kernel import secret_settings
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.audit import Entry, entry
 from thenga.kernel.db import statements
@@ -49,7 +51,8 @@ async def _pool(login: str) -> Any:
     async def leave(_: Any) -> None:
         return None
 
-    address = os.environ["THENGA_DATABASE"].replace("{login}", login)
+    secret = SecretStr(os.environ["THENGA_DATABASE_SECRET"])
+    address = secret_settings.address(os.environ["THENGA_DATABASE"], secret, login)
     return await asyncpg.create_pool(address, min_size=8, max_size=8, reset=leave)
 
 

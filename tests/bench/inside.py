@@ -14,6 +14,7 @@ from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.events import mesh
+from thenga.kernel.events.accounts import TOOLS
 from thenga.kernel.events.relay import Relay
 from thenga.kernel.gate import Passage
 from thenga.kernel.host import Host, make_host
@@ -89,7 +90,7 @@ async def _fill(host: Host, stage: Stage) -> None:
 
 async def _bare(host: Host) -> float:
     """As many messages of the same size, many in flight at once, awaited to the last."""
-    client = await mesh.connect(host.settings)
+    client = await mesh.connect(host.settings, TOOLS)
     js = client.jetstream(publish_async_max_pending=4_000)
     await js.add_stream(
         StreamConfig(

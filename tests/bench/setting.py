@@ -21,6 +21,7 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy.dialects.postgresql import JSONB
 
+from tests import meshes
 from tests.factories import identity as people
 from thenga import topology
 from thenga.domains.identity.tables import (
@@ -59,7 +60,7 @@ def staged(rows: int, tenants: int = 1) -> Iterator[Stage]:
     """Servers with `rows` machines spread over `tenants`, and an owner of the first."""
     home = Path(tempfile.mkdtemp(prefix="thenga-bench-"))
     home.chmod(0o755)
-    os.environ.update(servers.up(home))
+    os.environ.update(servers.up(home, meshes.reads()))
     os.environ["THENGA_ACTOR_PER_MINUTE"] = "100000000"
     try:
         settings = Settings()

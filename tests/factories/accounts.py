@@ -21,7 +21,8 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel import sealing, tokens
+from thenga.kernel import tokens
+from thenga.kernel.db import sealed
 from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
 
@@ -96,7 +97,9 @@ async def link(host: Host, who: Account, *, purpose: str) -> str:
             account_key=key,
             user_id=who.user_id,
             expires_at=work.now + MINUTES,
-            address_sealed=sealing.seal(host.key("link"), f"new.{who.email}".encode(), aad=digest),
+            address_sealed=sealed.seal(
+                host, OneTimeLink, "address_sealed", f"new.{who.email}".encode(), hash=digest
+            ),
         )
     )
     await work.finish()
@@ -120,7 +123,7 @@ async def totp(
         status=status,
         expires_at=work.now + MINUTES if status is FactorStatus.PENDING else None,
     )
-    factor.secret_sealed = sealing.seal(host.key("totp"), secret, aad=factor.id.bytes)
+    factor.secret_sealed = sealed.seal(host, MfaFactor, "secret_sealed", secret, id=factor.id)
     await work.add(factor)
     if status is FactorStatus.ACTIVE:
         held = await work.lock(UserAccount, who.user_id)

@@ -132,7 +132,12 @@ async def told(host: Host, organization_id: UUID, kind: str) -> list[dict[str, A
     return [row["data"] for row in found]
 
 
-async def granted(host: Host, organization_id: UUID, entitlement: str, value: int) -> None:
+async def with_api_keys(host: Host, organization_id: UUID) -> None:
+    """An organization that may have API keys, which the free plan does not include."""
+    await granted(host, organization_id, "identity.api_access", True)
+
+
+async def granted(host: Host, organization_id: UUID, entitlement: str, value: bool | int) -> None:
     """More than any plan has, whatever becomes of the plan meanwhile."""
     await billing.account(host, organization_id, again=True, book=Book.SANDBOX)
     work = billing.working(host, organization_id)

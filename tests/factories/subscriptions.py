@@ -33,6 +33,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel import sealing
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -190,7 +191,9 @@ async def method(host: Host, organization_id: UUID, provider: str = "sandbox") -
             brand="visa",
             last4="4242",
             preferred=True,
-            sealed_token=sealing.seal(key, token, aad=organization_id.bytes),
+            sealed_token=sealed.seal(
+                host, PaymentMethod, "sealed_token", token, organization_id=organization_id
+            ),
             token_hash=sealing.mac(key, token),
         )
     )

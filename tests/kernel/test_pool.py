@@ -5,6 +5,7 @@ import asyncio
 import asyncpg
 import pytest
 
+from thenga.kernel.db.engine import Engines
 from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.settings import Settings
 
@@ -12,7 +13,7 @@ from thenga.kernel.settings import Settings
 @pytest.fixture
 async def pool(settings: Settings) -> Pool:
     async def connect() -> Connection:
-        return await asyncpg.connect(settings.database.replace("{login}", "probe"))
+        return await asyncpg.connect(Engines(settings).address("probe", "probe"))
 
     return Pool(connect, 3)
 

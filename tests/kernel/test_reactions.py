@@ -86,7 +86,7 @@ def inversions(found: list[tuple[UUID, str, int]]) -> int:
 
 async def put_away(host: Host) -> None:
     """Let the domain have no stream, as after a lost disk."""
-    client = await mesh.connect(host.settings)
+    client = await mesh.connect(host.settings, "probe")
     await client.jetstream().delete_stream("THENGA_PROBE")
     await mesh.drop(client)
 
@@ -186,7 +186,7 @@ async def test_a_server_with_an_older_disk_gets_everything_again(
 
 
 async def _last_sequence(host: Host) -> int:
-    client = await mesh.connect(host.settings)
+    client = await mesh.connect(host.settings, "probe")
     info = await client.jetstream().stream_info("THENGA_PROBE")
     await mesh.drop(client)
     return info.state.last_seq
@@ -327,7 +327,7 @@ async def _move_clock(host: Host, organization_id: UUID, sequence: int, seconds:
         "sequence": sequence,
         "data": {"organizationId": str(organization_id), "aheadSeconds": seconds},
     }
-    client = await mesh.connect(host.settings)
+    client = await mesh.connect(host.settings, "organization")
     await mesh.ensure_stream(client.jetstream(), "organization", host.settings)
     await client.jetstream().publish(
         f"thenga.organization.SandboxClockMoved.{organization_id}", orjson.dumps(envelope)
@@ -340,7 +340,7 @@ async def test_what_cannot_be_read_is_passed_over(host: Host, opening: Opening):
     async with running(probe_side(host)):
         await make_things(opening, organization_id, 1)
         await until(has(host, organization_id, 1))
-        client = await mesh.connect(host.settings)
+        client = await mesh.connect(host.settings, "probe")
         strange = orjson.dumps(
             {
                 "type": "probe.ThingMade.v9",

@@ -18,6 +18,7 @@ from tests.kernel.running import change_thing, make_things, running, until
 from tests.probe import Thing, ThingChanged, ThingMade
 from thenga.kernel.dev import servers
 from thenga.kernel.events import mesh
+from thenga.kernel.events.accounts import TOOLS
 from thenga.kernel.events.leading import Lead, Seat, lead
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
@@ -28,8 +29,8 @@ STREAM = "THENGA_PROBE"
 
 
 @asynccontextmanager
-async def jetstream(host: Host) -> AsyncIterator[JetStreamContext]:
-    client = await mesh.connect(host.settings)
+async def jetstream(host: Host, login: str = "probe") -> AsyncIterator[JetStreamContext]:
+    client = await mesh.connect(host.settings, login)
     try:
         yield client.jetstream()
     finally:
@@ -342,7 +343,7 @@ async def _is_true(value: bool) -> bool:
 
 
 async def _bare_speed(host: Host, count: int, payload: bytes) -> float:
-    async with jetstream(host) as js:
+    async with jetstream(host, TOOLS) as js:
         await js.add_stream(
             StreamConfig(
                 name="BARE",

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests import meshes
 from thenga.kernel.dev import servers
 from thenga.kernel.settings import Settings
 
@@ -16,7 +17,7 @@ def own_servers() -> Iterator[tuple[Path, dict[str, str]]]:
     folder = Path(tempfile.mkdtemp(prefix="thenga-suite-"))
     folder.chmod(0o755)
     try:
-        yield folder, servers.up(folder) | {"THENGA_TEST_BUILD": "true"}
+        yield folder, servers.up(folder, meshes.reads()) | {"THENGA_TEST_BUILD": "true"}
     finally:
         servers.remove(folder)
         shutil.rmtree(folder, ignore_errors=True)

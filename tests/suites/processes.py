@@ -14,7 +14,11 @@ from thenga.kernel.dev.processes import free_ports, wait
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 30.0
 # What an api process must not be given (security rule 5).
-_SYSTEM_ONLY = ("THENGA_SYSTEM_DATABASE", "THENGA_ADMIN_DATABASE")
+_SYSTEM_ONLY = (
+    "THENGA_SYSTEM_DATABASE",
+    "THENGA_SYSTEM_DATABASE_SECRET",
+    "THENGA_ADMIN_DATABASE",
+)
 
 
 class Child:

@@ -28,8 +28,9 @@ class Told(NamedTuple):
 
 
 @asynccontextmanager
-async def jetstream(host: Host) -> AsyncIterator[JetStreamContext]:
-    client = await mesh.connect(host.settings)
+async def jetstream(host: Host, domain: str) -> AsyncIterator[JetStreamContext]:
+    """What the login of a domain may do with its own stream, which is everything."""
+    client = await mesh.connect(host.settings, domain)
     try:
         yield client.jetstream()
     finally:
@@ -41,7 +42,7 @@ async def told(host: Host, domain: str, organization_id: UUID | None = None) -> 
     found: list[Told] = []
     stream, name = mesh.stream_name(domain), f"look-{new_id()}"
     subject = f"thenga.{domain}.*.{organization_id or '*'}"
-    async with jetstream(host) as js:
+    async with jetstream(host, domain) as js:
         await js.add_consumer(
             stream,
             ConsumerConfig(name=name, filter_subject=subject, ack_policy=AckPolicy.NONE),
@@ -78,7 +79,7 @@ async def is_carried(host: Host, domain: str) -> bool:
         furthest = await connection.fetchval(
             f"SELECT coalesce(max(stream_sequence), 0) FROM {domain}.outbox"
         )
-    async with jetstream(host) as js:
+    async with jetstream(host, domain) as js:
         try:
             info = await js.stream_info(mesh.stream_name(domain))
         except NotFoundError:
@@ -88,8 +89,9 @@ async def is_carried(host: Host, domain: str) -> bool:
 
 async def is_consumed(host: Host, consumer: str) -> bool:
     """Whether a consumer, named `<domain>-from-<source>`, has acknowledged its whole stream."""
-    stream = mesh.stream_name(consumer.rpartition("-")[2])
-    async with jetstream(host) as js:
+    source = consumer.rpartition("-")[2]
+    stream = mesh.stream_name(source)
+    async with jetstream(host, source) as js:
         try:
             info = await js.consumer_info(stream, consumer)
         except NotFoundError:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from thenga.kernel import sealing
+from thenga.kernel import sealing, secret_settings
 from thenga.kernel.clock import Clock, SystemClock
 from thenga.kernel.db.engine import Engines
 from thenga.kernel.ports.binding import Bindings
@@ -27,11 +27,23 @@ class Host:
         return self.clock.now()
 
     def key(self, purpose: str) -> bytes:
-        """A key derived from the sealing key for one purpose (cursors, body hashes …)."""
+        """A key for the keyed hashes of one purpose, derived from the lookup key.
+
+        Rows are found by such hashes, so it stays the same when the sealing key is rotated.
+        """
         known = self._keys.get(purpose)
         if known is None:
-            master = bytes.fromhex(self.settings.sealing_key.get_secret_value())
+            master = secret_settings.lookup_key(self.settings)
             known = self._keys[purpose] = sealing.derive(master, f"thenga/{purpose}/v1".encode())
+        return known
+
+    def ring(self, purpose: str) -> sealing.Ring:
+        """The sealing keys of one purpose; domains use it through `kernel/db/sealed.py`."""
+        known = self._rings.get(purpose)
+        if known is None:
+            masters = secret_settings.sealing_keys(self.settings)
+            known = sealing.Ring(masters, f"thenga/{purpose}/v1".encode())
+            self._rings[purpose] = known
         return known
 
     async def close(self) -> None:
@@ -43,8 +55,12 @@ class Host:
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
     gathered: dict[str, Any] = field(default_factory=dict)  # see kernel/gathering.py
     _keys: dict[str, bytes] = field(default_factory=dict)
+    _rings: dict[str, sealing.Ring] = field(default_factory=dict)
 
 
-def make_host(settings: Settings, *, clock: Clock | None = None) -> Host:
-    """The host of this process."""
-    return Host(settings, Engines(settings), Bindings(), clock or SystemClock())
+def make_host(
+    settings: Settings, *, clock: Clock | None = None, system_logins: bool = True
+) -> Host:
+    """The host of this process; of an API process it is made without system logins."""
+    engines = Engines(settings, system_logins=system_logins)
+    return Host(settings, engines, Bindings(), clock or SystemClock())

@@ -97,6 +97,7 @@ class Domain:
     reactions: "Reactions | None" = None
     jobs: "Jobs | None" = None
     gate: bool = False  # has a login of its own for the one statement of the gate
+    secrets: Sequence[str] = ()  # settings that hold secrets of its providers, comma separated
     adapters: dict[type, Any] = field(default_factory=dict)  # protocol -> maker(host)
     at_deployment: Any = None  # async (host, all domains): seeds catalogues as the system login
 

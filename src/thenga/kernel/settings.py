@@ -16,23 +16,29 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="THENGA_", env_file=".dev/env", extra="allow")
 
-    # `{login}` is replaced by the login of the domain; `THENGA_DATABASE_BILLING` moves one domain
-    # to a database of its own. API processes are given no system address (security rule 5).
+    # `{login}` and `{password}` are filled in for each login, the password by HMAC from the secret
+    # of its kind; `THENGA_DATABASE_BILLING` moves one domain to a database of its own. API
+    # processes are given no system address (security rule 5).
     database: str = ""
+    database_secret: SecretStr = SecretStr("")
     system_database: str = ""
+    system_database_secret: SecretStr = SecretStr("")
     admin_database: SecretStr = SecretStr("")
     nats: str = ""
+    nats_secret: SecretStr = SecretStr("")
     redis: str = ""
 
     domains: str = ""  # comma separated; empty means all fifteen
     internal_secret: SecretStr = SecretStr("")  # signs calls between our own processes
     sealing_key: SecretStr = SecretStr("")  # 32 bytes in hex: cursors, sealed columns
+    # Keys that only open, comma separated, until `thenga reseal` finds nothing under them.
+    sealing_keys_former: SecretStr = SecretStr("")
+    # 32 bytes in hex: keyed hashes that rows are found by, audit signatures. It is not rotated.
+    lookup_key: SecretStr = SecretStr("")
     base_url: str = "http://127.0.0.1:8000"
     trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed
     test_build: bool = False  # opens test hooks; a production start with it is refused
     production: bool = False
-    # Says that no process of this deployment answers for Billing; then every feature is entitled.
-    without_billing: bool = False
 
     pool_size: int = Field(default=8, ge=1, le=200)
     in_flight: int = Field(default=200, ge=1)  # requests at once in a process

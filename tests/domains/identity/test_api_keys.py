@@ -8,6 +8,7 @@ import asyncpg
 import httpx2
 import pytest
 
+from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.settling import Settle
@@ -63,7 +64,9 @@ async def rotated(
 
 @pytest.fixture
 async def owner(host: Host, seeded: None) -> Member:
-    return await people.member(host, uuid4(), role="owner", sandbox=True)
+    made = await people.member(host, uuid4(), role="owner", sandbox=True)
+    await held.with_api_keys(host, made.organization_id)
+    return made
 
 
 async def grace(api: httpx2.AsyncClient, host: Host, owner: Member) -> list[tuple[int, str]]:
@@ -302,6 +305,7 @@ async def test_keys_of_live_organizations_begin_otherwise(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     live = await people.member(host, uuid4(), role="owner")
+    await held.with_api_keys(host, live.organization_id)
 
     key = await made(api, live)
 

@@ -7,6 +7,7 @@ import asyncpg
 import httpx2
 import pytest
 
+from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga.domains.identity.provider import LocalDecisions
@@ -35,7 +36,9 @@ def asking(who: Member) -> dict[str, str]:
 
 @pytest.fixture
 async def owner(host: Host, seeded: None) -> Member:
-    return await people.member(host, uuid4(), role="owner")
+    made = await people.member(host, uuid4(), role="owner")
+    await held.with_api_keys(host, made.organization_id)
+    return made
 
 
 @pytest.fixture

@@ -93,7 +93,6 @@ class Plan(billing.Entitlements):
 def plan(app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> Iterator[Plan]:
     """A deployment that has Billing."""
     made, host = Plan(), app.state.shared.host
-    monkeypatch.setattr(host.settings, "without_billing", False)
     monkeypatch.setitem(
         host.bindings._bound, billing.Entitlements, through_json(billing.Entitlements, made)
     )
@@ -229,15 +228,13 @@ async def test_a_limit_that_is_used_up_is_told_with_its_numbers(
     assert (answer.json()["limit"], answer.json()["used"]) == (5, 5)
 
 
-async def test_without_billing_bound_a_feature_is_unknown_unless_the_setting_says_so(
+async def test_without_billing_bound_a_feature_is_unknown(
     api: httpx2.AsyncClient, app: FastAPI, owner: Member, monkeypatch: pytest.MonkeyPatch
 ):
     host = app.state.shared.host
     monkeypatch.delitem(host.bindings._bound, billing.Entitlements)
-    entitled = await told(api, owner, action=MAKE_KEY)
-    monkeypatch.setattr(host.settings, "without_billing", False)
     unknown = await told(api, owner, action=MAKE_KEY)
     without_feature = await told(api, owner, action=CREATE)
 
-    reasons = [one["reasonCode"] for one in (entitled, unknown, without_feature)]
-    assert reasons == ["allowed", "entitlement_unknown", "allowed"]
+    reasons = [one["reasonCode"] for one in (unknown, without_feature)]
+    assert reasons == ["entitlement_unknown", "allowed"]

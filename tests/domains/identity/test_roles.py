@@ -6,6 +6,7 @@ from uuid import uuid4
 import httpx2
 import pytest
 
+from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga.domains.identity.services.rights import Giver
@@ -147,6 +148,7 @@ async def test_pages_of_roles_show_each_once(api: httpx2.AsyncClient, owner: Mem
 async def denied_four_times(api: httpx2.AsyncClient, host: Host) -> list[tuple[int, str]]:
     """An administrator who is denied a permission tries to give it in four ways."""
     owner = await people.member(host, uuid4(), role="owner")
+    await held.with_api_keys(host, owner.organization_id)
     administrator = await people.member(host, owner.organization_id, role="administrator")
     other = await people.member(host, owner.organization_id, role="viewer")
     target = {"type": "membership", "id": str(administrator.membership_id)}

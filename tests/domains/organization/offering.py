@@ -120,6 +120,6 @@ async def tell(
         causation_id=None,
         traceparent=None,
     )
-    async with streams.jetstream(host) as js:
+    async with streams.jetstream(host, event.domain()) as js:
         await mesh.ensure_stream(js, event.domain(), host.settings)
         await js.publish(mesh_subject(event, organization_id), text.encode())

@@ -4,9 +4,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
-from tests.factories import identity
+from tests.factories import billing, held, identity
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent, of_person
+from thenga.domains.billing.tables import Grant
 from thenga.domains.identity import public
 from thenga.domains.identity.services import decisions
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus
@@ -20,6 +21,15 @@ READ = "organization:equipment:read"
 async def key(host: Host, who: Person, organization_id: UUID, scopes: list[str]) -> str:
     """A key of the organization; its text."""
     return (await _kept(host, who, organization_id, scopes))[1]
+
+
+async def _with_a_plan(host: Host, organization_id: UUID) -> None:
+    """API keys are no part of the free plan."""
+    work = billing.working(host, organization_id)
+    known = await work.find(Grant, entitlement="identity.api_access")
+    await work.close()
+    if known is None:
+        await held.with_api_keys(host, organization_id)
 
 
 async def _kept(
@@ -49,6 +59,7 @@ async def _kept(
 
 def _on_key(given: dict[str, Any] | None = None) -> Maker:
     async def make(host: Host, who: Person, organization_id: UUID) -> Sent:
+        await _with_a_plan(host, organization_id)
         made, _ = await _kept(host, who, organization_id, [READ])
         body = None if given is None else given | {"reason": f"a suite {uuid4().hex}"}
         return Sent({"apiKeyId": made.id}, lambda _: body)
@@ -58,6 +69,7 @@ def _on_key(given: dict[str, Any] | None = None) -> Maker:
 
 async def _creating(host: Host, who: Person, organization_id: UUID) -> Sent:
     """There is room for one more: the keys that suites made before are over."""
+    await _with_a_plan(host, organization_id)
     work = identity.working(host, organization_id)
     await work.run(
         "UPDATE identity.api_key SET status = 'revoked' "

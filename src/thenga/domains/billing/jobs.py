@@ -52,9 +52,11 @@ from thenga.domains.organization.public import Clocks
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Jobs
 from thenga.kernel.jobs.due import when_due
+from thenga.kernel.jobs.resealing import reseals
 from thenga.kernel.jobs.run import Run
 
 jobs = Jobs("billing")
+reseal_columns = reseals(jobs)
 
 # What tables refuse, and what triggers do: a booking that does not sum to 0, a day billed twice.
 _BROKEN = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)

@@ -61,6 +61,7 @@ DOMAIN = Domain(
     may_need=(Profiles, Clocks),
     reactions=reactions,
     jobs=jobs,
+    secrets=("paystack_secrets", "payfast_secrets", "stripe_secrets", "stripe_key"),
     adapters={Requests: MailRequests, Providers: Providers},
     at_deployment=catalogue.seed,
 )

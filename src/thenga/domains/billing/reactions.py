@@ -7,7 +7,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.events.event import Envelope
 from thenga.kernel.events.reactions import Reactions
 
-reactions = Reactions("billing")
+reactions = Reactions("billing", is_sandbox=accounts.is_sandbox)
 
 
 @reactions.on(organization.OrganizationCreated)

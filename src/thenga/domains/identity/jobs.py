@@ -25,9 +25,11 @@ from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Jobs
 from thenga.kernel.jobs.due import when_due
+from thenga.kernel.jobs.resealing import reseals
 from thenga.kernel.jobs.run import Run
 
 jobs = Jobs("identity")
+reseal_columns = reseals(jobs)
 
 _TOPICS = {
     "register": "identity.confirm_address",

@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from thenga.domains.billing import public as billing
-from thenga.domains.identity.services import entitlements, memberships
+from thenga.domains.identity.services import entitlements, memberships, tenants
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.reactions import Reactions
 
-reactions = Reactions("identity")
+reactions = Reactions("identity", is_sandbox=tenants.is_sandbox)
 
 
 @reactions.on(organization.OrganizationCreated)

@@ -24,8 +24,10 @@ from thenga.domains.organization.tables import (
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Jobs
 from thenga.kernel.jobs.due import due, when_due
+from thenga.kernel.jobs.resealing import reseals
 
 jobs = Jobs("organization")
+reseal_columns = reseals(jobs)
 
 
 @when_due(jobs, Equipment, every=timedelta(seconds=10))

@@ -12,6 +12,7 @@ from thenga.domains.organization.services import (
     health_due,
     member_refs,
     past_projects,
+    profiles,
     users,
 )
 from thenga.domains.organization.tables import EvidenceState, MemberStatus
@@ -19,7 +20,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.events.event import Envelope
 from thenga.kernel.events.reactions import Reactions
 
-reactions = Reactions("organization")
+reactions = Reactions("organization", is_sandbox=profiles.is_sandbox)
 
 
 @reactions.on_type(identity.MembershipChanged.type)

@@ -10,7 +10,6 @@ import json
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
-from functools import lru_cache
 from typing import TypeAlias
 from uuid import UUID
 
@@ -22,29 +21,23 @@ Position: TypeAlias = UUID | datetime | date | Decimal | int | str | None
 _LONGEST = 4096  # characters; more is refused before any work is done
 
 
-def seal_cursor(key: bytes, position: Sequence[Position], *, bound_to: str) -> str:
+def seal_cursor(ring: sealing.Ring, position: Sequence[Position], *, bound_to: str) -> str:
     """`bound_to` names route, tenant, actor and filters; opening needs the same text."""
     plain = json.dumps([_told(value) for value in position], separators=(",", ":"))
-    sealed = sealing.seal(_cursor_key(key), plain.encode(), aad=bound_to.encode())
+    sealed = ring.seal(plain.encode(), aad=bound_to.encode())
     return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode("ascii")
 
 
-def open_cursor(key: bytes, text: str, *, bound_to: str) -> list[Position]:
+def open_cursor(ring: sealing.Ring, text: str, *, bound_to: str) -> list[Position]:
     """The values with the types they had when they were sealed."""
     if len(text) > _LONGEST:
         raise InvalidCursor
     try:
         sealed = _bytes_of(text)
-        plain = sealing.unseal(_cursor_key(key), sealed, aad=bound_to.encode())
+        plain = ring.unseal(sealed, aad=bound_to.encode())
         return [_heard(value) for value in json.loads(plain)]
     except (sealing.BrokenSeal, ValueError, TypeError, KeyError, InvalidOperation):
         raise InvalidCursor from None
-
-
-@lru_cache(maxsize=8)
-def _cursor_key(key: bytes) -> bytes:
-    # Cursors are sealed by the million; they must not use up the nonces of the sealed columns.
-    return sealing.derive(key, b"thenga-cursor-v1")
 
 
 def _bytes_of(text: str) -> bytes:

@@ -6,11 +6,13 @@ organizations, held by workers only, and, where it has a gate, `<domain>_gate`.
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import asyncpg
 import orjson
 
+from thenga.kernel import secret_settings
 from thenga.kernel.db.pool import Connection, Pool
 from thenga.kernel.settings import Settings
 
@@ -23,15 +25,35 @@ _PREPARED = 1_000
 Session = Connection  # outside the pools, for a lock that lives and dies with it
 
 
+# A login may change the defaults of its own role (`ALTER ROLE … SET`), and PostgreSQL has no way to
+# forbid it. What a connection asks for at its start wins over them, so it asks for all that counts.
+_PINNED = {
+    "row_security": "on",
+    "default_transaction_read_only": "off",
+    "default_transaction_isolation": "read committed",
+    "standard_conforming_strings": "on",
+    "app.organization_id": "",
+    "app.user_id": "",
+    "app.presented": "",
+    "app.platform": "",
+}
+
+
+def pinned(domain: str) -> dict[str, str]:
+    """The session settings that no default of a role may change; see decision 0024."""
+    return {**_PINNED, "search_path": domain}
+
+
 class NoSystemLogin(RuntimeError):
-    """This process was given no address for the system logins; only workers are."""
+    """This process may not use the system logins; only workers may."""
 
 
 class Engines:
     """The pools of this process, by login."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, system_logins: bool = True) -> None:
         self._settings = settings
+        self._system_logins = system_logins
         self._pools: dict[str, Pool] = {}
 
     def address(self, domain: str, login: str) -> str:
@@ -39,11 +61,13 @@ class Engines:
         if login == f"{domain}_system":
             template = self._settings.of_domain("system_database", domain)
             template = template or self._settings.system_database
-            if not template:
+            if not (template and self._system_logins):
                 raise NoSystemLogin(login)
+            secret = self._settings.system_database_secret
         else:
             template = self._settings.of_domain("database", domain) or self._settings.database
-        return template.replace("{login}", login)
+            secret = self._settings.database_secret
+        return secret_settings.address(template, secret, login)
 
     def pool(self, domain: str, login: str | None = None) -> Pool:
         """The pool of a domain's own login, or of another of its logins."""
@@ -51,11 +75,12 @@ class Engines:
         pool = self._pools.get(login)
         if pool is None:
             address = self.address(domain, login)
-            pool = Pool(lambda: self._connect(address, login), self._settings.pool_size)
+            connect = partial(self._connect, domain, address, login)
+            pool = Pool(connect, self._settings.pool_size)
             self._pools[login] = pool
         return pool
 
-    async def _connect(self, address: str, login: str) -> Connection:
+    async def _connect(self, domain: str, address: str, login: str) -> Connection:
         seconds = self._settings.statement_seconds
         connection = await asyncpg.connect(
             address,
@@ -63,6 +88,7 @@ class Engines:
             command_timeout=seconds,
             statement_cache_size=_PREPARED,
             server_settings={
+                **pinned(domain),
                 "application_name": f"thenga {login}",
                 "jit": "off",
                 "statement_timeout": str(int(seconds * 1000)),
@@ -86,7 +112,11 @@ class Engines:
             self.address(domain, login),
             timeout=5,
             command_timeout=60,
-            server_settings={"application_name": f"thenga {login} session", "jit": "off"},
+            server_settings={
+                **pinned(domain),
+                "application_name": f"thenga {login} session",
+                "jit": "off",
+            },
         )
 
     async def close(self) -> None:

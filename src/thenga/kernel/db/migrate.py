@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
 
+from thenga.kernel.db.engine import Engines
 from thenga.kernel.settings import Settings
 
 _ALEMBIC = Path(__file__).parent / "alembic"
@@ -65,14 +66,13 @@ def _make_roles(connection: sa.Connection, settings: Settings, target: Migrated)
     domain = target.domain
     _make_role(connection, f"{domain}_owner", None)
     connection.exec_driver_sql(f"CREATE SCHEMA IF NOT EXISTS {domain} AUTHORIZATION {domain}_owner")
-    app = _password(settings.of_domain("database", domain) or settings.database)
-    system = _password(settings.of_domain("system_database", domain) or settings.system_database)
-    logins = {domain: app, f"{domain}_system": system}
-    if target.gate:
-        logins[f"{domain}_gate"] = app
-    for login, password in logins.items():
-        _make_role(connection, login, password)
+    engines = Engines(settings)
+    logins = [domain, f"{domain}_system", *([f"{domain}_gate"] if target.gate else [])]
+    for login in logins:
+        _make_role(connection, login, urlsplit(engines.address(domain, login)).password or "")
         connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA {domain} TO {login}")
+        # A login may have changed its own defaults; only ours stay.
+        connection.exec_driver_sql(f"ALTER ROLE {login} RESET ALL")
         connection.exec_driver_sql(f"ALTER ROLE {login} SET search_path = {domain}")
     connection.exec_driver_sql("REVOKE ALL ON SCHEMA public FROM PUBLIC")
     for extension in EXTENSIONS:
@@ -92,7 +92,3 @@ def _make_role(connection: sa.Connection, name: str, password: str | None) -> No
     if password is not None:
         quoted = password.replace("'", "''")
         connection.exec_driver_sql(f"ALTER ROLE {name} LOGIN PASSWORD '{quoted}'")
-
-
-def _password(address: str) -> str:
-    return urlsplit(address.replace("{login}", "login")).password or ""

@@ -9,6 +9,7 @@ from sqlalchemy import ColumnElement, Integer, Select, bindparam, literal, tuple
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.statements import render_extended
+from thenga.kernel.sealing import Ring
 
 R = TypeVar("R", bound=Row)
 
@@ -31,9 +32,9 @@ class Paged:
     descending: bool = False
     bound_to: str = ""  # route, filters and order: a cursor of another list is refused
 
-    def seal_after(self, key: bytes, bound_to: str, last: asyncpg.Record) -> str:
+    def seal_after(self, ring: Ring, bound_to: str, last: asyncpg.Record) -> str:
         """The cursor behind the last row shown; its order column comes last in the record."""
-        return seal_cursor(key, [last["_by"], last["id"]], bound_to=bound_to)
+        return seal_cursor(ring, [last["_by"], last["id"]], bound_to=bound_to)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ def page_statement(
     by: ColumnElement[Any] | None,
     *,
     holder: tuple[str, Any] | None,
-    key: bytes,
+    ring: Ring,
     bound_to: str,
 ) -> tuple[str, list[Any]]:
     """The text and arguments of one page of a statement."""
@@ -102,7 +103,7 @@ def page_statement(
     if holder is not None:
         values["_holder"] = holder[1]
     if paged.cursor is not None:
-        values["_by_value"], values["_id"] = open_cursor(key, paged.cursor, bound_to=bound_to)
+        values["_by_value"], values["_id"] = open_cursor(ring, paged.cursor, bound_to=bound_to)
     cut = Keyset(row, holder[0] if holder else None, by, paged.descending, paged.cursor is None)
     return render_extended(statement, cut.extend, shape=cut.shape, ours=values)
 
@@ -112,12 +113,12 @@ def cut_records(
     paged: Paged,
     order: tuple[ColumnElement[Any], ColumnElement[Any]],
     *,
-    key: bytes,
+    ring: Ring,
     bound_to: str,
 ) -> Select[*tuple[Any, ...]]:
     """One page, and one row more, of a statement that is no table's; ordered by two columns."""
     if paged.cursor is not None:
-        last = open_cursor(key, paged.cursor, bound_to=bound_to)
+        last = open_cursor(ring, paged.cursor, bound_to=bound_to)
         there = tuple_(*(literal(v, c.type) for v, c in zip(last, order, strict=True)))
         here = tuple_(*order)
         statement = statement.where(here < there if paged.descending else here > there)

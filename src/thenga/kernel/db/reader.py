@@ -169,17 +169,17 @@ class Reader:
         """One page in keyset order of `by` (and the identifier), with a sealed cursor."""
         row = row_of(statement.columns_clause_froms[0])
         bound_to = f"{paged.bound_to}|{self._scope.organization_id}|{self.actor.id}"
-        key = self.host.key("cursor")
+        ring = self.host.ring("cursor")
         holder = next(iter(self._bound(row, {}).items()), None)
         text, arguments = page_statement(
-            statement, row, paged, by, holder=holder, key=key, bound_to=bound_to
+            statement, row, paged, by, holder=holder, ring=ring, bound_to=bound_to
         )
         connection = await self._open()
         records = await connection.fetch(text, *arguments)
         items = [row.load(record) for record in records[: paged.limit]]
         after = None
         if len(records) > paged.limit:
-            after = paged.seal_after(key, bound_to, records[paged.limit - 1])
+            after = paged.seal_after(ring, bound_to, records[paged.limit - 1])
         return Slice(items, after)  # type: ignore[arg-type]  # row is R's class
 
     async def page_records(
@@ -190,14 +190,14 @@ class Reader:
     ) -> tuple[Sequence[asyncpg.Record], str | None]:
         """As `page` for rows of no one table: result rows by name, and the next cursor."""
         bound_to = f"{paged.bound_to}|{self._scope.organization_id}|{self.actor.id}"
-        key = self.host.key("cursor")
-        cut = cut_records(statement, paged, order, key=key, bound_to=bound_to)
+        ring = self.host.ring("cursor")
+        cut = cut_records(statement, paged, order, ring=ring, bound_to=bound_to)
         rows = await self._fetch(cut)
         shown = rows[: paged.limit]
         if len(rows) <= paged.limit:
             return shown, None
         last = [shown[-1][str(part.key)] for part in order]
-        return shown, seal_cursor(key, last, bound_to=bound_to)
+        return shown, seal_cursor(ring, last, bound_to=bound_to)
 
     def port(self, port: type[P]) -> P:
         """Another domain's port; asked before the first write, never in a loop."""

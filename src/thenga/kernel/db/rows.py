@@ -7,6 +7,7 @@ dictionary answers first. There is no session, no identity map and no lazy loadi
 """
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar, dataclass_transform, overload
@@ -25,6 +26,14 @@ METADATA = sa.MetaData()
 _REQUIRED: Any = object()
 
 
+@dataclass(frozen=True)
+class Sealed:
+    """How a column is sealed: under which key of the deployment, bound to which other columns."""
+
+    purpose: str
+    bound_to: tuple[str, ...]
+
+
 class Col(Generic[T]):
     """One column: an expression on the class, a value on the object."""
 
@@ -35,10 +44,12 @@ class Col(Generic[T]):
         default: Any = _REQUIRED,
         nullable: bool = False,
         secret: bool = False,
+        sealed: Sealed | None = None,
     ) -> None:
         self.column: sa.Column[Any] = sa.Column(kind, nullable=nullable)
         self.default = default
-        self.secret = secret  # never in an audit row, never in an event
+        self.secret = secret or sealed is not None  # never in an audit row, never in an event
+        self.sealed = sealed
         self.enum: type[StrEnum] | None = None
 
     def __set_name__(self, owner: type, name: str) -> None:
@@ -64,9 +75,13 @@ def col(
     default: Any = _REQUIRED,
     nullable: bool = False,
     secret: bool = False,
+    sealed: Sealed | None = None,
 ) -> Any:
-    """A column of a row class; `secret` ones never reach an audit row."""
-    return Col(kind, default=default, nullable=nullable, secret=secret)
+    """A column of a row class; `secret` ones never reach an audit row.
+
+    `sealed` ones are sealed under a key of the deployment, by `kernel/db/sealed.py` alone.
+    """
+    return Col(kind, default=default, nullable=nullable, secret=secret, sealed=sealed)
 
 
 def status(of: type[StrEnum], *, default: StrEnum | None = None) -> Any:
@@ -92,6 +107,7 @@ class Row(_Declared):
     __kind__: ClassVar[Kind]
     __columns__: ClassVar[tuple[str, ...]]
     __secret__: ClassVar[frozenset[str]]
+    __sealed__: ClassVar[dict[str, Sealed]]
     __enums__: ClassVar[tuple[tuple[str, dict[str, StrEnum]], ...]]
     __defaults__: ClassVar[dict[str, Any]]
     __key__: ClassVar[tuple[str, ...]]
@@ -121,6 +137,7 @@ class Row(_Declared):
         cls.__key__ = tuple(key) if key is not None else kind.key
         cls.__columns__ = tuple(columns)
         cls.__secret__ = frozenset(n for n, c in columns.items() if c.secret)
+        cls.__sealed__ = {n: c.sealed for n, c in columns.items() if c.sealed is not None}
         cls.__enums__ = tuple(
             (n, {m.value: m for m in c.enum}) for n, c in columns.items() if c.enum is not None
         )

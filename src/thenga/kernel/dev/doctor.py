@@ -13,9 +13,11 @@ import nats.errors
 import psycopg
 import redis
 
+from thenga.kernel import secret_settings
 from thenga.kernel.clock import SystemClock
 from thenga.kernel.db.migrate import EXTENSIONS
 from thenga.kernel.dev.servers import NATS_VERSION, POSTGRES_VERSION
+from thenga.kernel.events import accounts
 from thenga.kernel.settings import Settings
 
 PYTHON_VERSION = (3, 11)
@@ -61,16 +63,24 @@ def render(findings: list[Finding]) -> str:
 def _process(settings: Settings) -> Iterator[Finding]:
     version = sys.version_info[:3]
     yield Finding("python", version >= PYTHON_VERSION, _dotted(version), "3.11 or newer")
-    try:
-        length = len(bytes.fromhex(settings.sealing_key.get_secret_value()))
-        found = f"{length} bytes"
-    except ValueError:
-        length, found = 0, "not hex"
-    yield Finding("sealing key", length == 32, found, "THENGA_SEALING_KEY: 32 bytes in hex")
+    for name, read in (
+        ("sealing key", secret_settings.sealing_keys),
+        ("lookup key", secret_settings.lookup_key),
+    ):
+        yield _key(name, read, settings)
     mixed = settings.production and settings.test_build
     build = "test build" if settings.test_build else "plain build"
     where = "in production" if settings.production else "not in production"
     yield Finding("build", not mixed, f"{build}, {where}", "no THENGA_TEST_BUILD in production")
+
+
+def _key(name: str, read: Callable[[Settings], object], settings: Settings) -> Finding:
+    wanted = f"THENGA_{name.upper().replace(' ', '_')}: 32 bytes in hex"
+    try:
+        read(settings)
+    except secret_settings.WeakSecret as refusal:
+        return Finding(name, False, str(refusal), wanted)
+    return Finding(name, True, "32 bytes", wanted)
 
 
 def _postgres(settings: Settings) -> Iterator[Finding]:
@@ -114,6 +124,12 @@ def _logins(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Fi
         yield Finding("logins", False, f"above row security: {', '.join(wide)}", wanted)
     else:
         yield Finding("logins", True, f"{len(rows)}, all under row security", wanted)
+    changed = connection.execute(
+        "SELECT rolname FROM pg_roles WHERE rolcanlogin AND rolname <> current_user AND EXISTS ("
+        " SELECT FROM unnest(rolconfig) AS one WHERE one NOT LIKE 'search_path=%') ORDER BY rolname"
+    ).fetchall()
+    found = ", ".join(str(name) for (name,) in changed) or "as `thenga migrate` made them"
+    yield Finding("login defaults", not changed, found, "run `thenga migrate`, and ask who did it")
 
 
 def _extensions(connection: "psycopg.Connection[tuple[object, ...]]") -> Iterator[Finding]:
@@ -136,8 +152,9 @@ def _nats(settings: Settings) -> Iterator[Finding]:
     if not settings.nats:
         yield Finding("nats", False, "no address", "set THENGA_NATS")
         return
+    address = secret_settings.address(settings.nats, settings.nats_secret, accounts.TOOLS)
     try:
-        version, stored = asyncio.run(asyncio.wait_for(_ask_nats(settings.nats), _SECONDS))
+        version, stored = asyncio.run(asyncio.wait_for(_ask_nats(address), _SECONDS))
     except (OSError, TimeoutError, nats.errors.Error) as error:
         yield Finding("nats", False, type(error).__name__, "start it, or mend THENGA_NATS")
         return

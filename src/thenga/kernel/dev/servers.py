@@ -25,9 +25,12 @@ from pydantic import BaseModel
 
 from thenga.kernel.dev import cluster, processes
 from thenga.kernel.dev.processes import NeverAnswered, Process
+from thenga.kernel.events import accounts
 
 NAMES = ("postgres", "nats", "redis")
+ACCOUNTS = "nats-accounts.conf"
 DATABASE = "thenga"
+SECRETS = ("admin", "application", "system", "nats", "internal", "sealing", "lookup")
 POSTGRES_VERSION = 15  # the oldest we write for, and the one of the containers
 NATS_VERSION = (2, 12)  # older ones drop fields of streams and consumers without a word
 POSTGRES_SETTINGS = {
@@ -75,10 +78,15 @@ def default_home() -> Path:
     return Path(os.environ.get("THENGA_HOME", ".dev"))
 
 
-def up(home: Path) -> dict[str, str]:
-    """Start what is not running, wait until it answers, and give the settings that reach it."""
+def up(home: Path, reads: accounts.Reads | None = None) -> dict[str, str]:
+    """Start what is not running, wait until it answers, and give the settings that reach it.
+
+    `reads` says which domains have an account in NATS and what each of them reads; without it
+    those stay that are there.
+    """
     with _alone(home) as home:
         state = _load(home) or _new(home)
+        _write_accounts(home, state, reads)
         dead = [name for name in NAMES if not state.is_running(name)]
         _renew_ports(state, dead)
         for name in dead:
@@ -116,7 +124,13 @@ def remove(home: Path) -> None:
         # One by one: the folder may hold what is not ours.
         for folder in (state.postgres, home / "nats", home / "redis"):
             shutil.rmtree(folder, ignore_errors=True)
-        for name in ("env", "state.json", "nats.conf", *(f"{each}.log" for each in NAMES)):
+        for name in (
+            "env",
+            "state.json",
+            "nats.conf",
+            ACCOUNTS,
+            *(f"{each}.log" for each in NAMES),
+        ):
             (home / name).unlink(missing_ok=True)
 
 
@@ -163,21 +177,28 @@ def environment(state: State) -> dict[str, str]:
     """The settings that reach these servers; the application fills in `{login}`."""
     ports, secret = state.ports, state.secrets
     return {
-        "THENGA_DATABASE": _address(state, "{login}", "application"),
-        "THENGA_SYSTEM_DATABASE": _address(state, "{login}", "system"),
-        "THENGA_ADMIN_DATABASE": _address(state, "postgres", "admin"),
-        "THENGA_NATS": f"nats://127.0.0.1:{ports['nats']}",
+        "THENGA_DATABASE": _address(state, "{login}", "{password}"),
+        "THENGA_DATABASE_SECRET": secret["application"],
+        "THENGA_SYSTEM_DATABASE": _address(state, "{login}", "{password}"),
+        "THENGA_SYSTEM_DATABASE_SECRET": secret["system"],
+        "THENGA_ADMIN_DATABASE": _address(state, "postgres", secret["admin"]),
+        "THENGA_NATS": f"nats://{{login}}:{{password}}@127.0.0.1:{ports['nats']}",
+        "THENGA_NATS_SECRET": secret["nats"],
         "THENGA_NATS_MONITOR": f"http://127.0.0.1:{ports['nats_monitor']}",
         "THENGA_REDIS": f"redis://127.0.0.1:{ports['redis']}/0",
         "THENGA_INTERNAL_SECRET": secret["internal"],
         "THENGA_SEALING_KEY": secret["sealing"],
-        "THENGA_WITHOUT_BILLING": "true",
+        "THENGA_LOOKUP_KEY": secret["lookup"],
     }
 
 
-def _address(state: State, login: str, secret: str, database: str = DATABASE) -> str:
-    password, port = state.secrets[secret], state.ports["postgres"]
+def _address(state: State, login: str, password: str, database: str = DATABASE) -> str:
+    port = state.ports["postgres"]
     return f"postgresql://{login}:{password}@127.0.0.1:{port}/{database}"
+
+
+def _admin(state: State) -> str:
+    return _address(state, "postgres", state.secrets["admin"], "postgres")
 
 
 # What is remembered
@@ -199,10 +220,7 @@ def _new(home: Path) -> State:
     return State(
         postgres=cluster.place(home),
         ports=dict(zip(names, processes.free_ports(len(names)), strict=True)),
-        secrets={
-            name: secrets.token_hex(32 if name in ("internal", "sealing") else 16)
-            for name in ("admin", "application", "system", "internal", "sealing")
-        },
+        secrets={name: secrets.token_hex(32) for name in SECRETS},
     )
 
 
@@ -215,7 +233,12 @@ def _known(home: Path) -> State:
 
 def _load(home: Path) -> State | None:
     path = home / "state.json"
-    return State.model_validate_json(path.read_text()) if path.exists() else None
+    if not path.exists():
+        return None
+    state = State.model_validate_json(path.read_text())
+    for name in SECRETS:  # a folder of an older version lacks those that came later
+        state.secrets.setdefault(name, secrets.token_hex(32))
+    return state
 
 
 def _save(home: Path, state: State) -> None:
@@ -288,9 +311,24 @@ def _launch_nats(home: Path, state: State) -> Process:
     config.write_text(
         f'host: "127.0.0.1"\nport: {state.ports["nats"]}\n'
         f'http: "127.0.0.1:{state.ports["nats_monitor"]}"\n'
-        "jetstream {\n" + "\n".join(lines) + "\n}\n"
+        "jetstream {\n" + "\n".join(lines) + f'\n}}\ninclude "{ACCOUNTS}"\n'
     )
     return processes.spawn([server, "-c", str(config)], log=home / "nats.log", folder=home)
+
+
+def _write_accounts(home: Path, state: State, reads: accounts.Reads | None) -> None:
+    path = home / ACCOUNTS
+    if reads is None and path.exists():
+        return
+    text = accounts.config(reads or {}, state.secrets["nats"])
+    known = path.exists()
+    if known and path.read_text() == text:
+        return
+    _write(path, text)
+    if state.is_running("nats") and known:
+        os.kill(state.processes["nats"].pid, signal.SIGHUP)  # it reads its accounts again
+    elif state.is_running("nats"):  # of an older version, which had none
+        processes.end(state.processes.pop("nats"), _GENTLY["nats"], seconds=10)
 
 
 def _launch_redis(home: Path, state: State) -> Process:
@@ -309,7 +347,7 @@ def _launch_redis(home: Path, state: State) -> Process:
 
 def _postgres_answers(state: State) -> bool:
     try:
-        psycopg.connect(_address(state, "postgres", "admin", "postgres"), connect_timeout=2).close()
+        psycopg.connect(_admin(state), connect_timeout=2).close()
     except psycopg.OperationalError:
         return False
     return True
@@ -337,8 +375,7 @@ def _redis_answers(state: State) -> bool:
 
 
 def _make_database(state: State) -> None:
-    address = _address(state, "postgres", "admin", "postgres")
-    with psycopg.connect(address, autocommit=True) as connection:
+    with psycopg.connect(_admin(state), autocommit=True) as connection:
         known = connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [DATABASE])
         if known.fetchone() is None:
             connection.execute(f"CREATE DATABASE {DATABASE} TEMPLATE template0")

@@ -8,17 +8,20 @@ the server, because handed back with delays events come again in another order.
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.js import JetStreamContext
+from nats.js.api import StreamInfo
+from nats.js.errors import NotFoundError
 from pydantic import ValidationError
 
 from thenga.kernel.events import mesh
 from thenga.kernel.events.event import Envelope
-from thenga.kernel.events.leading import Lead, Seat, keep, lead
+from thenga.kernel.events.leading import Lead, Seat, keep, lead, paused
 from thenga.kernel.events.reactions import Reaction
 from thenga.kernel.events.taking import Stopped, Taking
 from thenga.kernel.host import Host
@@ -28,6 +31,7 @@ AT_ONCE = 8  # aggregates
 _MOST_HELD = mesh.MOST_PENDING - FETCH
 _WAIT_SECONDS = 1.0
 _ROOM_SECONDS = 0.05
+_STREAM_SECONDS = 0.5
 
 log = structlog.get_logger()
 
@@ -53,7 +57,7 @@ class Consumer:
         *,
         seat: Seat | None = None,
     ) -> None:
-        self.name = f"{domain}-from-{source}"
+        self.name = mesh.consumer_name(domain, source)
         self._host = host
         self._domain = domain
         self._source = source
@@ -76,11 +80,11 @@ class Consumer:
                 await seat.close()
 
     async def _follow(self, held: Lead, stop: asyncio.Event) -> None:
-        client = await mesh.connect(self._host.settings)
+        client = await mesh.connect(self._host.settings, self._domain)
         lanes = Lanes(self._taking, self._reactions, stop)
         try:
-            fetching = await self._begin(client)
-            while not stop.is_set():
+            fetching = await self._begin(client, stop)
+            while fetching is not None and not stop.is_set():
                 lanes.check()
                 if lanes.count > _MOST_HELD:
                     await asyncio.sleep(_ROOM_SECONDS)
@@ -93,11 +97,29 @@ class Consumer:
             await lanes.cancel()
             await mesh.drop(client)
 
-    async def _begin(self, client: Client) -> JetStreamContext.PullSubscription:
-        js = client.jetstream()
-        stream = await mesh.ensure_stream(js, self._source, self._host.settings)
+    async def _begin(
+        self, client: Client, stop: asyncio.Event
+    ) -> JetStreamContext.PullSubscription | None:
+        """None where it was stopped before the source had a stream."""
+        stream: StreamInfo | None
+        if self._source == self._domain:
+            js = client.jetstream()
+            stream = await mesh.ensure_stream(js, self._source, self._host.settings)
+        else:
+            js = client.jetstream(prefix=mesh.foreign_prefix(self._source))
+            stream = await self._await_stream(js, stop)
+        if stream is None:
+            return None
         await mesh.begin_consumer(js, stream, self.name, self._subjects)
         return await js.pull_subscribe_bind(self.name, stream=mesh.stream_name(self._source))
+
+    async def _await_stream(self, js: JetStreamContext, stop: asyncio.Event) -> StreamInfo | None:
+        """A stream is made by its own domain alone, which may not have started yet."""
+        while not stop.is_set():
+            with suppress(NotFoundError):
+                return await js.stream_info(mesh.stream_name(self._source))
+            await paused(stop, _STREAM_SECONDS)
+        return None
 
     async def _sort(self, messages: Sequence[Msg], lanes: "Lanes") -> None:
         """Acknowledge what is done already, and put the rest into its lanes."""
@@ -121,7 +143,22 @@ class Consumer:
         if envelope.type not in self._reactions:
             log.warning("events.type.unknown", consumer=self.name, event_type=envelope.type)
             return None
+        if not is_of(envelope, self._source, message.subject):
+            log.error("events.message.contradicts", consumer=self.name, subject=message.subject)
+            return None
         return envelope
+
+
+def is_of(envelope: Envelope, source: str, subject: str) -> bool:
+    """Whether the envelope says what the subject and the stream say (SEC-63)."""
+    organization_id = envelope.organizationid
+    told = envelope.data.get("organizationId")
+    wanted = f"thenga.{source}.{envelope.type.split('.')[1]}.{organization_id or '_'}"
+    return (
+        envelope.source == f"/{source}"
+        and subject == wanted
+        and (organization_id is None or told is None or str(told) == str(organization_id))
+    )
 
 
 class Lanes:

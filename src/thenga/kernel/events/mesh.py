@@ -26,6 +26,7 @@ from nats.js.api import (
 )
 from nats.js.errors import NotFoundError
 
+from thenga.kernel import secret_settings
 from thenga.kernel.settings import Settings
 
 OLDEST_SERVER = (2, 12)  # older ones drop fields that they do not know without a word
@@ -42,15 +43,19 @@ class MeshRefused(RuntimeError):
 
 
 async def connect(
-    settings: Settings, on_error: Callable[[Exception], Awaitable[None]] | None = None
+    settings: Settings,
+    login: str,
+    on_error: Callable[[Exception], Awaitable[None]] | None = None,
 ) -> Client:
-    """A connection that fails soon and never comes back by itself."""
+    """A connection as a domain's own login, which fails soon and never comes back by itself."""
     client = Client()
+    template = settings.of_domain("nats", login) or settings.nats
+    address = secret_settings.address(template, settings.nats_secret, login)
     try:
         # A dead server would otherwise be tried for two minutes.
         async with asyncio.timeout(_CONNECT_SECONDS):
             await client.connect(
-                settings.nats,
+                address,
                 error_cb=on_error or note_error,
                 allow_reconnect=False,
                 connect_timeout=2,
@@ -79,6 +84,15 @@ async def note_error(error: Exception) -> None:
 
 def stream_name(domain: str) -> str:
     return f"THENGA_{domain.upper()}"
+
+
+def consumer_name(domain: str, source: str) -> str:
+    return f"{domain}-from-{source}"
+
+
+def foreign_prefix(source: str) -> str:
+    """Where another domain's stream is asked, in place of `$JS.API`; see `accounts.py`."""
+    return f"thenga-from.{source}"
 
 
 def epoch_of(info: StreamInfo) -> str:

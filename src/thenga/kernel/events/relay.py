@@ -80,7 +80,7 @@ class Relay:
             else:
                 await mesh.note_error(error)
 
-        client = await mesh.connect(self._host.settings, note)
+        client = await mesh.connect(self._host.settings, self._domain, note)
         try:
             line = await self._begin(client, held, refused)
             await self._go_on(line, held, stop)

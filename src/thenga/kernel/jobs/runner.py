@@ -164,7 +164,7 @@ class _Side:
             kwargs={
                 "application_name": f"thenga jobs {self._domain.name}",
                 "connect_timeout": 10,
-                "options": _CONNECTION,
+                "options": f"{_CONNECTION} -c search_path={self._domain.name}",
             },
         )
         app = App(connector=connector)

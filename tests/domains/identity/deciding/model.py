@@ -139,7 +139,7 @@ def policy(w: World) -> str | None:
 
 
 def entitlement(w: World) -> str | None:
-    if not w["feature"] or holding(w)[0] not in ("tenant", "service") or w["billing"] == "absent":
+    if not w["feature"] or holding(w)[0] not in ("tenant", "service"):
         return None
     if holding(w)[0] == "service" and not w["tenant"]:
         return "entitlement_unknown"

@@ -306,8 +306,6 @@ class Stored:
         """What is decided on the facts as they were read."""
         facts = await self.facts(host, w)
         assert facts is not None
-        if w["feature"] and w["billing"] == "absent":
-            facts = replace(facts, billing="absent")
         question = replace(worlds.question_of(w), organization_id=_asked(w, self.organization))
         policy = worlds.verdict_of("base")
         outcome = decide(facts, question, now=self.now, policy=policy)

@@ -70,7 +70,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "amount": (-1, 100, 600_000_00),
     "proof_age": (0, 300, 301, 90_000),
     "policy": ("base", "base", "strict", "erring"),
-    "billing": ("answers", "silent", "absent"),
+    "billing": ("answers", "silent"),
     "signal_age": (0, 60, 61, 300, 301, None),
     "signal": tuple((a, u) for a in ("full", "grace", "read_only", "none") for u in (False, True)),
     "live": tuple((a, u) for a in ("full", "grace", "read_only", "none") for u in (False, True)),
@@ -194,7 +194,7 @@ def facts_of(w: World) -> Facts:
         half=w["half"],
         sandbox=w["sandbox"] if w["tenant"] else None,
         policy_label=w["policy"],
-        billing="absent" if w["feature"] and w["billing"] == "absent" else "not_asked",
+        billing="not_asked",
         **signal,
     )
 

@@ -126,6 +126,14 @@ async def open_provisionally(work: Work, *, sandbox: bool) -> None:
     await entitlements.follow(work, reason="account_opened")
 
 
+async def is_sandbox(read: Reader) -> bool:
+    """Whether its account is in the book of sandboxes; every organization has an account."""
+    account = await read.find(Account)
+    if account is None:
+        raise LookupError("no account was opened for this organization")
+    return account.book is Book.SANDBOX
+
+
 async def complete(work: Work, *, fields: dict[str, Any], prefill: dict[str, Any]) -> Account:
     """Say who is billed; from then on plans can be bought. What is said counts over the profile."""
     account = await held(work)

@@ -21,8 +21,8 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementOutcome,
 )
-from thenga.kernel import sealing
 from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
@@ -34,7 +34,6 @@ from thenga.kernel.lifecycle import Move, not_possible
 log = structlog.get_logger()
 
 C = CallbackStatus
-_PURPOSE = "provider-callback"
 _PLACES = 1000  # notes of refused calls, a day and provider
 _SEALED_DAYS = timedelta(days=90)
 
@@ -81,9 +80,9 @@ class Received:
 async def receive(work: Work, call: Received) -> bool:
     """Keep it with its job, once; whether it is the first of its key."""
     made = new_id()
-    sealed = sealing.seal(work.host.key(_PURPOSE), call.content, aad=made.bytes)
+    content = sealed.seal(work.host, ProviderCallback, "sealed_content", call.content, id=made)
     digest = hashlib.sha256(call.content).digest()
-    told = (call.provider, call.event_key, call.event_type, digest, call.secret_used, sealed)
+    told = (call.provider, call.event_key, call.event_type, digest, call.secret_used, content)
     sender = work.origin.network
     first = await work.run(_RECEIVE, made, work.now, *told, sender) == "INSERT 0 1"
     if first:
@@ -113,8 +112,7 @@ async def waiting(read: Reader, callback_id: UUID) -> Waiting | None:
     callback = await read.get(ProviderCallback, callback_id)
     if callback.status not in (C.RECEIVED, C.QUARANTINED) or callback.sealed_content is None:
         return None
-    key = read.host.key(_PURPOSE)
-    content = sealing.unseal(key, callback.sealed_content, aad=callback.id.bytes)
+    content = sealed.unseal(read.host, callback, "sealed_content")
     return Waiting(callback.provider, content, await _sender(read, callback))
 
 

@@ -22,6 +22,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel import sealing
 from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
@@ -49,8 +50,7 @@ def status_at(method: PaymentMethod, now: datetime) -> MethodStatus:
 
 def token_of(host: Host, method: PaymentMethod) -> str:
     """The provider's token in clear, for the call that charges it and nothing else."""
-    key, aad = host.key(_PURPOSE), method.organization_id.bytes
-    return sealing.unseal(key, method.sealed_token, aad=aad).decode()
+    return sealed.unseal(host, method, "sealed_token").decode()
 
 
 async def default_of(read: Reader, account_id: UUID) -> PaymentMethod | None:
@@ -106,8 +106,8 @@ async def _is_first(work: Work, payment: Payment) -> bool:
 
 
 def _sealed(work: Work, payment: Payment, given: MethodToken) -> bytes:
-    aad = payment.organization_id.bytes
-    return sealing.seal(work.host.key(_PURPOSE), given.token.encode(), aad=aad)
+    plain, owner = given.token.encode(), payment.organization_id
+    return sealed.seal(work.host, PaymentMethod, "sealed_token", plain, organization_id=owner)
 
 
 async def _refreshed(

@@ -10,7 +10,7 @@ from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.billing.tables.statements import StatedStatus, StatementKind
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
+from thenga.kernel.db.rows import Col, Instant, Row, Sealed, TenantRow, col, status
 from thenga.kernel.money import Money
 
 
@@ -114,7 +114,9 @@ class PaymentMethod(TenantRow, table="billing.payment_method", kind=Kind.PRIVATE
     off_session: Col[bool] = col(sa.Boolean, default=True)
     status: Col[MethodStatus] = status(MethodStatus, default=MethodStatus.ACTIVE)
     preferred: Col[bool] = col(sa.Boolean, default=False)
-    sealed_token: Col[bytes] = col(sa.LargeBinary, secret=True)
+    sealed_token: Col[bytes] = col(
+        sa.LargeBinary, sealed=Sealed("payment-method", ("organization_id",))
+    )
     token_hash: Col[bytes] = col(sa.LargeBinary, secret=True)
     expiry_told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
@@ -169,7 +171,7 @@ class ProviderCallback(Row, table="billing.provider_callback", kind=Kind.INTAKE,
     secret_used: Col[str] = col(sa.Text)  # which of the two: `current` or `former`
     status: Col[CallbackStatus] = status(CallbackStatus, default=CallbackStatus.RECEIVED)
     sealed_content: Col[bytes | None] = col(
-        sa.LargeBinary, nullable=True, default=None, secret=True
+        sa.LargeBinary, nullable=True, default=None, sealed=Sealed("provider-callback", ("id",))
     )
     statement: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
     organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)

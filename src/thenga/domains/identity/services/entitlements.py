@@ -93,11 +93,6 @@ async def last_known(work: Work, feature: str) -> EntitlementSignal | None:
     return await work.find(EntitlementSignal, feature=feature)
 
 
-def is_absent(host: Host) -> bool:
-    """Whether this deployment says that there is no Billing; then everything is entitled."""
-    return host.settings.without_billing
-
-
 async def ask(host: Host, organization_id: UUID, feature: str) -> billing.EntitlementSignal | None:
     """Ask Billing once and keep its answer; None is silence, also where nobody is bound."""
     try:

@@ -293,10 +293,10 @@ def _place(one: Shown) -> tuple[str, str]:
 
 
 def _cut(read: Reader, paged: Paged, made: list[Shown]) -> tuple[list[Shown], str | None]:
-    key = read.host.key("cursor")
+    ring = read.host.ring("cursor")
     bound_to = f"{paged.bound_to}|{read.actor.id}"
     if paged.cursor is not None:
-        kind, code = open_cursor(key, paged.cursor, bound_to=bound_to)
+        kind, code = open_cursor(ring, paged.cursor, bound_to=bound_to)
         if not isinstance(kind, str) or not isinstance(code, str):
             raise InvalidCursor
         after = (kind, code)
@@ -306,7 +306,7 @@ def _cut(read: Reader, paged: Paged, made: list[Shown]) -> tuple[list[Shown], st
             if (_place(one) < after if paged.descending else _place(one) > after)
         ]
     page, rest = made[: paged.limit], made[paged.limit :]
-    return page, seal_cursor(key, _place(page[-1]), bound_to=bound_to) if rest else None
+    return page, seal_cursor(ring, _place(page[-1]), bound_to=bound_to) if rest else None
 
 
 def _changed(role: CustomRole, *, added: list[str], removed: list[str]) -> public.RoleChanged:

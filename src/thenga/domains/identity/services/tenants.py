@@ -51,6 +51,14 @@ async def look(read: Reader) -> Tenant:
     return Tenant(read.organization_id, mirror.status, read.now_in(mirror.ahead))
 
 
+async def is_sandbox(read: Reader) -> bool:
+    """Whether this organization only tries things out; an unknown one is a fault of who asks."""
+    mirror = await read.find(TenantMirror)
+    if mirror is None:
+        raise LookupError("no organization of this id was founded")
+    return mirror.sandbox
+
+
 async def name_of(read: Reader, organization_id: UUID) -> str | None:
     """What the company calls itself; None where Organization does not answer."""
     try:

@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import Col, Instant, PersonalRow, col, status
+from thenga.kernel.db.rows import Col, Instant, PersonalRow, Sealed, col, status
 
 
 class FactorKind(StrEnum):
@@ -39,7 +39,9 @@ class MfaFactor(PersonalRow, table="identity.mfa_factor", kind=Kind.PERSONAL):
     stopped_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     last_used_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     expires_at: Col[datetime | None] = col(Instant, nullable=True, default=None)  # while pending
-    secret_sealed: Col[bytes | None] = col(sa.LargeBinary, nullable=True, default=None, secret=True)
+    secret_sealed: Col[bytes | None] = col(
+        sa.LargeBinary, nullable=True, default=None, sealed=Sealed("totp", ("id",))
+    )
     last_step: Col[int] = col(sa.BigInteger, default=-1)
 
 

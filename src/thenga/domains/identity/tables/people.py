@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import Col, Instant, PersonalRow, Row, TenantRow, col, status
+from thenga.kernel.db.rows import Col, Instant, PersonalRow, Row, Sealed, TenantRow, col, status
 
 Hash = sa.LargeBinary
 
@@ -94,12 +94,14 @@ class OneTimeLink(Row, table="identity.one_time_link", kind=Kind.BEARER, key=("h
     user_id: Col[UUID] = col(pg.UUID)
     organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     invitation_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    sealed: Col[bytes | None] = col(sa.LargeBinary, nullable=True, default=None, secret=True)
+    sealed: Col[bytes | None] = col(
+        sa.LargeBinary, nullable=True, default=None, sealed=Sealed("link", ("hash",))
+    )
     expires_at: Col[datetime] = col(Instant)
     used_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     session_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     address_sealed: Col[bytes | None] = col(
-        sa.LargeBinary, nullable=True, default=None, secret=True
+        sa.LargeBinary, nullable=True, default=None, sealed=Sealed("link", ("hash",))
     )  # the new address of a person who changes theirs
 
 

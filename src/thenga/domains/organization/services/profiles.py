@@ -63,6 +63,10 @@ async def mode(read: Reader) -> Literal["live", "sandbox"]:
     return "sandbox" if organization.mode == "sandbox" else "live"
 
 
+async def is_sandbox(read: Reader) -> bool:
+    return await mode(read) == "sandbox"
+
+
 def _fact(
     at: datetime, read: Reader, organization: Organization, picture: Picture, values: Values
 ) -> public.FactView:

@@ -8,18 +8,18 @@ Equality inside an organization is asked by a keyed hash; no such hash is the sa
 import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
 
 from thenga.domains.organization.tables.secrets import DataKey
-from thenga.kernel import sealing
+from thenga.kernel import sealing, secret_settings
+from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-
-_MASTER = "organization-data-keys"
 
 
 @dataclass(frozen=True)
@@ -54,15 +54,13 @@ async def key_for(work: Work, subject: Subject) -> bytes:
     if known is not None:
         return _opened(work, known)
     key = secrets.token_bytes(sealing.KEY_BYTES)
-    sealed = sealing.seal(work.host.key(_MASTER), key, aad=_aad(work.organization_id, subject))
-    await work.add(
-        DataKey(
-            organization_id=work.organization_id,
-            subject_type=subject.type,
-            subject_id=subject.id,
-            sealed_key=sealed,
-        )
-    )
+    owner: dict[str, Any] = {
+        "organization_id": work.organization_id,
+        "subject_type": subject.type,
+        "subject_id": subject.id,
+    }
+    sealed_key = sealed.seal(work.host, DataKey, "sealed_key", key, **owner)
+    await work.add(DataKey(**owner, sealed_key=sealed_key))
     return key
 
 
@@ -81,8 +79,8 @@ def seal(key: bytes, text: str, place: Place) -> bytes:
     return sealing.seal(key, text.encode(), aad=place.aad)
 
 
-def unseal(key: bytes, sealed: bytes, place: Place) -> str:
-    return sealing.unseal(key, sealed, aad=place.aad).decode()
+def unseal(key: bytes, content: bytes, place: Place) -> str:
+    return sealing.unseal(key, content, aad=place.aad).decode()
 
 
 async def destroy(work: Work, subject: Subject) -> bool:
@@ -98,8 +96,7 @@ async def destroy(work: Work, subject: Subject) -> bool:
 
 def blind_index(host: Host, organization_id: UUID, text: str) -> bytes:
     """A keyed hash by which equal values are found inside one organization."""
-    master = bytes.fromhex(host.settings.sealing_key.get_secret_value())
-    return index_of(master, organization_id, text)
+    return index_of(secret_settings.lookup_key(host.settings), organization_id, text)
 
 
 def index_of(master: bytes, organization_id: UUID, text: str) -> bytes:
@@ -110,10 +107,4 @@ def index_of(master: bytes, organization_id: UUID, text: str) -> bytes:
 def _opened(read: Reader, row: DataKey) -> bytes:
     if row.sealed_key is None:
         raise KeyDestroyed(f"the key of {row.subject_type} {row.subject_id} was destroyed")
-    subject = Subject(row.subject_type, row.subject_id)
-    aad = _aad(row.organization_id, subject)
-    return sealing.unseal(read.host.key(_MASTER), row.sealed_key, aad=aad)
-
-
-def _aad(organization_id: UUID, subject: Subject) -> bytes:
-    return f"{organization_id}/{subject.type}/{subject.id}".encode()
+    return sealed.unseal(read.host, row, "sealed_key")

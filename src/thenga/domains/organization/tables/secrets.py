@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import Col, Instant, TenantRow, col
+from thenga.kernel.db.rows import Col, Instant, Sealed, TenantRow, col
 
 
 class DataKey(TenantRow, table="organization.data_key", kind=Kind.PRIVATE):
@@ -15,6 +15,11 @@ class DataKey(TenantRow, table="organization.data_key", kind=Kind.PRIVATE):
 
     subject_type: Col[str] = col(sa.Text)
     subject_id: Col[UUID] = col(pg.UUID)
-    sealed_key: Col[bytes | None] = col(sa.LargeBinary, nullable=True, default=None, secret=True)
+    sealed_key: Col[bytes | None] = col(
+        sa.LargeBinary,
+        nullable=True,
+        default=None,
+        sealed=Sealed("organization-data-keys", ("organization_id", "subject_type", "subject_id")),
+    )
     destroy_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     destroyed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)

@@ -6,9 +6,11 @@ from uuid import UUID
 
 from thenga.domains.identity.tables import LinkSlot, OneTimeLink, UserAccount
 from thenga.kernel import sealing, tokens
+from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.host import Host
 from thenga.kernel.jobs.declare import Form, errand
 
 REGISTER, KNOWN_ALREADY = "register", "known_already"
@@ -63,7 +65,6 @@ async def send(
     """A new link to the address of an account key, or to the new `address` of a person."""
     text = tokens.mint(tokens.Prefix.LINK)
     digest = tokens.digest(text)
-    sealer = work.host.key("link")
     await work.present(digest)
     await work.add(
         OneTimeLink(
@@ -71,10 +72,10 @@ async def send(
             purpose=purpose,
             account_key=key,
             user_id=user_id,
-            sealed=sealing.seal(sealer, text.encode(), aad=digest),
+            sealed=sealed.seal(work.host, OneTimeLink, "sealed", text.encode(), hash=digest),
             expires_at=work.now + LIVES[purpose],
             session_id=session_id,
-            address_sealed=_sealed(sealer, address, digest),
+            address_sealed=_sealed(work.host, address, digest),
         )
     )
     slot = _slot(key, purpose)
@@ -83,8 +84,10 @@ async def send(
     work.enqueue(deliver_link, link_hash=digest.hex())
 
 
-def _sealed(sealer: bytes, address: str | None, digest: bytes) -> bytes | None:
-    return None if address is None else sealing.seal(sealer, address.encode(), aad=digest)
+def _sealed(host: Host, address: str | None, digest: bytes) -> bytes | None:
+    if address is None:
+        return None
+    return sealed.seal(host, OneTimeLink, "address_sealed", address.encode(), hash=digest)
 
 
 async def link_to_deliver(read: Reader, link_hash: bytes) -> LinkToDeliver | None:
@@ -95,8 +98,7 @@ async def link_to_deliver(read: Reader, link_hash: bytes) -> LinkToDeliver | Non
         return None
     await read.become(link.user_id)
     account = await read.get(UserAccount, link.user_id)
-    sealer = read.host.key("link")
-    text = sealing.unseal(sealer, link.sealed, aad=link_hash).decode()
+    text = sealed.unseal(read.host, link, "sealed").decode()
     to = account.email if link.address_sealed is None else new_address(read, link)
     proven = link.address_sealed is None and account.email_verified_at is not None
     known = account.id if proven else None
@@ -107,7 +109,7 @@ def new_address(read: Reader, link: OneTimeLink) -> str:
     """The address that this link proves."""
     if link.address_sealed is None:
         raise LookupError("this link proves no new address")
-    return sealing.unseal(read.host.key("link"), link.address_sealed, aad=link.hash).decode()
+    return sealed.unseal(read.host, link, "address_sealed").decode()
 
 
 async def mark_delivered(work: Work, link_hash: bytes) -> None:

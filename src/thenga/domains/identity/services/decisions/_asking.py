@@ -173,8 +173,6 @@ async def judge(host: Host, facts: Facts, question: Question) -> tuple[Facts, Ou
     if facts.policy_label is None:
         return facts, Outcome("policy_error")
     policy = await policy_for(host, facts)
-    if facts.feature is not None and entitlements.is_absent(host):
-        facts = replace(facts, billing="absent")
     outcome = decide(facts, question, now=host.now(), policy=policy)
     if outcome is _entitled.ASK:
         facts = await _asked(host, facts)

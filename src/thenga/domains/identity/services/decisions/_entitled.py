@@ -16,8 +16,6 @@ _UNKNOWN = Outcome("entitlement_unknown", {"kind": "retry"}, facts={"dependency"
 
 def entitled(facts: Facts, now: datetime) -> Outcome | None:
     """None where the plan allows it; `ASK` where the last known signal does not suffice."""
-    if facts.billing == "absent":
-        return None
     live = facts.sensitivity in _ASKED_LIVE
     age = _age(facts, now)
     if facts.billing == "not_asked" and (live or age is None or age > FRESH):

@@ -72,7 +72,7 @@ class Facts:
     sandbox: bool | None = None  # whether the organization is one
     by_owner: bool = False  # held by the role owner in the whole organization
     # Filled in only where Billing was asked for this very decision (IDN-32).
-    billing: str = "not_asked"  # not_asked, answered, silent or absent
+    billing: str = "not_asked"  # not_asked, answered or silent
     signal_remedy: dict[str, Any] | None = None
 
 

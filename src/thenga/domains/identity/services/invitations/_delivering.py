@@ -7,7 +7,8 @@ from thenga.domains.identity import public
 from thenga.domains.identity.services import seats, tenants
 from thenga.domains.identity.services.invitations._telling import shown_status
 from thenga.domains.identity.tables import Invitation, InvitationStatus, OneTimeLink
-from thenga.kernel import sealing, tokens
+from thenga.kernel import tokens
+from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.declare import Form, errand
@@ -39,7 +40,7 @@ async def add_link(work: Work, invitation: Invitation, text: str) -> None:
             user_id=invitation.invited_by_user_id,
             organization_id=invitation.organization_id,
             invitation_id=invitation.id,
-            sealed=sealing.seal(work.host.key("link"), text.encode(), aad=digest),
+            sealed=sealed.seal(work.host, OneTimeLink, "sealed", text.encode(), hash=digest),
             expires_at=invitation.expires_at,
         )
     )
@@ -56,7 +57,7 @@ async def letter_to_deliver(read: Reader, link_hash: bytes) -> LetterToDeliver |
     live = shown_status(invitation, read.now) is InvitationStatus.PENDING
     if not live or invitation.link_hash != link_hash:
         return None
-    text = sealing.unseal(read.host.key("link"), link.sealed, aad=link_hash).decode()
+    text = sealed.unseal(read.host, link, "sealed").decode()
     return LetterToDeliver(
         email=invitation.email,
         text=text,

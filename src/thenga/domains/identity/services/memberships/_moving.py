@@ -94,9 +94,12 @@ async def remove(work: Work, membership_id: UUID, *, reason: str) -> Membership:
 
 
 async def move_clock(work: Work, organization_id: UUID, *, ahead: timedelta, sequence: int) -> None:
-    """The gate follows a sandbox's clock; a move that is not newer is ignored."""
+    """The gate follows a sandbox's clock; a move that is not newer is ignored.
+
+    Only a sandbox has a clock, whatever an event says (SEC-63).
+    """
     mirror = await work.lock_by(TenantMirror, organization_id=organization_id)
-    if sequence <= mirror.source_sequence:
+    if not mirror.sandbox or sequence <= mirror.source_sequence:
         return
     mirror.ahead = ahead
     mirror.source_sequence = sequence

@@ -10,7 +10,7 @@ import pyotp
 import segno
 
 from thenga.domains.identity.tables import MfaFactor
-from thenga.kernel import sealing
+from thenga.kernel.db import sealed
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
@@ -34,7 +34,7 @@ def new_secret() -> bytes:
 
 
 def seal(host: Host, factor: MfaFactor, secret: bytes) -> bytes:
-    return sealing.seal(host.key("totp"), secret, aad=factor.id.bytes)
+    return sealed.seal(host, MfaFactor, "secret_sealed", secret, id=factor.id)
 
 
 def as_text(secret: bytes) -> str:
@@ -57,7 +57,7 @@ def step_of(host: Host, factor: MfaFactor, code: str, now: datetime) -> int | No
     """The step that this is the code of, one to either side of now; None for any other."""
     if factor.secret_sealed is None:
         return None
-    secret = sealing.unseal(host.key("totp"), factor.secret_sealed, aad=factor.id.bytes)
+    secret = sealed.unseal(host, factor, "secret_sealed")
     clock = pyotp.TOTP(as_text(secret))
     here = int(now.timestamp()) // _STEP
     found = None

@@ -1,0 +1,157 @@
+"""A start is refused with a weak secret; the refusal names the setting and never its value."""
+
+import os
+import secrets
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from thenga import topology
+from thenga.kernel import secret_settings, starting
+from thenga.kernel.settings import Settings
+
+pytestmark = pytest.mark.rule("SEC-62")
+
+KEYS = ("THENGA_SEALING_KEY", "THENGA_LOOKUP_KEY", "THENGA_INTERNAL_SECRET")
+OTHERS = (
+    "THENGA_DATABASE_SECRET",
+    "THENGA_SYSTEM_DATABASE_SECRET",
+    "THENGA_NATS_SECRET",
+    "THENGA_PAYSTACK_SECRETS_BILLING",
+)
+BAD = {
+    "empty": "",
+    "one byte": "41",
+    "31 bytes": "0f1e2d3c4b5a69788796a5b4c3d2e1f"[:31],
+    "constant": "00" * 32,
+    "two bytes in turn": "a1b2" * 16,
+    "repeated text": "correct-horse-b" * 4,
+    "counting": bytes(range(32)).hex(),
+}
+
+
+def good() -> dict[str, str]:
+    """The settings of a worker in production."""
+    address = "postgresql://{login}:{password}@127.0.0.1:1/thenga"
+    return {
+        "THENGA_PRODUCTION": "true",
+        "THENGA_DATABASE": address,
+        "THENGA_SYSTEM_DATABASE": address,
+        "THENGA_NATS": "nats://{login}:{password}@127.0.0.1:1",
+        "THENGA_REDIS": "redis://127.0.0.1:1/0",
+        **{name: secrets.token_hex(32) for name in (*KEYS, *OTHERS)},
+    }
+
+
+def settings_of(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Settings:
+    for name in [name for name in os.environ if name.startswith("THENGA_")]:
+        monkeypatch.delenv(name)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    return Settings(_env_file=None)  # type: ignore[call-arg]  # not seen by mypy
+
+
+def refused(settings: Settings) -> str | None:
+    try:
+        starting.check(settings, topology.load(topology.DOMAINS))
+    except (secret_settings.WeakSecret, starting.StartRefused) as refusal:
+        return str(refusal)
+    return None
+
+
+def test_good_secrets_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert refused(settings_of(good(), monkeypatch)) is None
+
+
+def test_weak_and_equal_secrets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = started = unnamed = told = 0
+    for setting in (*KEYS, *OTHERS):
+        equal = {other: good()[other] for other in (*KEYS, *OTHERS) if other != setting}
+        bad = [{setting: value} for value in BAD.values()]
+        if setting.endswith("_BILLING"):
+            bad = [one for one in bad if one[setting]]  # a provider need not be configured
+        bad += [{other: value, setting: value} for other, value in equal.items()]
+        for change in bad:
+            refusal = refused(settings_of(good() | change, monkeypatch))
+            tried += 1
+            started += refusal is None
+            unnamed += refusal is not None and setting not in refusal
+            shown = len(change[setting]) > 4 and change[setting] in (refusal or "")
+            told += shown
+    print(f"\nstart bad_values={tried} started={started} unnamed={unnamed} value_told={told}")
+    assert (started, unnamed, told) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("key", ["", "41", "zz" * 32, "00" * 16])
+@pytest.mark.parametrize("setting", KEYS[:2])
+def test_a_key_is_a_key_outside_production_too(
+    setting: str, key: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = settings_of(good() | {"THENGA_PRODUCTION": "false", setting: key}, monkeypatch)
+
+    assert setting in (refused(settings) or "")
+
+
+@pytest.mark.parametrize("setting", ["THENGA_DATABASE", "THENGA_SYSTEM_DATABASE", "THENGA_NATS"])
+def test_logins_do_not_share_a_password(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = good()[setting].replace("{password}", secrets.token_hex(32))
+
+    assert setting in (refused(settings_of(good() | {setting: shared}, monkeypatch)) or "")
+
+
+def test_a_weak_admin_password_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    admin = {"THENGA_ADMIN_DATABASE": "postgresql://postgres:short@127.0.0.1:1/thenga"}
+
+    assert "THENGA_ADMIN_DATABASE" in (refused(settings_of(good() | admin, monkeypatch)) or "")
+
+
+@pytest.mark.parametrize(
+    "setting", ["THENGA_SYSTEM_DATABASE", "THENGA_SYSTEM_DATABASE_SECRET", "THENGA_ADMIN_DATABASE"]
+)
+def test_an_api_is_given_no_system_login(setting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    above = ("THENGA_SYSTEM_DATABASE", "THENGA_SYSTEM_DATABASE_SECRET")
+    given = {name: value for name, value in good().items() if name not in above}
+    password = secrets.token_hex(32)
+    admin = {"THENGA_ADMIN_DATABASE": f"postgresql://postgres:{password}@127.0.0.1:1/thenga"}
+    named = {setting: (good() | admin)[setting]}
+    domains = topology.load(topology.DOMAINS)
+
+    starting.check_api(settings_of(given, monkeypatch), domains)
+    if setting == "THENGA_SYSTEM_DATABASE":  # an address needs its secret
+        named |= {"THENGA_SYSTEM_DATABASE_SECRET": secrets.token_hex(32)}
+    with pytest.raises(starting.StartRefused, match=setting):
+        starting.check_api(settings_of(given | named, monkeypatch), domains)
+
+
+COMMANDS = (["api", "--port", "0"], ["worker"], ["migrate"], ["reseal"], ["sandbox"])
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+def test_each_command_asks_before_it_starts(command: list[str], tmp_path: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("THENGA_")}
+    env = kept | good() | {"THENGA_SEALING_KEY": "00" * 32}
+
+    done = subprocess.run(
+        [sys.executable, "-m", "thenga", *command],
+        env=env,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+    assert done.returncode != 0
+    assert "THENGA_SEALING_KEY is constant" in done.stderr + done.stdout
+    assert "00" * 32 not in done.stderr + done.stdout
+
+
+def test_no_setting_turns_plans_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Development has plans too; `tests/flows/test_authorization.py` meets them."""
+    settings = settings_of(good() | {"THENGA_WITHOUT_BILLING": "true"}, monkeypatch)
+    source = Path(starting.__file__).parents[1]
+    uses = [path for path in source.rglob("*.py") if "without_billing" in path.read_text().lower()]
+
+    assert "without_billing" not in type(settings).model_fields
+    assert uses == []

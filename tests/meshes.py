@@ -1,0 +1,9 @@
+"""Who reads whose events in the tests: the domains by their manifests, and the probe."""
+
+from thenga import topology
+from thenga.kernel.events import accounts
+
+
+def reads() -> accounts.Reads:
+    known = accounts.reads_of(topology.load(topology.DOMAINS))
+    return {**known, "probe": ["organization"]}
