@@ -254,17 +254,18 @@ async def test_a_key_works_only_from_its_networks(api: httpx2.AsyncClient, owner
 async def test_nobody_makes_a_key_above_their_own_rights(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
-    await denied(host, owner, READ)
+    administrator = await people.member(host, owner.organization_id, role="administrator")
+    await denied(host, administrator, READ)
 
     above = await api.post(
         "/identity/api-keys",
         json={"name": "More", "scopes": [READ], "reason": "mine"},
-        headers=asking(owner),
+        headers=asking(administrator),
     )
     unfit = await api.post(
         "/identity/api-keys",
         json={"name": "No", "scopes": ["identity:api_key:create", "a_b:c_d:e_f"], "reason": "x"},
-        headers=asking(owner),
+        headers=asking(administrator),
     )
 
     assert (above.status_code, above.json()["code"]) == (403, "identity-grant-above-own")

@@ -131,17 +131,20 @@ async def test_a_right_on_one_resource_passes_only_there(
 
 @pytest.mark.rule("IDN-25")
 async def test_one_deny_beats_every_allow(api: httpx2.AsyncClient, host: Host, owner: Member):
+    administrator = await people.member(host, owner.organization_id, role="administrator")
     work = people.working(host, owner.organization_id)
-    await people.permission(work, owner, READ, effect="deny")
+    for who in (owner, administrator):
+        await people.permission(work, who, READ, effect="deny")
     await work.finish()
+    path = f"/organizations/{owner.organization_id}/equipment"
 
-    asked = await told(api, owner, action=READ)
-    route = await api.get(
-        f"/organizations/{owner.organization_id}/equipment", headers=owner.headers
-    )
+    asked = await told(api, administrator, action=READ)
+    route = await api.get(path, headers=administrator.headers)
+    by_owner = await api.get(path, headers=owner.headers)
 
     assert asked["reasonCode"] == "permission_denied"
     assert (route.status_code, route.json()["reasonCode"]) == (403, "permission_denied")
+    assert by_owner.status_code == 200  # SEC-57
 
 
 @pytest.mark.rule("IDN-29")

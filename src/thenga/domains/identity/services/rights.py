@@ -171,7 +171,7 @@ _TYPES: dict[str, sa.types.TypeEngine[Any]] = {
     "permission": sa.Text(),
     "role_codes": ARRAY(sa.Text()),
 }
-_COLUMNS: tuple[sa.ColumnClause[Any], ...] = (
+_COLUMNS: tuple[ColumnElement[Any], ...] = (
     *(sa.column(name, sa.Text) for name in ("code", "how", "effect", "scope", "role_code")),
     sa.column("valid_to", sa.DateTime(timezone=True)),
 )
