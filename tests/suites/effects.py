@@ -18,6 +18,7 @@ _OF_ASKING = (
     "idempotency",
     *("decision_record", "personal_decision", "platform_decision"),
     *("decision_tally", "platform_tally"),
+    "entitlement_signal",  # what Billing answered the gate, kept for a minute (IDN-32)
 )
 
 
