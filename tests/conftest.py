@@ -15,6 +15,7 @@ from fastapi import FastAPI
 from hypothesis import settings as hypothesis_settings
 
 from tests import providers
+from tests.budgets import Measuring
 from tests.documented import Documented
 from tests.factories import facts
 from tests.letters import Letters
@@ -41,6 +42,10 @@ structlog.configure(processors=[*structlog.get_config()["processors"][:-1], _PLA
 # A busy machine is no counterexample: how long one example takes is promised nowhere.
 hypothesis_settings.register_profile("thenga", deadline=None)
 hypothesis_settings.load_profile("thenga")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Measuring(), "budgets")
 
 
 @pytest.fixture(scope="session")
