@@ -16,7 +16,7 @@ from hypothesis import settings as hypothesis_settings
 
 from tests import providers
 from tests.budgets import Measuring
-from tests.documented import Documented
+from tests.documented import documented
 from tests.factories import facts
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
@@ -159,8 +159,7 @@ def at_the_beginning(recorder: Recorder | None) -> None:
 @pytest.fixture
 async def api(app: FastAPI, recorder: Recorder | None) -> AsyncIterator[httpx2.AsyncClient]:
     """A client that speaks to the application; give it `headers=person.headers`."""
-    documented = Documented(topology.load(topology.DOMAINS))
-    hooks = [documented.noting] if recorder is None else [documented.noting, recorder.noting]
+    hooks = [documented().noting] if recorder is None else [documented().noting, recorder.noting]
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app=app),
         base_url="http://thenga.test/v1",
