@@ -14,7 +14,7 @@ import structlog
 from fastapi import FastAPI
 from hypothesis import settings as hypothesis_settings
 
-from tests import providers
+from tests import patience, providers
 from tests.budgets import Measuring
 from tests.documented import documented
 from tests.factories import facts
@@ -46,6 +46,22 @@ hypothesis_settings.load_profile("thenga")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Measuring(), "budgets")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_session() -> None:
+    """What lives as long as the session waits long, whichever test is the first to need it."""
+    patience.wait_long()
+
+
+@pytest.fixture(autouse=True)
+def timeouts(request: pytest.FixtureRequest, patient_session: None) -> Iterator[None]:
+    if request.node.get_closest_marker("real_timeouts") is None:
+        yield
+        return
+    patience.wait_as_declared()
+    yield
+    patience.wait_long()
 
 
 @pytest.fixture(scope="session")
@@ -203,6 +219,12 @@ def clock(app: FastAPI, host: Host) -> Iterator[Time]:
     time = Time(app.state.shared.host, host)
     yield time
     time.restore()
+
+
+@pytest.fixture
+def noon(clock: Time) -> None:
+    """Tomorrow at noon in South Africa: the end of a day never falls into the test."""
+    clock.move(clock.now().replace(hour=10, minute=0) + timedelta(days=1) - clock.now())
 
 
 @pytest.fixture

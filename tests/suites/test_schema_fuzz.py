@@ -5,6 +5,7 @@ import itertools
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Iterator
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
@@ -76,6 +77,9 @@ async def known(host: Host, seeded: None) -> fuzzing.Known:
     # Signing out can end all sessions of a person, so whoever does is a person of its own.
     spare = [await identity.person(host) for _ in range(EXAMPLES + 20)]
     staff = await identity.staff(host, *PLATFORM_ROLES)
+    # A walk may take longer than the five minutes for which a proof is fresh.
+    for who in (founder, staff):
+        await identity.aged(host, who, -timedelta(hours=12))
     return fuzzing.Known(
         headers=founder.headers,
         organization_id=str(founded.id),
