@@ -69,7 +69,8 @@ def home() -> Iterator[Path]:
     """The folder of this run's own PostgreSQL, NATS and Redis."""
     folder = Path(tempfile.mkdtemp(prefix="thenga-test-"))
     folder.chmod(0o755)
-    settings = servers.up(folder)
+    # Suites about what is kept have servers of their own, which sync (tests/suites/own.py).
+    settings = servers.up(folder, synced=False)
     # Kept from the outside: a process that a test starts finds the same servers.
     os.environ.update(settings | {"THENGA_TEST_BUILD": "true"} | providers.SETTINGS)
     yield folder
