@@ -36,6 +36,7 @@ PARTS = (
     ("tests/domains/", "domain {name}"),
     ("tests/flows/", "flows"),
     ("tests/suites/test_schema_fuzz", "walks"),
+    ("tests/suites/test_corpus", "walks"),
     ("tests/suites/test_tenants_", "walks"),
     ("tests/suites/test_examples", "walks"),
     ("tests/suites/test_sweeps_", "walks"),
