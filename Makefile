@@ -3,6 +3,7 @@
 
 BIN := .venv/bin
 UV := $(BIN)/uv
+BUDGETS := .budgets
 COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate \
 	--python-version 3.11 --quiet
 
@@ -34,7 +35,10 @@ types: ## Types, strictly
 	$(BIN)/mypy
 
 test: ## All tests, on real servers: two halves side by side, each with servers of its own
-	$(MAKE) --no-print-directory -j2 --output-sync=target half-domains half-kernel
+	rm -rf $(BUDGETS)
+	THENGA_BUDGETS=$(BUDGETS) $(MAKE) --no-print-directory -j2 --output-sync=target \
+		half-domains half-kernel
+	-PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
 
 # The walk of the matrix goes over the domains' routes, and makes the halves about equally long.
 MATRIX := tests/suites/test_tenants_matrix.py

@@ -14,8 +14,9 @@ import structlog
 from fastapi import FastAPI
 from hypothesis import settings as hypothesis_settings
 
-from tests import meshes, providers
-from tests.documented import Documented
+from tests import meshes, patience, providers
+from tests.budgets import Measuring
+from tests.documented import documented
 from tests.factories import facts
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
@@ -43,12 +44,33 @@ hypothesis_settings.register_profile("thenga", deadline=None)
 hypothesis_settings.load_profile("thenga")
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Measuring(), "budgets")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def patient_session() -> None:
+    """What lives as long as the session waits long, whichever test is the first to need it."""
+    patience.wait_long()
+
+
+@pytest.fixture(autouse=True)
+def timeouts(request: pytest.FixtureRequest, patient_session: None) -> Iterator[None]:
+    if request.node.get_closest_marker("real_timeouts") is None:
+        yield
+        return
+    patience.wait_as_declared()
+    yield
+    patience.wait_long()
+
+
 @pytest.fixture(scope="session")
 def home() -> Iterator[Path]:
     """The folder of this run's own PostgreSQL, NATS and Redis."""
     folder = Path(tempfile.mkdtemp(prefix="thenga-test-"))
     folder.chmod(0o755)
-    settings = servers.up(folder, meshes.reads())
+    # Suites about what is kept have servers of their own, which sync (tests/suites/own.py).
+    settings = servers.up(folder, meshes.reads(), synced=False)
     # Kept from the outside: a process that a test starts finds the same servers.
     os.environ.update(settings | {"THENGA_TEST_BUILD": "true"} | providers.SETTINGS)
     yield folder
@@ -154,8 +176,7 @@ def at_the_beginning(recorder: Recorder | None) -> None:
 @pytest.fixture
 async def api(app: FastAPI, recorder: Recorder | None) -> AsyncIterator[httpx2.AsyncClient]:
     """A client that speaks to the application; give it `headers=person.headers`."""
-    documented = Documented(topology.load(topology.DOMAINS))
-    hooks = [documented.noting] if recorder is None else [documented.noting, recorder.noting]
+    hooks = [documented().noting] if recorder is None else [documented().noting, recorder.noting]
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app=app),
         base_url="http://thenga.test/v1",
@@ -199,6 +220,12 @@ def clock(app: FastAPI, host: Host) -> Iterator[Time]:
     time = Time(app.state.shared.host, host)
     yield time
     time.restore()
+
+
+@pytest.fixture
+def noon(clock: Time) -> None:
+    """Tomorrow at noon in South Africa: the end of a day never falls into the test."""
+    clock.move(clock.now().replace(hour=10, minute=0) + timedelta(days=1) - clock.now())
 
 
 @pytest.fixture

@@ -1,27 +1,44 @@
 """Fails a test at the answer that the OpenAPI document does not know."""
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import httpx2
 
-from thenga.kernel.http.operations import Operation, operations
+from thenga import topology
+from thenga.kernel.http.openapi import document
+from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.problems import MEDIA_TYPE
 from thenga.kernel.manifest import Domain
 
+Json = dict[str, Any]
+
+
+@cache
+def whole_document() -> Json:
+    """The API document of all domains, made once a run. It is shared: change a copy."""
+    domains = topology.load(topology.DOMAINS)
+    return document(mounted(domains).routes, domains)
+
+
+@cache
+def documented() -> "Documented":
+    """The hook of all test clients of a run."""
+    return Documented(topology.load(topology.DOMAINS))
+
 
 class Documented:
-    """The response hook of a test client: every status and code it sees is written down."""
+    """The response hook of a test client: fails at what the document does not name."""
 
     def __init__(self, domains: Sequence[Domain]) -> None:
-        self._operations = operations(domains)
-        self.seen: dict[str, set[int]] = {}
+        self._by_path = ByPath(operations(domains))
 
     async def noting(self, response: httpx2.Response) -> None:
         request = response.request
-        one = self._operation(request.method, request.url.path)
+        one = self._by_path.find(request.method, request.url.path)
         if one is None:
             return
-        self.seen.setdefault(one.name, set()).add(response.status_code)
         known = statuses(one)
         assert response.status_code in known, (
             f"{one.name} answered {response.status_code}; documented are {sorted(known)}"
@@ -33,10 +50,6 @@ class Documented:
                 f"{one.name} answered {told}; documented with {response.status_code} are "
                 f"{sorted(listed)}"
             )
-
-    def _operation(self, method: str, path: str) -> Operation | None:
-        fits = [o for o in self._operations if o.method == method and o.answers(path)]
-        return min(fits, key=lambda o: o.path.count("{"), default=None)
 
 
 def statuses(one: Operation) -> set[int]:

@@ -171,6 +171,30 @@ def test_the_doctor_sees_a_login_above_row_security(settings: Settings) -> None:
     assert "mistaken" in found["logins"].found
 
 
+def test_unsynced_servers_keep_what_they_said_and_the_doctor_objects(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the ordinary tests run on; no deployment may."""
+    for name in [name for name in os.environ if name.startswith("THENGA_")]:
+        monkeypatch.delenv(name)
+    folder = tmp_path / "dev"
+    admin = servers.up(folder, synced=False)["THENGA_ADMIN_DATABASE"]
+    try:
+        with psycopg.connect(admin) as connection:
+            connection.execute("CREATE TABLE kept AS SELECT 'coconut' AS word")
+        servers.stop(folder, "postgres", signal.SIGKILL)
+        servers.start(folder, "postgres")
+        with psycopg.connect(admin) as connection:
+            kept = connection.execute("SELECT word FROM kept").fetchall()
+        findings = doctor.examine(Settings(_env_file=folder / "env"))  # type: ignore[call-arg]
+    finally:
+        servers.remove(folder)
+
+    assert kept == [("coconut",)]
+    faults = {finding.name for finding in findings if not finding.ok}
+    assert faults == {"fsync", "full_page_writes", "jetstream sync"}
+
+
 def test_down_leaves_no_process(home: Path) -> None:
     servers.up(home)
     data = servers.State.model_validate_json((home / "state.json").read_text()).postgres / "data"

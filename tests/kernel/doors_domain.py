@@ -1,5 +1,6 @@
 """Routes of the probe: one of each kind of entrance, mounted beside the real domains."""
 
+import asyncio
 import hashlib
 import hmac
 from collections.abc import Mapping
@@ -118,15 +119,20 @@ async def change_thing(
     return view(thing)
 
 
+_LIVES = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
+
+
 async def break_commit(
     organization_id: OrganizationId, work: Annotated[Work, writes(Permission.MAKE)]
 ) -> ThingView:
     """Make a thing and lose the connection before the commit."""
     thing = await _make(work, "never seen")
+    (session,) = await work.query("SELECT pg_backend_pid() AS pid")
     await work.run("SELECT set_config('idle_in_transaction_session_timeout', '1', true)")
-    import asyncio
-
-    await asyncio.sleep(0.2)
+    # A busy server ends the session when it gets to it, so this waits for the end itself.
+    async with work.host.engines.connection("probe", "probe") as other, asyncio.timeout(30):
+        while await other.fetchval(_LIVES, session["pid"]):
+            await asyncio.sleep(0.01)
     return view(thing)
 
 

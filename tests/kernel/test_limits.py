@@ -25,6 +25,8 @@ HOUR = 3600
 ATTEMPTS = 12_000
 PROCESSES = 2
 
+pytestmark = pytest.mark.real_timeouts
+
 
 class RedisServer:
     """One redis-server of our own, on a port that stays the same over a restart."""

@@ -10,8 +10,8 @@ import jsonschema_rs
 import pytest
 from fastapi import FastAPI
 
+from tests.documented import whole_document
 from tests.kernel.paper import paper
-from thenga import topology
 from thenga.kernel.errors import NotFound
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import SameName, mounted, operations
@@ -101,9 +101,7 @@ def test_a_stranger_finds_the_beginning(domain: Domain) -> None:
 
 
 def test_the_document_of_all_domains_can_be_made() -> None:
-    domains = topology.load(topology.DOMAINS)
-
-    made = _made(*domains)
+    made = whole_document()
 
     assert all(_found(made, reference) for reference in set(_references(made)))
     assert [tag["name"] for tag in made.get("tags", []) if not tag["description"]] == []

@@ -1,17 +1,12 @@
 """Schemathesis over a running server: what the document says is what comes back."""
 
-import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis.errors import Unsatisfiable
-from schemathesis import GenerationMode
 from schemathesis.config import (
     ChecksConfig,
     PositiveDataAcceptanceConfig,
@@ -20,8 +15,9 @@ from schemathesis.config import (
     SchemathesisConfig,
 )
 from schemathesis.core.failures import FailureGroup
-from schemathesis.core.result import Ok
 from schemathesis.openapi.checks import RejectedPositiveData
+
+from tests.suites.corpus import ORGANIZATION, TRUE_WAY, WAYS, Corpus, Way, described, drawn
 
 # A well-formed request may still be refused for what is stored, spent, limited or not one's own.
 # That a bank account needs the version that was read (428) no schema can say either.
@@ -55,10 +51,11 @@ class Known:
             chosen["userId"] = random.choice(self.strangers)
         return chosen | {"organizationId": self.organization_id}
 
-    def headers_for(self, operation: str) -> dict[str, str]:
-        if operation == "sign_out":
+    def headers_for(self, operation: str, one: Rightful | None = None) -> dict[str, str]:
+        if operation == "sign_out":  # all sessions of whoever calls, if chance draws that
             return {"Authorization": f"Bearer {next(self.spare_tokens)}"}
-        return dict(self.staff if operation in self.staffs else self.headers)
+        usual = self.staff if operation in self.staffs else self.headers
+        return usual | (one.headers if one is not None else {})
 
 
 @dataclass
@@ -66,6 +63,7 @@ class Fuzzed:
     """What was sent, and what was wrong."""
 
     operations: int = 0
+    replayed: int = 0  # operations whose cases came from the corpus
     examples: int = 0
     statuses: Counter[int] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
@@ -73,73 +71,51 @@ class Fuzzed:
 
 
 def fuzz(
-    origin: str, known: Known, *, examples: int, only: Callable[[str], bool] = lambda _: True
+    origin: str,
+    known: Known,
+    *,
+    examples: int,
+    only: Callable[[str], bool] = lambda _: True,
+    corpus: Corpus | None = None,
 ) -> Fuzzed:
-    """`examples` of every operation: half of them valid, half on what exists."""
-    schema = schemathesis.openapi.from_url(f"{origin}/openapi.json", config=_config())
+    """`examples` of every operation: half of them valid, half on what exists.
+
+    They come from the corpus, if it has some for the operation as it is described now.
+    """
+    schema = schemathesis.openapi.from_url(f"{origin}/openapi.json", config=config())
     fuzzed = Fuzzed()
-    for result in schema.get_all_operations():
-        assert isinstance(result, Ok), result
-        operation = result.ok()
-        if not only(operation.definition.raw["operationId"]):
-            continue
+    for operation in described(schema, only):
+        name = operation.definition.raw["operationId"]
         fuzzed.operations += 1
-        fuzzed.unreached.add(operation.definition.raw["operationId"])
-        ways = itertools.product((GenerationMode.POSITIVE, GenerationMode.NEGATIVE), (True, False))
-        for mode, existing in ways:
-            _run(fuzzed, operation, mode, known, existing, max(1, examples // 4), origin)
+        fuzzed.unreached.add(name)
+        stored = corpus.cases(operation) if corpus is not None else None
+        fuzzed.replayed += stored is not None
+        for way in WAYS:
+            cases = drawn(operation, way, examples // 4) if stored is None else stored[way]
+            _send_all(fuzzed, cases, way, known, origin)
     return fuzzed
 
 
-def _config() -> SchemathesisConfig:
+def config() -> SchemathesisConfig:
     accepted = PositiveDataAcceptanceConfig(expected_statuses=_REFUSED_FOR_OTHER_REASONS)
     checks = ChecksConfig(positive_data_acceptance=accepted)
     return SchemathesisConfig(projects=ProjectsConfig(default=ProjectConfig(checks=checks)))
 
 
-def _run(
-    fuzzed: Fuzzed,
-    operation: Any,
-    mode: GenerationMode,
-    known: Known,
-    existing: bool,
-    examples: int,
-    origin: str,
-) -> None:
-    names = [p.name for p in operation.path_parameters]
-    name = operation.definition.raw["operationId"]
-    fixed = {n: v for n, v in known.parameters(name).items() if n in names}
-    given_headers = {"X-Organization-Id": known.organization_id} if existing else None
-    strategy = operation.as_strategy(
-        generation_mode=mode,
-        path_parameters=fixed if existing and fixed else None,
-        headers=given_headers,
-    )
-    rightful = itertools.cycle([None, *known.rightful[name]])
-
-    @seed(len(operation.label) + mode.is_positive * 100 + existing * 1000)
-    @settings(
-        max_examples=examples,
-        deadline=None,
-        database=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
-    @given(case=strategy)
-    def send(case: Any) -> None:
-        headers = known.headers_for(name)
-        if existing:
-            one = next(rightful) if mode.is_positive else None
+def _send_all(fuzzed: Fuzzed, cases: list[Any], way: Way, known: Known, origin: str) -> None:
+    for number, case in enumerate(cases):
+        name = case.operation.definition.raw["operationId"]
+        rightful = [None, *known.rightful[name]] if way == TRUE_WAY else [None]
+        one = rightful[number % len(rightful)]
+        if way.existing:
             chosen = known.parameters(name) if one is None else one.parameters
+            names = [p.name for p in case.operation.path_parameters]
             case.path_parameters.update({n: v for n, v in chosen.items() if n in names})
+            case.headers[ORGANIZATION] = known.organization_id
             # Chance draws no check digit and no secret: now and then the body is a true one.
-            if one is not None:
-                headers |= one.headers
-                case.body = case.body if one.body is None else one.body
-        _send(fuzzed, case, headers, origin)
-
-    with suppress(Unsatisfiable):  # nothing about this operation can be made wrong in this way
-        send()
+            if one is not None and one.body is not None:
+                case.body = one.body
+        _send(fuzzed, case, known.headers_for(name, one), origin)
 
 
 def _send(fuzzed: Fuzzed, case: Any, headers: dict[str, str], origin: str) -> None:

@@ -10,6 +10,9 @@ from tests import meshes
 from thenga.kernel.dev import servers
 from thenga.kernel.settings import Settings
 
+# What suites about faults need; each further domain would only make their processes start later.
+DOMAINS = ("identity", "organization", "billing")
+
 
 @contextmanager
 def own_servers() -> Iterator[tuple[Path, dict[str, str]]]:
@@ -17,7 +20,11 @@ def own_servers() -> Iterator[tuple[Path, dict[str, str]]]:
     folder = Path(tempfile.mkdtemp(prefix="thenga-suite-"))
     folder.chmod(0o755)
     try:
-        yield folder, servers.up(folder, meshes.reads()) | {"THENGA_TEST_BUILD": "true"}
+        settings = servers.up(folder, meshes.reads())
+        yield (
+            folder,
+            settings | {"THENGA_TEST_BUILD": "true", "THENGA_DOMAINS": ",".join(DOMAINS)},
+        )
     finally:
         servers.remove(folder)
         shutil.rmtree(folder, ignore_errors=True)

@@ -244,6 +244,7 @@ async def test_an_add_on_adds_and_the_standing_of_the_base_decides(
     assert (runs.limit, runs.access) == (300, "full")
 
 
+@pytest.mark.real_timeouts
 @pytest.mark.rule("BIL-45")
 async def test_the_port_answers_the_same_from_near_and_from_far(host: Host, owner: people.Member):
     await held.subscribed(host, owner.organization_id)

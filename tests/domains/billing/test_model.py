@@ -19,7 +19,7 @@ from thenga.domains.billing.services import configuration, proration
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
 
-HISTORIES = size(check=500, prove=5000)
+HISTORIES = size(check=90, prove=5000)
 PROCESSES = 2  # one lives the even seeds, one the odd: a book each
 _ROOT = Path(__file__).parents[3]
 

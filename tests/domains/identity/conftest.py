@@ -8,8 +8,7 @@ from argon2 import PasswordHasher
 from fastapi import FastAPI
 
 from tests.conftest import Time
-from tests.documented import Documented
-from thenga import topology
+from tests.documented import documented
 from thenga.domains.identity.services.auth import _hashing
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.settings import Settings
@@ -31,11 +30,10 @@ async def patient_app(settings: Settings, seeded: None) -> AsyncIterator[FastAPI
 @pytest.fixture
 async def patient(patient_app: FastAPI) -> AsyncIterator[httpx2.AsyncClient]:
     """As `api`, but an account may be tried as often as one likes."""
-    documented = Documented(topology.load(topology.DOMAINS))
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(app=patient_app),
         base_url="http://thenga.test/v1",
-        event_hooks={"response": [documented.noting]},
+        event_hooks={"response": [documented().noting]},
     ) as client:
         yield client
 

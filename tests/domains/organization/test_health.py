@@ -266,7 +266,7 @@ async def told(host: Host, owner: people.Member) -> list[Any]:
 
 @pytest.mark.rule("ORG-27")
 async def test_health_is_told_when_it_moves_by_a_point_and_kept_once_a_day(
-    api: httpx2.AsyncClient, owner: people.Member, host: Host
+    noon: None, api: httpx2.AsyncClient, owner: people.Member, host: Host
 ):
     await look_again(host, owner)
     await look_again(host, owner)
@@ -284,7 +284,7 @@ async def test_health_is_told_when_it_moves_by_a_point_and_kept_once_a_day(
 
 @pytest.mark.rule("ORG-27")
 async def test_the_trend_is_the_difference_to_the_snapshot_of_that_day(
-    api: httpx2.AsyncClient, owner: people.Member, host: Host
+    noon: None, api: httpx2.AsyncClient, owner: people.Member, host: Host
 ):
     for days in (-401, -90, -30, -7):
         await look_again(host, owner, days=days)
@@ -309,7 +309,7 @@ async def due_at(host: Host, owner: people.Member) -> datetime:
 
 @pytest.mark.rule("ORG-27")
 async def test_a_change_is_looked_at_a_minute_later_and_then_every_night(
-    owner: people.Member, host: Host
+    noon: None, owner: people.Member, host: Host
 ):
     await look_again(host, owner)
     night = await due_at(host, owner)

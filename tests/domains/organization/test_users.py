@@ -302,6 +302,7 @@ async def test_a_planted_question_for_each_user_is_counted(
     assert asked.calls == 20
 
 
+@pytest.mark.real_timeouts
 @pytest.mark.rule("ORG-31")
 async def test_while_identity_is_silent_users_are_listed_without_names(
     api: httpx2.AsyncClient, owner: people.Member, host: Host, asked: Counting

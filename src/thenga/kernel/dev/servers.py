@@ -46,6 +46,12 @@ NATS_JETSTREAM = {
     "max_file_store": "8GB",
     "max_memory_store": "256MB",
 }
+# Of servers that a test run throws away: what a killed process had acknowledged is still kept, and
+# only a machine that loses its power could lose it.
+UNSYNCED = {
+    "postgres": {"fsync": "off", "full_page_writes": "off"},
+    "nats": {"sync_interval": "2m"},
+}
 REDIS_SETTINGS = {"save": "", "appendonly": "no"}
 
 _GENTLY = {"postgres": signal.SIGINT, "nats": signal.SIGTERM, "redis": signal.SIGTERM}
@@ -59,6 +65,10 @@ class State(BaseModel):
     ports: dict[str, int]
     secrets: dict[str, str]
     processes: dict[str, Process] = {}
+    synced: bool = True
+
+    def unsynced(self, name: str) -> dict[str, str]:
+        return {} if self.synced else UNSYNCED[name]
 
     def is_running(self, name: str) -> bool:
         process = self.processes.get(name)
@@ -78,14 +88,15 @@ def default_home() -> Path:
     return Path(os.environ.get("THENGA_HOME", ".dev"))
 
 
-def up(home: Path, reads: accounts.Reads | None = None) -> dict[str, str]:
+def up(home: Path, reads: accounts.Reads | None = None, *, synced: bool = True) -> dict[str, str]:
     """Start what is not running, wait until it answers, and give the settings that reach it.
 
     `reads` says which domains have an account in NATS and what each of them reads; without it
-    those stay that are there.
+    the accounts stay as they are. New servers that are not `synced` are for tests that lose no
+    power (`UNSYNCED`).
     """
     with _alone(home) as home:
-        state = _load(home) or _new(home)
+        state = _load(home) or _new(home, synced)
         _write_accounts(home, state, reads)
         dead = [name for name in NAMES if not state.is_running(name)]
         _renew_ports(state, dead)
@@ -213,7 +224,7 @@ def _alone(home: Path) -> Iterator[Path]:
         yield home.resolve()
 
 
-def _new(home: Path) -> State:
+def _new(home: Path, synced: bool) -> State:
     if (home / "postgres").exists():
         raise RuntimeError(f"{home} holds data without its state.json; remove the folder first")
     names = ("postgres", "nats", "nats_monitor", "redis")
@@ -221,6 +232,7 @@ def _new(home: Path) -> State:
         postgres=cluster.place(home),
         ports=dict(zip(names, processes.free_ports(len(names)), strict=True)),
         secrets={name: secrets.token_hex(32) for name in SECRETS},
+        synced=synced,
     )
 
 
@@ -285,6 +297,7 @@ def _launch_postgres(home: Path, state: State) -> Process:
     cluster.clear(state.postgres)
     settings = {
         **POSTGRES_SETTINGS,
+        **state.unsynced("postgres"),
         "listen_addresses": "127.0.0.1",
         "port": str(state.ports["postgres"]),
         "unix_socket_directories": str(state.postgres / "socket"),
@@ -305,7 +318,8 @@ def _launch_nats(home: Path, state: State) -> Process:
     if tuple(int(part) for part in version.split(".")[:2]) < NATS_VERSION:
         raise RuntimeError(f"nats-server {version} is too old; it must be 2.12 or newer")
     (home / "nats").mkdir(exist_ok=True)
-    jetstream = {"store_dir": json.dumps(str(home / "nats")), **NATS_JETSTREAM}
+    synced = NATS_JETSTREAM | state.unsynced("nats")
+    jetstream = {"store_dir": json.dumps(str(home / "nats")), **synced}
     lines = [f"  {name}: {value}" for name, value in jetstream.items()]
     config = home / "nats.conf"
     config.write_text(

@@ -17,7 +17,7 @@ import httpx2
 from thenga.kernel.clock import SystemClock
 from thenga.kernel.http import examples
 from thenga.kernel.http.examples import Example
-from thenga.kernel.http.operations import Operation, operations
+from thenga.kernel.http.operations import ByPath, operations
 from thenga.kernel.logs import names_a_secret
 from thenga.kernel.manifest import Domain
 
@@ -40,6 +40,7 @@ class Recorder:
 
     def __init__(self, domains: Sequence[Domain]) -> None:
         self._operations = operations(domains)
+        self._by_path = ByPath(self._operations)
         self._found: dict[str, Example] = {}
 
     def begin(self) -> None:
@@ -60,7 +61,7 @@ class Recorder:
 
     def note(self, method: str, path: str, sent: bytes, response: httpx2.Response) -> None:
         """Keep an exchange if it went well and tells more than what is kept already."""
-        one = self._operation(method, path)
+        one = self._by_path.find(method, path)
         if one is None or not 200 <= response.status_code < 300:
             return
         kept = self._found.get(one.name)
@@ -82,11 +83,6 @@ class Recorder:
             if kept:
                 examples.save(domain, kept)
         return sorted(self._found)
-
-    def _operation(self, method: str, path: str) -> Operation | None:
-        fits = [o for o in self._operations if o.method == method and o.answers(path)]
-        # `/users/me` also fits `/users/{userId}`; the path with fewer placeholders is meant.
-        return min(fits, key=lambda o: o.path.count("{"), default=None)
 
 
 def recorder(domains: Sequence[Domain]) -> Recorder | None:
