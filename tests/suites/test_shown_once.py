@@ -8,6 +8,7 @@ import httpx2
 import pytest
 from pydantic import BaseModel
 
+from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga import topology
@@ -45,6 +46,7 @@ def operations() -> Iterable[tuple[str, Any]]:
 async def clerk(api: httpx2.AsyncClient, host: Host) -> tuple[Member, Member]:
     """An owner, and a clerk who makes and rotates keys and holds one other permission."""
     owner = await people.member(host, uuid4(), role="owner")
+    await held.with_api_keys(host, owner.organization_id)
     member = await people.member(host, owner.organization_id, role="nothing_at_all")
     work = people.working(host, owner.organization_id)
     for code in (*MAKING, HELD):

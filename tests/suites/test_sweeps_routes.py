@@ -12,7 +12,7 @@ from fastapi import APIRouter
 from pydantic import BaseModel
 
 from tests.documented import statuses, whole_document
-from tests.factories import identity
+from tests.factories import held, identity
 from tests.suites import allowed
 from tests.suites.calls.sending import is_staffs
 from thenga import topology
@@ -139,6 +139,7 @@ async def test_an_unknown_field_is_refused_by_every_operation_with_a_body(
     api: httpx2.AsyncClient, host: Host
 ) -> None:
     owner = await identity.member(host, uuid4(), role="owner")
+    await held.with_api_keys(host, owner.organization_id)
     staff = await identity.staff(host, *PLATFORM_ROLES)
     with_body = [one for one in OPERATIONS if _body_of(one) is not None]
 

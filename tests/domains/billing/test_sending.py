@@ -1,8 +1,8 @@
 """Every text that a sent field accepts is sent, to the address as it is kept (SEC-67)."""
 
 import random
-from types import SimpleNamespace
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
@@ -13,6 +13,7 @@ from thenga.domains.billing.adapters import mail as billing_mail
 from thenga.domains.identity.adapters import mail as identity_mail
 from thenga.domains.notification.public import Recipient
 from thenga.kernel.fields import Email
+from thenga.kernel.host import Host, make_host
 
 pytestmark = pytest.mark.rule("SEC-67")
 
@@ -39,29 +40,27 @@ ADDRESSES = (
 )
 
 
-def requests(module: Any, letters: Letters) -> Any:
-    settings = SimpleNamespace(smtp_host="127.0.0.1", smtp_port=letters.port)
-    return module.MailRequests(SimpleNamespace(settings=settings))
-
-
-async def send(module: Any, letters: Letters, address: str, words: str) -> None:
+async def send(host: Host, module: Any, letters: Letters, address: str, words: str) -> None:
+    settings = host.settings.model_copy(update={"smtp_port": letters.port})
+    sending = make_host(settings)
     topic = "billing.payment_failed" if module is billing_mail else "identity.already_registered"
-    await requests(module, letters).accept(
+    await module.MailRequests(sending).accept(
         topic_code=topic,
-        recipients=[Recipient(address=address)],
+        recipients=[Recipient(user_id=uuid4(), address=address)],
         facts=dict.fromkeys(FACTS, words),
         sealed_facts={},
         key="key",
     )
+    await sending.close()
 
 
-async def test_every_text_is_sent_and_arrives_as_it_was_written():
+async def test_every_text_is_sent_and_arrives_as_it_was_written(host: Host):
     source = random.Random(67)
     texts = [*NAMES, *HOSTILE, *(block_text(source, 200) for _ in range(60))]
 
     with Letters() as letters:
         for number, words in enumerate(texts):
-            await send(billing_mail, letters, f"payer{number}@x.co.za", words)
+            await send(host, billing_mail, letters, f"payer{number}@x.co.za", words)
         arrived = [await letters.to(f"payer{number}@x.co.za") for number in range(len(texts))]
 
     wrong = [
@@ -80,12 +79,12 @@ def plain(words: str) -> str:
 
 
 @pytest.mark.parametrize("module", [billing_mail, identity_mail])
-async def test_a_letter_goes_to_the_address_that_is_kept(module: Any):
+async def test_a_letter_goes_to_the_address_that_is_kept(module: Any, host: Host):
     accepted = [one for one in (*ADDRESSES, *ENCODED) if is_accepted(one)]
 
     with Letters() as letters:
         for address in accepted:
-            await send(module, letters, address, "Mokoena")
+            await send(host, module, letters, address, "Mokoena")
 
     elsewhere = letters.addresses() - set(accepted)
     print(f"addresses={len(accepted)} elsewhere={len(elsewhere)}")
