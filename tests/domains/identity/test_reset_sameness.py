@@ -35,6 +35,12 @@ async def asked(api: httpx2.AsyncClient, host: Host, count: int) -> tuple[set[An
     return told, gap, _auc(took[True], took[False])
 
 
+def is_the_same(gap: float, auc: float) -> bool:
+    """Whether time tells nothing; few samples on a busy machine leave more room."""
+    low, high = (0.3, 0.7) if RESETS < 500 else (0.4, 0.6)
+    return gap <= 0.002 and low <= auc <= high
+
+
 @pytest.mark.rule("IDN-52")
 async def test_a_reset_of_any_address_is_the_same_and_takes_as_long(
     patient: httpx2.AsyncClient, host: Host, seeded: None
@@ -43,9 +49,7 @@ async def test_a_reset_of_any_address_is_the_same_and_takes_as_long(
 
     print(f"samples={RESETS} answers={len(told)} median_gap_ms={gap * 1000:.2f} auc={auc:.2f}")
     assert len(told) == 1
-    assert gap <= 0.002
-    low, high = (0.3, 0.7) if RESETS < 500 else (0.4, 0.6)
-    assert low <= auc <= high
+    assert is_the_same(gap, auc)
 
 
 async def test_a_planted_short_cut_for_unknown_resets_is_found(
@@ -62,4 +66,4 @@ async def test_a_planted_short_cut_for_unknown_resets_is_found(
     _, gap, auc = await asked(patient, host, 60)
 
     print(f"planted: median_gap_ms={gap * 1000:.2f} auc={auc:.2f}")
-    assert auc < 0.2 or auc > 0.8
+    assert not is_the_same(gap, auc)
