@@ -54,7 +54,7 @@ check: lint types test ## What CI runs
 
 # The walks over all operations; a planted bug asks for operations of more than one domain.
 WALKS := $(MATRIX) $(addprefix tests/suites/test_,schema_fuzz.py examples.py locations.py \
-	idempotency.py sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
+	sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
 
 check-domain: lint types ## Lint, types, one domain's tests and flows, walks of its operations: D=billing
 	@test -d tests/domains/$(D) -a -n "$(D)" || { echo "name a domain: make check-domain D=billing"; exit 2; }
