@@ -1,5 +1,6 @@
 .DEFAULT_GOAL := help
-.PHONY: help install up down lock lint types test half-domains half-kernel check prove bench docs where migrate
+.PHONY: help install up down lock lint types test half-domains half-kernel check check-domain domain-tests \
+	domain-walks corpus prove bench docs where migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
@@ -8,7 +9,7 @@ COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes --no-h
 	--python-version 3.11 --quiet
 
 help: ## Print these targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 install: ## Make .venv from the lock, by hash, with this package in it
 	test -x $(BIN)/python || python3 -m venv .venv
@@ -50,6 +51,23 @@ half-kernel:
 	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows --ignore=$(MATRIX) -x -q
 
 check: lint types test ## What CI runs
+
+# The walks over all operations; a planted bug asks for operations of more than one domain.
+WALKS := $(MATRIX) $(addprefix tests/suites/test_,schema_fuzz.py examples.py locations.py \
+	sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
+
+check-domain: lint types ## Lint, types, one domain's tests and flows, walks of its operations: D=billing
+	@test -d tests/domains/$(D) -a -n "$(D)" || { echo "name a domain: make check-domain D=billing"; exit 2; }
+	$(MAKE) --no-print-directory -j2 --output-sync=target domain-tests domain-walks D=$(D)
+
+domain-tests:
+	$(BIN)/pytest tests/domains/$(D) $$(grep -l "$(D)" tests/flows/test_*.py) -x -q
+
+domain-walks:
+	THENGA_DOMAIN=$(D) $(BIN)/pytest $(WALKS) -x -q -k "not planted"
+
+corpus: ## Draw the fuzz corpus anew for operations whose description has changed
+	PYTHONPATH=. $(BIN)/python -m tests.suites.corpus
 
 prove: ## The suites in their full sizes, with their figures
 	THENGA_PROVE=1 $(BIN)/pytest tests/suites tests/domains -s

@@ -20,7 +20,7 @@ from tests.documented import documented
 from tests.factories import facts
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
-from tests.settling import Settle
+from tests.settling import Settle, set_aside, sides_of
 from thenga import topology
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.clock import SetClock
@@ -228,8 +228,16 @@ def noon(clock: Time) -> None:
     clock.move(clock.now().replace(hour=10, minute=0) + timedelta(days=1) - clock.now())
 
 
+@pytest.fixture(autouse=True)
+def left_behind(request: pytest.FixtureRequest) -> None:
+    """Before anything of a test is made, what earlier ones left is taken out of the way."""
+    if "settle" in request.fixturenames:
+        set_aside(request.getfixturevalue("settings"))
+
+
 @pytest.fixture
-async def settle(host: Host, seeded: None) -> AsyncIterator[Settle]:
+async def settle(host: Host, seeded: None, request: pytest.FixtureRequest) -> AsyncIterator[Settle]:
     """The worker's side while a test runs: `await settle(until)` waits for what events bring."""
-    async with Settle(host) as settling:
+    marker = request.node.get_closest_marker("settles")
+    async with Settle(host, sides_of(request.path, marker.args if marker else ())) as settling:
         yield settling

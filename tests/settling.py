@@ -1,31 +1,70 @@
 """The worker's side inside a test: events are relayed, reacted to and jobs done until quiet."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
 from typing import Self, TypeVar
+
+import psycopg
 
 from thenga import topology
 from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.events.reactions import by_source
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.settings import Settings
 
 T = TypeVar("T")
 
+# Cancelled and not put off: what waits under a key holds up what comes later under it.
+_JOBS = """
+    UPDATE {domain}.procrastinate_jobs SET status = 'cancelled'
+    WHERE status = 'todo' AND queueing_lock IS NULL
+"""
+_EVENTS = "UPDATE {domain}.outbox SET published_at = now() WHERE published_at IS NULL"
+
+
+def set_aside(settings: Settings) -> None:
+    """Leave undone what earlier tests left: it is nobody's, and takes longer than the test.
+
+    An event without a place in the stream counts as told. What the periodic jobs find is found
+    again.
+    """
+    address = settings.admin_database.get_secret_value()
+    with psycopg.connect(address, autocommit=True) as connection:
+        for domain in topology.DOMAINS:
+            connection.execute(f"SET search_path = {domain}")  # for the triggers of the queue
+            connection.execute(_JOBS.format(domain=domain))
+            connection.execute(_EVENTS.format(domain=domain))
+
+
+def sides_of(path: Path, asked: Sequence[str]) -> tuple[str, ...]:
+    """The domains whose worker a test needs: those it names, or its own with its neighbours."""
+    if asked:
+        return tuple(asked)
+    own = path.parent.name
+    if own not in topology.DOMAINS:
+        return topology.DOMAINS
+    hears = {d.name: set(by_source(d.reactions)) for d in topology.load(topology.DOMAINS)}
+    return tuple(
+        name for name in topology.DOMAINS if name == own or own in hears[name] or name in hears[own]
+    )
+
 
 class Settle:
-    """Runs the mesh and the jobs of all domains while it is open."""
+    """Runs the mesh and the jobs of some domains while it is open; nothing is sealed."""
 
-    def __init__(self, host: Host) -> None:
+    def __init__(self, host: Host, domains: Sequence[str]) -> None:
         self._host = host
+        self._domains = topology.load(domains)
         self._stop = asyncio.Event()
         self._sides: list[asyncio.Task[None]] = []
 
     async def __aenter__(self) -> Self:
-        domains = topology.load(topology.DOMAINS)
-        self._sides = [
-            asyncio.create_task(MeshSide(self._host, domains).run(self._stop)),
-            asyncio.create_task(JobSide(self._host, domains).run(self._stop)),
-        ]
+        mesh = MeshSide(self._host, self._domains)
+        mesh.sealers = []
+        jobs = JobSide(self._host, self._domains)
+        self._sides = [asyncio.create_task(side.run(self._stop)) for side in (mesh, jobs)]
         return self
 
     async def __aexit__(self, *_: object) -> None:

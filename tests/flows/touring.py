@@ -10,8 +10,10 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.settling import set_aside
 from tests.suites.processes import ApiProcess, Child, WorkerProcess, with_own_limits
 from thenga.kernel.dev.processes import free_ports
+from thenga.kernel.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
 SMTP = "-u -m aiosmtpd -n -l 127.0.0.1:1025"
@@ -45,6 +47,7 @@ def staged(folder: Path) -> Iterator[Stage]:
     env = {name: value for name, value in os.environ.items() if name.startswith("THENGA_")}
     env = with_own_limits(env | {"THENGA_SMTP_PORT": str(port)}, 9)
     command = [sys.executable, *SMTP.replace("1025", str(port)).split()]
+    set_aside(Settings())
     letters = Child("letters", command, {}, folder)
     letters.begin()
     try:

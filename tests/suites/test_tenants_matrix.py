@@ -17,6 +17,7 @@ from tests.suites import actors, calls
 from tests.suites.actors import Actor, Tenant
 from tests.suites.apart import database_apart
 from tests.suites.matrix import BODIES, FOREIGN, NONE, OWN, RANDOM, Matrix, Tally, content_of
+from tests.suites.rotation import rotation, within_domain
 from tests.suites.sizes import size
 from tests.suites.straight import Straight
 from thenga import topology
@@ -31,8 +32,18 @@ from thenga.kernel.settings import Settings
 from thenga.main import build
 
 DOMAINS = topology.load(topology.DOMAINS)
-OPERATIONS = operations(DOMAINS)
+EVERY = operations(DOMAINS)
+OPERATIONS = within_domain(EVERY)
+WALKED = rotation().of(EVERY)
+OWNED = [one for one in OPERATIONS if "{organizationId}" in one.path]
 GRANTED = {granted.code: granted for domain in DOMAINS for granted in domain.permissions}
+# What a planted walk goes over, about 30: what no member may, and of the rest some of everything.
+STEP = max(1, len(OWNED) // size(30, 10_000))
+SOME = [
+    one
+    for number, one in enumerate(OWNED)
+    if number % STEP == 0 or Audience.TENANT not in GRANTED[one.permission or ""].audiences
+]
 HEADERS = ((NONE, FOREIGN), (NONE, OWN, FOREIGN, RANDOM))[size(0, 1)]
 FORMS = BODIES[: size(1, 3)]
 _PROTECTED = """
@@ -62,14 +73,15 @@ class World:
         return [actor for actor in self.actors if actor.lives]
 
     async def walk(self, among: Sequence[Actor], *, judged: bool = True) -> Tally:
-        return await self.matrix.walk(
-            OPERATIONS, among, headers=HEADERS, bodies=FORMS, judged=judged
-        )
+        return await self.matrix.walk(WALKED, among, headers=HEADERS, bodies=FORMS, judged=judged)
 
     async def walk_tenants(self) -> Tally:
-        """As small as a planted bug needs: who is alive, on what a tenant owns."""
-        owned = [one for one in OPERATIONS if "{organizationId}" in one.path]
-        return await self.matrix.walk(owned, self.alive, headers=(NONE,), bodies=FORMS[:1])
+        """Who is alive, on all that a tenant owns: for what asserts that nothing is found."""
+        return await self.matrix.walk(OWNED, self.alive, headers=(NONE,), bodies=FORMS[:1])
+
+    async def walk_some(self) -> Tally:
+        """As small as a planted bug needs, of which one finding is enough."""
+        return await self.matrix.walk(SOME, self.alive, headers=(NONE,), bodies=FORMS[:1])
 
     async def foreign_writes(self) -> int:
         """Changes of a tenant's rows that somebody else made, by the audit rows themselves."""
@@ -185,7 +197,7 @@ async def without_row_security(world: World) -> AsyncIterator[None]:
 
 
 async def test_every_operation_works_for_its_rightful_caller(world: World) -> None:
-    assert calls.uncovered(OPERATIONS) == set()
+    assert calls.uncovered(EVERY) == set()
     owner = world.matrix.tenants[0].owner
     answers = {}
     for operation in OPERATIONS:
@@ -218,7 +230,7 @@ async def test_nobody_sees_another_tenant(world: World) -> None:
     writes = await world.foreign_writes() - by_staff
     runs = [guarded, unprotected, unauthorized]
     print(
-        f"operations={len(OPERATIONS)} actors={len(world.actors)} "
+        f"{rotation().told(EVERY)} actors={len(world.actors)} "
         f"requests={sum(run.requests for run in runs)} leaks={len(guarded.leaks)} "
         f"leaks_without_row_security={len(unprotected.leaks)} "
         f"leaks_without_authorization={len(unauthorized.leaks)} "
@@ -232,7 +244,7 @@ async def test_nobody_sees_another_tenant(world: World) -> None:
     print(*faults[:20], sep="\n")
     assert faults == []
     assert writes == 0
-    assert world.marked >= 15
+    assert world.marked >= (15 if len(OPERATIONS) == len(EVERY) else 1)  # one domain has fewer
 
 
 async def test_a_planted_reader_without_its_filter_is_found(
@@ -243,7 +255,7 @@ async def test_a_planted_reader_without_its_filter_is_found(
 
     held_by_row_security = await world.walk_tenants()
     async with without_row_security(world):
-        open_to_all = await world.walk_tenants()
+        open_to_all = await world.walk_some()
 
     print(
         f"planted: leaks_without_filter={len(held_by_row_security.leaks)} "
@@ -266,7 +278,7 @@ async def test_a_planted_service_that_trusts_the_gate_is_found(
     with without_authorization(world):
         held = await world.walk_tenants()
         monkeypatch.setattr(Reader, "organization_id", property(trusting))
-        trusted = await world.walk_tenants()
+        trusted = await world.walk_some()
 
     print(f"planted: server_errors={len(held.broken)} when_trusted={len(trusted.broken)}")
     assert held.broken == []
@@ -289,7 +301,7 @@ async def test_a_planted_right_for_everybody_is_found(
     gate = Wide(shared.gate, world.matrix.tenants)
     monkeypatch.setattr(world.app.state, "shared", dataclasses.replace(shared, gate=gate))
 
-    found = await world.walk_tenants()
+    found = await world.walk_some()
 
     print(f"planted: leaks_with_a_wide_gate={len(found.leaks)}")
     assert len(found.leaks) > 0

@@ -12,6 +12,7 @@ from tests.conftest import Time
 from tests.factories import billing, documents, paying, subscriptions
 from tests.factories import identity as people
 from tests.settling import Settle
+from thenga import topology
 from thenga.domains.billing.services import accounts, journal
 from thenga.domains.billing.services.accounts import merge_patch
 from thenga.domains.billing.tables import Account, AccountStatus, Book
@@ -61,7 +62,7 @@ async def test_the_founding_of_an_organization_opens_its_account_once(
     api: httpx2.AsyncClient, host: Host, seeded: None, mode: str
 ):
     who = await people.person(host)
-    async with Settle(host) as settle:
+    async with Settle(host, topology.DOMAINS) as settle:
         profile = {"legalName": "Mokoena Plant Hire", "legalForm": "private_company"}
         body = {"organizationType": "enterprise", "mode": mode, "profile": profile}
         founded = await api.post("/organizations", json=body, headers=who.headers)

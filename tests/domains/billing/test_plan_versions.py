@@ -13,6 +13,7 @@ from tests.factories import billing
 from tests.factories import identity as people
 from tests.factories.subscriptions import subscription
 from tests.settling import Settle
+from thenga import topology
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.services import plan_versions
 from thenga.domains.billing.tables import OfferedPlan, PlanKind, PlanStatus, PlanVersion
@@ -102,7 +103,7 @@ async def test_a_version_is_written_published_by_another_and_offered(
         answer = await api.get(f"/billing/plans/{code}?version=1", headers=owner.headers)
         return answer.json() if answer.is_success else None
 
-    async with Settle(host) as settle:
+    async with Settle(host, topology.DOMAINS) as settle:
         seen = await settle(offered)
     assert (seen["name"], seen["status"], seen["prices"][0]["gross"]["amount"]) == (
         *("Co-op", "active"),

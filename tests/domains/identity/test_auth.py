@@ -16,6 +16,8 @@ from thenga.kernel.host import Host
 
 PASSWORD = "correct horse battery staple"
 
+pytestmark = pytest.mark.settles("identity")
+
 
 def address() -> str:
     return f"lindiwe.{uuid4().hex[:12]}@mokoena.co.za"

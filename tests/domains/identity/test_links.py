@@ -20,6 +20,8 @@ from thenga.kernel.letters import rendered
 NEW = "violin harbour cactus ember"
 RESETS = "/identity/auth/password-resets"
 
+pytestmark = pytest.mark.settles("identity")
+
 
 async def confirm(api: httpx2.AsyncClient, token: str) -> httpx2.Response:
     return await api.post(f"{RESETS}/confirm", json={"token": token, "newPassword": NEW})

@@ -20,6 +20,8 @@ from thenga.kernel.host import Host
 SIGN_IN = "/identity/auth/sign-in"
 QUARTER = timedelta(minutes=15)
 
+pytestmark = pytest.mark.settles("identity")
+
 
 async def fail(api: httpx2.AsyncClient, one: accounts.Account, times: int = 10, **more: str) -> Any:
     """Wrong passwords; what the last one was answered."""

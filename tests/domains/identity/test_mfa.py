@@ -23,6 +23,8 @@ CHALLENGES = "/identity/mfa/challenges"
 FACTORS = "/identity/mfa/factors"
 Headers = dict[str, str]
 
+pytestmark = pytest.mark.settles("identity")
+
 
 async def begin(api: httpx2.AsyncClient, one: accounts.Account) -> Headers:
     """The password is right; what is answered is half a session."""

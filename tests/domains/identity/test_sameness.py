@@ -25,6 +25,8 @@ KINDS = ("known", "unknown", "locked", "disabled", "without password")
 TRIES = size(12, 2_000)
 _OF_ONE = 8  # tries of one account, so that none is locked which should not be
 
+pytestmark = pytest.mark.settles("identity")
+
 
 class Refusals:
     """Refused sign-ins of each kind: what was answered and how long it took."""
