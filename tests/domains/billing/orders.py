@@ -14,7 +14,7 @@ from tests.factories import billing, paying, payments
 from tests.factories.paying import Clock, Payer
 from thenga.domains.billing.public import PaymentSucceeded
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     collecting,
     conversions,
     numbering,
@@ -62,7 +62,7 @@ async def change(payer: Payer) -> None:
     payer.card = "silent"
     payer.clock.set(AT + timedelta(days=10))
     work = payer.work()
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     held = await work.lock(Subscription, bought.id)
     await plan_changes.request(work, held, Wanted("professional"), expected_due=None)
     await work.finish()

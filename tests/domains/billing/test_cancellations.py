@@ -11,7 +11,12 @@ from tests.conftest import Time
 from tests.factories import billing
 from tests.factories.subscriptions import Customer, customer
 from tests.suites import flows
-from thenga.domains.billing.services import accounts, cancellations, giving_back, proration
+from thenga.domains.billing.services import (
+    account_lock,
+    cancellations,
+    giving_back,
+    proration,
+)
 from thenga.domains.billing.tables import Cancellation, StatedStatus
 from thenga.kernel.host import Host
 
@@ -133,7 +138,7 @@ async def test_money_goes_back_beside_whoever_holds_the_account(buyer: Customer)
     await buyer.number()
     await buyer.at("2026-11-24 10:01")
     other = billing.working(buyer.host, buyer.id)
-    await accounts.held(other)
+    await account_lock.lock_account(other)
 
     async def waits() -> bool:
         return bool(

@@ -10,7 +10,7 @@ from tests.conftest import Time
 from tests.factories import identity as people
 from tests.factories import paying, payments
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import collecting, entitlements, telling
+from thenga.domains.billing.services import collecting, entitlements, notices, telling
 from thenga.domains.billing.tables import Payment, StatedStatus, StatementKind, Subscription
 from thenga.kernel.host import Host
 
@@ -126,7 +126,7 @@ async def test_the_payer_is_told_what_their_bank_did(host: Host, seeded: None, c
     )
 
     work = payer.work()
-    written: Any = await telling.letter(work, telling.DISPUTE_LOST, failure["id"])
+    written: Any = await telling.letter(work, notices.DISPUTE_LOST, failure["id"])
     await work.close()
 
     assert written.facts["amount"] == "ZAR 1499.00"

@@ -11,7 +11,7 @@ from tests.conftest import Time
 from tests.factories import identity as people
 from tests.factories import paying
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import entitlements, telling
+from thenga.domains.billing.services import entitlements, notices
 from thenga.domains.billing.tables import CollectionMethod
 from thenga.kernel.host import Host
 
@@ -171,7 +171,7 @@ async def test_who_left_before_is_not_told_of_grace_nor_credited_days_they_had(
         json={"mode": "immediate", "reasonCode": "other", "settlement": "none"},
         headers=headers,
     )
-    written = await payer.letter(telling.PAYMENT_FAILED, UUID(failure["id"]))
+    written = await payer.letter(notices.PAYMENT_FAILED, UUID(failure["id"]))
 
     await payer.at(BEGAN + timedelta(days=paid_on))
     await pay(api, payer, failure["invoiceId"])

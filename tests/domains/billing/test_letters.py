@@ -13,7 +13,7 @@ from tests.factories import paying
 from tests.factories.paying import Payer
 from tests.letters import Letters
 from thenga.domains.billing.adapters.mail import MailRequests
-from thenga.domains.billing.services import telling
+from thenga.domains.billing.services import notices
 from thenga.domains.notification.public import Recipient
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.settings import Settings
@@ -47,7 +47,7 @@ async def test_the_end_of_grace_is_told_by_its_day_and_by_what_the_policy_does_t
     )
     clock.set(datetime(2026, 11, 25, 22, tzinfo=UTC))
 
-    written = await payer.letter(telling.GRACE_ENDING, await failed(payer))
+    written = await payer.letter(notices.GRACE_ENDING, await failed(payer))
 
     assert written is not None
     assert said in written
@@ -68,7 +68,7 @@ async def test_a_failed_attempt_is_told_with_what_is_open_that_day(
     payer, _ = await paying.declined(host, clock)
     await payer.at(datetime.fromisoformat(at))
 
-    written = await payer.letter(telling.PAYMENT_FAILED, await failed(payer))
+    written = await payer.letter(notices.PAYMENT_FAILED, await failed(payer))
 
     assert written is not None
     assert said in written
@@ -83,7 +83,7 @@ async def test_a_payment_that_the_bank_wants_confirmed_sends_a_pay_link(
         "SELECT invoice_id FROM billing.payment_failure WHERE organization_id = $1"
     )
 
-    written = await payer.letter(telling.PAYMENT_FAILED, await failed(payer))
+    written = await payer.letter(notices.PAYMENT_FAILED, await failed(payer))
 
     assert written is not None
     assert f"https://thenga.example/pay/{failure['invoice_id']}" in written
@@ -101,11 +101,11 @@ async def test_a_renewal_is_told_with_the_plan_that_it_begins(
     await payer.at(datetime(2027, 2, 11, 8, tzinfo=UTC))
     (renewal,) = await payer.rows("SELECT id FROM billing.renewal WHERE organization_id = $1")
 
-    written = await payer.letter(telling.RENEWAL_DUE, renewal["id"])
+    written = await payer.letter(notices.RENEWAL_DUE, renewal["id"])
     headers = await paying.owner_of(host, payer)
     leaving = {"reasonCode": "other"}
     await api.post(f"/billing/subscriptions/{held.id}/cancel", json=leaving, headers=headers)
-    left = await payer.letter(telling.RENEWAL_DUE, renewal["id"])
+    left = await payer.letter(notices.RENEWAL_DUE, renewal["id"])
 
     assert written is not None
     assert "Starter is what you have from 14 February 2027 on. ZAR 499.00" in written
@@ -135,7 +135,7 @@ async def test_an_address_that_is_refused_keeps_nobody_else_from_the_letter(sett
 
         async def send(*addresses: str) -> None:
             await mail.accept(
-                topic_code=telling.PAYMENT_FAILED,
+                topic_code=notices.PAYMENT_FAILED,
                 recipients=[Recipient(address=one) for one in addresses],
                 facts=FACTS,
                 sealed_facts={},

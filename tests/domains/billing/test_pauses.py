@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing, paying
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import accounts, pauses
+from thenga.domains.billing.services import account_lock, pauses
 from thenga.domains.billing.tables import (
     CollectionMethod,
     Pause,
@@ -305,7 +305,7 @@ async def test_a_pause_lasts_a_day_at_least(buyer: Customer):
 async def test_nothing_is_left_to_pause_of_a_period_that_is_over(buyer: Customer):
     held = await buyer.buy()
     work = billing.working(buyer.host, buyer.id)
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     account.parked = {"reason": "test", "since": work.now.isoformat()}
     await work.save(account)
     await work.finish()

@@ -13,6 +13,7 @@ from tests.factories.paying import Payer
 from thenga.domains.billing.adapters.mail import LETTERS
 from thenga.domains.billing.services import (
     entitlements,
+    notices,
     payments,
     standing,
     telling,
@@ -296,8 +297,8 @@ async def test_a_stranger_finds_no_failure(
 @pytest.mark.parametrize(
     "topic",
     [
-        *(telling.PAYMENT_FAILED, telling.GRACE_ENDING, telling.DISPUTE_LOST),
-        *(telling.RENEWAL_DUE, telling.TRIAL_ENDING),
+        *(notices.PAYMENT_FAILED, notices.GRACE_ENDING, notices.DISPUTE_LOST),
+        *(notices.RENEWAL_DUE, notices.TRIAL_ENDING),
     ],
 )
 def test_every_letter_can_be_written_with_its_facts(topic: str):
@@ -323,7 +324,7 @@ async def test_the_payer_is_told_by_letter(host: Host, seeded: None, clock: Time
     )
 
     work = payer.work()
-    written = await telling.letter(work, telling.PAYMENT_FAILED, failure["id"])
+    written = await telling.letter(work, notices.PAYMENT_FAILED, failure["id"])
     await work.close()
 
     assert written is not None

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thenga.domains.billing.services import pauses, periods, trial_calendar
-from thenga.domains.billing.services.pauses import PauseLimit, PausePolicy
+from thenga.domains.billing.services.configuration import PausePolicy, TrialPolicy
+from thenga.domains.billing.services.pauses import PauseLimit
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.trial_calendar import TrialPolicy
 from thenga.domains.billing.tables import Interval
 from thenga.kernel.calendar import local_midnight
 

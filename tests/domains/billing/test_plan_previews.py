@@ -13,7 +13,7 @@ from tests.domains.billing.changing import change, documents, figures, paid_chan
 from tests.factories import billing
 from tests.factories import documents as made_documents
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import accounts
+from thenga.domains.billing.services import account_lock
 from thenga.domains.billing.tables import ConfigurationValue
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
@@ -106,7 +106,7 @@ async def test_what_waits_for_its_payment_stands_before_another_change(buyer: Cu
 async def test_a_parked_account_is_shown_no_price(buyer: Customer):
     held = await buyer.buy()
     work = billing.working(buyer.host, buyer.id)
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     account.parked = {"reason": "test", "since": work.now.isoformat()}
     await work.save(account)
     await work.finish()

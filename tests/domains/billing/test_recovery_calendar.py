@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thenga.domains.billing.services import card_networks
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.recovery_calendar import Category, DunningPolicy
 
@@ -43,8 +44,8 @@ def test_grace_is_fourteen_whole_days_and_the_last_retry_in_it_comes_first():
 def test_a_stolen_card_is_never_tried_again_and_an_empty_one_is():
     hard = ["04", "07", "12", "14", "15", "41", "43", "46", "57", "R0", "R1", "r3"]
 
-    assert {calendar.category_of(code) for code in hard} == {Category.HARD}
-    assert calendar.category_of("51") is Category.SOFT
+    assert {card_networks.category_of(code) for code in hard} == {Category.HARD}
+    assert card_networks.category_of("51") is Category.SOFT
 
 
 @pytest.mark.rule("BIL-42")
@@ -53,10 +54,10 @@ def test_attempts_with_one_method_are_bounded_a_day_and_a_month():
     in_a_day = [now - timedelta(hours=h) for h in range(10)]
     in_a_month = [now - timedelta(days=2 * n) for n in range(15)]
 
-    assert calendar.next_attempt_at(in_a_day[:9], now) == now
-    assert calendar.next_attempt_at(in_a_day, now) == now + timedelta(hours=15)
-    assert calendar.next_attempt_at(in_a_month[:14], now) == now
-    assert calendar.next_attempt_at(in_a_month, now) == now + timedelta(days=2)
+    assert card_networks.next_attempt_at(in_a_day[:9], now) == now
+    assert card_networks.next_attempt_at(in_a_day, now) == now + timedelta(hours=15)
+    assert card_networks.next_attempt_at(in_a_month[:14], now) == now
+    assert card_networks.next_attempt_at(in_a_month, now) == now + timedelta(days=2)
 
 
 @given(times=st.lists(st.integers(0, 45 * 24), max_size=40))
@@ -64,7 +65,7 @@ def test_whoever_waits_as_told_is_never_over_the_bounds(times):
     start = datetime(2026, 1, 1, tzinfo=UTC)
     made: list[datetime] = []
     for hours in sorted(times):
-        at = calendar.next_attempt_at(made, max([start + timedelta(hours=hours), *made[-1:]]))
+        at = card_networks.next_attempt_at(made, max([start + timedelta(hours=hours), *made[-1:]]))
         made.append(at)
 
     for at in made:

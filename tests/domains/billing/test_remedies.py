@@ -11,7 +11,7 @@ from tests.domains.billing.changing import paid_change, preview
 from tests.factories import billing, held
 from tests.factories.held import RUNS, SEATS, SMS
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import accounts, grants, usage_totals
+from thenga.domains.billing.services import account_lock, accounts, grants, usage_totals
 from thenga.kernel.host import Host
 
 BRIEFINGS = "analytics.briefings"
@@ -36,7 +36,7 @@ async def use(buyer: Customer, meter: str, quantity: int) -> None:
 
 async def cap(buyer: Customer, minor: int) -> None:
     work = billing.working(buyer.host, buyer.id)
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     await accounts.change(work, account.id, fields={"spend_cap_minor": minor})
     await work.finish()
 

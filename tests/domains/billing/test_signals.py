@@ -14,17 +14,14 @@ from thenga.domains.billing.services import entitlement_sets as sets
 from thenga.domains.billing.services import entitlement_types as types
 from thenga.domains.billing.services import remedies, signals
 from thenga.domains.billing.services.billed_spans import BilledLine
-from thenga.domains.billing.services.entitlement_sets import (
-    Contribution,
-    HeldSet,
-    Source,
-    StandingStep,
-)
+from thenga.domains.billing.services.entitlement_sets import Contribution, HeldSet, Source
 from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement, Limit, Metered
 from thenga.domains.billing.services.periods import Period
 from thenga.domains.billing.services.remaining import Remaining
 from thenga.domains.billing.services.remedies import Offer, Owed, Situation
-from thenga.domains.billing.services.signals import Question, Used
+from thenga.domains.billing.services.signals import Question
+from thenga.domains.billing.services.standing import StandingStep
+from thenga.domains.billing.services.usage_totals import Used
 from thenga.domains.billing.tables import Access
 from thenga.kernel.money import Money
 

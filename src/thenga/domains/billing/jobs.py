@@ -11,6 +11,7 @@ import asyncpg
 from thenga.domains.billing.adapters.provider import Odd
 from thenga.domains.billing.adapters.providers import Providers, heard
 from thenga.domains.billing.services import (
+    account_lock,
     callbacks,
     charging,
     collecting,
@@ -19,6 +20,7 @@ from thenga.domains.billing.services import (
     giving_back,
     grants,
     invoice_clock,
+    notices,
     numbering,
     parking,
     payment_methods,
@@ -165,7 +167,7 @@ async def move_failure(run: Run, *, failure_id: UUID) -> None:
     await _move(run, recovering.pass_time, PaymentFailure, failure_id)
 
 
-@jobs.carries_out(telling.tell_payer)
+@jobs.carries_out(notices.tell_payer)
 async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
     """Hand a letter over; its facts are read now, so no address waited in the queue."""
     async with run.reading() as read:
@@ -324,13 +326,13 @@ async def render_pdf(run: Run, *, document_id: UUID) -> None:
         await prints.keep(work, document_id, made)
 
 
-@jobs.carries_out(parking.park_account)
+@jobs.carries_out(account_lock.park_account)
 async def park_account(work: Work, *, reason: str) -> None:
     """Found by the check of the night (BIL-51)."""
     await parking.park(work, reason=reason)
 
 
-@jobs.carries_out(parking.free_account)
+@jobs.carries_out(account_lock.free_account)
 async def free_account(work: Work, *, reason: str) -> None:
     """The check of a later night found nothing any more."""
     await parking.free(work, reason=reason)

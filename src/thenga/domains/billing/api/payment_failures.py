@@ -11,7 +11,7 @@ from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import failures, retries, standing
-from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.account_lock import AccountParked
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.payments import (
     PaymentInProgress,

@@ -16,7 +16,7 @@ from thenga.domains.billing.api.payments import (
 from thenga.domains.billing.lifecycles import PaymentMethodLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import method_setup, payment_methods, retries
-from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.account_lock import AccountParked
 from thenga.domains.billing.services.providers import ProviderNotAllowed
 from thenga.domains.billing.tables import Account, MethodKind, MethodStatus, PaymentMethod
 from thenga.kernel.db.paging import Paged

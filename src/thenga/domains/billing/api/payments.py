@@ -12,7 +12,7 @@ from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import charging, confirming, payments
-from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.account_lock import AccountParked
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.payments import (
     How,

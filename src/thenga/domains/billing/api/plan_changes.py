@@ -11,7 +11,7 @@ from thenga.domains.billing.api.subscriptions import SubscriptionId
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import plan_changes, subscription_clock, subscriptions
-from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.account_lock import AccountParked
 from thenga.domains.billing.services.invoices import TaxDataMissing
 from thenga.domains.billing.services.payments import (
     PaymentInProgress,

@@ -12,7 +12,7 @@ from thenga.domains.billing.api.plans import Code
 from thenga.domains.billing.api.subscription_views import SubscriptionView, view
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import pausing, subscription_clock, subscriptions
-from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.account_lock import AccountParked
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.invoices import TaxDataMissing
 from thenga.domains.billing.services.pauses import PauseLimit

@@ -16,12 +16,12 @@ from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import (
     conversions,
+    payment_methods,
     sellers,
     trial_calendar,
     trials,
-    upcoming,
 )
-from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.account_lock import AccountParked
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.conversions import When
 from thenga.domains.billing.services.invoices import TaxDataMissing
@@ -210,7 +210,7 @@ async def _view(read: Reader, trial: Trial) -> TrialView:
     goes_on = subscription.cancel_at is None
     chosen = Chosen(
         interval=Interval(subscription.interval) if subscription.interval and goes_on else None,
-        on_file=await upcoming.method_of(read, subscription) is not None,
+        on_file=await payment_methods.method_of(read, subscription) is not None,
         rate_pct=await sellers.rate_on(read, local_day(read.now)),
     )
     return TrialView.of(trial, plan, chosen, now=read.now)

@@ -9,7 +9,13 @@ from sqlalchemy import ColumnElement, and_, exists, not_, or_, select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import AccountLifecycle
-from thenga.domains.billing.services import entitlements, journal, recovery_holds, tax_data
+from thenga.domains.billing.services import (
+    account_lock,
+    entitlements,
+    journal,
+    recovery_holds,
+    tax_data,
+)
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -32,11 +38,8 @@ from thenga.kernel.db.rows import TenantRow
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
-    DependencyUnavailable,
     Duplicate,
     Forbidden,
-    NotFound,
-    Problem,
     RuleViolated,
 )
 from thenga.kernel.gate import HeldAs
@@ -67,13 +70,6 @@ _PRINTED = {
 _OPERATORS = {"collection_method", "parked"}  # fields that nobody else changes
 _PROFILE = {"domain": "organization", "type": "profile"}
 _OF_ADDRESS = {"line1": "line1", "city": "city", "postal_code": "postalCode"}
-
-
-class AccountParked(Problem):
-    """Something about this account did not add up, so it is not billed until an operator has
-    looked. Access is untouched; support can tell you more."""
-
-    code, status, title = "billing-account-parked", 409, "Billing of this account has stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +132,7 @@ async def is_sandbox(read: Reader) -> bool:
 
 async def complete(work: Work, *, fields: dict[str, Any], prefill: dict[str, Any]) -> Account:
     """Say who is billed; from then on plans can be bought. What is said counts over the profile."""
-    account = await held(work)
+    account = await account_lock.lock_account(work)
     if account.status is not AccountStatus.PROVISIONAL:
         raise Duplicate(
             "This organization has its billing account already.",
@@ -206,17 +202,6 @@ async def close(work: Work, account_id: UUID, *, reason: str) -> Account:
     return account
 
 
-def check_open(account: Account) -> None:
-    """Nothing begins on an account that was closed."""
-    if account.status is AccountStatus.CLOSED:
-        raise not_possible(
-            "This billing account is closed; support can tell you more.",
-            status=account.status,
-            operation="buy",
-            allowed=[],
-        )
-
-
 def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
     told = dict(fields)
     if "bill_to" in told:
@@ -276,31 +261,6 @@ async def review(work: Work, fact_keys: Iterable[str]) -> None:
     before = account.bill_to_review or {"fields": [], "since": work.now.isoformat()}
     account.bill_to_review = before | {"fields": sorted({*before["fields"], *fields})}
     await work.save(account)
-
-
-async def held(work: Work) -> Account:
-    """The organization's account, locked: before all else, by whoever moves money or a plan."""
-    organization_id = work.organization_id
-    try:
-        return await work.lock_by(Account, beside=True, organization_id=organization_id)
-    except NotFound:
-        # It is opened by the founding of the organization, of which we hear a moment later.
-        raise just_being_opened() from None
-
-
-def just_being_opened() -> DependencyUnavailable:
-    """The answer to who comes before the account is there."""
-    return DependencyUnavailable(
-        "The billing account of this organization is just being opened; try again.",
-        headers={"Retry-After": "2"},
-        dependency="organization",
-    )
-
-
-def check_not_parked(account: Account) -> None:
-    """Nothing moves money while somebody has to look (BIL-51)."""
-    if account.parked is not None:
-        raise AccountParked(reason=account.parked["reason"])
 
 
 async def list_all(read: Reader, paged: Paged) -> Slice[Account]:

@@ -8,9 +8,10 @@ from datetime import datetime
 from sqlalchemy import BigInteger, Text, and_, bindparam, case, func, select
 
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
-from thenga.domains.billing.services import accounts, collection, journal
+from thenga.domains.billing.services import account_lock, collection, journal
 from thenga.domains.billing.services.journal import Booking, SourceOf
 from thenga.domains.billing.tables import (
+    Account,
     CreditNote,
     CreditNoteStatus,
     Invoice,
@@ -103,7 +104,7 @@ async def settle(work: Work, invoice: Invoice, *, paid: Money | None = None) -> 
     if invoice.status not in _OWED:
         await work.save(invoice)
         return due
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     spent = Money(await _spent(work, invoice), invoice.currency)
     if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
         if spent < due:
@@ -229,3 +230,8 @@ async def _book(work: Work, invoice: Invoice, booking: Booking, what: str) -> No
     key = f"{what}:{invoice.id}:{invoice.version}"
     source = SourceOf("invoice", invoice.id, key)
     await journal.post(work, booking, book=invoice.book, source=source, occurred_at=work.now)
+
+
+async def credit_for(read: Reader, account: Account, gross: Money) -> Money:
+    """How much of it the credit of the account pays."""
+    return min(await free_credit(read, currency=account.currency), gross)

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import CancellationLifecycle
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     conversion_drafts,
     entitlements,
     giving_back,
@@ -158,7 +158,7 @@ async def take_effect(work: Work, subscription: Subscription) -> None:
 async def undo(work: Work, cancellation_id: UUID) -> Cancellation:
     """Go on as if it had not been cancelled: same anchor, period and version (BIL-9)."""
     known = await work.get(Cancellation, cancellation_id)
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     subscription = await work.lock(Subscription, known.subscription_id, beside=True)
     cancellation = await work.lock(Cancellation, cancellation_id)
     if CancellationLifecycle.undo(cancellation, at=work.now):

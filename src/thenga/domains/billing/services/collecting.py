@@ -11,8 +11,9 @@ from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.public.payments import Finding
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     asking,
+    card_networks,
     collection,
     disputes,
     invoices,
@@ -21,7 +22,6 @@ from thenga.domains.billing.services import (
     payment_methods,
     payments,
     providers,
-    recovery_calendar,
     refunds,
     retries,
     standing,
@@ -65,7 +65,7 @@ async def take(
 ) -> Taken:
     """Weigh one statement under the lock of its payment, and let it have its effect once."""
     heard = heard or Heard()
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     payment = await work.lock(Payment, payment_id)
     finding = _misfit(payment, statement)
     if finding is not None:
@@ -178,7 +178,7 @@ def _remember(payment: Payment, statement: Statement) -> bool:
 def _failure(statement: Statement) -> dict[str, Any]:
     at = statement.provider_at
     return {
-        "category": statement.category or recovery_calendar.category_of(statement.code or ""),
+        "category": statement.category or card_networks.category_of(statement.code or ""),
         "code": statement.code,
         "at": None if at is None else at.isoformat(),
     }
@@ -285,7 +285,7 @@ async def record(
         taken = await take(work, payment_id, answer.statement, Heard(source))
         await _plan_on(work, taken.payment)
         return
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     payment = await work.lock(Payment, payment_id)
     if payment.status in _FINAL or payment.reference != reference:
         return  # what is final needs no asking, and nobody pays under a reference that was left

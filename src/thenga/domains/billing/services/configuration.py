@@ -11,8 +11,6 @@ from typing import Any
 
 from sqlalchemy import bindparam, select
 
-from thenga.domains.billing.services.pauses import PausePolicy
-from thenga.domains.billing.services.trial_calendar import TrialPolicy
 from thenga.domains.billing.tables import ConfigurationValue, Interval
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
@@ -25,6 +23,23 @@ _IN_FORCE = (
     )
     .order_by(ConfigurationValue.effective_from.desc())
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PausePolicy:
+    """The bounds of `billing.pause`."""
+
+    max_days: int = 90
+    max_in_a_year: int = 2
+    notice_days: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TrialPolicy:
+    """The numbers of `billing.trial`."""
+
+    days: int = 14
+    notice_days: int = 3
 
 
 async def in_force(read: Reader, key: str, on: date) -> Any:

@@ -5,7 +5,7 @@ from uuid import UUID
 
 import asyncpg
 
-from thenga.domains.billing.services import accounts, collecting, providers
+from thenga.domains.billing.services import account_lock, collecting, providers
 from thenga.domains.billing.services.taken import Heard
 from thenga.domains.billing.tables import (
     Payment,
@@ -25,7 +25,7 @@ async def confirm(
     work: Work, payment_id: UUID, *, bank_reference: str, received_on: date, amount: Money
 ) -> Payment:
     """The money is there; said twice with the same line of the bank, it is said once."""
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     payment = await work.lock(Payment, payment_id)
     done = payment.status is PaymentStatus.SUCCEEDED
     if done and payment.bank_reference == bank_reference:

@@ -7,26 +7,27 @@ from uuid import UUID
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
+    allocations,
+    collect_charge,
     conversion_drafts,
     failures,
     invoices,
+    notices,
     payment_methods,
     payments,
     periods,
     plans,
     recovering,
-    renewals,
+    recurring_lines,
     standing,
     subscription_moves,
-    telling,
     trials,
-    upcoming,
 )
 from thenga.domains.billing.services.document_lines import lines_of
 from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.periods import interval_of
 from thenga.domains.billing.services.plans import PlanNotAvailable
-from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_of
 from thenga.domains.billing.tables import (
     Account,
@@ -65,7 +66,7 @@ async def convert(
     work: Work, trial_id: UUID, *, interval: Interval, how: How, when: When
 ) -> tuple[Trial, Payment | None]:
     """Buy what is tried: now, or when the trial ends, with a method that is on file."""
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     subscription = await work.lock(Subscription, trial.subscription_id)
     if trial.status is TrialStatus.CONVERTED:
@@ -104,7 +105,7 @@ async def _on_file(read: Reader, account: Account, how: How) -> UUID:
 
 async def _price(read: Reader, subscription: Subscription, interval: Interval) -> Money:
     code = subscription.plan_code
-    plan = await upcoming.version(read, code, subscription.plan_version)
+    plan = await plans.plan_version(read, code, subscription.plan_version)
     price = plans.price_of(plan, interval)
     if price is None:
         raise PlanNotAvailable(f"{code} is not sold by the {interval}.", planCode=code)
@@ -126,21 +127,21 @@ async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
 
 async def pass_time(work: Work, trial_id: UUID) -> None:
     """The trial's own steps; at its end it is bought where that was chosen, else it is over."""
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     due = trial.next_check_at
     if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
         return
     if due < trial.ends_at:
         await trials.step(work, trial, due)
-        telling.tell(work, telling.TRIAL_ENDING, trial_id)
+        notices.notify(work, notices.TRIAL_ENDING, trial_id)
         return
     known = await work.get(Subscription, trial.subscription_id)
     if await conversion_drafts.charging(work, known) is not None:
         trial.next_check_at = work.now + _LATER
         await work.save(trial)
         return
-    method_id = await renewals.method_for(work, known)
+    method_id = await collect_charge.method_for(work, known)
     if method_id is None or not await _can_be_bought(work, known):
         await trials.step(work, trial, due)
         return
@@ -149,7 +150,7 @@ async def pass_time(work: Work, trial_id: UUID) -> None:
 
 async def _convert_at_end(work: Work, trial: Trial, how: How) -> None:
     subscription = await work.lock(Subscription, trial.subscription_id)
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     await conversion_drafts.drop(work, subscription)
     await _close(work, trial)
     starts_on = local_day(trial.ends_at)
@@ -166,7 +167,7 @@ async def _buy(
     how: How,
 ) -> Payment | None:
     period = periods.numbered(starts_on, interval_of(subscription), 0)
-    lines = await upcoming.recurring(work, subscription, period)
+    lines = await recurring_lines.recurring(work, subscription, period)
     total = Money(sum(line.gross.minor for line in lines), account.currency)
     invoice = await invoices.draft(
         work,
@@ -174,7 +175,7 @@ async def _buy(
         purpose=Purpose.CONVERSION,
         lines=lines,
         subscription_id=subscription.id,
-        planned_credit=await upcoming.credit_for(work, account, total),
+        planned_credit=await allocations.credit_for(work, account, total),
     )
     sent = account.collection_method is CollectionMethod.SEND_INVOICE
     if sent or invoice.amount_due_minor == 0:
@@ -183,7 +184,7 @@ async def _buy(
         return None
     if work.now < trial.ends_at:
         return await payments.begin(work, account, invoice, how=how, initiated_by="customer")
-    hindered = await renewals.hindrance(work, how.payment_method_id, invoice)
+    hindered = await collect_charge.blocked_by(work, how.payment_method_id, invoice)
     if hindered is None:
         return await payments.begin(work, account, invoice, how=how, initiated_by="system")
     declined, held = FailureKind.DECLINED, await work.hold(invoice)

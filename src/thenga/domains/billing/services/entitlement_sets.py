@@ -10,6 +10,7 @@ from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
+from thenga.domains.billing.services import standing
 from thenga.domains.billing.services.entitlement_types import (
     Boolean,
     Entitlement,
@@ -45,15 +46,6 @@ class Contribution:
 
 
 @dataclass(frozen=True, slots=True)
-class StandingStep:
-    """From an instant on the standing allows this much, for this reason."""
-
-    from_at: datetime
-    access: Access
-    because: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Item:
     """One merged entitlement."""
 
@@ -79,7 +71,7 @@ _BASES = (Source.PLAN, Source.TRIAL)
 def compute(
     contributions: Sequence[Contribution],
     fallback: Sequence[Entitlement],
-    standing: Sequence[StandingStep],
+    standing: Sequence[standing.StandingStep],
     now: datetime,
     *,
     fallback_until: datetime | None = None,
@@ -106,7 +98,7 @@ def compute(
 
 
 def _next_change(
-    contributions: Iterable[Contribution], standing: Iterable[StandingStep], now: datetime
+    contributions: Iterable[Contribution], standing: Iterable[standing.StandingStep], now: datetime
 ) -> datetime | None:
     edges = [edge for one in contributions for edge in (one.from_at, one.until)]
     edges += [step.from_at for step in standing]

@@ -7,8 +7,9 @@ from datetime import date, datetime
 from sqlalchemy import select
 
 from thenga.domains.billing.services import configuration, entitlement_types, plans, standing
-from thenga.domains.billing.services.entitlement_sets import Contribution, Source, StandingStep
+from thenga.domains.billing.services.entitlement_sets import Contribution, Source
 from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement, Limit, Metered
+from thenga.domains.billing.services.standing import StandingStep
 from thenga.domains.billing.tables import (
     Access,
     Account,

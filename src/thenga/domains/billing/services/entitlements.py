@@ -25,9 +25,9 @@ from thenga.domains.billing.services.entitlement_sets import HeldSet, Item, Sour
 from thenga.domains.billing.services.entitlement_sources import Sources
 from thenga.domains.billing.services.entitlement_types import Boolean, Limit, Metered
 from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.signals import Question, Used
+from thenga.domains.billing.services.signals import Question
 from thenga.domains.billing.services.usage_months import Calendar
-from thenga.domains.billing.services.usage_totals import Moved
+from thenga.domains.billing.services.usage_totals import Moved, Used
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader

@@ -4,7 +4,7 @@ from typing import Literal
 from uuid import UUID
 
 from thenga.domains.billing import public
-from thenga.domains.billing.services import standing, telling
+from thenga.domains.billing.services import notices, standing
 from thenga.domains.billing.tables import FailureCategory, FailureKind, Invoice, PaymentFailure
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
@@ -50,8 +50,8 @@ async def tell_failed(
         )
     )
     disputed = failure.kind is FailureKind.DISPUTED
-    topic = telling.DISPUTE_LOST if disputed else telling.PAYMENT_FAILED
-    telling.tell(work, topic, failure.id, number)
+    topic = notices.DISPUTE_LOST if disputed else notices.PAYMENT_FAILED
+    notices.notify(work, topic, failure.id, number)
 
 
 async def tell_grace_ending(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
@@ -67,4 +67,4 @@ async def tell_grace_ending(work: Work, failure: PaymentFailure, invoice: Invoic
             remedy=remedy(invoice, failure.category, failure.kind),
         )
     )
-    telling.tell(work, telling.GRACE_ENDING, failure.id)
+    notices.notify(work, notices.GRACE_ENDING, failure.id)

@@ -8,7 +8,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     configuration,
     credit_notes,
     invoices,
@@ -159,7 +159,7 @@ async def keep(work: Work, cancellation: Cancellation, given: Given) -> None:
 
 async def pay_back(work: Work, cancellation_id: UUID) -> None:
     """Send back through the provider what the credit notes have given; what cannot go is credit."""
-    await accounts.held(work)  # before all else, as everywhere: credit is spent here
+    await account_lock.lock_account(work)  # before all else, as everywhere: credit is spent here
     cancellation = await work.lock(Cancellation, cancellation_id)
     if cancellation.next_check_at is None or work.now < cancellation.next_check_at:
         return

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
+    collect_charge,
     earnings,
     failures,
     payments,
-    renewals,
     standing,
 )
 from thenga.domains.billing.services import document_calendar as calendar
@@ -38,7 +38,7 @@ async def pass_time(work: Work, invoice_id: UUID) -> None:
     late, subscription, account = calendar.late_at(known), None, None
     if known.status is InvoiceStatus.OPEN and known.amount_due_minor:
         # What is locked before an invoice, everywhere.
-        account = await accounts.held(work)
+        account = await account_lock.lock_account(work)
         subscription = await _held_before(work, known)
     invoice = await work.lock(Invoice, invoice_id)
     while invoice.next_check_at is not None and invoice.next_check_at <= work.now:
@@ -71,7 +71,7 @@ async def _collect(
         invoice.next_check_at = min(invoice.next_check_at or again, again)
         await work.save(invoice)
         return
-    await renewals.charge(work, account, invoice, subscription)
+    await collect_charge.collect_automatically(work, account, invoice, subscription)
 
 
 async def _is_looked_after(work: Work, invoice: Invoice) -> bool:

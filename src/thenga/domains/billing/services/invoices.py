@@ -11,13 +11,15 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import func, select
+
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
 from thenga.domains.billing.services import (
+    account_lock,
     allocations,
     billed_spans,
     configuration,
     numbering,
-    parking,
     sellers,
     tax,
 )
@@ -32,10 +34,13 @@ from thenga.domains.billing.tables import (
     InvoiceStatus,
     LineKind,
     Purpose,
+    Subscription,
 )
-from thenga.kernel.calendar import local_day
+from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
+
+_MOST_LINES = 15  # a day and subscription; whatever makes more of them runs in a circle
 
 __all__ = [
     "BilledLine",
@@ -105,7 +110,7 @@ async def draft(
     for position, line in enumerate(lines, 1):
         await work.add(_line(invoice, position, line))
     if subscription_id is not None:
-        await parking.watch_lines(work, subscription_id)
+        await watch_lines(work, subscription_id)
     return invoice
 
 
@@ -184,3 +189,42 @@ def is_overdue(invoice: Invoice, today: date) -> bool:
     """Open, and its day has passed; right before any sweep has looked."""
     due = invoice.due_date
     return invoice.status is InvoiceStatus.OPEN and due is not None and due < today
+
+
+async def watch_lines(work: Work, subscription_id: UUID) -> None:
+    """Lines were drafted: have the account parked once this commits, where they are too many.
+
+    By a job: what is being billed goes its way, because a refusal would take the parking back.
+    """
+    line = InvoiceLine.__table__
+    drafted = await work.value(
+        select(func.count()).where(
+            line.c.organization_id == work.organization_id,
+            line.c.subscription_id == subscription_id,
+            line.c.created_at >= local_midnight(local_day(work.now)),
+        )
+    )
+    if (drafted or 0) > _MOST_LINES:
+        work.enqueue(account_lock.park_account, reason=account_lock.TOO_MANY_LINES)
+
+
+async def bill_for(
+    work: Work,
+    account: Account,
+    subscription: Subscription,
+    lines: list[DraftLine],
+    purpose: Purpose,
+) -> Invoice:
+    """An invoice of these lines, on its way to its number; credit pays first."""
+    total = Money(sum(line.gross.minor for line in lines), account.currency)
+    credit = await allocations.credit_for(work, account, total)
+    invoice = await draft(
+        work,
+        account,
+        purpose=purpose,
+        lines=lines,
+        subscription_id=subscription.id,
+        planned_credit=credit,
+    )
+    await release(work, invoice)
+    return invoice

@@ -3,9 +3,10 @@
 from datetime import timedelta
 
 from thenga.domains.billing.services import (
+    collect_charge,
+    invoices,
     parking,
     payments,
-    renewals,
     tax_data,
     usage_charges,
 )
@@ -38,7 +39,7 @@ async def pass_time(work: Work, subscription: Subscription) -> None:
         subscription.next_check_at = work.now + _LATER
         return
     try:
-        invoice = await renewals.bill_for(work, account, subscription, lines, Purpose.USAGE)
+        invoice = await invoices.bill_for(work, account, subscription, lines, Purpose.USAGE)
     except TaxDataMissing:
         await parking.park(work, reason=tax_data.PARKED_FOR)
         subscription.next_check_at = work.now + _LATER
@@ -53,7 +54,7 @@ async def _charge(
     """Charge it once; who has left has nothing to lose, so what is declined stays due."""
     if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
-    method_id = await renewals.method_for(work, subscription)
-    if await renewals.hindrance(work, method_id, invoice) is None:
+    method_id = await collect_charge.method_for(work, subscription)
+    if await collect_charge.blocked_by(work, method_id, invoice) is None:
         how = How(payment_method_id=method_id)
         await payments.begin(work, account, invoice, how=how, initiated_by="system")

@@ -6,6 +6,8 @@ Where a period ends as well, the renewal bills it.
 from datetime import date
 
 from thenga.domains.billing.services import (
+    collect_charge,
+    invoices,
     parking,
     periods,
     renewals,
@@ -59,9 +61,9 @@ async def _bill(work: Work, account: Account, subscription: Subscription, ended:
     lines = await usage_charges.lines(work, subscription, ended)
     invoice = None
     if lines:
-        invoice = await renewals.bill_for(work, account, subscription, lines, Purpose.USAGE)
+        invoice = await invoices.bill_for(work, account, subscription, lines, Purpose.USAGE)
     subscription.usage_billed_to = ended.end
     await work.save(subscription)
     if invoice is not None:
-        await renewals.charge(work, account, invoice, subscription)
+        await collect_charge.collect_automatically(work, account, invoice, subscription)
     await usage_charges.billed(work, lines)

@@ -11,7 +11,7 @@ from uuid import UUID
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import CreditNoteLifecycle, InvoiceLifecycle
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     allocations,
     configuration,
     document_calendar,
@@ -86,7 +86,7 @@ def ask(work: Work, document: Invoice | CreditNote) -> None:
 async def issue_next(work: Work, *, seller: str, book: str) -> None:
     """As the system login: number the document that is next, and come back for the others."""
     # The account before its documents, as whoever settles does; then nobody else numbers them.
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     waiting = await work.query(_WAITING, work.organization_id, seller, book)
     if not waiting:
         return

@@ -9,30 +9,23 @@ from datetime import timedelta
 from uuid import UUID
 
 import structlog
-from sqlalchemy import func, select
 
-from thenga.domains.billing.services import accounts, recovery_holds
+from thenga.domains.billing.services import account_lock, accounts, recovery_holds
 from thenga.domains.billing.tables import (
     Cancellation,
     Invoice,
-    InvoiceLine,
     PaymentFailure,
     Subscription,
     Trial,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, errand
 
 log = structlog.get_logger()
 
-IN_DOUBT, TOO_MANY_LINES = "ledger_check_failed", "too_many_lines"
+IN_DOUBT = "ledger_check_failed"
 BROKEN = "invariant_broken"
 Timed = Trial | Subscription | Invoice | PaymentFailure | Cancellation
 _LATER = timedelta(hours=1)
-_MOST_LINES = 15  # a day and subscription; whatever makes more of them runs in a circle
-park_account = errand("billing.park_account", form=Form.QUEUED, key="{reason}")
-free_account = errand("billing.free_account", form=Form.QUEUED, key="{reason}")
 
 _PARKED = "SELECT organization_id FROM billing.account WHERE parked ->> 'reason' = $1"
 
@@ -40,32 +33,15 @@ _PARKED = "SELECT organization_id FROM billing.account WHERE parked ->> 'reason'
 async def follow_check(work: Work, wrong: Set[UUID]) -> None:
     """As the system login, after a night: stop whose books are in doubt, let go the others."""
     for organization_id in sorted(wrong):
-        work.enqueue(park_account, organization_id=organization_id, reason=IN_DOUBT)
+        work.enqueue(account_lock.park_account, organization_id=organization_id, reason=IN_DOUBT)
     parked = {row["organization_id"] for row in await work.query(_PARKED, IN_DOUBT)}
     for organization_id in sorted(parked - wrong):
-        work.enqueue(free_account, organization_id=organization_id, reason=IN_DOUBT)
-
-
-async def watch_lines(work: Work, subscription_id: UUID) -> None:
-    """Lines were drafted: have the account parked once this commits, where they are too many.
-
-    By a job: what is being billed goes its way, because a refusal would take the parking back.
-    """
-    line = InvoiceLine.__table__
-    drafted = await work.value(
-        select(func.count()).where(
-            line.c.organization_id == work.organization_id,
-            line.c.subscription_id == subscription_id,
-            line.c.created_at >= local_midnight(local_day(work.now)),
-        )
-    )
-    if (drafted or 0) > _MOST_LINES:
-        work.enqueue(park_account, reason=TOO_MANY_LINES)
+        work.enqueue(account_lock.free_account, organization_id=organization_id, reason=IN_DOUBT)
 
 
 async def park(work: Work, *, reason: str) -> None:
     """Stop automatic billing of the account; the first reason stands."""
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     if account.parked is None:
         account.parked = {"reason": reason, "since": work.now.isoformat()}
         await work.save(account)
@@ -85,7 +61,7 @@ async def stop(work: Work, row: type[Timed], row_id: UUID, *, broken: str) -> No
 
 async def free(work: Work, *, reason: str) -> None:
     """Go on, where it was parked for this reason and nothing else."""
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     if account.parked is not None and account.parked["reason"] == reason:
         account.parked = None
         await work.save(account)

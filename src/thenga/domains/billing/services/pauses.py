@@ -1,22 +1,13 @@
 """A pause moves no money: the days that were paid for wait and go on at the resume (BIL-13)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, timedelta
 
+from thenga.domains.billing.services import configuration
 from thenga.domains.billing.services.periods import Period
 from thenga.kernel.errors import Problem
 
 _YEAR = timedelta(days=365)
-
-
-@dataclass(frozen=True, slots=True)
-class PausePolicy:
-    """The bounds of `billing.pause`."""
-
-    max_days: int = 90
-    max_in_a_year: int = 2
-    notice_days: int = 3
 
 
 class PauseLimit(Problem):
@@ -39,7 +30,7 @@ def resumed_end(resumed_on: date, banked: int) -> date:
     return resumed_on + timedelta(days=banked)
 
 
-def resumes_by(paused_on: date, asked: date | None, policy: PausePolicy) -> date:
+def resumes_by(paused_on: date, asked: date | None, policy: configuration.PausePolicy) -> date:
     """The day on which it resumes by itself: the day asked for, or the longest allowed."""
     earliest, latest = paused_on + timedelta(days=1), paused_on + timedelta(days=policy.max_days)
     if asked is not None and asked < earliest:
@@ -55,7 +46,7 @@ def resumes_by(paused_on: date, asked: date | None, policy: PausePolicy) -> date
     return asked or latest
 
 
-def check_another(earlier: Iterable[date], day: date, policy: PausePolicy) -> None:
+def check_another(earlier: Iterable[date], day: date, policy: configuration.PausePolicy) -> None:
     """Refuse one pause more than a year may have."""
     recent = [one for one in earlier if day - one < _YEAR]
     if len(recent) >= policy.max_in_a_year:

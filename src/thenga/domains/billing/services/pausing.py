@@ -8,7 +8,7 @@ from sqlalchemy import select
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     billed_spans,
     configuration,
     entitlements,
@@ -80,7 +80,7 @@ async def pause(work: Work, subscription: Subscription, *, resume_on: date | Non
     pauses.check_another(await _earlier(work, subscription), today, policy)
     period = current_period(subscription)
     if period.end <= today:  # nothing renews while the account is parked
-        accounts.check_not_parked(await work.get(Account, subscription.account_id))
+        account_lock.check_not_parked(await work.get(Account, subscription.account_id))
     check_runs(period, today)
     subscription.paused_on = today
     subscription.resume_on = pauses.resumes_by(today, resume_on, policy)

@@ -247,3 +247,12 @@ async def pass_time(work: Work, method_id: UUID) -> None:
                 expires_on=ends,
             )
         )
+
+
+async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod | None:
+    """The method that a subscription is charged to: its own while it is good, or the account's."""
+    if subscription.payment_method_id is not None:
+        own = await read.find(PaymentMethod, id=subscription.payment_method_id)
+        if own is not None and await chargeable(read, [own]):
+            return own
+    return await default_of(read, subscription.account_id)

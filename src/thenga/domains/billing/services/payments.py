@@ -11,13 +11,13 @@ from sqlalchemy import bindparam, select
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.services import (
     asking,
+    card_networks,
     charging,
     collection,
     payment_methods,
     providers,
 )
-from thenga.domains.billing.services import recovery_calendar as calendar
-from thenga.domains.billing.services.accounts import AccountParked
+from thenga.domains.billing.services.account_lock import AccountParked
 from thenga.domains.billing.tables import (
     Account,
     Invoice,
@@ -159,10 +159,10 @@ async def next_allowed(read: Reader, method_id: UUID, invoice: Invoice) -> datet
         table.c.amount_minor == invoice.amount_due_minor,
         table.c.currency == invoice.currency,
         table.c.status == S.FAILED.value,
-        table.c.created_at > read.now - calendar.MONTH,
+        table.c.created_at > read.now - card_networks.MONTH,
     )
     refusals = await read.values(statement.order_by(table.c.created_at.desc()), limit=100)
-    return calendar.next_attempt_at(refusals, read.now)
+    return card_networks.next_attempt_at(refusals, read.now)
 
 
 def _is_same(

@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-from thenga.domains.billing.tables import Interval
+from thenga.domains.billing.tables import Interval, Subscription
 from thenga.kernel.calendar import local_day, local_midnight
 
 _MONTHS = {Interval.MONTH: 1, Interval.YEAR: 12}
@@ -74,3 +74,10 @@ def after_whole_days(instant: datetime, days: int) -> datetime:
 def notice_at(renews_on: date, days_before: int) -> datetime:
     """When a renewal is told, so many days before it (BIL-14)."""
     return local_midnight(renews_on - timedelta(days=days_before))
+
+
+def interval_of(subscription: Subscription) -> Interval:
+    """How it is paid; a subscription that has periods has one."""
+    if subscription.interval is None:
+        raise LookupError(f"{subscription!r} has no interval")
+    return Interval(subscription.interval)

@@ -5,17 +5,17 @@ from typing import Any
 from uuid import UUID
 
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     billed_spans,
     credit_notes,
     entitlements,
     invoices,
+    payment_methods,
     payments,
-    plan_migrations,
     plan_quotes,
+    plans,
     remaining,
     trial_switches,
-    upcoming,
 )
 from thenga.domains.billing.services.invoices import DraftLine
 from thenga.domains.billing.services.payments import How, PaymentInProgress, PaymentMethodRequired
@@ -88,8 +88,8 @@ async def request(
         check_expected(switch.due, expected_due)
         return await trial_switches.make(work, subscription, trial, switch.change.plan)
     check_changeable(subscription)
-    account = await accounts.held(work)
-    accounts.check_not_parked(account)
+    account = await account_lock.lock_account(work)
+    account_lock.check_not_parked(account)
     if _is_there(subscription, wanted):
         return subscription
     quoted = await plan_quotes.quote(work, subscription, wanted)
@@ -196,7 +196,7 @@ async def _change_now(
 
 async def _by_method(read: Reader, subscription: Subscription) -> How:
     """The method of this subscription while it is good, or the one of the account."""
-    method = await upcoming.method_of(read, subscription)
+    method = await payment_methods.method_of(read, subscription)
     if method is None:
         raise PaymentMethodRequired("Put a way to pay on file first; a change is charged to it.")
     return How(payment_method_id=method.id)
@@ -313,14 +313,12 @@ async def at_renewal(work: Work, subscription: Subscription, *, on: date) -> Non
         await drop_change(work, subscription)
     pending = subscription.pending_change
     if pending is not None:
-        version = await plan_migrations.version_on(
-            work, pending["planCode"], pending["planVersion"], on
-        )
+        version = await plans.version_on(work, pending["planCode"], pending["planVersion"], on)
         subscription.pending_change = pending | {"planVersion": version}
         await apply(work, subscription, on=on)
         return
     code, number = subscription.plan_code, subscription.plan_version
-    subscription.plan_version = await plan_migrations.version_on(work, code, number, on)
+    subscription.plan_version = await plans.version_on(work, code, number, on)
     if subscription.plan_version != number:
         await work.save(subscription)
         await tell(work, subscription, "plan_changed")

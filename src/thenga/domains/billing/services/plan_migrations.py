@@ -9,7 +9,7 @@ from datetime import date, timedelta
 
 from thenga.domains.billing.services import configuration
 from thenga.domains.billing.services.plan_versions import EffectiveTooEarly, offer_plan
-from thenga.domains.billing.tables import OfferedPlan, PlanStatus, PlanVersion
+from thenga.domains.billing.tables import PlanStatus, PlanVersion
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -80,16 +80,3 @@ async def _check_notice(read: Reader, apply_after: date) -> None:
             f"Customers are told {days} days before; the earliest day is {earliest}.",
             earliest=earliest.isoformat(),
         )
-
-
-async def version_on(read: Reader, plan_code: str, number: int, on: date) -> int:
-    """Which version a renewal on a day renews; one that was left may have been left again."""
-    seen = {number}
-    while True:
-        held = await read.find(OfferedPlan, plan_code=plan_code, plan_version=number)
-        if held is None or held.migrates_to is None or held.migrates_after is None:
-            return number
-        if on < held.migrates_after or held.migrates_to in seen:
-            return number
-        number = held.migrates_to
-        seen.add(number)

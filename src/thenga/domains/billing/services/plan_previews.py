@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     credit_notes,
     entitlement_types,
     plan_quotes,
@@ -68,7 +68,7 @@ async def preview(
         return await _shown(read, quoted, chosen)
     check_changeable(subscription)
     account = await read.get(Account, subscription.account_id)
-    accounts.check_not_parked(account)
+    account_lock.check_not_parked(account)
     quoted = await plan_quotes.quote(read, subscription, wanted)
     check_expected(quoted.due, expected_due)
     check_none_waits(subscription)

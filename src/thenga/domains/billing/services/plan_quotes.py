@@ -6,10 +6,9 @@ from enum import StrEnum
 
 from thenga.domains.billing.services import allocations, periods, plans, remaining
 from thenga.domains.billing.services.billed_spans import BilledLine
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.periods import Period, interval_of
 from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.remaining import current_period
-from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.tables import (
     Interval,
     OfferedPlan,

@@ -128,3 +128,24 @@ _IN_FORCE = select(OfferedPlan).where(
     OfferedPlan.plan_code == bindparam("plan_code"),
     *sold_on(OfferedPlan, bindparam("on", type_=Date())),
 )
+
+
+async def plan_version(read: Reader, code: str, number: int) -> OfferedPlan:
+    """A plan_version that somebody holds; it stays in the catalogue for ever."""
+    found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
+    if found is None:
+        raise LookupError(f"{code} {number} is not in the catalogue")
+    return found
+
+
+async def version_on(read: Reader, plan_code: str, number: int, on: date) -> int:
+    """Which version a renewal on a day renews; one that was left may have been left again."""
+    seen = {number}
+    while True:
+        held = await read.find(OfferedPlan, plan_code=plan_code, plan_version=number)
+        if held is None or held.migrates_to is None or held.migrates_after is None:
+            return number
+        if on < held.migrates_after or held.migrates_to in seen:
+            return number
+        number = held.migrates_to
+        seen.add(number)

@@ -16,7 +16,6 @@ from thenga.domains.billing.services import (
     invoices,
     proration,
     recovery_steps,
-    renewals,
     retries,
     standing,
     subscription_moves,
@@ -148,7 +147,7 @@ async def _stand_again(work: Work, subscription: Subscription, *, first_charge: 
     today = local_day(work.now)
     over = subscription.period_end is not None and subscription.period_end <= today
     if over and not first_charge:
-        await renewals.begin_anew(work, subscription, today)
+        await subscription_moves.restart_periods(work, subscription, today)
 
 
 async def _give_up(

@@ -4,24 +4,14 @@ Schedule and policy are frozen at the first failure. Everything is a function of
 what is shown before a sweep has run equals what the sweep writes.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
 from thenga.domains.billing.services import periods
-from thenga.domains.billing.tables import FailureCategory
 from thenga.kernel.calendar import local_day, local_midnight
 
 _RETRY_HOUR = timedelta(hours=8)
-_DAY, MONTH = timedelta(hours=24), timedelta(days=30)
-_MOST_IN_A_DAY, _MOST_IN_A_MONTH = 10, 15
-
-# Answers of the card networks that mean «never again with this card» (BIL-42).
-_HARD = frozenset({"04", "07", "12", "14", "15", "41", "43", "46", "57", "R0", "R1", "R3"})
-
-
-Category = FailureCategory
 
 
 class AfterGrace(StrEnum):
@@ -85,11 +75,6 @@ def of_dispute(lost_at: datetime, policy: DunningPolicy) -> Schedule:
     return Schedule((), lost_at, lost_at, ends_at(lost_at, policy))
 
 
-def category_of(network_code: str) -> Category:
-    """What a network's answer means; whatever is not listed may be tried again."""
-    return Category.HARD if network_code.upper() in _HARD else Category.SOFT
-
-
 def retries(failed_at: datetime, policy: DunningPolicy) -> list[datetime]:
     """At 08:00 local on so many days after the first failure."""
     first = local_day(failed_at)
@@ -109,13 +94,3 @@ def grace_notice_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
 def ends_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
     """When a subscription without money ends (BIL-43)."""
     return local_midnight(local_day(failed_at) + timedelta(days=policy.end_after_days))
-
-
-def next_attempt_at(attempts: Sequence[datetime], now: datetime) -> datetime:
-    """The earliest instant at which this method may be charged this amount again (BIL-42)."""
-    earliest = now
-    for window, most in ((_DAY, _MOST_IN_A_DAY), (MONTH, _MOST_IN_A_MONTH)):
-        recent = sorted(at for at in attempts if now - at < window)
-        if len(recent) >= most:
-            earliest = max(earliest, recent[-most] + window)
-    return earliest

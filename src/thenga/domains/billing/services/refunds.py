@@ -7,7 +7,13 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import RefundLifecycle
-from thenga.domains.billing.services import accounts, allocations, asking, journal, providers
+from thenga.domains.billing.services import (
+    account_lock,
+    allocations,
+    asking,
+    journal,
+    providers,
+)
 from thenga.domains.billing.services.credit_notes import CreditExceeds
 from thenga.domains.billing.services.journal import SourceOf
 from thenga.domains.billing.services.taken import Heard, Taken, noted, set_aside
@@ -45,7 +51,7 @@ send_refund = errand("billing.send_refund", form=Form.OUTSIDE, key="{refund_id}"
 
 async def request(work: Work, payment_id: UUID, *, amount: Money, reason: str) -> Refund:
     """Pay credit back through the provider that brought it; the job sends it."""
-    account = await accounts.held(work)  # its credit is spent here
+    account = await account_lock.lock_account(work)  # its credit is spent here
     payment = await work.lock(Payment, payment_id)
     if payment.status is not PaymentStatus.SUCCEEDED:
         raise not_possible(
@@ -153,7 +159,7 @@ async def _order(read: Reader, refund: Refund) -> RefundOrder:
 async def record(work: Work, refund_id: UUID, answer: Answer, *, source: str) -> None:
     """What came of calling the provider; one that it could not take has failed, silence is an
     unknown and leaves it as it is (BIL-32)."""
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     known = await work.get(Refund, refund_id)
     payment = await work.lock(Payment, known.payment_id)
     refund = await work.lock(Refund, refund_id)

@@ -13,7 +13,8 @@ from thenga.domains.billing.services import signals
 from thenga.domains.billing.services.entitlement_sets import Contribution, HeldSet, Source, merge
 from thenga.domains.billing.services.entitlement_types import Entitlement
 from thenga.domains.billing.services.remaining import Remaining
-from thenga.domains.billing.services.signals import Question, Used
+from thenga.domains.billing.services.signals import Question
+from thenga.domains.billing.services.usage_totals import Used
 from thenga.domains.billing.tables import Access
 from thenga.kernel.money import Money
 

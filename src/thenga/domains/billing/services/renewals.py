@@ -5,44 +5,35 @@ first; the rest is charged to the method on file.
 """
 
 from datetime import date, datetime
-from uuid import UUID
 
 from thenga.domains.billing import public
 from thenga.domains.billing.services import (
+    collect_charge,
     configuration,
-    failures,
     invoices,
+    notices,
     parking,
-    payments,
     periods,
     plan_changes,
     standing,
     subscription_moves,
     tax_data,
-    telling,
     upcoming,
     usage_charges,
 )
-from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.periods import Period, interval_of
 from thenga.domains.billing.services.plans import PlanNotAvailable
-from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.services.tax_data import TaxDataMissing, recipient_of
 from thenga.domains.billing.services.upcoming import Expected
 from thenga.domains.billing.tables import (
     Access,
     Account,
-    CollectionMethod,
-    FailureCategory,
-    FailureKind,
-    Invoice,
     Purpose,
     Renewal,
     Subscription,
     SubscriptionStatus,
 )
 from thenga.kernel.calendar import local_day, local_midnight
-from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
 from thenga.kernel.money import Money
@@ -69,14 +60,11 @@ async def pass_time(work: Work, subscription: Subscription) -> None:
 def is_renewing(subscription: Subscription) -> bool:
     """Whether a next period follows; a trial whose first charge failed has none yet."""
     counted = subscription.anchor_date is not None
-    return counted and subscription.status in RENEWING and not _leaves(subscription)
-
-
-def _leaves(subscription: Subscription) -> bool:
-    """Whether it ends with this period or before; ending goes before renewing."""
-    if subscription.cancel_at is None or subscription.period_end is None:
-        return False
-    return subscription.cancel_at <= local_midnight(subscription.period_end)
+    return (
+        counted
+        and subscription.status in RENEWING
+        and not subscription_moves.leaves_with_period(subscription)
+    )
 
 
 def is_behind(subscription: Subscription, now: datetime) -> bool:
@@ -106,7 +94,7 @@ async def _announce(work: Work, subscription: Subscription, renews_on: date) -> 
             remedy=None if expected.can_be_paid else _put_a_method(expected.due),
         )
     )
-    telling.tell(work, telling.RENEWAL_DUE, row.id)
+    notices.notify(work, notices.RENEWAL_DUE, row.id)
 
 
 def _put_a_method(due: Money) -> public.RemedyTold:
@@ -153,19 +141,6 @@ async def _can_be_written(work: Work, account: Account, wanted: Expected) -> boo
     return True
 
 
-async def begin_anew(work: Work, subscription: Subscription, day: date) -> None:
-    """Money came after the period was over: the next one begins on that day (BIL-14).
-
-    It is billed as every other, in a step of its own: what hinders that must not take back the
-    money that was booked (BIL-31).
-    """
-    if _leaves(subscription):
-        return
-    subscription.anchor_date = subscription.period_end = day
-    subscription.next_check_at = work.now
-    await work.save(subscription)
-
-
 async def _bill(
     work: Work,
     account: Account,
@@ -177,7 +152,7 @@ async def _bill(
     subscription.period_start, subscription.period_end = period.start, period.end
     invoice = None
     if lines:
-        invoice = await bill_for(work, account, subscription, lines, Purpose.RENEWAL)
+        invoice = await invoices.bill_for(work, account, subscription, lines, Purpose.RENEWAL)
     row.renewed_at, row.period_end = work.now, period.end
     row.invoice_id = invoice.id if invoice else None
     row.amount_minor = invoice.amount_due_minor if invoice else 0
@@ -186,62 +161,8 @@ async def _bill(
     await work.save(subscription)
     await subscription_moves.tell(work, subscription, "renewed")
     if invoice is not None:
-        await charge(work, account, invoice, subscription)
+        await collect_charge.collect_automatically(work, account, invoice, subscription)
     await usage_charges.billed(work, lines)  # which follows what is held from now on
-
-
-async def bill_for(
-    work: Work,
-    account: Account,
-    subscription: Subscription,
-    lines: list[invoices.DraftLine],
-    purpose: Purpose,
-) -> Invoice:
-    """An invoice of these lines, on its way to its number; credit pays first."""
-    total = Money(sum(line.gross.minor for line in lines), account.currency)
-    credit = await upcoming.credit_for(work, account, total)
-    invoice = await invoices.draft(
-        work,
-        account,
-        purpose=purpose,
-        lines=lines,
-        subscription_id=subscription.id,
-        planned_credit=credit,
-    )
-    await invoices.release(work, invoice)
-    return invoice
-
-
-async def charge(
-    work: Work, account: Account, invoice: Invoice, subscription: Subscription
-) -> None:
-    """Charge what credit does not cover to the method on file; without one it has failed."""
-    if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
-        return
-    method_id = await method_for(work, subscription)
-    hindered = await hindrance(work, method_id, invoice)
-    if hindered is not None:
-        declined = FailureKind.DECLINED
-        await failures.begin(work, invoice, subscription, kind=declined, category=hindered)
-        return
-    how = How(payment_method_id=method_id)
-    await payments.begin(work, account, invoice, how=how, initiated_by="system")
-
-
-async def hindrance(
-    read: Reader, method_id: UUID | None, invoice: Invoice
-) -> FailureCategory | None:
-    """Why nothing is charged at all: there is no method, or it was refused too often (BIL-42)."""
-    if method_id is None:
-        return FailureCategory.HARD
-    allowed = await payments.next_allowed(read, method_id, invoice)
-    return FailureCategory.SOFT if allowed > read.now else None
-
-
-async def method_for(read: Reader, subscription: Subscription) -> UUID | None:
-    """The method that a subscription is charged to: its own while it is good, or the account's."""
-    method = await upcoming.method_of(read, subscription)
-    return method.id if method else None
 
 
 async def _row(work: Work, subscription: Subscription, first_day: date) -> Renewal:

@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     failure_notices,
     failures,
     payment_methods,
@@ -43,7 +43,7 @@ _DAY = timedelta(hours=24)
 async def held(work: Work, failure_id: UUID) -> tuple[PaymentFailure, Subscription, Invoice]:
     """A recovery with all that it moves, locked in the order in which everybody locks."""
     known = await work.get(PaymentFailure, failure_id)
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     subscription = await work.lock(Subscription, known.subscription_id, beside=True)
     invoice = await work.lock(Invoice, known.invoice_id, beside=True)
     return await work.lock(PaymentFailure, failure_id), subscription, invoice

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Literal
 
 from thenga.domains.billing.public import EntitlementSignal
+from thenga.domains.billing.services import usage_totals
 from thenga.domains.billing.services.entitlement_sets import HeldSet
 from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement, Limit, Metered
 from thenga.domains.billing.tables import Access
@@ -16,19 +17,6 @@ from thenga.domains.billing.tables import Access
 _WARNING_PCT = 80
 
 State = Literal["granted", "limited", "exhausted", "missing"]
-
-
-@dataclass(frozen=True, slots=True)
-class Used:
-    """What counts against a limit: used and reserved, and when the month begins anew."""
-
-    quantity: int = 0
-    reserved: int = 0
-    resets_at: datetime | None = None
-
-    @property
-    def taken(self) -> int:
-        return self.quantity + self.reserved
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +29,12 @@ class Question:
 
 
 def signal(
-    held: HeldSet | None, used: Used, now: datetime, asked: Question, *, sequence: int = 0
+    held: HeldSet | None,
+    used: usage_totals.Used,
+    now: datetime,
+    asked: Question,
+    *,
+    sequence: int = 0,
 ) -> EntitlementSignal:
     """Yes or no with the reason; `None` is an organization without an account."""
     item = held.items.get(asked.feature) if held else None
@@ -87,7 +80,7 @@ _STANDING: dict[str | None, Refused] = {
 
 
 def _refusal(
-    held: HeldSet | None, entitlement: Entitlement | None, used: Used, asked: Question
+    held: HeldSet | None, entitlement: Entitlement | None, used: usage_totals.Used, asked: Question
 ) -> Refused | None:
     if not asked.known:
         return "unknown_feature"
@@ -118,7 +111,7 @@ def _is_hard(entitlement: Limit | Metered, *, capped: bool) -> bool:
     return entitlement.mode == "hard" or capped
 
 
-def state_of(entitlement: Entitlement | None, used: Used, *, capped: bool) -> State:
+def state_of(entitlement: Entitlement | None, used: usage_totals.Used, *, capped: bool) -> State:
     """How far a feature is used up; `exhausted` only where more would be refused."""
     if entitlement is None or not _gives(entitlement):
         return "missing"

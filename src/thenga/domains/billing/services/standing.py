@@ -13,7 +13,6 @@ from uuid import UUID
 from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.services import recovery_calendar as calendar
-from thenga.domains.billing.services.entitlement_sets import StandingStep
 from thenga.domains.billing.services.recovery_calendar import AfterGrace, DunningPolicy, Schedule
 from thenga.domains.billing.tables import (
     Access,
@@ -46,6 +45,15 @@ _OF_INVOICE = select(PaymentFailure).where(
     PaymentFailure.invoice_id == bindparam("invoice_id"),
     among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
 )
+
+
+@dataclass(frozen=True, slots=True)
+class StandingStep:
+    """From an instant on the standing allows this much, for this reason."""
+
+    from_at: datetime
+    access: Access
+    because: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

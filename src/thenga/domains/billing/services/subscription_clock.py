@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from thenga.domains.billing.services import (
-    accounts,
+    account_lock,
     cancellations,
     expiring,
     last_usage,
@@ -25,7 +25,7 @@ async def held(work: Work, subscription_id: UUID) -> Subscription:
     The account is locked before it, as whoever takes money does, and a trial as its own clock does.
     """
     known = await work.get(Subscription, subscription_id)
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     if known.trial_id is not None and known.status is S.TRIALING:
         await work.lock(Trial, known.trial_id, beside=True)
     subscription = await work.lock(Subscription, subscription_id)
@@ -36,7 +36,7 @@ async def held(work: Work, subscription_id: UUID) -> Subscription:
 
 async def pass_time(work: Work, subscription_id: UUID) -> None:
     """Do the steps that are due; a second run finds nothing to do."""
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     subscription = await work.lock(Subscription, subscription_id)
     if subscription.next_check_at is not None and subscription.next_check_at <= work.now:
         await _move(work, subscription)

@@ -25,7 +25,6 @@ from thenga.domains.billing.tables import (
     Access,
     Cancellation,
     CancellationStatus,
-    Interval,
     Invoice,
     InvoiceStatus,
     PlanKind,
@@ -84,7 +83,7 @@ async def activate(work: Work, subscription: Subscription, *, starts_on: date) -
 
 def begin_periods(subscription: Subscription, day: date) -> None:
     """Count periods anew: the first begins on this day."""
-    first = periods.numbered(day, interval_of(subscription), 0)
+    first = periods.numbered(day, periods.interval_of(subscription), 0)
     subscription.anchor_date = day
     subscription.period_start, subscription.period_end = first.start, first.end
 
@@ -159,7 +158,7 @@ async def _instants(read: Reader, subscription: Subscription) -> list[datetime]:
 async def _renewal_instants(
     read: Reader, subscription: Subscription, renews_on: date
 ) -> list[datetime]:
-    interval = interval_of(subscription)
+    interval = periods.interval_of(subscription)
     days = await configuration.renewal_notice_days(read, interval, local_day(read.now))
     month = periods.usage_month(subscription.anchor_date or renews_on, local_day(read.now))
     # A renewal that could not be made is looked at again; it is keyed by its period.
@@ -174,16 +173,29 @@ def _or_later(at: datetime, now: datetime) -> datetime:
     return at if at > now else now + _LATER
 
 
-def interval_of(subscription: Subscription) -> Interval:
-    """How it is paid; a subscription that has periods has one."""
-    if subscription.interval is None:
-        raise LookupError(f"{subscription!r} has no interval")
-    return Interval(subscription.interval)
-
-
 def awaited_until(subscription: Subscription) -> datetime | None:
     """Until when the money of a change is waited for; None where none is."""
     pending: dict[str, Any] | None = subscription.pending_change
     if pending is None or pending["status"] != "awaiting_payment":
         return None
     return datetime.fromisoformat(pending["expiresAt"])
+
+
+async def restart_periods(work: Work, subscription: Subscription, day: date) -> None:
+    """Money came after the period was over: the next one begins on that day (BIL-14).
+
+    It is billed as every other, in a step of its own: what hinders that must not take back the
+    money that was booked (BIL-31).
+    """
+    if leaves_with_period(subscription):
+        return
+    subscription.anchor_date = subscription.period_end = day
+    subscription.next_check_at = work.now
+    await work.save(subscription)
+
+
+def leaves_with_period(subscription: Subscription) -> bool:
+    """Whether it ends with this period or before; ending goes before renewing."""
+    if subscription.cancel_at is None or subscription.period_end is None:
+        return False
+    return subscription.cancel_at <= local_midnight(subscription.period_end)

@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import select
 
 from thenga.domains.billing.services import (
+    account_lock,
     accounts,
     allocations,
     cancellations,
@@ -22,14 +23,13 @@ from thenga.domains.billing.services import (
 )
 from thenga.domains.billing.services.invoices import DraftLine, TaxDataMissing
 from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.services.periods import numbered
+from thenga.domains.billing.services.periods import interval_of, numbered
 from thenga.domains.billing.services.plans import PlanNotAvailable
 from thenga.domains.billing.services.subscription_moves import (
     UNPAID_FOR,
     activate,
     begin_periods,
     end,
-    interval_of,
     plan_next,
     tell,
     told,
@@ -89,7 +89,9 @@ class Bought:
 async def buy(work: Work, *, plan_code: str, interval: Interval, how: How) -> Bought:
     """Buy a plan: it begins when it is paid, or at once where nothing is due (BIL-15)."""
     plan, price = await _to_be_sold(work, plan_code, interval)
-    account = await accounts.held(work)  # two purchases at once wait for each other here
+    account = await account_lock.lock_account(
+        work
+    )  # two purchases at once wait for each other here
     await _make_room(work, plan)
     _check_billable(account)
     subscription = await _add(work, account, plan, interval, how)
@@ -124,8 +126,8 @@ async def _to_be_sold(
 
 
 def _check_billable(account: Account) -> None:
-    accounts.check_open(account)
-    accounts.check_not_parked(account)
+    account_lock.check_open(account)
+    account_lock.check_not_parked(account)
     if account.status is not AccountStatus.ACTIVE:
         raise TaxDataMissing("Say first who is billed, with `POST /billing/accounts`.")
 

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from thenga.domains.billing.services import configuration, standing, upcoming
+from thenga.domains.billing.services import configuration, notices, standing, upcoming
 from thenga.domains.billing.tables import (
     Access,
     Account,
@@ -26,19 +26,9 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.money import Money
 
-PAYMENT_FAILED = "billing.payment_failed"
-DISPUTE_LOST = "billing.dispute_lost"
-GRACE_ENDING = "billing.grace_ending"
-RENEWAL_DUE = "billing.renewal_due"
-TRIAL_ENDING = "billing.trial_ending"
-
 _ZONE = "Africa/Johannesburg"
-
-tell_payer = errand("billing.tell_payer", form=Form.OUTSIDE, key="{topic}:{about}:{number}")
 
 
 @dataclass(frozen=True)
@@ -48,11 +38,6 @@ class Letter:
     topic: str
     addresses: list[str]
     facts: dict[str, str]
-
-
-def tell(work: Work, topic: str, about: UUID, number: int = 0) -> None:
-    """Have the payer told once this commits; `number` tells several letters about one thing."""
-    work.enqueue(tell_payer, topic=topic, about=about, number=number)
 
 
 async def letter(read: Reader, topic: str, about: UUID) -> Letter | None:
@@ -163,11 +148,11 @@ async def _of_trial(read: Reader, trial_id: UUID) -> dict[str, str] | None:
 
 
 _FACTS = {
-    PAYMENT_FAILED: _of_failure,
-    DISPUTE_LOST: _of_dispute,
-    GRACE_ENDING: _of_grace,
-    RENEWAL_DUE: _of_renewal,
-    TRIAL_ENDING: _of_trial,
+    notices.PAYMENT_FAILED: _of_failure,
+    notices.DISPUTE_LOST: _of_dispute,
+    notices.GRACE_ENDING: _of_grace,
+    notices.RENEWAL_DUE: _of_renewal,
+    notices.TRIAL_ENDING: _of_trial,
 }
 
 

@@ -12,7 +12,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from thenga.domains.billing.lifecycles import TestClockLifecycle
-from thenga.domains.billing.services import accounts
+from thenga.domains.billing.services import account_lock
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -90,7 +90,7 @@ async def current(read: Reader) -> TestClock | None:
 
 async def advance(work: Work, *, to: datetime) -> TestClock:
     """Let time pass to an instant; a jump that is under way goes on to the later one."""
-    account = await accounts.held(work)
+    account = await account_lock.lock_account(work)
     if account.book is not Book.SANDBOX:
         raise NotASandbox()
     if to <= work.now:

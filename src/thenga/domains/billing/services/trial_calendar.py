@@ -7,17 +7,9 @@ which they began. What time makes of it is right at every read, before any sweep
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from thenga.domains.billing.services import periods
+from thenga.domains.billing.services import configuration, periods
 
 _A_DAY = timedelta(days=1)
-
-
-@dataclass(frozen=True, slots=True)
-class TrialPolicy:
-    """The numbers of `billing.trial`."""
-
-    days: int = 14
-    notice_days: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +20,7 @@ class TrialDates:
     ends_at: datetime
 
 
-def dates(started_at: datetime, policy: TrialPolicy) -> TrialDates:
+def dates(started_at: datetime, policy: configuration.TrialPolicy) -> TrialDates:
     """When it is told to be ending, and when it ends."""
     ends_at = periods.after_whole_days(started_at, policy.days)
     return TrialDates(ends_at - policy.notice_days * _A_DAY, ends_at)

@@ -10,6 +10,7 @@ from sqlalchemy import select
 from thenga.domains.billing import public
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.services import (
+    account_lock,
     accounts,
     companies,
     configuration,
@@ -56,8 +57,8 @@ async def start(work: Work, *, plan_code: str) -> Trial:
     await _open_account(work)
     plan = await to_be_tried(work, plan_code)
     policy = await configuration.trial(work, local_day(work.now))
-    account = await accounts.held(work)
-    accounts.check_open(account)
+    account = await account_lock.lock_account(work)
+    account_lock.check_open(account)
     await _check_first(work, account)
     await _check_company(work, account, company)
     trial = await _add(work, account, plan, trial_calendar.dates(work.now, policy))
@@ -79,7 +80,7 @@ async def _open_account(work: Work) -> None:
     try:
         await accounts.open_provisionally(work, sandbox=sandbox)
     except asyncpg.UniqueViolationError:  # another has opened it in the same instant
-        raise accounts.just_being_opened() from None
+        raise account_lock.just_being_opened() from None
 
 
 async def _add(work: Work, account: Account, plan: OfferedPlan, dates: TrialDates) -> Trial:
@@ -177,7 +178,7 @@ def check_runs(trial: Trial, now: datetime, *, operation: str) -> None:
 
 async def cancel(work: Work, trial_id: UUID) -> Trial:
     """End it now; the fallback plan counts from this moment."""
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     if TrialLifecycle.cancel(trial, at=work.now):
         await _end(work, trial, "cancelled")

@@ -9,22 +9,20 @@ from thenga.domains.billing.services import (
     payment_methods,
     payments,
     periods,
-    plan_migrations,
     plans,
+    recurring_lines,
     standing,
     usage_charges,
 )
 from thenga.domains.billing.services.invoices import DraftLine
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.periods import Period, interval_of
 from thenga.domains.billing.services.plans import PlanNotAvailable
-from thenga.domains.billing.services.subscription_moves import interval_of
 from thenga.domains.billing.tables import (
     Access,
     Account,
     CollectionMethod,
     FailureCategory,
     Interval,
-    LineKind,
     OfferedPlan,
     PaymentFailure,
     PaymentMethod,
@@ -96,22 +94,22 @@ async def expected(read: Reader, subscription: Subscription) -> Expected:
         raise LookupError(f"{subscription!r} has no period")
     account = await read.get(Account, subscription.account_id)
     code, number, interval = _planned(subscription)
-    number = await plan_migrations.version_on(read, code, number, renews_on)
+    number = await plans.version_on(read, code, number, renews_on)
     period = periods.containing(subscription.anchor_date, interval, renews_on)
     used_in = periods.usage_month(subscription.anchor_date, renews_on - timedelta(days=1))
     lines = [
-        *await _recurring(read, subscription, code, number, interval, period),
+        *await recurring_lines.recurring_of(read, subscription, code, number, interval, period),
         *await usage_charges.lines(read, subscription, used_in),
     ]
     gross = Money(sum(line.gross.minor for line in lines), account.currency)
     return Expected(
         period=period,
-        plan=await version(read, code, number),
+        plan=await plans.plan_version(read, code, number),
         interval=interval,
         lines=lines,
         gross=gross,
-        credit=await credit_for(read, account, gross),
-        method=await method_of(read, subscription),
+        credit=await allocations.credit_for(read, account, gross),
+        method=await payment_methods.method_of(read, subscription),
         sent=account.collection_method is CollectionMethod.SEND_INVOICE,
     )
 
@@ -127,64 +125,6 @@ def _planned(subscription: Subscription) -> tuple[str, int, Interval]:
     if pending is not None and pending["status"] == "scheduled":
         return pending["planCode"], pending["planVersion"], Interval(pending["interval"])
     return subscription.plan_code, subscription.plan_version, interval_of(subscription)
-
-
-async def recurring(read: Reader, subscription: Subscription, period: Period) -> list[DraftLine]:
-    """The line of a whole period; none where the plan is free."""
-    interval = interval_of(subscription)
-    code, number = subscription.plan_code, subscription.plan_version
-    return await _recurring(read, subscription, code, number, interval, period)
-
-
-async def _recurring(
-    read: Reader,
-    subscription: Subscription,
-    code: str,
-    number: int,
-    interval: Interval,
-    period: Period,
-) -> list[DraftLine]:
-    plan = await version(read, code, number)
-    price = plans.price_of(plan, interval)
-    if price is None:  # only a price of 0 is free
-        raise PlanNotAvailable(f"{code} {number} has no price by the {interval}.", planCode=code)
-    if not price:
-        return []
-    line = DraftLine(
-        kind=LineKind.RECURRING,
-        description=f"{plan.name}, by the {interval}",
-        quantity=1,
-        unit_price=price,
-        gross=price,
-        service=period,
-        subscription_id=subscription.id,
-        plan_code=code,
-        plan_version=number,
-        key=f"recurring:{subscription.id}:{period.start}",
-    )
-    return [line]
-
-
-async def version(read: Reader, code: str, number: int) -> OfferedPlan:
-    """A version that somebody holds; it stays in the catalogue for ever."""
-    found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
-    if found is None:
-        raise LookupError(f"{code} {number} is not in the catalogue")
-    return found
-
-
-async def credit_for(read: Reader, account: Account, gross: Money) -> Money:
-    """How much of it the credit of the account pays."""
-    return min(await allocations.free_credit(read, currency=account.currency), gross)
-
-
-async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod | None:
-    """The method that a subscription is charged to: its own while it is good, or the account's."""
-    if subscription.payment_method_id is not None:
-        own = await read.find(PaymentMethod, id=subscription.payment_method_id)
-        if own is not None and await payment_methods.chargeable(read, [own]):
-            return own
-    return await payment_methods.default_of(read, subscription.account_id)
 
 
 async def outlook(read: Reader, subscription: Subscription, renewing: Subscription) -> Outlook:

@@ -6,7 +6,6 @@ from datetime import date, datetime
 
 from sqlalchemy import func, select
 
-from thenga.domains.billing.services.signals import Used
 from thenga.domains.billing.tables import STANDING, Reservation, ReservationStatus, UsageTotal
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among_named
@@ -44,6 +43,19 @@ _TELL = """
 """
 
 _OF_MONTHS = select(UsageTotal).where(among_named(UsageTotal.__table__.c.usage_month, "months"))
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What counts against a limit: used and reserved, and when the month begins anew."""
+
+    quantity: int = 0
+    reserved: int = 0
+    resets_at: datetime | None = None
+
+    @property
+    def taken(self) -> int:
+        return self.quantity + self.reserved
 
 
 @dataclass(frozen=True, slots=True)

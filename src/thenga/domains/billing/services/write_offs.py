@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from thenga.domains.billing.services import accounts, allocations, recovering
+from thenga.domains.billing.services import account_lock, allocations, recovering
 from thenga.domains.billing.tables import Invoice, Subscription
 from thenga.kernel.db.work import Work
 
@@ -10,7 +10,7 @@ from thenga.kernel.db.work import Work
 async def write_off(work: Work, invoice_id: UUID, *, reason: str) -> Invoice:
     """Expect the rest no more; a recovery that runs for it is given up."""
     known = await work.get(Invoice, invoice_id)
-    await accounts.held(work)
+    await account_lock.lock_account(work)
     bought = known.subscription_id and await work.find(Subscription, id=known.subscription_id)
     if bought:
         await work.hold(bought)
