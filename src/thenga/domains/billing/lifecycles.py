@@ -28,11 +28,6 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.errors import Forbidden
 from thenga.kernel.lifecycle import By, Lifecycle, Move, not_possible
 
-A, P, S, T = AccountStatus, PlanStatus, SubscriptionStatus, TrialStatus
-F, X, Q = FailureStatus, CancellationStatus, ClockStatus
-G, H = GrantStatus, ReservationStatus
-C, I = CreditNoteStatus, InvoiceStatus  # noqa: E741  # as the others: a capital
-
 
 def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:
     """Whoever publishes a version has written no part of it."""
@@ -61,7 +56,9 @@ def nobody_holds_it(row: PlanVersion, at: datetime) -> None:
 def is_not_over(row: Trial, at: datetime) -> None:
     """The trial has not ended by itself."""
     if at >= row.ends_at:
-        raise not_possible("This trial is over.", status=T.EXPIRED, operation="cancel", allowed=[])
+        raise not_possible(
+            "This trial is over.", status=TrialStatus.EXPIRED, operation="cancel", allowed=[]
+        )
 
 
 def is_not_leaving(row: Subscription, at: datetime) -> None:
@@ -80,92 +77,148 @@ def has_no_effect_yet(row: Cancellation, at: datetime) -> None:
     if at >= row.effective_at:
         raise not_possible(
             "This cancellation has taken effect; buy a plan again.",
-            status=X.EFFECTIVE,
+            status=CancellationStatus.EFFECTIVE,
             operation="undo",
             allowed=[],
         )
 
 
-class AccountLifecycle(Lifecycle, initial=(A.PROVISIONAL, A.ACTIVE)):
+class AccountLifecycle(Lifecycle, initial=(AccountStatus.PROVISIONAL, AccountStatus.ACTIVE)):
     """Opened by the founding of its organization, complete once somebody can be billed; closed by
     an operator once all is done."""
 
-    complete = Move(A.PROVISIONAL, to=A.ACTIVE)
-    close = Move(A.ACTIVE, to=A.CLOSED, by=By.STAFF)
+    complete = Move(AccountStatus.PROVISIONAL, to=AccountStatus.ACTIVE)
+    close = Move(AccountStatus.ACTIVE, to=AccountStatus.CLOSED, by=By.STAFF)
 
 
-class PlanVersionLifecycle(Lifecycle, initial=P.DRAFT):
+class PlanVersionLifecycle(Lifecycle, initial=PlanStatus.DRAFT):
     """Terms change only while it is a draft."""
 
-    publish = Move(P.DRAFT, to=P.ACTIVE, guard=publisher_is_no_author)
-    supersede = Move(P.ACTIVE, to=P.GRANDFATHERED, by=By.SYSTEM)
-    retire = Move(P.GRANDFATHERED, to=P.RETIRED, guard=nobody_holds_it)
+    publish = Move(PlanStatus.DRAFT, to=PlanStatus.ACTIVE, guard=publisher_is_no_author)
+    supersede = Move(PlanStatus.ACTIVE, to=PlanStatus.GRANDFATHERED, by=By.SYSTEM)
+    retire = Move(PlanStatus.GRANDFATHERED, to=PlanStatus.RETIRED, guard=nobody_holds_it)
 
 
-class SubscriptionLifecycle(Lifecycle, initial=(S.INCOMPLETE, S.TRIALING)):
+class SubscriptionLifecycle(
+    Lifecycle, initial=(SubscriptionStatus.INCOMPLETE, SubscriptionStatus.TRIALING)
+):
     """What is bought begins when it is paid; cancelling, changing and dispute are own axes."""
 
-    activate = Move(S.INCOMPLETE, S.TRIALING, to=S.ACTIVE, by=By.SYSTEM)
-    expire = Move(S.INCOMPLETE, to=S.INCOMPLETE_EXPIRED, by=By.SYSTEM)
-    fall_behind = Move(S.ACTIVE, S.TRIALING, to=S.PAST_DUE, by=By.SYSTEM)
-    recover = Move(S.PAST_DUE, S.SUSPENDED, to=S.ACTIVE, by=By.SYSTEM)
-    suspend = Move(S.PAST_DUE, to=S.SUSPENDED, by=By.SYSTEM)
-    pause = Move(S.ACTIVE, to=S.PAUSED, guard=is_not_leaving)
-    resume = Move(S.PAUSED, to=S.ACTIVE)
-    end = Move(S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED, to=S.ENDED, by=By.SYSTEM)
+    RENEWING = (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE)
+    BEHIND = (SubscriptionStatus.PAST_DUE, SubscriptionStatus.SUSPENDED)
+    BILLED = (*RENEWING, SubscriptionStatus.SUSPENDED)
+    PAID = (*BILLED, SubscriptionStatus.PAUSED)  # bought, not only tried
+    LIVE = (*PAID, SubscriptionStatus.TRIALING)
+    HOLDING = (
+        *LIVE,
+        SubscriptionStatus.INCOMPLETE,
+    )  # also a sign-up that waits for its first payment
+    OVER = (
+        SubscriptionStatus.INCOMPLETE,
+        SubscriptionStatus.INCOMPLETE_EXPIRED,
+        SubscriptionStatus.ENDED,
+    )  # gives no access
+
+    activate = Move(
+        SubscriptionStatus.INCOMPLETE,
+        SubscriptionStatus.TRIALING,
+        to=SubscriptionStatus.ACTIVE,
+        by=By.SYSTEM,
+    )
+    expire = Move(
+        SubscriptionStatus.INCOMPLETE, to=SubscriptionStatus.INCOMPLETE_EXPIRED, by=By.SYSTEM
+    )
+    fall_behind = Move(
+        SubscriptionStatus.ACTIVE,
+        SubscriptionStatus.TRIALING,
+        to=SubscriptionStatus.PAST_DUE,
+        by=By.SYSTEM,
+    )
+    recover = Move(
+        SubscriptionStatus.PAST_DUE,
+        SubscriptionStatus.SUSPENDED,
+        to=SubscriptionStatus.ACTIVE,
+        by=By.SYSTEM,
+    )
+    suspend = Move(SubscriptionStatus.PAST_DUE, to=SubscriptionStatus.SUSPENDED, by=By.SYSTEM)
+    pause = Move(SubscriptionStatus.ACTIVE, to=SubscriptionStatus.PAUSED, guard=is_not_leaving)
+    resume = Move(SubscriptionStatus.PAUSED, to=SubscriptionStatus.ACTIVE)
+    end = Move(
+        SubscriptionStatus.TRIALING,
+        SubscriptionStatus.ACTIVE,
+        SubscriptionStatus.PAST_DUE,
+        SubscriptionStatus.PAUSED,
+        SubscriptionStatus.SUSPENDED,
+        to=SubscriptionStatus.ENDED,
+        by=By.SYSTEM,
+    )
 
 
-class CancellationLifecycle(Lifecycle, initial=X.SCHEDULED):
+class CancellationLifecycle(Lifecycle, initial=CancellationStatus.SCHEDULED):
     """Until it takes effect it can be undone, or replaced by an immediate one."""
 
-    take_effect = Move(X.SCHEDULED, to=X.EFFECTIVE, by=By.SYSTEM)
-    undo = Move(X.SCHEDULED, to=X.UNDONE, guard=has_no_effect_yet)
-    replace = Move(X.SCHEDULED, to=X.REPLACED, by=By.SYSTEM)
+    take_effect = Move(CancellationStatus.SCHEDULED, to=CancellationStatus.EFFECTIVE, by=By.SYSTEM)
+    undo = Move(CancellationStatus.SCHEDULED, to=CancellationStatus.UNDONE, guard=has_no_effect_yet)
+    replace = Move(CancellationStatus.SCHEDULED, to=CancellationStatus.REPLACED, by=By.SYSTEM)
 
 
-class PaymentFailureLifecycle(Lifecycle, initial=F.OPEN):
+class PaymentFailureLifecycle(Lifecycle, initial=FailureStatus.OPEN):
     """A charge runs only while it is retrying; money always recovers it, whatever the day."""
 
-    attempt = Move(F.OPEN, F.EXHAUSTED, to=F.RETRYING, called="retry")
-    fail = Move(F.RETRYING, to=F.OPEN, by=By.SYSTEM)
-    exhaust = Move(F.OPEN, F.RETRYING, to=F.EXHAUSTED, by=By.SYSTEM)
-    recover = Move(F.OPEN, F.RETRYING, F.EXHAUSTED, to=F.RECOVERED, by=By.SYSTEM)
-    write_off = Move(F.EXHAUSTED, to=F.WRITTEN_OFF, by=By.SYSTEM)
+    UNSETTLED = (FailureStatus.OPEN, FailureStatus.RETRYING, FailureStatus.EXHAUSTED)
+
+    attempt = Move(
+        FailureStatus.OPEN, FailureStatus.EXHAUSTED, to=FailureStatus.RETRYING, called="retry"
+    )
+    fail = Move(FailureStatus.RETRYING, to=FailureStatus.OPEN, by=By.SYSTEM)
+    exhaust = Move(
+        FailureStatus.OPEN, FailureStatus.RETRYING, to=FailureStatus.EXHAUSTED, by=By.SYSTEM
+    )
+    recover = Move(
+        FailureStatus.OPEN,
+        FailureStatus.RETRYING,
+        FailureStatus.EXHAUSTED,
+        to=FailureStatus.RECOVERED,
+        by=By.SYSTEM,
+    )
+    write_off = Move(FailureStatus.EXHAUSTED, to=FailureStatus.WRITTEN_OFF, by=By.SYSTEM)
 
 
-class TestClockLifecycle(Lifecycle, initial=Q.ADVANCING):
+class TestClockLifecycle(Lifecycle, initial=ClockStatus.ADVANCING):
     """The clock of a sandbox, on its way or there."""
 
-    arrive = Move(Q.ADVANCING, to=Q.READY, by=By.SYSTEM)
-    stop = Move(Q.ADVANCING, to=Q.STOPPED, by=By.SYSTEM)
-    go_on = Move(Q.READY, Q.STOPPED, to=Q.ADVANCING, called="advance")
+    arrive = Move(ClockStatus.ADVANCING, to=ClockStatus.READY, by=By.SYSTEM)
+    stop = Move(ClockStatus.ADVANCING, to=ClockStatus.STOPPED, by=By.SYSTEM)
+    go_on = Move(ClockStatus.READY, ClockStatus.STOPPED, to=ClockStatus.ADVANCING, called="advance")
 
 
-class TrialLifecycle(Lifecycle, initial=T.ACTIVE):
-    convert = Move(T.ACTIVE, to=T.CONVERTED)
-    cancel = Move(T.ACTIVE, to=T.CANCELLED, guard=is_not_over)
-    lapse = Move(T.ACTIVE, to=T.EXPIRED, by=By.SYSTEM)
+class TrialLifecycle(Lifecycle, initial=TrialStatus.ACTIVE):
+    convert = Move(TrialStatus.ACTIVE, to=TrialStatus.CONVERTED)
+    cancel = Move(TrialStatus.ACTIVE, to=TrialStatus.CANCELLED, guard=is_not_over)
+    lapse = Move(TrialStatus.ACTIVE, to=TrialStatus.EXPIRED, by=By.SYSTEM)
 
 
 def has_not_expired(row: Grant, at: datetime) -> None:
     """The grant has not ended by itself."""
     if at >= row.expires_at:
-        raise not_possible("This grant is over.", status=G.EXPIRED, operation="revoke", allowed=[])
+        raise not_possible(
+            "This grant is over.", status=GrantStatus.EXPIRED, operation="revoke", allowed=[]
+        )
 
 
-class GrantLifecycle(Lifecycle, initial=G.ACTIVE):
+class GrantLifecycle(Lifecycle, initial=GrantStatus.ACTIVE):
     """Goodwill ends by itself, or is taken back."""
 
-    revoke = Move(G.ACTIVE, to=G.REVOKED, guard=has_not_expired)
-    lapse = Move(G.ACTIVE, to=G.EXPIRED, by=By.SYSTEM)
+    revoke = Move(GrantStatus.ACTIVE, to=GrantStatus.REVOKED, guard=has_not_expired)
+    lapse = Move(GrantStatus.ACTIVE, to=GrantStatus.EXPIRED, by=By.SYSTEM)
 
 
-class ReservationLifecycle(Lifecycle, initial=H.HELD):
+class ReservationLifecycle(Lifecycle, initial=ReservationStatus.HELD):
     """Settled by whoever reserved, or free again after a while and held anew by the same key."""
 
-    settle = Move(H.HELD, to=H.SETTLED)
-    lapse = Move(H.HELD, to=H.RELEASED, by=By.SYSTEM)
-    reserve = Move(H.RELEASED, to=H.HELD, by=By.SYSTEM)
+    settle = Move(ReservationStatus.HELD, to=ReservationStatus.SETTLED)
+    lapse = Move(ReservationStatus.HELD, to=ReservationStatus.RELEASED, by=By.SYSTEM)
+    reserve = Move(ReservationStatus.RELEASED, to=ReservationStatus.HELD, by=By.SYSTEM)
 
 
 # --- documents ------------------------------------------------------------------------------------
@@ -182,20 +235,24 @@ def is_not_released(row: Invoice, at: datetime) -> None:
         )
 
 
-class InvoiceLifecycle(Lifecycle, initial=I.DRAFT):
+class InvoiceLifecycle(Lifecycle, initial=InvoiceStatus.DRAFT):
     """A draft has no number; what has one is settled, credited or given up, never taken away."""
 
-    issue = Move(I.DRAFT, to=I.OPEN, by=By.SYSTEM)
-    discard = Move(I.DRAFT, to=I.DISCARDED, guard=is_not_released, by=By.SYSTEM)
-    settle = Move(I.OPEN, to=I.PAID, by=By.SYSTEM)
-    credit = Move(I.OPEN, I.UNCOLLECTIBLE, to=I.CREDITED, by=By.SYSTEM)
-    write_off = Move(I.OPEN, to=I.UNCOLLECTIBLE, by=By.STAFF)
-    reopen = Move(I.UNCOLLECTIBLE, to=I.PAID, by=By.SYSTEM)
+    issue = Move(InvoiceStatus.DRAFT, to=InvoiceStatus.OPEN, by=By.SYSTEM)
+    discard = Move(
+        InvoiceStatus.DRAFT, to=InvoiceStatus.DISCARDED, guard=is_not_released, by=By.SYSTEM
+    )
+    settle = Move(InvoiceStatus.OPEN, to=InvoiceStatus.PAID, by=By.SYSTEM)
+    credit = Move(
+        InvoiceStatus.OPEN, InvoiceStatus.UNCOLLECTIBLE, to=InvoiceStatus.CREDITED, by=By.SYSTEM
+    )
+    write_off = Move(InvoiceStatus.OPEN, to=InvoiceStatus.UNCOLLECTIBLE, by=By.STAFF)
+    reopen = Move(InvoiceStatus.UNCOLLECTIBLE, to=InvoiceStatus.PAID, by=By.SYSTEM)
 
 
-class CreditNoteLifecycle(Lifecycle, initial=C.DRAFT):
-    issue = Move(C.DRAFT, to=C.ISSUED, by=By.SYSTEM)
-    discard = Move(C.DRAFT, to=C.DISCARDED, by=By.SYSTEM)
+class CreditNoteLifecycle(Lifecycle, initial=CreditNoteStatus.DRAFT):
+    issue = Move(CreditNoteStatus.DRAFT, to=CreditNoteStatus.ISSUED, by=By.SYSTEM)
+    discard = Move(CreditNoteStatus.DRAFT, to=CreditNoteStatus.DISCARDED, by=By.SYSTEM)
 
 
 _DOCUMENTS = (InvoiceLifecycle, CreditNoteLifecycle)
@@ -203,54 +260,103 @@ _DOCUMENTS = (InvoiceLifecycle, CreditNoteLifecycle)
 # --- payments -------------------------------------------------------------------------------------
 
 
-Y, M, R, K = PaymentStatus, MethodStatus, RefundStatus, CallbackStatus
-
-
-class PaymentLifecycle(Lifecycle, initial=(Y.CREATED, Y.PROCESSING)):
+class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.PROCESSING)):
     """Upwards only, whatever order things are heard in; money that came is never unsaid (BIL-31).
 
     Failed, canceled and expired are of one rank; between them the one that says most stays.
     """
 
-    start = Move(Y.CREATED, to=Y.REQUIRES_ACTION, by=By.SYSTEM)
-    process = Move(Y.CREATED, Y.REQUIRES_ACTION, to=Y.PROCESSING, by=By.SYSTEM)
-    expire = Move(Y.CREATED, Y.REQUIRES_ACTION, to=Y.EXPIRED, by=By.SYSTEM)
+    OPEN = (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION, PaymentStatus.PROCESSING)
+    FINAL = (
+        PaymentStatus.FAILED,
+        PaymentStatus.CANCELED,
+        PaymentStatus.EXPIRED,
+        PaymentStatus.SUCCEEDED,
+    )
+
+    start = Move(PaymentStatus.CREATED, to=PaymentStatus.REQUIRES_ACTION, by=By.SYSTEM)
+    process = Move(
+        PaymentStatus.CREATED,
+        PaymentStatus.REQUIRES_ACTION,
+        to=PaymentStatus.PROCESSING,
+        by=By.SYSTEM,
+    )
+    expire = Move(
+        PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION, to=PaymentStatus.EXPIRED, by=By.SYSTEM
+    )
     cancel = Move(
-        Y.CREATED, Y.REQUIRES_ACTION, Y.PROCESSING, Y.EXPIRED, to=Y.CANCELED, by=By.SYSTEM
+        PaymentStatus.CREATED,
+        PaymentStatus.REQUIRES_ACTION,
+        PaymentStatus.PROCESSING,
+        PaymentStatus.EXPIRED,
+        to=PaymentStatus.CANCELED,
+        by=By.SYSTEM,
     )
     fail = Move(
-        *(Y.CREATED, Y.REQUIRES_ACTION, Y.PROCESSING, Y.EXPIRED, Y.CANCELED),
-        to=Y.FAILED,
+        *(
+            PaymentStatus.CREATED,
+            PaymentStatus.REQUIRES_ACTION,
+            PaymentStatus.PROCESSING,
+            PaymentStatus.EXPIRED,
+            PaymentStatus.CANCELED,
+        ),
+        to=PaymentStatus.FAILED,
         by=By.SYSTEM,
     )
     succeed = Move(
-        *(Y.CREATED, Y.REQUIRES_ACTION, Y.PROCESSING, Y.EXPIRED, Y.CANCELED, Y.FAILED),
-        to=Y.SUCCEEDED,
+        *(
+            PaymentStatus.CREATED,
+            PaymentStatus.REQUIRES_ACTION,
+            PaymentStatus.PROCESSING,
+            PaymentStatus.EXPIRED,
+            PaymentStatus.CANCELED,
+            PaymentStatus.FAILED,
+        ),
+        to=PaymentStatus.SUCCEEDED,
         by=By.SYSTEM,
     )
 
 
-class PaymentMethodLifecycle(Lifecycle, initial=M.ACTIVE):
-    expire = Move(M.ACTIVE, to=M.EXPIRED, by=By.SYSTEM)
-    renew = Move(M.EXPIRED, M.REVOKED, to=M.ACTIVE, by=By.SYSTEM)
-    revoke = Move(M.ACTIVE, M.EXPIRED, to=M.REVOKED)
+class PaymentMethodLifecycle(Lifecycle, initial=MethodStatus.ACTIVE):
+    expire = Move(MethodStatus.ACTIVE, to=MethodStatus.EXPIRED, by=By.SYSTEM)
+    renew = Move(MethodStatus.EXPIRED, MethodStatus.REVOKED, to=MethodStatus.ACTIVE, by=By.SYSTEM)
+    revoke = Move(MethodStatus.ACTIVE, MethodStatus.EXPIRED, to=MethodStatus.REVOKED)
 
 
-class RefundLifecycle(Lifecycle, initial=R.REQUESTED):
+class RefundLifecycle(Lifecycle, initial=RefundStatus.REQUESTED):
     """Upwards only, as payments."""
 
-    process = Move(R.REQUESTED, to=R.PROCESSING, by=By.SYSTEM)
-    fail = Move(R.REQUESTED, R.PROCESSING, to=R.FAILED, by=By.SYSTEM)
-    succeed = Move(R.REQUESTED, R.PROCESSING, R.FAILED, to=R.SUCCEEDED, by=By.SYSTEM)
+    FINAL = (RefundStatus.SUCCEEDED, RefundStatus.FAILED)
+
+    process = Move(RefundStatus.REQUESTED, to=RefundStatus.PROCESSING, by=By.SYSTEM)
+    fail = Move(
+        RefundStatus.REQUESTED, RefundStatus.PROCESSING, to=RefundStatus.FAILED, by=By.SYSTEM
+    )
+    succeed = Move(
+        RefundStatus.REQUESTED,
+        RefundStatus.PROCESSING,
+        RefundStatus.FAILED,
+        to=RefundStatus.SUCCEEDED,
+        by=By.SYSTEM,
+    )
 
 
-class ProviderCallbackLifecycle(Lifecycle, initial=K.RECEIVED):
+class ProviderCallbackLifecycle(Lifecycle, initial=CallbackStatus.RECEIVED):
     """What was set aside may be worked on again; what has done its work may not."""
 
-    apply = Move(K.RECEIVED, K.QUARANTINED, to=K.APPLIED, called="replay")
-    outdate = Move(K.RECEIVED, K.QUARANTINED, to=K.STALE, by=By.SYSTEM)
-    ignore = Move(K.RECEIVED, K.QUARANTINED, to=K.IGNORED, by=By.SYSTEM)
-    quarantine = Move(K.RECEIVED, to=K.QUARANTINED, by=By.SYSTEM)
+    apply = Move(
+        CallbackStatus.RECEIVED,
+        CallbackStatus.QUARANTINED,
+        to=CallbackStatus.APPLIED,
+        called="replay",
+    )
+    outdate = Move(
+        CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED, to=CallbackStatus.STALE, by=By.SYSTEM
+    )
+    ignore = Move(
+        CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED, to=CallbackStatus.IGNORED, by=By.SYSTEM
+    )
+    quarantine = Move(CallbackStatus.RECEIVED, to=CallbackStatus.QUARANTINED, by=By.SYSTEM)
 
 
 LIFECYCLES = (

@@ -68,9 +68,6 @@ class Permission(StrEnum):
     LEDGER_AUDIT = "billing:ledger:audit"
 
 
-P = Permission
-
-
 def _reads(code: Permission, title: str, roles: tuple[str, ...] = _READERS) -> Granted:
     # Billing stays open while an organization is suspended: how else would it be paid?
     return Granted(code, title, _BOTH, roles, while_suspended=True)
@@ -93,41 +90,52 @@ def _operates(code: Permission, title: str, sensitivity: Sensitivity) -> Granted
 MONEY, SENSITIVE = Sensitivity.MONEY, Sensitivity.SENSITIVE
 
 GRANTED = (
-    _buys(P.ACCOUNT_CREATE, "Open the billing account"),
-    _reads(P.ACCOUNT_READ, "Read the billing account"),
-    Granted(P.ACCOUNT_UPDATE, "Change who is billed", _BOTH, _KEEPERS, MONEY, while_suspended=True),
-    _operates(P.ACCOUNT_CLOSE, "Close the billing account", SENSITIVE),
-    _buys(P.PAYMENT_METHOD_MANAGE, "Keep the ways to pay"),
-    Granted(P.PLAN_READ, "Read plans and prices", _ANYBODY, _EVERYBODY, while_suspended=True),
-    _operates(P.PLAN_MANAGE, "Write plans and prices", MONEY),
-    _operates(P.PLAN_PUBLISH, "Publish and retire plans", SENSITIVE),
-    _reads(P.SUBSCRIPTION_READ, "Read the subscriptions"),
-    _buys(P.SUBSCRIPTION_CREATE, "Buy a plan"),
-    _buys(P.SUBSCRIPTION_CHANGE, "Change, pause and resume a plan"),
-    _buys(P.SUBSCRIPTION_CANCEL, "Cancel a plan"),
-    _reads(P.CANCELLATION_READ, "Read the cancellations"),
-    _buys(P.CANCELLATION_UNDO, "Undo a cancellation"),
-    _reads(P.RENEWAL_READ, "Read what is renewed next"),
-    _buys(P.TRIAL_CREATE, "Begin the trial"),
-    _reads(P.TRIAL_READ, "Read the trial"),
-    _buys(P.TRIAL_CONVERT, "Buy what was tried"),
-    _buys(P.TRIAL_CANCEL, "End the trial"),
-    _reads(P.ENTITLEMENT_READ, "Read what the plan includes", _EVERYBODY),
-    _operates(P.GRANT_MANAGE, "Give entitlements as goodwill", SENSITIVE),
-    Granted(P.USAGE_RECORD, "Report usage", _REPORTERS, _OPERATORS, MONEY),
-    _reads(P.USAGE_READ, "Read meters and usage"),
-    _reads(P.INVOICE_READ, "Read invoices and credit notes"),
-    _operates(P.INVOICE_WRITE_OFF, "Write an invoice off", SENSITIVE),
-    _operates(P.CREDIT_NOTE_ISSUE, "Issue a credit note", SENSITIVE),
-    _pays(P.PAYMENT_CREATE, "Pay"),
-    _reads(P.PAYMENT_READ, "Read payments and refunds"),
-    _operates(P.PAYMENT_REFUND, "Pay money back", SENSITIVE),
-    _operates(P.PAYMENT_CONFIRM, "Confirm money on the bank account", SENSITIVE),
-    _reads(P.PAYMENT_FAILURE_READ, "Read failed payments"),
-    _pays(P.PAYMENT_FAILURE_RETRY, "Try a failed payment again"),
-    Granted(P.CALLBACK_READ, "Read what providers said", _STAFF, _AUDITORS),
-    _operates(P.CALLBACK_REPLAY, "Work a callback again", MONEY),
-    Granted(P.TEST_CLOCK_ADVANCE, "Move the clock of a sandbox", _OURS, while_suspended=True),
-    _reads(P.LEDGER_READ, "Read the journal"),
-    Granted(P.LEDGER_AUDIT, "Read the checks of all books", _STAFF, _AUDITORS),
+    _buys(Permission.ACCOUNT_CREATE, "Open the billing account"),
+    _reads(Permission.ACCOUNT_READ, "Read the billing account"),
+    Granted(
+        Permission.ACCOUNT_UPDATE,
+        "Change who is billed",
+        _BOTH,
+        _KEEPERS,
+        MONEY,
+        while_suspended=True,
+    ),
+    _operates(Permission.ACCOUNT_CLOSE, "Close the billing account", SENSITIVE),
+    _buys(Permission.PAYMENT_METHOD_MANAGE, "Keep the ways to pay"),
+    Granted(
+        Permission.PLAN_READ, "Read plans and prices", _ANYBODY, _EVERYBODY, while_suspended=True
+    ),
+    _operates(Permission.PLAN_MANAGE, "Write plans and prices", MONEY),
+    _operates(Permission.PLAN_PUBLISH, "Publish and retire plans", SENSITIVE),
+    _reads(Permission.SUBSCRIPTION_READ, "Read the subscriptions"),
+    _buys(Permission.SUBSCRIPTION_CREATE, "Buy a plan"),
+    _buys(Permission.SUBSCRIPTION_CHANGE, "Change, pause and resume a plan"),
+    _buys(Permission.SUBSCRIPTION_CANCEL, "Cancel a plan"),
+    _reads(Permission.CANCELLATION_READ, "Read the cancellations"),
+    _buys(Permission.CANCELLATION_UNDO, "Undo a cancellation"),
+    _reads(Permission.RENEWAL_READ, "Read what is renewed next"),
+    _buys(Permission.TRIAL_CREATE, "Begin the trial"),
+    _reads(Permission.TRIAL_READ, "Read the trial"),
+    _buys(Permission.TRIAL_CONVERT, "Buy what was tried"),
+    _buys(Permission.TRIAL_CANCEL, "End the trial"),
+    _reads(Permission.ENTITLEMENT_READ, "Read what the plan includes", _EVERYBODY),
+    _operates(Permission.GRANT_MANAGE, "Give entitlements as goodwill", SENSITIVE),
+    Granted(Permission.USAGE_RECORD, "Report usage", _REPORTERS, _OPERATORS, MONEY),
+    _reads(Permission.USAGE_READ, "Read meters and usage"),
+    _reads(Permission.INVOICE_READ, "Read invoices and credit notes"),
+    _operates(Permission.INVOICE_WRITE_OFF, "Write an invoice off", SENSITIVE),
+    _operates(Permission.CREDIT_NOTE_ISSUE, "Issue a credit note", SENSITIVE),
+    _pays(Permission.PAYMENT_CREATE, "Pay"),
+    _reads(Permission.PAYMENT_READ, "Read payments and refunds"),
+    _operates(Permission.PAYMENT_REFUND, "Pay money back", SENSITIVE),
+    _operates(Permission.PAYMENT_CONFIRM, "Confirm money on the bank account", SENSITIVE),
+    _reads(Permission.PAYMENT_FAILURE_READ, "Read failed payments"),
+    _pays(Permission.PAYMENT_FAILURE_RETRY, "Try a failed payment again"),
+    Granted(Permission.CALLBACK_READ, "Read what providers said", _STAFF, _AUDITORS),
+    _operates(Permission.CALLBACK_REPLAY, "Work a callback again", MONEY),
+    Granted(
+        Permission.TEST_CLOCK_ADVANCE, "Move the clock of a sandbox", _OURS, while_suspended=True
+    ),
+    _reads(Permission.LEDGER_READ, "Read the journal"),
+    Granted(Permission.LEDGER_AUDIT, "Read the checks of all books", _STAFF, _AUDITORS),
 )

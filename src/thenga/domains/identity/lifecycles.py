@@ -17,10 +17,6 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.errors import Conflict
 from thenga.kernel.lifecycle import By, Lifecycle, Move
 
-A, I, K = AssignmentStatus, InvitationStatus, ApiKeyStatus  # noqa: E741  # one letter each
-M, R, S, U = MembershipStatus, RoleStatus, SessionStatus, UserStatus
-C, F = ChallengeStatus, FactorStatus
-
 
 def was_proved(account: UserAccount, at: datetime) -> None:
     """Enabling is no short-cut: who never proved the address must still do so."""
@@ -33,63 +29,75 @@ def was_never_proved(account: UserAccount, at: datetime) -> None:
         raise Conflict("The address was proved already, so the account becomes active again.")
 
 
-class UserLifecycle(Lifecycle, initial=U.PENDING_VERIFICATION):
-    verify = Move(U.PENDING_VERIFICATION, to=U.ACTIVE)
-    disable = Move(U.PENDING_VERIFICATION, U.ACTIVE, to=U.DISABLED)
-    enable = Move(U.DISABLED, to=U.ACTIVE, guard=was_proved)
-    reopen = Move(U.DISABLED, to=U.PENDING_VERIFICATION, guard=was_never_proved)
+class UserLifecycle(Lifecycle, initial=UserStatus.PENDING_VERIFICATION):
+    verify = Move(UserStatus.PENDING_VERIFICATION, to=UserStatus.ACTIVE)
+    disable = Move(UserStatus.PENDING_VERIFICATION, UserStatus.ACTIVE, to=UserStatus.DISABLED)
+    enable = Move(UserStatus.DISABLED, to=UserStatus.ACTIVE, guard=was_proved)
+    reopen = Move(UserStatus.DISABLED, to=UserStatus.PENDING_VERIFICATION, guard=was_never_proved)
 
 
-class SessionLifecycle(Lifecycle, initial=(S.PENDING_MFA, S.ACTIVE)):
-    complete = Move(S.PENDING_MFA, to=S.ACTIVE)
-    sign_out = Move(S.PENDING_MFA, S.ACTIVE, to=S.SIGNED_OUT)
-    revoke = Move(S.PENDING_MFA, S.ACTIVE, to=S.REVOKED)
-    expire = Move(S.PENDING_MFA, S.ACTIVE, to=S.EXPIRED, by=By.SYSTEM)
+class SessionLifecycle(Lifecycle, initial=(SessionStatus.PENDING_MFA, SessionStatus.ACTIVE)):
+    complete = Move(SessionStatus.PENDING_MFA, to=SessionStatus.ACTIVE)
+    sign_out = Move(SessionStatus.PENDING_MFA, SessionStatus.ACTIVE, to=SessionStatus.SIGNED_OUT)
+    revoke = Move(SessionStatus.PENDING_MFA, SessionStatus.ACTIVE, to=SessionStatus.REVOKED)
+    expire = Move(
+        SessionStatus.PENDING_MFA, SessionStatus.ACTIVE, to=SessionStatus.EXPIRED, by=By.SYSTEM
+    )
 
 
-class MembershipLifecycle(Lifecycle, initial=(M.PENDING, M.ACTIVE)):
-    accept = Move(M.PENDING, to=M.ACTIVE)
-    decline = Move(M.PENDING, to=M.REMOVED)
-    leave = Move(M.ACTIVE, M.INACTIVE, to=M.REMOVED)
-    deactivate = Move(M.ACTIVE, to=M.INACTIVE)
-    reactivate = Move(M.INACTIVE, to=M.ACTIVE)
-    remove = Move(M.PENDING, M.ACTIVE, M.INACTIVE, to=M.REMOVED)
+class MembershipLifecycle(Lifecycle, initial=(MembershipStatus.PENDING, MembershipStatus.ACTIVE)):
+    accept = Move(MembershipStatus.PENDING, to=MembershipStatus.ACTIVE)
+    decline = Move(MembershipStatus.PENDING, to=MembershipStatus.REMOVED)
+    leave = Move(MembershipStatus.ACTIVE, MembershipStatus.INACTIVE, to=MembershipStatus.REMOVED)
+    deactivate = Move(MembershipStatus.ACTIVE, to=MembershipStatus.INACTIVE)
+    reactivate = Move(MembershipStatus.INACTIVE, to=MembershipStatus.ACTIVE)
+    remove = Move(
+        MembershipStatus.PENDING,
+        MembershipStatus.ACTIVE,
+        MembershipStatus.INACTIVE,
+        to=MembershipStatus.REMOVED,
+    )
 
 
-class InvitationLifecycle(Lifecycle, initial=I.PENDING):
-    accept = Move(I.PENDING, to=I.ACCEPTED)
-    decline = Move(I.PENDING, to=I.DECLINED)
-    revoke = Move(I.PENDING, to=I.REVOKED)
-    expire = Move(I.PENDING, to=I.EXPIRED, by=By.SYSTEM)
+class InvitationLifecycle(Lifecycle, initial=InvitationStatus.PENDING):
+    accept = Move(InvitationStatus.PENDING, to=InvitationStatus.ACCEPTED)
+    decline = Move(InvitationStatus.PENDING, to=InvitationStatus.DECLINED)
+    revoke = Move(InvitationStatus.PENDING, to=InvitationStatus.REVOKED)
+    expire = Move(InvitationStatus.PENDING, to=InvitationStatus.EXPIRED, by=By.SYSTEM)
 
 
-class RoleLifecycle(Lifecycle, initial=R.DRAFT):
-    activate = Move(R.DRAFT, to=R.ACTIVE)
-    deprecate = Move(R.ACTIVE, to=R.DEPRECATED)
-    retire = Move(R.DEPRECATED, to=R.RETIRED)
+class RoleLifecycle(Lifecycle, initial=RoleStatus.DRAFT):
+    activate = Move(RoleStatus.DRAFT, to=RoleStatus.ACTIVE)
+    deprecate = Move(RoleStatus.ACTIVE, to=RoleStatus.DEPRECATED)
+    retire = Move(RoleStatus.DEPRECATED, to=RoleStatus.RETIRED)
 
 
-class AssignmentLifecycle(Lifecycle, initial=(A.SCHEDULED, A.ACTIVE)):
-    begin = Move(A.SCHEDULED, to=A.ACTIVE, by=By.SYSTEM)
-    expire = Move(A.SCHEDULED, A.ACTIVE, to=A.EXPIRED, by=By.SYSTEM)
-    revoke = Move(A.SCHEDULED, A.ACTIVE, to=A.REVOKED)
+class AssignmentLifecycle(Lifecycle, initial=(AssignmentStatus.SCHEDULED, AssignmentStatus.ACTIVE)):
+    begin = Move(AssignmentStatus.SCHEDULED, to=AssignmentStatus.ACTIVE, by=By.SYSTEM)
+    expire = Move(
+        AssignmentStatus.SCHEDULED,
+        AssignmentStatus.ACTIVE,
+        to=AssignmentStatus.EXPIRED,
+        by=By.SYSTEM,
+    )
+    revoke = Move(AssignmentStatus.SCHEDULED, AssignmentStatus.ACTIVE, to=AssignmentStatus.REVOKED)
 
 
-class ApiKeyLifecycle(Lifecycle, initial=K.ACTIVE):
-    rotate = Move(K.ACTIVE, to=K.ROTATING)
-    revoke = Move(K.ACTIVE, K.ROTATING, to=K.REVOKED)
-    expire = Move(K.ACTIVE, K.ROTATING, to=K.EXPIRED, by=By.SYSTEM)
+class ApiKeyLifecycle(Lifecycle, initial=ApiKeyStatus.ACTIVE):
+    rotate = Move(ApiKeyStatus.ACTIVE, to=ApiKeyStatus.ROTATING)
+    revoke = Move(ApiKeyStatus.ACTIVE, ApiKeyStatus.ROTATING, to=ApiKeyStatus.REVOKED)
+    expire = Move(ApiKeyStatus.ACTIVE, ApiKeyStatus.ROTATING, to=ApiKeyStatus.EXPIRED, by=By.SYSTEM)
 
 
-class FactorLifecycle(Lifecycle, initial=(F.PENDING, F.ACTIVE)):
-    verify = Move(F.PENDING, to=F.ACTIVE)
-    disable = Move(F.PENDING, F.ACTIVE, to=F.DISABLED)
+class FactorLifecycle(Lifecycle, initial=(FactorStatus.PENDING, FactorStatus.ACTIVE)):
+    verify = Move(FactorStatus.PENDING, to=FactorStatus.ACTIVE)
+    disable = Move(FactorStatus.PENDING, FactorStatus.ACTIVE, to=FactorStatus.DISABLED)
 
 
-class ChallengeLifecycle(Lifecycle, initial=C.ISSUED):
-    verify = Move(C.ISSUED, to=C.VERIFIED)
-    fail = Move(C.ISSUED, to=C.FAILED, by=By.SYSTEM)
-    expire = Move(C.ISSUED, to=C.EXPIRED, by=By.SYSTEM)
+class ChallengeLifecycle(Lifecycle, initial=ChallengeStatus.ISSUED):
+    verify = Move(ChallengeStatus.ISSUED, to=ChallengeStatus.VERIFIED)
+    fail = Move(ChallengeStatus.ISSUED, to=ChallengeStatus.FAILED, by=By.SYSTEM)
+    expire = Move(ChallengeStatus.ISSUED, to=ChallengeStatus.EXPIRED, by=By.SYSTEM)
 
 
 LIFECYCLES = (

@@ -57,8 +57,6 @@ class Permission(StrEnum):
     USER_UPDATE = "identity:user:update"
 
 
-P = Permission
-
 # What a person does with their own account works in every state of every organization.
 _MEMBERS = ("bid_manager", "contributor", "approver", "compliance_officer", "finance_manager")
 _STAFF = ("platform_operator", "platform_support", "platform_security", "platform_auditor")
@@ -123,49 +121,57 @@ PEOPLE = (
 
 BELONGING = (
     Granted(
-        P.MEMBERSHIP_READ,
+        Permission.MEMBERSHIP_READ,
         "See who belongs to an organization",
         (PERSON, TENANT, PLATFORM),
         (*_ALL, *_LOOKING),
         while_suspended=True,
     ),
-    Granted(P.MEMBERSHIP_CREATE, "Ask a known person to join", (TENANT,), sensitivity=GRAVE),
-    Granted(P.MEMBERSHIP_ANSWER, "Join, decline and leave", (PERSON,), while_suspended=True),
-    Granted(P.MEMBERSHIP_MANAGE, "Deactivate and remove members", (TENANT,), sensitivity=GRAVE),
-    Granted(P.INVITATION_CREATE, "Invite somebody by letter", (TENANT,), closed_to_keys=True),
-    Granted(P.INVITATION_READ, "See invitations", (TENANT,)),
-    Granted(P.INVITATION_REVOKE, "Take an invitation back", (TENANT,)),
     Granted(
-        P.ROLE_READ,
+        Permission.MEMBERSHIP_CREATE, "Ask a known person to join", (TENANT,), sensitivity=GRAVE
+    ),
+    Granted(
+        Permission.MEMBERSHIP_ANSWER, "Join, decline and leave", (PERSON,), while_suspended=True
+    ),
+    Granted(
+        Permission.MEMBERSHIP_MANAGE, "Deactivate and remove members", (TENANT,), sensitivity=GRAVE
+    ),
+    Granted(
+        Permission.INVITATION_CREATE, "Invite somebody by letter", (TENANT,), closed_to_keys=True
+    ),
+    Granted(Permission.INVITATION_READ, "See invitations", (TENANT,)),
+    Granted(Permission.INVITATION_REVOKE, "Take an invitation back", (TENANT,)),
+    Granted(
+        Permission.ROLE_READ,
         "See which roles there are",
         (PERSON, TENANT, PLATFORM),
         (*_ALL, *_LOOKING),
         closed_to_keys=True,
     ),
-    Granted(P.ROLE_MANAGE, "Make and change own roles", (TENANT,), sensitivity=GRAVE),
+    Granted(Permission.ROLE_MANAGE, "Make and change own roles", (TENANT,), sensitivity=GRAVE),
     Granted(
-        P.ROLE_ASSIGNMENT_READ,
+        Permission.ROLE_ASSIGNMENT_READ,
         "See who has which role",
         (TENANT, PLATFORM),
         ("platform_operator", "platform_security", "platform_auditor"),
         closed_to_keys=True,
     ),
     Granted(
-        P.ROLE_ASSIGNMENT_MANAGE,
+        Permission.ROLE_ASSIGNMENT_MANAGE,
         "Give and take roles",
         (TENANT, PLATFORM),
         ("platform_operator", "platform_security"),
         sensitivity=GRAVE,
     ),
     Granted(
-        P.PERMISSION_READ,
+        Permission.PERMISSION_READ,
         "See which permissions there are",
         (PERSON, TENANT, PLATFORM),
         (*_ALL, *_LOOKING),
     ),
-    Granted(P.PERMISSION_ASSIGNMENT_READ, "See single permissions given", (TENANT,)),
+    Granted(Permission.PERMISSION_ASSIGNMENT_READ, "See single permissions given", (TENANT,)),
     Granted(
-        P.PERMISSION_ASSIGNMENT_MANAGE,
+        Permission.PERMISSION_ASSIGNMENT_MANAGE,
         "Give and deny single permissions",
         (TENANT,),
         sensitivity=GRAVE,

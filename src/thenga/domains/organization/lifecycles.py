@@ -26,7 +26,6 @@ from thenga.domains.organization.tables import (
 from thenga.kernel.errors import Conflict, RuleViolated
 from thenga.kernel.lifecycle import By, Lifecycle, Move
 
-E, V, C, S = EquipmentStatus, FactVerification, FactConflict, SuggestionStatus
 FA, SS, PS = FleetAssetStatus, ServiceStatus, ProductStatus
 CS, CV = CapabilityStatus, CapabilityVerification
 PP, PV, CR = PastProjectStatus, PastProjectVerification, ClientReferenceStatus
@@ -70,12 +69,18 @@ class DirectorVerificationLifecycle(Lifecycle, initial=DV.UNVERIFIED, axis="veri
     )
 
 
-class EquipmentLifecycle(Lifecycle, initial=E.AVAILABLE):
-    assign = Move(E.AVAILABLE, to=E.IN_USE, guard=not_archived)
-    release = Move(E.IN_USE, to=E.AVAILABLE, guard=not_archived)
-    maintain = Move(E.AVAILABLE, to=E.MAINTENANCE, guard=not_archived)
-    return_ = Move(E.MAINTENANCE, to=E.AVAILABLE, guard=not_archived)
-    retire = Move(E.AVAILABLE, E.IN_USE, E.MAINTENANCE, to=E.RETIRED, guard=not_archived)
+class EquipmentLifecycle(Lifecycle, initial=EquipmentStatus.AVAILABLE):
+    assign = Move(EquipmentStatus.AVAILABLE, to=EquipmentStatus.IN_USE, guard=not_archived)
+    release = Move(EquipmentStatus.IN_USE, to=EquipmentStatus.AVAILABLE, guard=not_archived)
+    maintain = Move(EquipmentStatus.AVAILABLE, to=EquipmentStatus.MAINTENANCE, guard=not_archived)
+    return_ = Move(EquipmentStatus.MAINTENANCE, to=EquipmentStatus.AVAILABLE, guard=not_archived)
+    retire = Move(
+        EquipmentStatus.AVAILABLE,
+        EquipmentStatus.IN_USE,
+        EquipmentStatus.MAINTENANCE,
+        to=EquipmentStatus.RETIRED,
+        guard=not_archived,
+    )
 
 
 class FleetAssetLifecycle(Lifecycle, initial=FA.AVAILABLE):
@@ -203,35 +208,74 @@ class ClientReferenceLifecycle(Lifecycle, initial=CR.DRAFT):
     bounce = Move(CR.REQUESTED, to=CR.UNREACHABLE, by=By.SYSTEM)
 
 
-class FactVerificationLifecycle(Lifecycle, initial=V.UNVERIFIED, axis="verification_status"):
+class FactVerificationLifecycle(
+    Lifecycle, initial=FactVerification.UNVERIFIED, axis="verification_status"
+):
     """Whether the value that counts was checked; each check is a row of its own (ORG-6)."""
 
-    request = Move(V.UNVERIFIED, V.FAILED, V.INCONCLUSIVE, V.EXPIRED, to=V.PENDING)
-    verify = Move(V.PENDING, V.UNVERIFIED, V.INCONCLUSIVE, V.EXPIRED, to=V.VERIFIED)
-    fail = Move(V.PENDING, V.UNVERIFIED, V.INCONCLUSIVE, V.EXPIRED, to=V.FAILED, by=By.SYSTEM)
-    leave_open = Move(V.PENDING, V.UNVERIFIED, V.EXPIRED, to=V.INCONCLUSIVE, by=By.SYSTEM)
-    expire = Move(V.VERIFIED, to=V.EXPIRED, by=By.SYSTEM)
+    request = Move(
+        FactVerification.UNVERIFIED,
+        FactVerification.FAILED,
+        FactVerification.INCONCLUSIVE,
+        FactVerification.EXPIRED,
+        to=FactVerification.PENDING,
+    )
+    verify = Move(
+        FactVerification.PENDING,
+        FactVerification.UNVERIFIED,
+        FactVerification.INCONCLUSIVE,
+        FactVerification.EXPIRED,
+        to=FactVerification.VERIFIED,
+    )
+    fail = Move(
+        FactVerification.PENDING,
+        FactVerification.UNVERIFIED,
+        FactVerification.INCONCLUSIVE,
+        FactVerification.EXPIRED,
+        to=FactVerification.FAILED,
+        by=By.SYSTEM,
+    )
+    leave_open = Move(
+        FactVerification.PENDING,
+        FactVerification.UNVERIFIED,
+        FactVerification.EXPIRED,
+        to=FactVerification.INCONCLUSIVE,
+        by=By.SYSTEM,
+    )
+    expire = Move(FactVerification.VERIFIED, to=FactVerification.EXPIRED, by=By.SYSTEM)
     reset = Move(
-        V.PENDING, V.VERIFIED, V.FAILED, V.INCONCLUSIVE, V.EXPIRED, to=V.UNVERIFIED, by=By.SYSTEM
+        FactVerification.PENDING,
+        FactVerification.VERIFIED,
+        FactVerification.FAILED,
+        FactVerification.INCONCLUSIVE,
+        FactVerification.EXPIRED,
+        to=FactVerification.UNVERIFIED,
+        by=By.SYSTEM,
     )
 
 
-class FactConflictLifecycle(Lifecycle, initial=C.NONE, axis="conflict_status"):
+class FactConflictLifecycle(Lifecycle, initial=FactConflict.NONE, axis="conflict_status"):
     """Whether live statements or checks of one fact differ (ORG-4)."""
 
-    raise_ = Move(C.NONE, C.RESOLVED, to=C.CONFLICTED, by=By.SYSTEM)
-    resolve = Move(C.CONFLICTED, to=C.RESOLVED)
-    settle = Move(C.CONFLICTED, C.RESOLVED, to=C.NONE, by=By.SYSTEM)
+    raise_ = Move(
+        FactConflict.NONE, FactConflict.RESOLVED, to=FactConflict.CONFLICTED, by=By.SYSTEM
+    )
+    resolve = Move(FactConflict.CONFLICTED, to=FactConflict.RESOLVED)
+    settle = Move(
+        FactConflict.CONFLICTED, FactConflict.RESOLVED, to=FactConflict.NONE, by=By.SYSTEM
+    )
 
 
-class SuggestionLifecycle(Lifecycle, initial=S.PENDING):
+class SuggestionLifecycle(Lifecycle, initial=SuggestionStatus.PENDING):
     """What became of a machine's suggestion; only a person accepts one (ORG-5)."""
 
-    accept = Move(S.PENDING, to=S.ACCEPTED)
-    accept_edited = Move(S.PENDING, to=S.EDITED_AND_ACCEPTED, by=By.SYSTEM)
-    reject = Move(S.PENDING, to=S.REJECTED)
-    supersede = Move(S.PENDING, to=S.SUPERSEDED, by=By.SYSTEM)
-    expire = Move(S.PENDING, to=S.EXPIRED, by=By.SYSTEM)
+    accept = Move(SuggestionStatus.PENDING, to=SuggestionStatus.ACCEPTED)
+    accept_edited = Move(
+        SuggestionStatus.PENDING, to=SuggestionStatus.EDITED_AND_ACCEPTED, by=By.SYSTEM
+    )
+    reject = Move(SuggestionStatus.PENDING, to=SuggestionStatus.REJECTED)
+    supersede = Move(SuggestionStatus.PENDING, to=SuggestionStatus.SUPERSEDED, by=By.SYSTEM)
+    expire = Move(SuggestionStatus.PENDING, to=SuggestionStatus.EXPIRED, by=By.SYSTEM)
 
 
 LIFECYCLES = (

@@ -33,15 +33,14 @@ from thenga.domains.billing.tables import (
     StatementKind,
 )
 
-S, K = StatedStatus, StatementKind
 _STATES = {
-    "COMPLETE": S.SUCCEEDED,
-    "FAILED": S.FAILED,
-    "PENDING": S.PROCESSING,
-    "CANCELLED": S.CANCELED,
+    "COMPLETE": StatedStatus.SUCCEEDED,
+    "FAILED": StatedStatus.FAILED,
+    "PENDING": StatedStatus.PROCESSING,
+    "CANCELLED": StatedStatus.CANCELED,
 }
 # A charge is answered with a boolean in some of its versions, with its text in others.
-_WORDS = {"true": S.SUCCEEDED, "false": S.FAILED}
+_WORDS = {"true": StatedStatus.SUCCEEDED, "false": StatedStatus.FAILED}
 _BANK_CODE = re.compile(r"\(([0-9A-Z]{2})\)\s*$")  # «… (43)»: what the bank answered
 _SIGNATURE = b"&signature="
 _MOST_FIELDS = 60
@@ -129,12 +128,12 @@ class PayFast:
         return Answer(
             Statement(
                 reference=order.reference,
-                kind=K.PAYMENT,
+                kind=StatementKind.PAYMENT,
                 status=state,
                 provider_reference=text(data, "pf_payment_id"),
                 amount_minor=order.amount_minor,
                 currency=order.currency,
-                code=_code(text(data, "message")) if state is S.FAILED else None,
+                code=_code(text(data, "message")) if state is StatedStatus.FAILED else None,
             )
         )
 
@@ -148,7 +147,7 @@ class PayFast:
         return Answer(
             Statement(
                 reference=order.reference,
-                kind=K.PAYMENT,
+                kind=StatementKind.PAYMENT,
                 status=state,
                 provider_reference=text(data, "pf_payment_id"),
                 amount_minor=whole(data, "amount"),
@@ -163,7 +162,7 @@ class PayFast:
         reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
         if reply.status != 200:
             return Answer(fault=str(reply.json.get("status"))[:200])
-        return Answer(_refunded(order, S.SUCCEEDED))
+        return Answer(_refunded(order, StatedStatus.SUCCEEDED))
 
     async def fetch_refund(self, order: RefundOrder) -> Answer:
         """It knows refunds by their payment alone, so only one of the same amount is ours; that
@@ -207,7 +206,7 @@ class PayFast:
         return [
             Statement(
                 reference=reference,
-                kind=K.PAYMENT,
+                kind=StatementKind.PAYMENT,
                 status=state,
                 provider_reference=number,
                 amount_minor=_cents(found.get("amount_gross")),
@@ -244,8 +243,8 @@ class PayFast:
 def _refunded(order: RefundOrder, state: StatedStatus) -> Statement:
     return Statement(
         reference=order.reference,
-        kind=K.REFUND,
-        status=S.FAILED if state is S.CANCELED else state,
+        kind=StatementKind.REFUND,
+        status=StatedStatus.FAILED if state is StatedStatus.CANCELED else state,
         amount_minor=order.amount_minor,
         currency=order.currency,
         item_reference=order.key,

@@ -34,27 +34,26 @@ from thenga.domains.billing.tables import (
     StatementKind,
 )
 
-S, K = StatedStatus, StatementKind
 _CHARGED = {
-    "success": S.SUCCEEDED,
-    "failed": S.FAILED,
-    "pending": S.PROCESSING,
-    "processing": S.PROCESSING,
-    "queued": S.PROCESSING,
+    "success": StatedStatus.SUCCEEDED,
+    "failed": StatedStatus.FAILED,
+    "pending": StatedStatus.PROCESSING,
+    "processing": StatedStatus.PROCESSING,
+    "queued": StatedStatus.PROCESSING,
 }
 _REFUNDED = {
-    "refund.processed": S.SUCCEEDED,
-    "refund.failed": S.FAILED,
-    "refund.pending": S.PROCESSING,
-    "refund.processing": S.PROCESSING,
+    "refund.processed": StatedStatus.SUCCEEDED,
+    "refund.failed": StatedStatus.FAILED,
+    "refund.pending": StatedStatus.PROCESSING,
+    "refund.processing": StatedStatus.PROCESSING,
 }
 _REFUND_STATES = {
-    "processed": S.SUCCEEDED,
-    "failed": S.FAILED,
-    "pending": S.PROCESSING,
-    "processing": S.PROCESSING,
+    "processed": StatedStatus.SUCCEEDED,
+    "failed": StatedStatus.FAILED,
+    "pending": StatedStatus.PROCESSING,
+    "processing": StatedStatus.PROCESSING,
 }
-_RESOLVED = {"merchant-accepted": S.LOST, "declined": S.WON}
+_RESOLVED = {"merchant-accepted": StatedStatus.LOST, "declined": StatedStatus.WON}
 # Paystack tells in words why a bank said no; these mean «never again with this card» (BIL-42).
 _HARD_WORDS = ("stolen", "lost", "pick up", "pickup", "closed", "restricted", "revoked")
 
@@ -179,11 +178,11 @@ def _stated(data: dict[str, Any]) -> Statement | None:
     state, reference = _CHARGED.get(str(data.get("status"))), text(data, "reference")
     if state is None or reference is None:
         return None
-    failed = state is S.FAILED
+    failed = state is StatedStatus.FAILED
     words = text(data, "gateway_response")
     return Statement(
         reference=reference,
-        kind=K.PAYMENT,
+        kind=StatementKind.PAYMENT,
         status=state,
         provider_reference=text(data, "id"),
         amount_minor=whole(data, "amount"),
@@ -229,7 +228,7 @@ def _of_refund(data: dict[str, Any], order: RefundOrder) -> Statement | None:
         return None
     return Statement(
         reference=order.reference,
-        kind=K.REFUND,
+        kind=StatementKind.REFUND,
         status=state,
         amount_minor=order.amount_minor,
         currency=order.currency,
@@ -244,7 +243,7 @@ def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:
         return None
     return Statement(
         reference=reference,
-        kind=K.REFUND,
+        kind=StatementKind.REFUND,
         status=state,
         amount_minor=whole(data, "amount"),
         currency=text(data, "currency"),
@@ -256,14 +255,14 @@ def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:
 def _disputed(event: str, data: dict[str, Any]) -> Statement | None:
     disputed = part(data, "transaction")
     reference = text(disputed, "reference")
-    state = S.OPEN if event == "charge.dispute.create" else None
+    state = StatedStatus.OPEN if event == "charge.dispute.create" else None
     if event == "charge.dispute.resolve":
         state = _RESOLVED.get(str(data.get("resolution")))
     if state is None or reference is None:
         return None
     return Statement(
         reference=reference,
-        kind=K.DISPUTE,
+        kind=StatementKind.DISPUTE,
         status=state,
         # Without an amount of its own the whole payment is disputed, which it names too.
         amount_minor=whole(data, "refund_amount") or whole(disputed, "amount"),

@@ -38,19 +38,18 @@ from thenga.domains.billing.tables import (
     StatementKind,
 )
 
-S, K = StatedStatus, StatementKind
 _CATEGORIES = ("soft", "hard", "authentication", "technical")
 _TYPES: dict[str, tuple[StatementKind, StatedStatus]] = {
-    "payment.processing": (K.PAYMENT, S.PROCESSING),
-    "payment.failed": (K.PAYMENT, S.FAILED),
-    "payment.canceled": (K.PAYMENT, S.CANCELED),
-    "payment.succeeded": (K.PAYMENT, S.SUCCEEDED),
-    "refund.processing": (K.REFUND, S.PROCESSING),
-    "refund.failed": (K.REFUND, S.FAILED),
-    "refund.succeeded": (K.REFUND, S.SUCCEEDED),
-    "dispute.opened": (K.DISPUTE, S.OPEN),
-    "dispute.won": (K.DISPUTE, S.WON),
-    "dispute.lost": (K.DISPUTE, S.LOST),
+    "payment.processing": (StatementKind.PAYMENT, StatedStatus.PROCESSING),
+    "payment.failed": (StatementKind.PAYMENT, StatedStatus.FAILED),
+    "payment.canceled": (StatementKind.PAYMENT, StatedStatus.CANCELED),
+    "payment.succeeded": (StatementKind.PAYMENT, StatedStatus.SUCCEEDED),
+    "refund.processing": (StatementKind.REFUND, StatedStatus.PROCESSING),
+    "refund.failed": (StatementKind.REFUND, StatedStatus.FAILED),
+    "refund.succeeded": (StatementKind.REFUND, StatedStatus.SUCCEEDED),
+    "dispute.opened": (StatementKind.DISPUTE, StatedStatus.OPEN),
+    "dispute.won": (StatementKind.DISPUTE, StatedStatus.WON),
+    "dispute.lost": (StatementKind.DISPUTE, StatedStatus.LOST),
 }
 
 

@@ -38,20 +38,23 @@ from thenga.domains.billing.tables import (
     StatementKind,
 )
 
-S, K = StatedStatus, StatementKind
 _INTENTS = {
-    "succeeded": S.SUCCEEDED,
-    "processing": S.PROCESSING,
-    "canceled": S.CANCELED,
+    "succeeded": StatedStatus.SUCCEEDED,
+    "processing": StatedStatus.PROCESSING,
+    "canceled": StatedStatus.CANCELED,
 }
 _EVENTS = {
-    "payment_intent.succeeded": S.SUCCEEDED,
-    "payment_intent.processing": S.PROCESSING,
-    "payment_intent.canceled": S.CANCELED,
-    "payment_intent.payment_failed": S.FAILED,
+    "payment_intent.succeeded": StatedStatus.SUCCEEDED,
+    "payment_intent.processing": StatedStatus.PROCESSING,
+    "payment_intent.canceled": StatedStatus.CANCELED,
+    "payment_intent.payment_failed": StatedStatus.FAILED,
 }
-_REFUNDS = {"succeeded": S.SUCCEEDED, "failed": S.FAILED, "pending": S.PROCESSING}
-_DISPUTES = {"won": S.WON, "lost": S.LOST}
+_REFUNDS = {
+    "succeeded": StatedStatus.SUCCEEDED,
+    "failed": StatedStatus.FAILED,
+    "pending": StatedStatus.PROCESSING,
+}
+_DISPUTES = {"won": StatedStatus.WON, "lost": StatedStatus.LOST}
 _HARD = ("lost_card", "stolen_card", "pickup_card", "restricted_card", "revocation_of")
 
 
@@ -98,7 +101,7 @@ class Stripe:
         reply = await self._post("/v1/payment_intents", form, order.key)
         error = part(reply.json, "error")
         if reply.status == 402:
-            return Answer(_of_intent(part(error, "payment_intent"), S.FAILED, error))
+            return Answer(_of_intent(part(error, "payment_intent"), StatedStatus.FAILED, error))
         if reply.status != 200:
             return Answer(fault=_said(reply))
         return Answer(_of_intent(reply.json, None, {}))
@@ -198,17 +201,17 @@ def _of_intent(intent: Any, told: StatedStatus | None, error: dict[str, Any]) ->
     reference = text(part(intent, "metadata"), "reference")
     if state is None or reference is None:
         return None
-    amount = "amount_received" if state is S.SUCCEEDED else "amount"
+    amount = "amount_received" if state is StatedStatus.SUCCEEDED else "amount"
     return Statement(
         reference=reference,
-        kind=K.PAYMENT,
+        kind=StatementKind.PAYMENT,
         status=state,
         provider_reference=text(intent, "id"),
         amount_minor=whole(intent, amount),
         currency=(text(intent, "currency") or "").upper() or None,
         provider_at=_instant(whole(intent, "created")),
         code=text(error, "decline_code") or text(error, "code"),
-        category=_category(error) if state is S.FAILED else None,
+        category=_category(error) if state is StatedStatus.FAILED else None,
         token=_token(intent),
     )
 
@@ -254,7 +257,7 @@ def _of_refund(data: dict[str, Any], known: str | None) -> Statement | None:
         return None
     return Statement(
         reference=reference,
-        kind=K.REFUND,
+        kind=StatementKind.REFUND,
         status=state,
         amount_minor=whole(data, "amount"),
         currency=(text(data, "currency") or "").upper() or None,
@@ -264,12 +267,12 @@ def _of_refund(data: dict[str, Any], known: str | None) -> Statement | None:
 
 def _of_dispute(data: dict[str, Any]) -> Statement | None:
     reference = text(part(data, "metadata"), "reference")
-    state = _DISPUTES.get(str(data.get("status")), S.OPEN)
+    state = _DISPUTES.get(str(data.get("status")), StatedStatus.OPEN)
     if reference is None:
         return None
     return Statement(
         reference=reference,
-        kind=K.DISPUTE,
+        kind=StatementKind.DISPUTE,
         status=state,
         amount_minor=whole(data, "amount"),
         currency=(text(data, "currency") or "").upper() or None,

@@ -8,7 +8,11 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, and_, exists, not_, or_, select
 
 from thenga.domains.billing import public
-from thenga.domains.billing.lifecycles import AccountLifecycle
+from thenga.domains.billing.lifecycles import (
+    AccountLifecycle,
+    PaymentLifecycle,
+    SubscriptionLifecycle,
+)
 from thenga.domains.billing.services import (
     account_lock,
     entitlements,
@@ -26,7 +30,6 @@ from thenga.domains.billing.tables import (
     Invoice,
     InvoiceStatus,
     Payment,
-    PaymentStatus,
     Standing,
     Subscription,
     SubscriptionStatus,
@@ -46,14 +49,8 @@ from thenga.kernel.gate import HeldAs
 from thenga.kernel.lifecycle import not_possible
 from thenga.kernel.money import Money
 
-S = SubscriptionStatus
-LIVE = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
-_BEHIND = (S.PAST_DUE, S.SUSPENDED)
-_HELD = [one.value for one in (*LIVE, S.INCOMPLETE)]
-_PAYING = [
-    one.value
-    for one in (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION, PaymentStatus.PROCESSING)
-]
+_HELD = [one.value for one in SubscriptionLifecycle.HOLDING]
+_PAYING = [one.value for one in PaymentLifecycle.OPEN]
 
 # Facts of the profile that are printed on documents, by the field that they are printed in.
 _PRINTED = {
@@ -104,7 +101,7 @@ class Picture:
 
     @property
     def standing(self) -> Standing:
-        behind = any(one.status in _BEHIND for one in self.subscriptions)
+        behind = any(one.status in SubscriptionLifecycle.BEHIND for one in self.subscriptions)
         return Standing.DELINQUENT if behind or self.unfinished.late else Standing.GOOD
 
 
@@ -174,7 +171,10 @@ async def _saved(work: Work, account: Account) -> Account:
 async def wake(work: Work) -> None:
     """The account is not parked any more: what waited for that is looked at now (BIL-51)."""
     waiting = select(Subscription).where(
-        among(Subscription.__table__.c.status, [S.ACTIVE.value, S.PAST_DUE.value])
+        among(
+            Subscription.__table__.c.status,
+            [SubscriptionStatus.ACTIVE.value, SubscriptionStatus.PAST_DUE.value],
+        )
     )
     for known in await work.all(waiting.order_by(Subscription.id), limit=100):
         subscription = await work.lock(Subscription, known.id)
@@ -272,7 +272,7 @@ async def picture(read: Reader, account: Account) -> Picture:
     """The account with its balance and its live subscriptions; what has left is not shown."""
     left = Subscription.cancel_at
     live = select(Subscription).where(
-        among(Subscription.__table__.c.status, [one.value for one in LIVE]),
+        among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE]),
         or_(left.is_(None), left > read.now),
     )
     credit = await journal.credit_balance(read, currency=account.currency)

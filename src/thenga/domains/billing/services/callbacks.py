@@ -33,7 +33,6 @@ from thenga.kernel.lifecycle import Move, not_possible
 
 log = structlog.get_logger()
 
-C = CallbackStatus
 _PLACES = 1000  # notes of refused calls, a day and provider
 _SEALED_DAYS = timedelta(days=90)
 
@@ -110,7 +109,10 @@ class Waiting:
 async def waiting(read: Reader, callback_id: UUID) -> Waiting | None:
     """What a callback says, for the job that has it confirmed and applied."""
     callback = await read.get(ProviderCallback, callback_id)
-    if callback.status not in (C.RECEIVED, C.QUARANTINED) or callback.sealed_content is None:
+    if (
+        callback.status not in (CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED)
+        or callback.sealed_content is None
+    ):
         return None
     content = sealed.unseal(read.host, callback, "sealed_content")
     return Waiting(callback.provider, content, await _sender(read, callback))
@@ -129,7 +131,7 @@ async def work_on(
 ) -> None:
     """Let a callback have its effect, under the lock of the payment that it speaks of."""
     callback = await work.lock(ProviderCallback, callback_id)
-    if callback.status not in (C.RECEIVED, C.QUARANTINED):
+    if callback.status not in (CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED):
         return
     if statement is None:
         ProviderCallbackLifecycle.ignore(callback, at=work.now)
@@ -156,7 +158,7 @@ async def set_aside(work: Work, callback_id: UUID, *, note: str) -> None:
     """Quarantine a signed callback that cannot be read or applied: it is shown to operators, and
     tried again only when one of them replays it (SEC-68)."""
     callback = await work.lock(ProviderCallback, callback_id)
-    if callback.status not in (C.RECEIVED, C.QUARANTINED):
+    if callback.status not in (CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED):
         return
     log.error("billing.callback.quarantined", callback_id=str(callback.id), why=note)
     await _quarantine(work, callback, None, finding="not_confirmed", note=note)
@@ -171,7 +173,7 @@ async def _quarantine(
     note: str,
 ) -> None:
     """Kept and not applied; an operator may have it worked on again once it is cleared up."""
-    again = callback.status is C.QUARANTINED
+    again = callback.status is CallbackStatus.QUARANTINED
     ProviderCallbackLifecycle.quarantine(callback, at=work.now)
     callback.note = note
     if payment is not None:
@@ -224,14 +226,14 @@ async def list_all(
 async def replay(work: Work, callback_id: UUID) -> ProviderCallback:
     """Have one worked on again that was set aside; the job does it as the system."""
     callback = await work.get(ProviderCallback, callback_id)
-    if callback.status in (C.STALE, C.IGNORED):
+    if callback.status in (CallbackStatus.STALE, CallbackStatus.IGNORED):
         raise not_possible(
             "Only what was set aside is worked on again.",
             status=callback.status,
             operation="replay",
             allowed=[],
         )
-    if callback.status is not C.APPLIED and callback.sealed_content is None:
+    if callback.status is not CallbackStatus.APPLIED and callback.sealed_content is None:
         raise not_possible(
             "What it said is kept for ninety days. Have the provider send it again, or read there "
             "what became of the payment.",
@@ -239,7 +241,7 @@ async def replay(work: Work, callback_id: UUID) -> ProviderCallback:
             operation="replay",
             allowed=[],
         )
-    if callback.status is not C.APPLIED:
+    if callback.status is not CallbackStatus.APPLIED:
         work.enqueue(apply_callback, callback_id=callback.id)
         work.note("billing.callback.replayed", ("providerCallback", callback.id), {})
     return callback

@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.billing import public
-from thenga.domains.billing.lifecycles import CancellationLifecycle
+from thenga.domains.billing.lifecycles import CancellationLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services import (
     account_lock,
     conversion_drafts,
@@ -31,9 +31,6 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 from thenga.kernel.lifecycle import not_possible
-
-S = SubscriptionStatus
-_OVER = (S.INCOMPLETE, S.INCOMPLETE_EXPIRED, S.ENDED)
 
 
 class DisputeOpen(Problem):
@@ -60,7 +57,7 @@ async def cancel(
     scheduled = await _scheduled(work, subscription)
     if scheduled is not None and leaving.mode is scheduled.mode:
         return scheduled, False
-    if subscription.status in _OVER:
+    if subscription.status in SubscriptionLifecycle.OVER:
         return await _repeated(work, subscription), False
     _check(subscription, leaving.mode)
     if scheduled is not None:
@@ -68,7 +65,10 @@ async def cancel(
         await work.save(scheduled)
     while subscription.pending_change is not None:  # behind one that waits another may be
         await withdraw(work, subscription)
-    if subscription.status is S.TRIALING and leaving.mode is CancellationMode.PERIOD_END:
+    if (
+        subscription.status is SubscriptionStatus.TRIALING
+        and leaving.mode is CancellationMode.PERIOD_END
+    ):
         await conversion_drafts.drop(work, subscription)
     cancellation = await _add(work, subscription, leaving)
     subscription.cancellation_id = cancellation.id
@@ -108,7 +108,7 @@ async def _repeated(read: Reader, subscription: Subscription) -> Cancellation:
 
 def _check(subscription: Subscription, mode: CancellationMode) -> None:
     at_once = mode is CancellationMode.IMMEDIATE
-    if subscription.status is S.PAUSED and not at_once:
+    if subscription.status is SubscriptionStatus.PAUSED and not at_once:
         raise SubscriptionPaused("A paused subscription can only be cancelled `immediate`.")
     if subscription.disputed and at_once:
         raise DisputeOpen()
@@ -135,7 +135,7 @@ async def _add(work: Work, subscription: Subscription, leaving: Leaving) -> Canc
 
 async def _leave_now(work: Work, subscription: Subscription, leaving: Leaving) -> None:
     """End it and give back what was paid for the days after this one."""
-    if subscription.status is S.TRIALING and subscription.trial_id is not None:
+    if subscription.status is SubscriptionStatus.TRIALING and subscription.trial_id is not None:
         await trials.cancel(work, subscription.trial_id)
         return
     given: Given | None = None
@@ -151,7 +151,7 @@ async def take_effect(work: Work, subscription: Subscription) -> None:
     """The day of a cancellation has come: nothing renews (BIL-7)."""
     if subscription.cancel_at is None or work.now < subscription.cancel_at:
         return
-    if subscription.status not in _OVER:
+    if subscription.status not in SubscriptionLifecycle.OVER:
         await end(work, subscription, reason="cancelled")
 
 

@@ -20,8 +20,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict
 
-S = PaymentStatus
-_WAITS = (S.CREATED, S.REQUIRES_ACTION)
+_WAITS = (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION)
 
 
 class Step(StrEnum):
@@ -56,11 +55,11 @@ def _step(payment: Payment, read: Reader) -> Step:
         return Step.NOTHING
     if is_over(payment, read.now):
         return Step.EXPIRE
-    if payment.status is S.CREATED:
+    if payment.status is PaymentStatus.CREATED:
         return Step.START
-    if payment.status is S.REQUIRES_ACTION:
+    if payment.status is PaymentStatus.REQUIRES_ACTION:
         return Step.ASK
-    if payment.status is S.PROCESSING:
+    if payment.status is PaymentStatus.PROCESSING:
         return Step.CHARGE if payment.charge_again else Step.ASK
     return Step.NOTHING
 
@@ -68,13 +67,13 @@ def _step(payment: Payment, read: Reader) -> Step:
 async def to_start(read: Reader, payment_id: UUID) -> Order | None:
     """What the provider is told when the customer shall pay on its pages."""
     payment = await read.get(Payment, payment_id)
-    return await _order(read, payment) if payment.status is S.CREATED else None
+    return await _order(read, payment) if payment.status is PaymentStatus.CREATED else None
 
 
 async def to_charge(read: Reader, payment_id: UUID) -> Order | None:
     """What the provider is told when a method on file is charged."""
     payment = await read.get(Payment, payment_id)
-    return await _order(read, payment) if payment.status is S.PROCESSING else None
+    return await _order(read, payment) if payment.status is PaymentStatus.PROCESSING else None
 
 
 async def claim(work: Work, payment_id: UUID) -> None:
@@ -83,7 +82,7 @@ async def claim(work: Work, payment_id: UUID) -> None:
     A payment that was decided or claimed meanwhile is a conflict, and nothing is charged.
     """
     payment = await work.lock(Payment, payment_id)
-    if payment.status is not S.PROCESSING or not payment.charge_again:
+    if payment.status is not PaymentStatus.PROCESSING or not payment.charge_again:
         raise Conflict("This payment is charged by somebody else.")
     payment.charge_again = False
     await work.save(payment)

@@ -46,17 +46,15 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import Move
 from thenga.kernel.money import Money
 
-S, T = PaymentStatus, StatedStatus
 _MOST_FEE = 10_000  # minor units; a provider's least fee can be more than a small payment
-_FINAL = (S.FAILED, S.CANCELED, S.EXPIRED, S.SUCCEEDED)
 # Failed, canceled and expired are of one rank (BIL-31); what says most of them stays.
 _RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
 _MOVES: dict[StatedStatus, Move] = {
-    T.REQUIRES_ACTION: PaymentLifecycle.start,
-    T.PROCESSING: PaymentLifecycle.process,
-    T.CANCELED: PaymentLifecycle.cancel,
-    T.FAILED: PaymentLifecycle.fail,
-    T.SUCCEEDED: PaymentLifecycle.succeed,
+    StatedStatus.REQUIRES_ACTION: PaymentLifecycle.start,
+    StatedStatus.PROCESSING: PaymentLifecycle.process,
+    StatedStatus.CANCELED: PaymentLifecycle.cancel,
+    StatedStatus.FAILED: PaymentLifecycle.fail,
+    StatedStatus.SUCCEEDED: PaymentLifecycle.succeed,
 }
 
 
@@ -97,25 +95,25 @@ def _misfit(payment: Payment, statement: Statement) -> Finding | None:
 
 def _moves_money(statement: Statement) -> bool:
     """A payment or refund that succeeded; every step of a dispute is booked."""
-    return statement.kind is StatementKind.DISPUTE or statement.status is T.SUCCEEDED
+    return statement.kind is StatementKind.DISPUTE or statement.status is StatedStatus.SUCCEEDED
 
 
 async def _take_payment(
     work: Work, payment: Payment, account: Account, statement: Statement, heard: Heard
 ) -> Taken:
     second = _is_second(payment, statement)
-    moved = _RANK[S(statement.status.value)] > _RANK[payment.status]
+    moved = _RANK[PaymentStatus(statement.status.value)] > _RANK[payment.status]
     if moved:
         _MOVES[statement.status](payment, at=work.now)
         _settle_times(work, payment)
     payment.charge_again = False  # whoever speaks of it has it
     new = _remember(payment, statement)
     await work.save(payment)
-    if statement.status is T.SUCCEEDED and (moved or second):
+    if statement.status is StatedStatus.SUCCEEDED and (moved or second):
         await _book(work, payment, account, statement)
     fee = await _book_fee(work, payment, account, statement)
     kept = False
-    if statement.status is T.SUCCEEDED and statement.token is not None:
+    if statement.status is StatedStatus.SUCCEEDED and statement.token is not None:
         kept = await _keep_method(work, payment, statement)
     refused = await _refuse_method(work, payment, statement)
     effect = moved or second or new or fee or kept or refused
@@ -139,14 +137,17 @@ async def _take_payment(
 
 def _is_second(payment: Payment, statement: Statement) -> bool:
     """Two payments of money under one reference: the provider's own numbers differ (BIL-33)."""
-    if payment.status is not S.SUCCEEDED or statement.status is not T.SUCCEEDED:
+    if (
+        payment.status is not PaymentStatus.SUCCEEDED
+        or statement.status is not StatedStatus.SUCCEEDED
+    ):
         return False
     stated = statement.provider_reference
     return stated is not None and stated not in payment.paid_by
 
 
 def _settle_times(work: Work, payment: Payment) -> None:
-    if payment.status in _FINAL:
+    if payment.status in PaymentLifecycle.FINAL:
         payment.next_check_at, payment.next_action = None, None
     else:
         payment.next_check_at = asking.next_at(payment.created_at, work.now)
@@ -155,18 +156,18 @@ def _settle_times(work: Work, payment: Payment) -> None:
 def _remember(payment: Payment, statement: Statement) -> bool:
     """What the latest of its kind says, so that the order in which we hear it does not matter."""
     before = (payment.failure, payment.provider_reference)
-    if statement.status is T.SUCCEEDED:
+    if statement.status is StatedStatus.SUCCEEDED:
         stated = statement.provider_reference
         if stated is not None:
             payment.paid_by = sorted({*payment.paid_by, stated})
             payment.provider_reference = payment.paid_by[0]
         payment.failure = None
-    elif payment.status is not S.SUCCEEDED and statement.provider_reference is not None:
+    elif payment.status is not PaymentStatus.SUCCEEDED and statement.provider_reference is not None:
         known = payment.provider_reference
         payment.provider_reference = min(
             known or statement.provider_reference, statement.provider_reference
         )
-    if payment.status is S.FAILED and statement.status is T.FAILED:
+    if payment.status is PaymentStatus.FAILED and statement.status is StatedStatus.FAILED:
         told = _failure(statement)
         if payment.failure is None or _order(told) > _order(payment.failure):
             payment.failure = told
@@ -206,7 +207,11 @@ async def _book(work: Work, payment: Payment, account: Account, statement: State
 
 
 async def _book_fee(work: Work, payment: Payment, account: Account, statement: Statement) -> bool:
-    if not statement.fee_minor or payment.fee_minor or payment.status is not S.SUCCEEDED:
+    if (
+        not statement.fee_minor
+        or payment.fee_minor
+        or payment.status is not PaymentStatus.SUCCEEDED
+    ):
         return False
     payment.fee_minor = statement.fee_minor
     await work.save(payment)
@@ -231,21 +236,24 @@ async def _refuse_method(work: Work, payment: Payment, statement: Statement) -> 
 
     A payment that succeeded was made with a card that works, whatever was tried before (BIL-42).
     """
-    hard = statement.status is T.FAILED and _failure(statement)["category"] == FailureCategory.HARD
-    if not hard or payment.status is S.SUCCEEDED or payment.payment_method_id is None:
+    hard = (
+        statement.status is StatedStatus.FAILED
+        and _failure(statement)["category"] == FailureCategory.HARD
+    )
+    if not hard or payment.status is PaymentStatus.SUCCEEDED or payment.payment_method_id is None:
         return False
     return await payment_methods.refuse(work, payment.payment_method_id)
 
 
 async def _follow(work: Work, payment: Payment) -> None:
     """What the payment's new state means for its invoice and its plan."""
-    if payment.status is S.SUCCEEDED:
+    if payment.status is PaymentStatus.SUCCEEDED:
         await _succeeded(work, payment)
-    elif payment.status in (S.FAILED, S.CANCELED):
+    elif payment.status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
         invoice = await work.get(Invoice, payment.invoice_id)
         if invoice.purpose is Purpose.METHOD:
             await invoices.discard(work, await work.lock(Invoice, invoice.id))
-        elif payment.status is S.FAILED or payment.payment_method_id is not None:
+        elif payment.status is PaymentStatus.FAILED or payment.payment_method_id is not None:
             # Nobody was there to cancel a charge of a method on file: it has failed (BIL-39).
             await outcomes.failed(work, payment)
 
@@ -287,7 +295,7 @@ async def record(
         return
     await account_lock.lock_account(work)
     payment = await work.lock(Payment, payment_id)
-    if payment.status in _FINAL or payment.reference != reference:
+    if payment.status in PaymentLifecycle.FINAL or payment.reference != reference:
         return  # what is final needs no asking, and nobody pays under a reference that was left
     if answer.action is not None:
         _show(work, payment, answer)
@@ -306,7 +314,7 @@ async def record(
 def _show(work: Work, payment: Payment, answer: Answer) -> None:
     action = answer.action
     assert action is not None  # noqa: S101  # asked by the caller
-    if payment.status is S.CREATED:
+    if payment.status is PaymentStatus.CREATED:
         PaymentLifecycle.start(payment, at=work.now)
     payment.next_action = {
         "kind": action.kind,
@@ -320,17 +328,17 @@ def _show(work: Work, payment: Payment, answer: Answer) -> None:
 async def _plan_on(work: Work, payment: Payment) -> None:
     """An answer that decides nothing is as good as none: the next time to ask is a later one."""
     when = payment.next_check_at
-    if payment.status not in _FINAL and when is not None and when <= work.now:
+    if payment.status not in PaymentLifecycle.FINAL and when is not None and when <= work.now:
         await _ask_later(work, payment)
         await work.save(payment)
 
 
 async def _ask_later(work: Work, payment: Payment) -> None:
     payment.charge_again = False
-    if payment.status is S.CREATED:
+    if payment.status is PaymentStatus.CREATED:
         # Where the customer shall pay was lost on the way, and a reference is taken once.
         payment.reference = payments.new_reference()
-    if payment.status is not S.PROCESSING:
+    if payment.status is not PaymentStatus.PROCESSING:
         payment.next_check_at = asking.next_while_open(payment.created_at, work.now)
         return
     payment.next_check_at = asking.next_at(payment.created_at, work.now)
@@ -344,7 +352,7 @@ async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> Non
     failed = Statement(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,
-        status=T.FAILED,
+        status=StatedStatus.FAILED,
         code=fault[:200],
         category="technical",
         provider_at=work.now,

@@ -18,7 +18,6 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.work import Work
 
-C, D, P = CollectionStatus, DisputeStatus, PaymentStatus
 _SETTLED = (InvoiceStatus.PAID, InvoiceStatus.CREDITED)
 _MOST_ATTEMPTS = 1000
 _ATTEMPTS = (
@@ -28,24 +27,24 @@ _ATTEMPTS = (
 
 def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
     """What is taken back weighs most, then what is settled; else the last attempt speaks."""
-    disputes = {one.dispute_status for one in attempts if one.status is P.SUCCEEDED}
-    if D.OPEN in disputes:
-        return C.DISPUTED
-    if D.LOST in disputes:
-        return C.FAILED
+    disputes = {one.dispute_status for one in attempts if one.status is PaymentStatus.SUCCEEDED}
+    if DisputeStatus.OPEN in disputes:
+        return CollectionStatus.DISPUTED
+    if DisputeStatus.LOST in disputes:
+        return CollectionStatus.FAILED
     if invoice.status in _SETTLED:
-        return C.SETTLED
-    if any(one.status is P.PROCESSING for one in attempts):
-        return C.PROCESSING
+        return CollectionStatus.SETTLED
+    if any(one.status is PaymentStatus.PROCESSING for one in attempts):
+        return CollectionStatus.PROCESSING
     if attempts and _has_failed(attempts[-1]):
-        return C.FAILED
-    return C.NONE if invoice.number is None else C.PENDING
+        return CollectionStatus.FAILED
+    return CollectionStatus.NONE if invoice.number is None else CollectionStatus.PENDING
 
 
 def _has_failed(payment: Payment) -> bool:
     """A charge of a method on file that was canceled has failed; at a page somebody left it."""
-    canceled = payment.status is P.CANCELED and payment.payment_method_id is not None
-    return canceled or payment.status is P.FAILED
+    canceled = payment.status is PaymentStatus.CANCELED and payment.payment_method_id is not None
+    return canceled or payment.status is PaymentStatus.FAILED
 
 
 async def follow(work: Work, invoice: Invoice) -> None:

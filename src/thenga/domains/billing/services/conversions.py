@@ -51,7 +51,6 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import not_possible
 from thenga.kernel.money import Money
 
-S = SubscriptionStatus
 _LATER = timedelta(minutes=10)
 
 
@@ -195,7 +194,7 @@ async def _buy(
 async def paid(work: Work, payment: Payment, invoice: Invoice, subscription: Subscription) -> None:
     """The first charge came through; for a subscription that has ended it stays as credit."""
     failure = await standing.unsettled(work, invoice.id)
-    waits = subscription.status is S.TRIALING or failure is not None
+    waits = subscription.status is SubscriptionStatus.TRIALING or failure is not None
     if not waits or invoice.status is not InvoiceStatus.DRAFT or subscription.trial_id is None:
         return
     await invoices.release(work, invoice, paid=payment.amount)

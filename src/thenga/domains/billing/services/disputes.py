@@ -18,8 +18,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
-D = DisputeStatus
-_RANK = {D.NONE: 0, D.OPEN: 1, D.WON: 2, D.LOST: 3}
+_RANK = {DisputeStatus.NONE: 0, DisputeStatus.OPEN: 1, DisputeStatus.WON: 2, DisputeStatus.LOST: 3}
 _STATED: dict[StatedStatus, Literal["open", "won", "lost"]] = {
     StatedStatus.OPEN: "open",
     StatedStatus.WON: "won",
@@ -34,10 +33,10 @@ async def take(
     if not 0 <= (statement.amount_minor or 0) <= payment.amount_minor:
         return await set_aside(work, payment, statement, heard, "amount_differs")
     number = statement.item_reference or statement.provider_reference or payment.reference
-    before = D(payment.disputes.get(number, D.NONE))
+    before = DisputeStatus(payment.disputes.get(number, DisputeStatus.NONE))
     stated = _STATED[statement.status]
     corrected = await _correct(work, payment, book, number, statement)
-    if _RANK[D(stated)] <= _RANK[before]:
+    if _RANK[DisputeStatus(stated)] <= _RANK[before]:
         await work.save(payment)
         outcome = StatementOutcome.APPLIED if corrected else StatementOutcome.STALE
         return await noted(work, payment, statement, heard, outcome)
@@ -45,7 +44,7 @@ async def take(
     payment.dispute_status = _of_all(payment)
     await work.save(payment)
     amount = _amount(payment, number)
-    for step, booking in _bookings(payment.provider, amount, before, D(stated)):
+    for step, booking in _bookings(payment.provider, amount, before, DisputeStatus(stated)):
         await _post(work, payment, book, f"{number}:{step}", booking)
     taken = await noted(work, payment, statement, heard, StatementOutcome.APPLIED)
     work.publish(
@@ -70,14 +69,17 @@ async def _correct(
     follows, so that nothing of it stays under way for ever."""
     if not statement.amount_minor:
         return False
-    said = [_RANK[D(_STATED[statement.status])], statement.amount_minor]
+    said = [_RANK[DisputeStatus(_STATED[statement.status])], statement.amount_minor]
     if said <= payment.dispute_amounts.get(number, []):
         return False
-    before, status = _amount(payment, number), D(payment.disputes.get(number, D.NONE))
+    before, status = (
+        _amount(payment, number),
+        DisputeStatus(payment.disputes.get(number, DisputeStatus.NONE)),
+    )
     payment.dispute_amounts = payment.dispute_amounts | {number: said}
     more = _amount(payment, number) - before
-    if more.minor and status is not D.NONE:
-        for step, booking in _bookings(payment.provider, more, D.NONE, status):
+    if more.minor and status is not DisputeStatus.NONE:
+        for step, booking in _bookings(payment.provider, more, DisputeStatus.NONE, status):
             key = f"{number}:{step}:{said[0]}-{said[1]}"
             await _post(work, payment, book, key, booking)
     return True
@@ -96,7 +98,11 @@ async def _post(work: Work, payment: Payment, book: Book, key: str, booking: Boo
 def _of_all(payment: Payment) -> DisputeStatus:
     """One that was lost weighs most, then one that is open."""
     held = set(payment.disputes.values())
-    return next(one for one in (D.LOST, D.OPEN, D.WON) if one.value in held)
+    return next(
+        one
+        for one in (DisputeStatus.LOST, DisputeStatus.OPEN, DisputeStatus.WON)
+        if one.value in held
+    )
 
 
 def _bookings(
@@ -104,12 +110,12 @@ def _bookings(
 ) -> list[tuple[str, Booking]]:
     """The steps from one state to another; one that was skipped is booked on the way."""
     steps: list[tuple[str, Booking]] = []
-    if before is D.NONE:
+    if before is DisputeStatus.NONE:
         steps.append(("opened", journal.dispute_opened(provider, amount)))
-    if before is D.WON:
+    if before is DisputeStatus.WON:
         steps.append(("reopened", journal.dispute_opened(provider, amount)))
-    if now is D.WON:
+    if now is DisputeStatus.WON:
         steps.append(("won", journal.dispute_won(provider, amount)))
-    if now is D.LOST:
+    if now is DisputeStatus.LOST:
         steps.append(("lost", journal.dispute_lost(amount)))
     return steps

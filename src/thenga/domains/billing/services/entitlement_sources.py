@@ -6,6 +6,7 @@ from datetime import date, datetime
 
 from sqlalchemy import select
 
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import configuration, entitlement_types, plans, standing
 from thenga.domains.billing.services.entitlement_sets import Contribution, Source
 from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement, Limit, Metered
@@ -29,10 +30,8 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 
-S = SubscriptionStatus
-_HELD = (S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
 _SUBSCRIPTIONS = select(Subscription).where(
-    among(Subscription.__table__.c.status, [one.value for one in _HELD])
+    among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE])
 )
 _TRIALS = select(Trial)
 _END_FALLBACK = """
@@ -98,7 +97,7 @@ async def _given(
     over: datetime | None,
 ) -> list[Contribution]:
     entitlements = await plan_entitlements(read, one.plan_code, one.plan_version)
-    if one.status is S.TRIALING:
+    if one.status is SubscriptionStatus.TRIALING:
         tried = next((trial for trial in trials if trial.id == one.trial_id), None)
         # A trial that converts by itself goes on; its row says so once that is done (BIL-18).
         until = tried.ends_at if tried and one.interval is None else None
@@ -119,7 +118,11 @@ async def _of_plan(
 ) -> list[Contribution]:
     """The plan until it ends; a scheduled change counts from its day on, before any sweep."""
     change = one.pending_change
-    if change is None or change.get("status") != "scheduled" or one.status is not S.ACTIVE:
+    if (
+        change is None
+        or change.get("status") != "scheduled"
+        or one.status is not SubscriptionStatus.ACTIVE
+    ):
         return [Contribution(Source.PLAN, entitlements, None, over)]
     turns = local_midnight(date.fromisoformat(change["effectiveOn"]))
     after = await plan_entitlements(read, change["planCode"], change["planVersion"])

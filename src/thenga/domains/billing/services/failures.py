@@ -36,7 +36,6 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.work import Work
 
-S = SubscriptionStatus
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -117,7 +116,7 @@ async def _dated(
 ) -> PaymentFailure:
     """A recovery with all its dates; one of a parked account waits from the beginning."""
     policy = await configuration.row_in_force(read, "billing.dunning", local_day(at))
-    first_charge = subscription.status is S.TRIALING
+    first_charge = subscription.status is SubscriptionStatus.TRIALING
     terms = standing.policy_of(policy.value)
     dates = standing.dates(at, terms, kind=kind, first_charge=first_charge)
     failure = PaymentFailure(
@@ -142,7 +141,7 @@ async def _dated(
 
 
 async def _fall_behind(work: Work, subscription: Subscription) -> None:
-    if subscription.status not in (S.ACTIVE, S.TRIALING):
+    if subscription.status not in (SubscriptionStatus.ACTIVE, SubscriptionStatus.TRIALING):
         return  # another invoice of it is behind already, or it is paused
     SubscriptionLifecycle.fall_behind(subscription, at=work.now)
     await subscription_moves.plan_next(work, subscription)
@@ -174,7 +173,7 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
     # What a bank has taken back has no dates left; else the last of them, whatever the sweep.
     failure.exhausted_at = standing.exhausts_at(failure) or work.now
     await work.save(failure)
-    if subscription.status is S.PAST_DUE and not failure.first_charge:
+    if subscription.status is SubscriptionStatus.PAST_DUE and not failure.first_charge:
         SubscriptionLifecycle.suspend(subscription, at=work.now)
         await subscription_moves.plan_next(work, subscription)
         await work.save(subscription)

@@ -4,6 +4,7 @@ paid is late from the day after its due date on (BIL-39), what nobody collects i
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     account_lock,
     collect_charge,
@@ -25,8 +26,6 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 
-S = SubscriptionStatus
-_LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED, S.PAUSED)
 _A_DAY = timedelta(days=1)
 
 
@@ -64,7 +63,9 @@ async def _collect(
     work: Work, account: Account, invoice: Invoice, subscription: Subscription
 ) -> None:
     """A rest that no payment and no recovery looks after is charged as a renewal is (BIL-14)."""
-    if subscription.status not in _LIVE or await _is_looked_after(work, invoice):
+    if subscription.status not in SubscriptionLifecycle.PAID or await _is_looked_after(
+        work, invoice
+    ):
         return
     if account.parked is not None:  # nothing is charged by itself; look again (BIL-51)
         again = work.now + _A_DAY
@@ -83,7 +84,7 @@ async def _notice(work: Work, invoice: Invoice, subscription: Subscription, late
     """Nobody has paid in time: the recovery begins, whose dates are reminders."""
     if invoice.status is not InvoiceStatus.OPEN:
         return
-    if subscription.status is S.ENDED:
+    if subscription.status is SubscriptionStatus.ENDED:
         return
     if await standing.unsettled(work, invoice.id) is not None:
         return

@@ -5,12 +5,12 @@ Where a period ends as well, the renewal bills it.
 
 from datetime import date
 
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     collect_charge,
     invoices,
     parking,
     periods,
-    renewals,
     standing,
     tax_data,
     usage_charges,
@@ -49,7 +49,7 @@ def _ended(subscription: Subscription, today: date) -> Period | None:
     )
     if start is None or end is None or anchor is None:
         return None
-    if subscription.status not in renewals.RENEWING:
+    if subscription.status not in SubscriptionLifecycle.RENEWING:
         return None
     running = periods.usage_month(anchor, today)
     if not start < running.start < end:

@@ -7,6 +7,7 @@ everywhere: account, trial, subscription, invoice, failure.
 from sqlalchemy import bindparam, select
 
 from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     allocations,
     conversions,
@@ -37,8 +38,6 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 
-D, P, S = DisputeStatus, PaymentStatus, SubscriptionStatus
-_LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED, S.PAUSED)
 _DISPUTED = select(Payment).where(
     Payment.subscription_id == bindparam("subscription_id"),
     Payment.status == PaymentStatus.SUCCEEDED,
@@ -78,7 +77,7 @@ async def _begin(
     """The first payment; one that comes after the sign-up expired starts nothing (BIL-15)."""
     if invoice.status is not InvoiceStatus.DRAFT:
         await _collect(work, payment, invoice, subscription)
-    elif subscription.status is S.INCOMPLETE:
+    elif subscription.status is SubscriptionStatus.INCOMPLETE:
         await invoices.release(work, invoice, paid=payment.amount)
         starts_on = subscription.period_start or local_day(work.now)
         await subscription_moves.activate(work, subscription, starts_on=starts_on)
@@ -137,7 +136,11 @@ async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription
         Purpose.RENEWAL,
         Purpose.USAGE,
     )
-    return owed and subscription.status in _LIVE and not await _is_sent(work, invoice)
+    return (
+        owed
+        and subscription.status in SubscriptionLifecycle.PAID
+        and not await _is_sent(work, invoice)
+    )
 
 
 async def _is_sent(work: Work, invoice: Invoice) -> bool:
@@ -173,15 +176,21 @@ async def disputed(work: Work, payment: Payment) -> None:
 
     A dispute of money that we have not heard of yet waits until we have.
     """
-    if payment.status is not P.SUCCEEDED or payment.dispute_status is D.NONE:
+    if (
+        payment.status is not PaymentStatus.SUCCEEDED
+        or payment.dispute_status is DisputeStatus.NONE
+    ):
         return
     invoice, subscription = await _held(work, payment)
-    if subscription is None or subscription.status not in _LIVE:
+    if subscription is None or subscription.status not in SubscriptionLifecycle.PAID:
         return
     disputed = await work.ask(_DISPUTED, limit=1, subscription_id=subscription.id)
     subscription.disputed = bool(disputed)
     await work.save(subscription)
-    if payment.dispute_status is D.LOST and await standing.unsettled(work, invoice.id) is None:
+    if (
+        payment.dispute_status is DisputeStatus.LOST
+        and await standing.unsettled(work, invoice.id) is None
+    ):
         failure = await failures.begin(
             *(work, invoice, subscription),
             kind=FailureKind.DISPUTED,

@@ -7,9 +7,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.billing import public
-from thenga.domains.billing.lifecycles import PaymentMethodLifecycle
+from thenga.domains.billing.lifecycles import PaymentMethodLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services import providers
-from thenga.domains.billing.services.accounts import LIVE
 from thenga.domains.billing.tables import (
     Account,
     MethodKind,
@@ -201,7 +200,7 @@ async def is_needed(read: Reader, method: PaymentMethod) -> bool:
     live = select(Subscription).where(
         Subscription.account_id == method.account_id,
         Subscription.kind == PlanKind.BASE,
-        among(Subscription.__table__.c.status, [one.value for one in LIVE]),
+        among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE]),
     )
     return bool(await read.all(live, limit=1))
 
@@ -213,7 +212,7 @@ async def _is_used(read: Reader, method: PaymentMethod) -> bool:
     default = await default_of(read, method.account_id)
     live = select(Subscription).where(
         Subscription.payment_method_id == method.id,
-        among(Subscription.__table__.c.status, [one.value for one in LIVE]),
+        among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE]),
     )
     return (default is not None and default.id == method.id) or bool(await read.all(live, limit=1))
 

@@ -36,13 +36,11 @@ from thenga.kernel.gate import HeldAs
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import not_possible
 
-S = PaymentStatus
-OPEN = (S.CREATED, S.REQUIRES_ACTION, S.PROCESSING)
 _RUNNING = (
     select(Payment)
     .where(
         Payment.invoice_id == bindparam("invoice_id"),
-        among(Payment.__table__.c.status, [one.value for one in OPEN]),
+        among(Payment.__table__.c.status, [one.value for one in PaymentLifecycle.OPEN]),
     )
     .order_by(Payment.id.desc())
 )
@@ -158,7 +156,7 @@ async def next_allowed(read: Reader, method_id: UUID, invoice: Invoice) -> datet
         table.c.payment_method_id == method_id,
         table.c.amount_minor == invoice.amount_due_minor,
         table.c.currency == invoice.currency,
-        table.c.status == S.FAILED.value,
+        table.c.status == PaymentStatus.FAILED.value,
         table.c.created_at > read.now - card_networks.MONTH,
     )
     refusals = await read.values(statement.order_by(table.c.created_at.desc()), limit=100)
@@ -172,19 +170,19 @@ def _is_same(
     if (known.provider, known.payment_method_id) != (provider, method and method.id):
         return False
     due = known.amount_minor == invoice.amount_due_minor
-    return known.status is S.PROCESSING or (due and not charging.is_over(known, now))
+    return known.status is PaymentStatus.PROCESSING or (due and not charging.is_over(known, now))
 
 
 async def _make_way(work: Work, known: Payment | None) -> None:
     """What waits for the customer is superseded, and may still succeed (BIL-33)."""
     if known is None:
         return
-    if known.status is S.PROCESSING:
+    if known.status is PaymentStatus.PROCESSING:
         raise PaymentInProgress(paymentId=str(known.id))
     former = await work.lock(Payment, known.id)
-    if former.status is S.PROCESSING:
+    if former.status is PaymentStatus.PROCESSING:
         raise PaymentInProgress(paymentId=str(known.id))
-    if former.status in OPEN:
+    if former.status in PaymentLifecycle.OPEN:
         PaymentLifecycle.cancel(former, at=work.now)
         former.next_check_at, former.next_action = None, None
         await work.save(former)
@@ -216,14 +214,14 @@ def _made(
 async def _send(work: Work, payment: Payment) -> None:
     """What talks to the outside is done by a job; a bank transfer is told at once."""
     if payment.payment_method_id is not None:
-        payment.status = S.PROCESSING
+        payment.status = PaymentStatus.PROCESSING
         payment.next_check_at = asking.next_at(work.now, work.now)
         await work.add(payment)
         work.enqueue(charge_payment, payment_id=payment.id)
         return
     if payment.provider == providers.EFT:
         bank = await providers.bank(work)
-        payment.status = S.REQUIRES_ACTION
+        payment.status = PaymentStatus.REQUIRES_ACTION
         payment.next_action = {
             "kind": "bank_transfer",
             "url": None,
@@ -267,14 +265,14 @@ def listed(fields: dict[str, str] | None) -> list[dict[str, str]] | None:
 async def running(read: Reader, invoice_id: UUID) -> Payment | None:
     """The payment of an invoice that is under way: the one that is charged before the others."""
     found = await read.ask(_RUNNING, limit=100, invoice_id=invoice_id)
-    charged = [one for one in found if one.status is S.PROCESSING]
+    charged = [one for one in found if one.status is PaymentStatus.PROCESSING]
     return next(iter([*charged, *found]), None)
 
 
 async def charge_under_way(read: Reader, invoice_id: UUID) -> Payment | None:
     """The charge of an invoice that is under way; a page that waits for the customer is none."""
     known = await running(read, invoice_id)
-    return known if known is not None and known.status is S.PROCESSING else None
+    return known if known is not None and known.status is PaymentStatus.PROCESSING else None
 
 
 async def of_invoice(read: Reader, invoice_id: UUID) -> list[Payment]:

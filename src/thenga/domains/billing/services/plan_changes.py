@@ -48,8 +48,6 @@ from thenga.kernel.ids import new_id
 from thenga.kernel.lifecycle import not_possible
 from thenga.kernel.money import Money
 
-S = SubscriptionStatus
-
 
 class ChangeToday(Problem):
     """A plan can be changed downwards once a day, and not on the day it was changed upwards. Ask
@@ -82,7 +80,7 @@ async def request(
     work: Work, subscription: Subscription, wanted: Wanted, *, expected_due: Money | None
 ) -> Subscription:
     """Change the plan of a locked subscription: now, when it is paid, or at the period's end."""
-    if subscription.status is S.TRIALING:
+    if subscription.status is SubscriptionStatus.TRIALING:
         trial = await work.lock(Trial, trial_switches.trial_of(subscription))
         switch = await trial_switches.quote(work, subscription, trial, wanted.plan_code)
         check_expected(switch.due, expected_due)
@@ -113,11 +111,11 @@ def _is_there(subscription: Subscription, wanted: Wanted) -> bool:
 
 def check_changeable(subscription: Subscription) -> None:
     """In which standing a plan can be changed at all (BIL-11)."""
-    if subscription.status in (S.PAST_DUE, S.SUSPENDED):
+    if subscription.status in (SubscriptionStatus.PAST_DUE, SubscriptionStatus.SUSPENDED):
         raise PaymentOverdue()
-    if subscription.status is S.PAUSED:
+    if subscription.status is SubscriptionStatus.PAUSED:
         raise SubscriptionPaused()
-    if subscription.status is not S.ACTIVE or subscription.cancel_at is not None:
+    if subscription.status is not SubscriptionStatus.ACTIVE or subscription.cancel_at is not None:
         raise not_possible(
             "Only a plan that goes on can be changed; undo its cancellation, or buy another.",
             status=subscription.status,

@@ -11,14 +11,13 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import select
 
-from thenga.domains.billing.lifecycles import PlanVersionLifecycle
+from thenga.domains.billing.lifecycles import PlanVersionLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services import entitlement_sources
 from thenga.domains.billing.tables import (
     Feature,
     OfferedPlan,
     PlanStatus,
     PlanVersion,
-    SubscriptionStatus,
 )
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
@@ -33,8 +32,6 @@ _TERMS = (
     *("plan_code", "plan_version", "name", "description", "kind", "rank", "public"),
     *("trial_eligible", "prices", "entitlements", "effective_from", "retired_at"),
 )
-S = SubscriptionStatus
-_HOLDING = (S.INCOMPLETE, S.TRIALING, S.ACTIVE, S.PAST_DUE, S.PAUSED, S.SUSPENDED)
 # A change that waits brings somebody to a version, also one that an unpaid change has put aside.
 _HOLDERS = """
     SELECT count(*) AS counted FROM billing.subscription,
@@ -176,7 +173,9 @@ async def look_after(work: Work) -> None:
 async def _holders(work: Work, version: PlanVersion) -> int:
     """How many have it, are buying it, or come to it by a change that waits."""
     named = (version.plan_code, version.plan_version)
-    (found,) = await work.query(_HOLDERS, *named, [one.value for one in _HOLDING])
+    (found,) = await work.query(
+        _HOLDERS, *named, [one.value for one in SubscriptionLifecycle.HOLDING]
+    )
     return int(found["counted"])
 
 
@@ -240,12 +239,12 @@ def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
 async def _check_terms(read: Reader, version: PlanVersion) -> None:
     """What a schema cannot say: keys of the catalogue once, soft ones priced, a price once."""
     known = {one.key: one.type for one in await read.all(select(Feature))}
-    entitlements = version.entitlements
-    keys = [one["key"] for one in entitlements]
+    features = version.entitlements
+    keys = [one["key"] for one in features]
     intervals = [one["interval"] for one in version.prices]
-    wrong = [one["key"] for one in entitlements if known.get(one["key"]) != one["type"]]
+    wrong = [one["key"] for one in features if known.get(one["key"]) != one["type"]]
     wrong += [key for key in keys if keys.count(key) > 1]
-    wrong += [one["key"] for one in entitlements if not _is_priced_where_soft(one)]
+    wrong += [one["key"] for one in features if not _is_priced_where_soft(one)]
     if wrong or len(set(intervals)) < len(intervals):
         raise RuleViolated(
             "Name keys of the catalogue once, with the type they have there; a soft one has a "

@@ -37,9 +37,7 @@ from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 from thenga.kernel.money import Money
 
-S = SubscriptionStatus
 _A_DAY = timedelta(days=1)
-_BEHIND = (S.PAST_DUE, S.SUSPENDED)
 _WRITTEN_OFF = select(PaymentFailure).where(
     PaymentFailure.invoice_id == bindparam("invoice_id"),
     PaymentFailure.status == FailureStatus.WRITTEN_OFF,
@@ -49,7 +47,7 @@ _WRITTEN_OFF = select(PaymentFailure).where(
 async def pass_time(work: Work, failure_id: UUID) -> None:
     """Do what is due of a recovery, in order, and plan the next check."""
     failure, subscription, invoice = await retries.held(work, failure_id)
-    if failure.status not in standing.UNSETTLED:
+    if failure.status not in PaymentFailureLifecycle.UNSETTLED:
         return
     if failure.next_check_at is None or failure.next_check_at > work.now:
         return
@@ -79,7 +77,7 @@ def _is_settled(failure: PaymentFailure, invoice: Invoice) -> bool:
 async def _tell_grace(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
-    if failure.grace_told_at is not None or subscription.status is S.ENDED:
+    if failure.grace_told_at is not None or subscription.status is SubscriptionStatus.ENDED:
         return  # told, or there is nothing left to be reduced
     failure.grace_told_at = work.now
     await work.save(failure)
@@ -136,7 +134,7 @@ async def paid_after_all(
 
 
 async def _stand_again(work: Work, subscription: Subscription, *, first_charge: bool) -> None:
-    if subscription.status not in _BEHIND:
+    if subscription.status not in SubscriptionLifecycle.BEHIND:
         return  # it has ended meanwhile: what is paid is paid
     if await standing.open_failure(work, subscription.id) is not None:
         return
@@ -170,7 +168,11 @@ async def _give_up(
 
 
 async def _end_unpaid(work: Work, subscription: Subscription) -> None:
-    if subscription.status in (*_BEHIND, S.ACTIVE, S.PAUSED):
+    if subscription.status in (
+        *SubscriptionLifecycle.BEHIND,
+        SubscriptionStatus.ACTIVE,
+        SubscriptionStatus.PAUSED,
+    ):
         await subscription_moves.end(work, subscription, reason="unpaid")
     await entitlements.follow(work, reason="ended")
 

@@ -2,6 +2,7 @@
 
 from sqlalchemy import select
 
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.services import entitlements, periods, recovery_steps, standing
 from thenga.domains.billing.tables import PaymentFailure
 from thenga.kernel.db.statements import among
@@ -10,7 +11,12 @@ from thenga.kernel.db.work import Work
 _DAYS_LEFT = 3  # once it goes on there is at least so much time to pay
 _UNSETTLED = (
     select(PaymentFailure)
-    .where(among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED]))
+    .where(
+        among(
+            PaymentFailure.__table__.c.status,
+            [one.value for one in PaymentFailureLifecycle.UNSETTLED],
+        )
+    )
     .order_by(PaymentFailure.id)
 )
 

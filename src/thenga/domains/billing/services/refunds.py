@@ -37,13 +37,11 @@ from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import Move, not_possible
 from thenga.kernel.money import Money
 
-R, T = RefundStatus, StatedStatus
-_FINAL = (R.SUCCEEDED, R.FAILED)
 _RANK = {one: rank for rank, one in enumerate(RefundStatus)}
 _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
-    T.PROCESSING: (R.PROCESSING, RefundLifecycle.process),
-    T.FAILED: (R.FAILED, RefundLifecycle.fail),
-    T.SUCCEEDED: (R.SUCCEEDED, RefundLifecycle.succeed),
+    StatedStatus.PROCESSING: (RefundStatus.PROCESSING, RefundLifecycle.process),
+    StatedStatus.FAILED: (RefundStatus.FAILED, RefundLifecycle.fail),
+    StatedStatus.SUCCEEDED: (RefundStatus.SUCCEEDED, RefundLifecycle.succeed),
 }
 
 send_refund = errand("billing.send_refund", form=Form.OUTSIDE, key="{refund_id}")
@@ -114,7 +112,7 @@ def _shown(money: Money) -> dict[str, str]:
 async def _promised(read: Reader, payment: Payment) -> int:
     """What went back of a payment or is on its way."""
     found = await _of(read, payment)
-    return sum(one.amount_minor for one in found if one.status is not R.FAILED)
+    return sum(one.amount_minor for one in found if one.status is not RefundStatus.FAILED)
 
 
 async def _of(read: Reader, payment: Payment) -> list[Refund]:
@@ -126,7 +124,7 @@ async def begin(work: Work, refund_id: UUID) -> RefundOrder | None:
     """What the provider is asked to pay back, once: not every provider knows a repeat, so whoever
     comes after a worker that died on the way only asks (security rule 18)."""
     refund = await work.lock(Refund, refund_id)
-    if refund.status is not R.REQUESTED:
+    if refund.status is not RefundStatus.REQUESTED:
         return None
     RefundLifecycle.process(refund, at=work.now)
     _settle_times(work, refund)
@@ -138,7 +136,7 @@ async def to_ask(read: Reader, refund_id: UUID) -> RefundOrder | None:
     """What the provider is asked about; none where it is decided or not time yet."""
     refund = await read.get(Refund, refund_id)
     when = refund.next_check_at
-    due = refund.status is R.PROCESSING and when is not None and when <= read.now
+    due = refund.status is RefundStatus.PROCESSING and when is not None and when <= read.now
     return await _order(read, refund) if due else None
 
 
@@ -168,7 +166,7 @@ async def record(work: Work, refund_id: UUID, answer: Answer, *, source: str) ->
             refund.provider_reference = answer.statement.item_reference
             await work.save(refund)
         await _move(work, payment, account.book, refund, answer.statement, Heard(source))
-    elif refund.status is R.PROCESSING and _came_to_nothing(refund, answer, work.now):
+    elif refund.status is RefundStatus.PROCESSING and _came_to_nothing(refund, answer, work.now):
         RefundLifecycle.fail(refund, at=work.now)
         _settle_times(work, refund)
         await work.save(refund)
@@ -185,7 +183,7 @@ def _came_to_nothing(refund: Refund, answer: Answer, now: datetime) -> bool:
 
 
 def _settle_times(work: Work, refund: Refund) -> None:
-    if refund.status in _FINAL:
+    if refund.status in RefundLifecycle.FINAL:
         refund.next_check_at = None
         return
     refund.sent_at = refund.sent_at or work.now
@@ -235,7 +233,7 @@ async def _meant(work: Work, payment: Payment, statement: Statement) -> Refund |
     name yet, those that are under way first."""
     known = await _of(work, payment)
     same = [one for one in known if one.amount_minor == statement.amount_minor]
-    same.sort(key=lambda one: one.status in _FINAL)
+    same.sort(key=lambda one: one.status in RefundLifecycle.FINAL)
     named = (one for one in known if _is_named(one, statement))
     open_ = (one for one in same if _may_be(one, statement))
     found = next(named, None) or next(open_, None)
@@ -292,7 +290,7 @@ async def _move(
     move(refund, at=work.now)
     _settle_times(work, refund)
     await work.save(refund)
-    if to is R.SUCCEEDED:
+    if to is RefundStatus.SUCCEEDED:
         payment.refunded_minor += refund.amount_minor
         await work.save(payment)
         source = SourceOf("refund", refund.id, f"refund:{refund.id}")

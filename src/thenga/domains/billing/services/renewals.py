@@ -7,6 +7,7 @@ first; the rest is charged to the method on file.
 from datetime import date, datetime
 
 from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     collect_charge,
     configuration,
@@ -31,15 +32,12 @@ from thenga.domains.billing.tables import (
     Purpose,
     Renewal,
     Subscription,
-    SubscriptionStatus,
 )
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
 from thenga.kernel.money import Money
 
-S = SubscriptionStatus
-RENEWING = (S.ACTIVE, S.PAST_DUE)
 _REDUCED = (Access.READ_ONLY, Access.NONE)
 
 
@@ -62,7 +60,7 @@ def is_renewing(subscription: Subscription) -> bool:
     counted = subscription.anchor_date is not None
     return (
         counted
-        and subscription.status in RENEWING
+        and subscription.status in SubscriptionLifecycle.RENEWING
         and not subscription_moves.leaves_with_period(subscription)
     )
 

@@ -82,7 +82,7 @@ async def _remind(
 async def by_hand(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Payment:
     """Somebody tries again now, whatever the day; the account's method unless they name one."""
     failure, subscription, invoice = await held(work, failure_id)
-    if failure.status not in standing.UNSETTLED:
+    if failure.status not in PaymentFailureLifecycle.UNSETTLED:
         raise not_possible(
             f"This is {failure.status}; there is nothing to try again.",
             status=failure.status,
@@ -150,7 +150,10 @@ async def new_method(work: Work, method: PaymentMethod) -> None:
     if parked or not await payment_methods.chargeable(work, [method]):
         return
     statement = select(PaymentFailure).where(
-        among(PaymentFailure.__table__.c.status, [one.value for one in standing.UNSETTLED])
+        among(
+            PaymentFailure.__table__.c.status,
+            [one.value for one in PaymentFailureLifecycle.UNSETTLED],
+        )
     )
     for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
         failure, _, invoice = await held(work, known.id)

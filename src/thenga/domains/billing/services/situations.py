@@ -30,7 +30,6 @@ from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
 
-S = SubscriptionStatus
 _BESIDE = (Source.ADDON, Source.GRANT)
 
 
@@ -39,7 +38,7 @@ async def of(read: Reader, subscription_id: UUID | None, *, capped: bool) -> Sit
     base = None if subscription_id is None else await read.get(Subscription, subscription_id)
     interval = Interval(base.interval) if base and base.interval else Interval.MONTH
     resumes = base.resume_on if base else None
-    tries = base is not None and base.status is S.TRIALING
+    tries = base is not None and base.status is SubscriptionStatus.TRIALING
     return Situation(
         offers=await _offers(read, interval, tries=tries),
         beside=await _beside(read),
@@ -55,7 +54,11 @@ async def of(read: Reader, subscription_id: UUID | None, *, capped: bool) -> Sit
 async def _remaining(read: Reader, base: Subscription) -> Remaining | None:
     """What a change would be prorated by; nothing before a plan is paid and once it is over."""
     today = local_day(read.now)
-    if base.status is S.TRIALING or base.period_end is None or base.period_end <= today:
+    if (
+        base.status is SubscriptionStatus.TRIALING
+        or base.period_end is None
+        or base.period_end <= today
+    ):
         return None
     return await remaining.of(read, base, today)
 

@@ -12,13 +12,13 @@ from uuid import UUID
 
 from sqlalchemy import bindparam, select
 
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services import recovery_calendar as calendar
 from thenga.domains.billing.services.recovery_calendar import AfterGrace, DunningPolicy, Schedule
 from thenga.domains.billing.tables import (
     Access,
     FailureCategory,
     FailureKind,
-    FailureStatus,
     PaymentFailure,
     Subscription,
     SubscriptionStatus,
@@ -27,23 +27,25 @@ from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 
-S = SubscriptionStatus
-UNSETTLED = (FailureStatus.OPEN, FailureStatus.RETRYING, FailureStatus.EXHAUSTED)
-_GONE = (S.INCOMPLETE, S.INCOMPLETE_EXPIRED, S.ENDED)
 _LEVELS = list(Access)  # from all to nothing
 _A_DAY = timedelta(days=1)
 _OPEN = (
     select(PaymentFailure)
     .where(
         PaymentFailure.subscription_id == bindparam("subscription_id"),
-        among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
+        among(
+            PaymentFailure.__table__.c.status,
+            [one.value for one in PaymentFailureLifecycle.UNSETTLED],
+        ),
     )
     .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
 )
 
 _OF_INVOICE = select(PaymentFailure).where(
     PaymentFailure.invoice_id == bindparam("invoice_id"),
-    among(PaymentFailure.__table__.c.status, [one.value for one in UNSETTLED]),
+    among(
+        PaymentFailure.__table__.c.status, [one.value for one in PaymentFailureLifecycle.UNSETTLED]
+    ),
 )
 
 
@@ -81,7 +83,7 @@ def policy_of(value: dict[str, Any]) -> DunningPolicy:
 
 def access(subscription: Subscription, failure: PaymentFailure | None, now: datetime) -> Access:
     """What this subscription allows now; `failure` is its earliest unsettled one."""
-    if subscription.status in _GONE or _is_over(subscription, failure, now):
+    if subscription.status in SubscriptionLifecycle.OVER or _is_over(subscription, failure, now):
         return Access.NONE
     reached = [step for step in steps(subscription, failure) if step.from_at <= now]
     return reached[-1].access if reached else Access.FULL
@@ -103,7 +105,7 @@ def over_at(subscription: Subscription, failure: PaymentFailure | None) -> datet
     """When time takes all of it away: a cancellation, or a recovery given up."""
     given_up = failure.ends_at if failure and comes(failure, failure.ends_at) else None
     known = [subscription.cancel_at, given_up]
-    if subscription.status is S.TRIALING and subscription.interval is None:
+    if subscription.status is SubscriptionStatus.TRIALING and subscription.interval is None:
         known.append(local_midnight(subscription.period_end) if subscription.period_end else None)
     return min((one for one in known if one is not None), default=None)
 

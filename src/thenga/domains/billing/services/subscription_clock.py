@@ -16,8 +16,6 @@ from thenga.domains.billing.services.subscription_moves import plan_next
 from thenga.domains.billing.tables import Subscription, SubscriptionStatus, Trial
 from thenga.kernel.db.work import Work
 
-S = SubscriptionStatus
-
 
 async def held(work: Work, subscription_id: UUID) -> Subscription:
     """The subscription, locked and as time has made it, for whoever decides something of it.
@@ -26,7 +24,7 @@ async def held(work: Work, subscription_id: UUID) -> Subscription:
     """
     known = await work.get(Subscription, subscription_id)
     await account_lock.lock_account(work)
-    if known.trial_id is not None and known.status is S.TRIALING:
+    if known.trial_id is not None and known.status is SubscriptionStatus.TRIALING:
         await work.lock(Trial, known.trial_id, beside=True)
     subscription = await work.lock(Subscription, subscription_id)
     if subscription.next_check_at is not None and subscription.next_check_at <= work.now:

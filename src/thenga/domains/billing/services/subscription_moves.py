@@ -35,11 +35,9 @@ from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 
-S = SubscriptionStatus
 UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
 _LATER = timedelta(hours=1)
 _SOON = timedelta(seconds=10)  # what is credited gets its number first, and pays
-_RENEWS = (S.ACTIVE, S.PAST_DUE)
 _DRAFTS = select(Invoice).where(
     Invoice.subscription_id == bindparam("subscription_id"),
     Invoice.status == InvoiceStatus.DRAFT,
@@ -59,7 +57,7 @@ def told(subscription: Subscription, change: Change, access: Access) -> public.S
         plan_code=subscription.plan_code,
         plan_version=subscription.plan_version,
         interval=subscription.interval,
-        period=period if subscription.status is not S.ENDED else None,
+        period=period if subscription.status is not SubscriptionStatus.ENDED else None,
         access=access,
     )
 
@@ -141,16 +139,23 @@ async def plan_next(read: Reader, subscription: Subscription) -> None:
 
 
 async def _instants(read: Reader, subscription: Subscription) -> list[datetime]:
-    if subscription.status is S.INCOMPLETE:
+    if subscription.status is SubscriptionStatus.INCOMPLETE:
         return [_or_later(subscription.created_at + UNPAID_FOR, read.now)]
-    if subscription.status in (S.INCOMPLETE_EXPIRED, S.ENDED, S.TRIALING):
+    if subscription.status in (
+        SubscriptionStatus.INCOMPLETE_EXPIRED,
+        SubscriptionStatus.ENDED,
+        SubscriptionStatus.TRIALING,
+    ):
         return []  # a trial has a clock of its own
     known = [subscription.cancel_at, awaited_until(subscription)]
-    if subscription.status is S.PAUSED and subscription.resume_on is not None:
+    if subscription.status is SubscriptionStatus.PAUSED and subscription.resume_on is not None:
         policy = await configuration.pause(read, local_day(read.now))
         known.append(periods.notice_at(subscription.resume_on, policy.notice_days))
         known.append(local_midnight(subscription.resume_on))
-    if subscription.status in _RENEWS and subscription.period_end is not None:
+    if (
+        subscription.status in SubscriptionLifecycle.RENEWING
+        and subscription.period_end is not None
+    ):
         known += await _renewal_instants(read, subscription, subscription.period_end)
     return [at for at in known if at is not None]
 

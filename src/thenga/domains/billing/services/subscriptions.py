@@ -6,9 +6,9 @@ from datetime import datetime
 
 from sqlalchemy import select
 
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     account_lock,
-    accounts,
     allocations,
     cancellations,
     conversions,
@@ -73,8 +73,6 @@ __all__ = [
     "told",
 ]
 
-S = SubscriptionStatus
-
 
 @dataclass(frozen=True, slots=True)
 class Bought:
@@ -137,16 +135,16 @@ async def _make_room(work: Work, plan: OfferedPlan) -> None:
     same = Subscription.kind == PlanKind.BASE
     if plan.kind is PlanKind.ADDON:
         same = Subscription.plan_code == plan.plan_code
-    statuses = [one.value for one in (*accounts.LIVE, S.INCOMPLETE)]
+    statuses = [one.value for one in SubscriptionLifecycle.HOLDING]
     known = select(Subscription).where(same, among(Subscription.__table__.c.status, statuses))
     for found in await work.all(known.order_by(Subscription.id), limit=100):
-        if found.status is S.TRIALING and found.trial_id is not None:
+        if found.status is SubscriptionStatus.TRIALING and found.trial_id is not None:
             for _ in range(2):  # the notice before its end, and the end, if both are due
                 await conversions.pass_time(work, found.trial_id)
         subscription = await work.lock(Subscription, found.id)
         await expiring.expire_former(work, subscription)
         await cancellations.take_effect(work, subscription)
-        if subscription.status in accounts.LIVE:
+        if subscription.status in SubscriptionLifecycle.LIVE:
             raise Duplicate(
                 "This organization has such a plan already; change it instead.",
                 existing={"domain": "billing", "type": "subscription", "id": str(found.id)},
@@ -165,7 +163,7 @@ async def _add(
             plan_version=plan.plan_version,
             kind=plan.kind,
             interval=interval.value,
-            status=S.INCOMPLETE,
+            status=SubscriptionStatus.INCOMPLETE,
             anchor_date=first.start,
             period_start=first.start,
             period_end=first.end,
@@ -219,11 +217,15 @@ async def seen(read: Reader, subscription: Subscription) -> Seen:
     row, failure = copy(subscription), await standing.open_failure(read, subscription.id)
     over = standing.over_at(row, failure)
     if await expiring.is_due(read, row):
-        row.status = S.INCOMPLETE_EXPIRED
-    elif row.status in accounts.LIVE and over is not None and over <= read.now:
-        row.status, row.ended_at, row.pending_change = S.ENDED, over, None
-    elif row.status is S.PAUSED and row.resume_on and local_midnight(row.resume_on) <= read.now:
-        row.status = S.ACTIVE
+        row.status = SubscriptionStatus.INCOMPLETE_EXPIRED
+    elif row.status in SubscriptionLifecycle.LIVE and over is not None and over <= read.now:
+        row.status, row.ended_at, row.pending_change = SubscriptionStatus.ENDED, over, None
+    elif (
+        row.status is SubscriptionStatus.PAUSED
+        and row.resume_on
+        and local_midnight(row.resume_on) <= read.now
+    ):
+        row.status = SubscriptionStatus.ACTIVE
         pausing.go_on(row, row.resume_on)
     elif await plan_changes.is_lapsed(read, row):
         row.pending_change = (row.pending_change or {}).get("former")
@@ -235,7 +237,7 @@ async def seen(read: Reader, subscription: Subscription) -> Seen:
 
 def to_renew(row: Subscription) -> Subscription:
     """As its renewal will find it: the days of a pause go on where it ends by itself (BIL-13)."""
-    if row.status is not S.PAUSED or row.resume_on is None:
+    if row.status is not SubscriptionStatus.PAUSED or row.resume_on is None:
         return row
     going_on = copy(row)
     pausing.go_on(going_on, row.resume_on)

@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.services import configuration, notices, standing, upcoming
 from thenga.domains.billing.tables import (
     Access,
@@ -54,7 +55,7 @@ async def letter(read: Reader, topic: str, about: UUID) -> Letter | None:
 
 async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     failure = await read.get(PaymentFailure, failure_id)
-    if failure.status not in standing.UNSETTLED:
+    if failure.status not in PaymentFailureLifecycle.UNSETTLED:
         return None
     invoice = await read.get(Invoice, failure.invoice_id)
     subscription = await read.get(Subscription, failure.subscription_id)

@@ -8,7 +8,7 @@ import asyncpg
 from sqlalchemy import select
 
 from thenga.domains.billing import public
-from thenga.domains.billing.lifecycles import TrialLifecycle
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle, TrialLifecycle
 from thenga.domains.billing.services import (
     account_lock,
     accounts,
@@ -129,14 +129,14 @@ async def _check_first(work: Work, account: Account) -> None:
     for trial in await work.all(select(Trial), limit=1000):
         if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
             raise TrialUsed()
-    statuses = [one.value for one in (*accounts.LIVE, SubscriptionStatus.INCOMPLETE)]
+    statuses = [one.value for one in SubscriptionLifecycle.HOLDING]
     known = select(Subscription).where(
         Subscription.kind == PlanKind.BASE, among(Subscription.__table__.c.status, statuses)
     )
     for found in await work.all(known.order_by(Subscription.id), limit=100):
         subscription = await work.lock(Subscription, found.id)
         await expiring.expire_former(work, subscription)
-        if subscription.status not in accounts.LIVE:
+        if subscription.status not in SubscriptionLifecycle.LIVE:
             continue
         if subscription.cancel_at is not None and subscription.cancel_at <= work.now:
             await subscription_moves.end(work, subscription, reason="cancelled")

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from enum import StrEnum
 
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     allocations,
     payment_methods,
@@ -33,9 +34,6 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.money import Money
-
-S = SubscriptionStatus
-_LIVE = (S.ACTIVE, S.PAST_DUE, S.SUSPENDED)
 
 
 class RenewalState(StrEnum):
@@ -83,7 +81,7 @@ class Outlook:
 
 def renews(subscription: Subscription) -> bool:
     """Whether there is a next period to be billed; an unpaid first charge has none yet."""
-    live = subscription.status in (*_LIVE, S.PAUSED) and subscription.cancel_at is None
+    live = subscription.status in SubscriptionLifecycle.PAID and subscription.cancel_at is None
     return live and subscription.period_end is not None and subscription.anchor_date is not None
 
 
@@ -155,9 +153,12 @@ async def _state(
     last: Renewal | None,
     failure: PaymentFailure | None,
 ) -> RenewalState:
-    if subscription.status is S.PAUSED:
+    if subscription.status is SubscriptionStatus.PAUSED:
         return RenewalState.PAUSED
-    if subscription.cancel_at is not None or subscription.status not in _LIVE:
+    if (
+        subscription.cancel_at is not None
+        or subscription.status not in SubscriptionLifecycle.BILLED
+    ):
         return RenewalState.NOT_RENEWING
     if failure is not None:
         return RenewalState.FAILED
@@ -181,10 +182,10 @@ async def _blockers(
     found = []
     if subscription.cancel_at is not None:
         found.append("cancelled")
-    if subscription.status is S.PAUSED:
+    if subscription.status is SubscriptionStatus.PAUSED:
         found.append("paused")
-    access = standing.access(subscription, failure, read.now)
-    if access in (Access.READ_ONLY, Access.NONE) and failure is not None:
+    level = standing.access(subscription, failure, read.now)
+    if level in (Access.READ_ONLY, Access.NONE) and failure is not None:
         found.append("payment_overdue")
     if failure is not None and failure.category is FailureCategory.HARD:
         found.append("payment_method_refused")

@@ -24,8 +24,6 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Problem, RuleViolated
 from thenga.kernel.ids import new_id
 
-A = AssignmentStatus
-
 
 class RoleBuiltIn(Problem):
     """Built-in roles are the same everywhere. Make a role of your own and change that one."""
@@ -63,7 +61,7 @@ async def assign(
         target_id=target_id,
         permission=permission,
         effect=effect,
-        status=A.SCHEDULED if starts > tenant.now else A.ACTIVE,
+        status=AssignmentStatus.SCHEDULED if starts > tenant.now else AssignmentStatus.ACTIVE,
         valid_from=starts,
         valid_to=valid_to,
         reason=reason,
@@ -73,7 +71,9 @@ async def assign(
 
 
 async def _add(work: Work, tenant: Tenant, made: PermissionAssignment) -> PermissionAssignment:
-    made.next_check_at = made.valid_to if made.status is A.ACTIVE else made.valid_from
+    made.next_check_at = (
+        made.valid_to if made.status is AssignmentStatus.ACTIVE else made.valid_from
+    )
     made.assigned_by = made.status_changed_by = work.actor.id
     made.decision_id = work.origin.decision_id
     made.status_changed_at = tenant.now
@@ -181,7 +181,7 @@ async def _must_be_new(
         )
     )
     for one in known:
-        if validity.shown_status(one, now) is not A.EXPIRED:
+        if validity.shown_status(one, now) is not AssignmentStatus.EXPIRED:
             reference = {"domain": "identity", "type": "permissionAssignment", "id": str(one.id)}
             raise Duplicate("This is assigned already.", existing=reference)
         await follow_time(work, one.id)  # over, and not yet written down

@@ -23,7 +23,6 @@ from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
 from thenga.kernel.ids import new_id
 from thenga.kernel.manifest import Audience
 
-A = AssignmentStatus
 # Who writes policies does not approve them (IDN-24).
 _APART = {
     "platform_policy_author": "platform_policy_approver",
@@ -61,7 +60,7 @@ async def assign(
             id=new_id(),
             user_id=user_id,
             role_code=role_code,
-            status=A.SCHEDULED if starts > work.now else A.ACTIVE,
+            status=AssignmentStatus.SCHEDULED if starts > work.now else AssignmentStatus.ACTIVE,
             valid_from=starts,
             valid_to=valid_to,
             reason=reason,
@@ -109,7 +108,11 @@ async def _must_hold(work: Work, role_code: str) -> None:
     mine = await work.all(
         select(PlatformRoleAssignment).where(PlatformRoleAssignment.user_id == work.actor.id)
     )
-    codes = {one.role_code for one in mine if validity.shown_status(one, work.now) is A.ACTIVE}
+    codes = {
+        one.role_code
+        for one in mine
+        if validity.shown_status(one, work.now) is AssignmentStatus.ACTIVE
+    }
     entries = await work.all(
         select(PermissionEntry).where(
             PermissionEntry.status == "active",
@@ -129,7 +132,10 @@ async def _must_fit(work: Work, user_id: UUID, role_code: str) -> None:
         select(PlatformRoleAssignment).where(PlatformRoleAssignment.user_id == user_id)
     )
     for one in known:
-        if validity.shown_status(one, work.now) not in (A.SCHEDULED, A.ACTIVE):
+        if validity.shown_status(one, work.now) not in (
+            AssignmentStatus.SCHEDULED,
+            AssignmentStatus.ACTIVE,
+        ):
             continue
         if one.role_code == role_code:
             reference = {"domain": "identity", "type": "roleAssignment", "id": str(one.id)}

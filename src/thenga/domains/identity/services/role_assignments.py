@@ -22,8 +22,6 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, RuleViolated
 from thenga.kernel.ids import new_id
 
-A = AssignmentStatus
-
 
 async def assign(
     work: Work,
@@ -78,7 +76,7 @@ async def give(
         organization_id=membership.organization_id,
         membership_id=membership.id,
         role_code=role_code,
-        status=A.SCHEDULED if starts > at else A.ACTIVE,
+        status=AssignmentStatus.SCHEDULED if starts > at else AssignmentStatus.ACTIVE,
         valid_from=starts,
         valid_to=valid_to,
         reason=reason,
@@ -188,7 +186,7 @@ async def _must_be_new(
         )
     )
     for one in known:
-        if validity.shown_status(one, now) is not A.EXPIRED:
+        if validity.shown_status(one, now) is not AssignmentStatus.EXPIRED:
             reference = {"domain": "identity", "type": "roleAssignment", "id": str(one.id)}
             raise Duplicate("This member has the role already.", existing=reference)
         await follow_time(work, one.id)  # over, and not yet written down

@@ -19,7 +19,6 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.lifecycle import explain
 
-A = AssignmentStatus
 G = TypeVar("G", bound=Assigned)
 
 
@@ -39,7 +38,9 @@ def limit_to(one: Assigned, scope: public.ScopeRef | None) -> None:
 
 def is_open(row: type[Assigned]) -> ColumnElement[bool]:
     """The condition that nothing has ended it yet, as far as it is written down."""
-    return among(row.__table__.c.status, (A.SCHEDULED.value, A.ACTIVE.value))
+    return among(
+        row.__table__.c.status, (AssignmentStatus.SCHEDULED.value, AssignmentStatus.ACTIVE.value)
+    )
 
 
 def same_scope(row: type[Assigned], scope: public.ScopeRef | None) -> ColumnElement[bool]:
@@ -54,11 +55,11 @@ def same_scope(row: type[Assigned], scope: public.ScopeRef | None) -> ColumnElem
 
 def shown_status(one: Assigned | PlatformRoleAssignment, now: datetime) -> AssignmentStatus:
     """What time has made of it, also before the sweep has written it down."""
-    if one.status not in (A.SCHEDULED, A.ACTIVE):
+    if one.status not in (AssignmentStatus.SCHEDULED, AssignmentStatus.ACTIVE):
         return one.status
     if one.valid_to is not None and now >= one.valid_to:
-        return A.EXPIRED
-    return A.SCHEDULED if now < one.valid_from else A.ACTIVE
+        return AssignmentStatus.EXPIRED
+    return AssignmentStatus.SCHEDULED if now < one.valid_from else AssignmentStatus.ACTIVE
 
 
 def is_shown_as(
@@ -68,13 +69,13 @@ def is_shown_as(
 ) -> ColumnElement[bool]:
     """The condition that a row is shown in this status now."""
     column = row.__table__.c.status
-    still_open = among(column, (A.SCHEDULED.value, A.ACTIVE.value))
+    still_open = among(column, (AssignmentStatus.SCHEDULED.value, AssignmentStatus.ACTIVE.value))
     over = sa.and_(row.valid_to.is_not(None), row.valid_to <= now)
-    if status is A.EXPIRED:
+    if status is AssignmentStatus.EXPIRED:
         return sa.or_(column == status.value, sa.and_(still_open, over))
-    if status is A.REVOKED:
+    if status is AssignmentStatus.REVOKED:
         return column == status.value
-    begun = row.valid_from > now if status is A.SCHEDULED else row.valid_from <= now
+    begun = row.valid_from > now if status is AssignmentStatus.SCHEDULED else row.valid_from <= now
     return sa.and_(still_open, sa.not_(over), begun)
 
 
@@ -109,14 +110,14 @@ async def end_all(work: Work, row: type[G], theirs: ColumnElement[bool], at: dat
 def _move_on(one: Assigned, now: datetime) -> bool:
     """Make the move that time asks for and plan the next; whether there was one."""
     shown = shown_status(one, now)
-    if one.status not in (A.SCHEDULED, A.ACTIVE):
+    if one.status not in (AssignmentStatus.SCHEDULED, AssignmentStatus.ACTIVE):
         one.next_check_at = None
         return False
-    if shown is A.EXPIRED:
+    if shown is AssignmentStatus.EXPIRED:
         AssignmentLifecycle.expire(one, at=now)
         _end(one, at=now, by=None, code="time", text=None)
         return True
-    one.next_check_at = one.valid_from if shown is A.SCHEDULED else one.valid_to
+    one.next_check_at = one.valid_from if shown is AssignmentStatus.SCHEDULED else one.valid_to
     if shown is one.status:
         return False
     AssignmentLifecycle.begin(one, at=now)

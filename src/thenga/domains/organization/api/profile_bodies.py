@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from thenga.domains.organization.services import fact_types as t
+from thenga.domains.organization.services import fact_types
 from thenga.domains.organization.services.facts import Given
 from thenga.kernel.fields import Day, Percent
 from thenga.kernel.http.bodies import Body
@@ -24,43 +24,43 @@ class Share(Body):
 class Facts(Body):
     """Facts that every keeper of the profile may state."""
 
-    legal_name: t.LegalName | None = None
-    legal_form: t.LegalForm | None = None
+    legal_name: fact_types.LegalName | None = None
+    legal_form: fact_types.LegalForm | None = None
     registration_number: Annotated[
-        t.Identifier | None, Field(description="Of the CIPC, for example 2012/123456/07.")
+        fact_types.Identifier | None, Field(description="Of the CIPC, for example 2012/123456/07.")
     ] = None
-    registration_status: t.RegistrationStatus | None = None
+    registration_status: fact_types.RegistrationStatus | None = None
     registration_date: Day | None = None
-    financial_year_end: t.MonthDay | None = None
-    trading_name: t.LegalName | None = None
-    country_of_registration: t.Country | None = None
+    financial_year_end: fact_types.MonthDay | None = None
+    trading_name: fact_types.LegalName | None = None
+    country_of_registration: fact_types.Country | None = None
     vat_registered: Annotated[bool, Field(strict=True)] | None = None
-    vat_number: t.Identifier | None = None
-    income_tax_number: t.Identifier | None = None
-    paye_number: t.Identifier | None = None
-    uif_number: t.Identifier | None = None
-    sdl_number: t.Identifier | None = None
+    vat_number: fact_types.Identifier | None = None
+    income_tax_number: fact_types.Identifier | None = None
+    paye_number: fact_types.Identifier | None = None
+    uif_number: fact_types.Identifier | None = None
+    sdl_number: fact_types.Identifier | None = None
     csd_number: Annotated[
-        t.Identifier | None, Field(description="Of the Central Supplier Database, MAAA….")
+        fact_types.Identifier | None, Field(description="Of the Central Supplier Database, MAAA….")
     ] = None
-    cidb_crs_number: t.Digits | None = None
-    coida_number: t.FundNumber | None = None
-    lei: t.Identifier | None = None
-    annual_turnover: t.Turnover | None = None
-    employee_count: t.Employees | None = None
-    founded_year: t.Year | None = None
-    sectors: t.Sectors | None = None
-    description: t.About | None = None
-    website: t.Website | None = None
+    cidb_crs_number: fact_types.Digits | None = None
+    coida_number: fact_types.FundNumber | None = None
+    lei: fact_types.Identifier | None = None
+    annual_turnover: fact_types.Turnover | None = None
+    employee_count: fact_types.Employees | None = None
+    founded_year: fact_types.Year | None = None
+    sectors: fact_types.Sectors | None = None
+    description: fact_types.About | None = None
+    website: fact_types.Website | None = None
     logo_document_id: UUID | None = None
-    languages: t.Languages | None = None
+    languages: fact_types.Languages | None = None
 
 
 class NewProfile(Facts):
     """The first facts; bank account and ownership follow when the owner's rights are there."""
 
-    legal_name: t.LegalName
-    legal_form: t.LegalForm
+    legal_name: fact_types.LegalName
+    legal_form: fact_types.LegalForm
 
 
 class ChangeProfile(Facts):
@@ -73,7 +73,7 @@ class ChangeProfile(Facts):
     disability_owned_percent: Share | None = None
     veteran_owned_percent: Share | None = None
     bank_account: Annotated[
-        t.BankAccount | None,
+        fact_types.BankAccount | None,
         Field(
             description="Needs `If-Match`, a fresh proof and its own permission. A change takes "
             "effect after a day, and every owner is told at once."
@@ -100,5 +100,5 @@ def _given(key: str, value: Any) -> Given | None:
     if value is None:
         return None
     if isinstance(value, Share):
-        return Given(t.stored(key, value.value), value.basis)
-    return Given(t.stored(key, value))
+        return Given(fact_types.stored(key, value.value), value.basis)
+    return Given(fact_types.stored(key, value))

@@ -36,13 +36,12 @@ from thenga.kernel.errors import Problem
 from thenga.kernel.gate import HeldAs
 from thenga.kernel.lifecycle import Move
 
-V = CapabilityVerification
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "title": Capability.title}
 _LONGEST = timedelta(days=400)
 # What a verifier looked at; a change of it is to be checked again (ORG-6).
 _CHECKED = frozenset({"title", "classifications", "cidb", "capacity", "areas"})
 _PROVEN = ("verification_status", "verified_until")
-_OPEN = (V.UNDER_REVIEW, V.VERIFIED)
+_OPEN = (CapabilityVerification.UNDER_REVIEW, CapabilityVerification.VERIFIED)
 
 
 class EvidenceNotLive(Problem):
@@ -150,12 +149,14 @@ async def look_again(work: Work, evidence_ids: Iterable[UUID]) -> None:
     if not ids:
         return
     statement = records.kept(Capability, archived=False).where(
-        Capability.verification_status == V.VERIFIED,
+        Capability.verification_status == CapabilityVerification.VERIFIED,
         evidence.refers_to(Capability.evidence_refs, ids),
     )
     for found in await work.all(statement):
         row = await work.lock(Capability, found.id)
-        if row.verification_status is V.VERIFIED and not await _live(work, row):
+        if row.verification_status is CapabilityVerification.VERIFIED and not await _live(
+            work, row
+        ):
             await _lapse(work, row)
 
 
@@ -171,7 +172,7 @@ def as_of(row: Capability, now: datetime) -> Capability:
     if not _is_over(row, now):
         return row
     shown = copy(row)
-    shown.verification_status = V.LAPSED
+    shown.verification_status = CapabilityVerification.LAPSED
     return shown
 
 
@@ -186,7 +187,7 @@ async def _lapse(work: Work, row: Capability) -> None:
 async def _lock(work: Work, capability_id: UUID) -> Capability:
     row = await work.lock(Capability, capability_id)
     if _is_over(row, work.now):
-        row.verification_status, row.next_check_at = V.LAPSED, None
+        row.verification_status, row.next_check_at = CapabilityVerification.LAPSED, None
     return row
 
 
@@ -212,7 +213,10 @@ async def _follow(work: Work, row: Capability, before: list[dict[str, str]]) -> 
     move = _consequence(row, before, set(work.changes(row)))
     if move is not None:
         move(row, at=work.now)
-    if row.verification_status is not V.VERIFIED and row.verified_until is not None:
+    if (
+        row.verification_status is not CapabilityVerification.VERIFIED
+        and row.verified_until is not None
+    ):
         row.verified_until = row.next_check_at = None
         await checks.end(work, row)
 
@@ -220,11 +224,11 @@ async def _follow(work: Work, row: Capability, before: list[dict[str, str]]) -> 
 def _consequence(row: Capability, before: list[dict[str, str]], changed: set[str]) -> Move | None:
     moves, status = CapabilityVerificationLifecycle, row.verification_status
     if not row.evidence_refs:
-        return None if status is V.CLAIMED else moves.detach_evidence
+        return None if status is CapabilityVerification.CLAIMED else moves.detach_evidence
     if status in _OPEN:
         lost = any(one not in row.evidence_refs for one in before)
         return moves.reopen if lost or changed & _CHECKED else None
-    waits = status is not V.EVIDENCE_ATTACHED
+    waits = status is not CapabilityVerification.EVIDENCE_ATTACHED
     return moves.attach_evidence if waits and row.evidence_refs != before else None
 
 
@@ -288,16 +292,20 @@ def _normal(fields: dict[str, Any]) -> dict[str, Any]:
 
 def _is_over(row: Capability, now: datetime) -> bool:
     ends = row.verified_until
-    return row.verification_status is V.VERIFIED and ends is not None and ends <= now
+    return (
+        row.verification_status is CapabilityVerification.VERIFIED
+        and ends is not None
+        and ends <= now
+    )
 
 
 def _is_now(status: CapabilityVerification, now: datetime) -> ColumnElement[bool]:
     written = Capability.verification_status
     over = Capability.verified_until <= now
-    if status is V.VERIFIED:
+    if status is CapabilityVerification.VERIFIED:
         return (written == status) & ~over
-    if status is V.LAPSED:
-        return (written == status) | ((written == V.VERIFIED) & over)
+    if status is CapabilityVerification.LAPSED:
+        return (written == status) | ((written == CapabilityVerification.VERIFIED) & over)
     return written == status
 
 

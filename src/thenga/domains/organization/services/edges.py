@@ -50,31 +50,29 @@ class Edge:
     end: Node
 
 
-E = EdgeType
-
 # The company does it to the record.
 HELD: Mapping[str, EdgeType] = {
-    "address": E.LOCATED_AT,
-    "service": E.OFFERS,
-    "product": E.OFFERS,
-    "capability": E.CLAIMS,
-    "equipment": E.OWNS,
-    "fleetAsset": E.OWNS,
+    "address": EdgeType.LOCATED_AT,
+    "service": EdgeType.OFFERS,
+    "product": EdgeType.OFFERS,
+    "capability": EdgeType.CLAIMS,
+    "equipment": EdgeType.OWNS,
+    "fleetAsset": EdgeType.OWNS,
 }
 # The record does it to the company.
 SERVES: Mapping[str, EdgeType] = {
-    "director": E.DIRECTS,
-    "contact": E.WORKS_FOR,
-    "organizationUser": E.WORKS_FOR,
-    "pastProject": E.PERFORMED_WITH,
+    "director": EdgeType.DIRECTS,
+    "contact": EdgeType.WORKS_FOR,
+    "organizationUser": EdgeType.WORKS_FOR,
+    "pastProject": EdgeType.PERFORMED_WITH,
 }
 # The field of a record that names another record, the edge, and the type at its end.
 LINKS: Mapping[str, tuple[EdgeType, str]] = {
-    "location_address_id": (E.LOCATED_AT, "address"),
+    "location_address_id": (EdgeType.LOCATED_AT, "address"),
 }
 # As above, and the edge leads from the other one to the record.
 LINKED_FROM: Mapping[str, tuple[EdgeType, str]] = {
-    "past_project_id": (E.CONFIRMED_BY, "pastProject"),
+    "past_project_id": (EdgeType.CONFIRMED_BY, "pastProject"),
 }
 # Fields that hold references: of another domain they are evidence, of our own they prove.
 REFERENCES = ("evidence_refs", "document_refs")
@@ -131,27 +129,31 @@ def _referred(
         for reference in values.get(field) or ():
             there = of_reference(reference)
             ours = "." not in there.type
-            yield Edge(E.PROVES, there, here) if ours else Edge(E.EVIDENCED_BY, here, there)
+            yield (
+                Edge(EdgeType.PROVES, there, here)
+                if ours
+                else Edge(EdgeType.EVIDENCED_BY, here, there)
+            )
     for origin in (values.get("contract_ref"), source):
         if origin and {"domain", "type", "id"} <= origin.keys():
-            yield Edge(E.DERIVED_FROM, here, of_reference(origin))
+            yield Edge(EdgeType.DERIVED_FROM, here, of_reference(origin))
 
 
 def claimed(fact: Node, organization_id: UUID) -> Edge:
     """The company says so."""
-    return Edge(E.CLAIMS, company(organization_id), fact)
+    return Edge(EdgeType.CLAIMS, company(organization_id), fact)
 
 
 def denied(fact: Node, statement_id: UUID) -> Edge:
     """Another statement or check says otherwise."""
-    return Edge(E.CONFLICTS_WITH, fact, Node("statement", str(statement_id)))
+    return Edge(EdgeType.CONFLICTS_WITH, fact, Node("statement", str(statement_id)))
 
 
 def taken_from(fact: Node, source: Mapping[str, Any] | None, *, checked: bool) -> Iterator[Edge]:
     """Where a statement was taken from, or what a check looked at, where that is a reference."""
     for named in (source, *(source or {}).values()):
         if isinstance(named, Mapping) and {"domain", "type", "id"} <= named.keys():
-            kind = E.EVIDENCED_BY if checked else E.DERIVED_FROM
+            kind = EdgeType.EVIDENCED_BY if checked else EdgeType.DERIVED_FROM
             yield Edge(kind, fact, of_reference(named))
 
 

@@ -27,8 +27,6 @@ MOST_NODES, MOST_EDGES = 500, 2000
 MOST_MS = 300
 _MOST_HIDDEN = 5000  # of one level; more are not counted one by one
 
-E = GraphEdge
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -156,8 +154,8 @@ def _around(read: Reader, walk: _Walk, frontier: Sequence[str]) -> Subquery:
     """Key and type of whatever an edge that holds now leads to, in either direction."""
     begun = _keys(frontier, "frontier")
     ways = (
-        (E.from_key, E.to_key, E.to_type),
-        (E.to_key, E.from_key, E.from_type),
+        (GraphEdge.from_key, GraphEdge.to_key, GraphEdge.to_type),
+        (GraphEdge.to_key, GraphEdge.from_key, GraphEdge.from_type),
     )
     return union_all(
         *(
@@ -172,9 +170,16 @@ def _around(read: Reader, walk: _Walk, frontier: Sequence[str]) -> Subquery:
 async def _between(read: Reader, walk: _Walk, keys: Sequence[str]) -> Sequence[Record]:
     """The edges among what is shown; one more than may be shown where there are more."""
     starts, ends = _keys(keys, "starts"), _keys(keys, "ends")
-    shown = (E.edge_type, E.from_key, E.to_key, E.kind, E.since, E.until)
+    shown = (
+        GraphEdge.edge_type,
+        GraphEdge.from_key,
+        GraphEdge.to_key,
+        GraphEdge.kind,
+        GraphEdge.since,
+        GraphEdge.until,
+    )
     statement = select(*shown).where(
-        *_live(read, walk), E.from_key == starts.c.key, E.to_key == ends.c.key
+        *_live(read, walk), GraphEdge.from_key == starts.c.key, GraphEdge.to_key == ends.c.key
     )
     in_order = statement.order_by(*(one.collate("C") for one in shown[:3]))
     return await read.records(in_order.limit(MOST_EDGES + 1))
@@ -188,9 +193,12 @@ def _keys(keys: Collection[str], name: str) -> Any:
 
 def _live(read: Reader, walk: _Walk) -> list[ColumnElement[bool]]:
     """An edge of this organization that holds now and is of a type asked for."""
-    mine = [E.organization_id == read.organization_id, or_(E.until.is_(None), E.until > walk.now)]
+    mine = [
+        GraphEdge.organization_id == read.organization_id,
+        or_(GraphEdge.until.is_(None), GraphEdge.until > walk.now),
+    ]
     if walk.asked.edge_types:
-        mine.append(among(E.edge_type, map(str, walk.asked.edge_types)))
+        mine.append(among(GraphEdge.edge_type, map(str, walk.asked.edge_types)))
     return mine
 
 

@@ -41,7 +41,6 @@ from thenga.domains.organization.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 
-P = Permission
 Found = dict[str, Any]
 _ZONE = ZoneInfo("Africa/Johannesburg")
 
@@ -62,26 +61,28 @@ def _known(row: type[Record], read: Permission, label: Callable[[Any], str | Non
 NODE_TYPES: Mapping[str, NodeType] = {
     records.type_of(known.row): known
     for known in (
-        _known(Director, P.DIRECTOR_READ, lambda one: _name(one.given_names, one.surname)),
-        _known(Contact, P.CONTACT_READ, lambda one: one.name),
-        _known(OrganizationUser, P.USER_READ, lambda one: one.job_title),
-        _known(Address, P.ADDRESS_READ, lambda one: one.label or f"{one.line1}, {one.city}"),
-        _known(Service, P.SERVICE_READ, lambda one: one.name),
-        _known(Product, P.PRODUCT_READ, lambda one: one.name),
-        _known(Capability, P.CAPABILITY_READ, lambda one: one.title),
-        _known(Equipment, P.EQUIPMENT_READ, lambda one: one.name),
-        _known(FleetAsset, P.FLEET_ASSET_READ, lambda one: one.name),
-        _known(PastProject, P.PAST_PROJECT_READ, lambda one: one.title),
+        _known(Director, Permission.DIRECTOR_READ, lambda one: _name(one.given_names, one.surname)),
+        _known(Contact, Permission.CONTACT_READ, lambda one: one.name),
+        _known(OrganizationUser, Permission.USER_READ, lambda one: one.job_title),
+        _known(
+            Address, Permission.ADDRESS_READ, lambda one: one.label or f"{one.line1}, {one.city}"
+        ),
+        _known(Service, Permission.SERVICE_READ, lambda one: one.name),
+        _known(Product, Permission.PRODUCT_READ, lambda one: one.name),
+        _known(Capability, Permission.CAPABILITY_READ, lambda one: one.title),
+        _known(Equipment, Permission.EQUIPMENT_READ, lambda one: one.name),
+        _known(FleetAsset, Permission.FLEET_ASSET_READ, lambda one: one.name),
+        _known(PastProject, Permission.PAST_PROJECT_READ, lambda one: one.title),
         # The client's person is sealed; whom one asked stands with the reference itself.
-        _known(ClientReference, P.CLIENT_REFERENCE_READ, lambda one: one.status.value),
+        _known(ClientReference, Permission.CLIENT_REFERENCE_READ, lambda one: one.status.value),
     )
 }
 # Facts and what is said of them are no records; seeing them is one right.
 FACT, STATEMENT = "fact", "statement"
 READ: Mapping[str, Permission] = {
     **{kind: known.read for kind, known in NODE_TYPES.items()},
-    FACT: P.PROFILE_READ,
-    STATEMENT: P.PROFILE_READ,
+    FACT: Permission.PROFILE_READ,
+    STATEMENT: Permission.PROFILE_READ,
 }
 
 

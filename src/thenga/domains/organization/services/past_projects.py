@@ -39,7 +39,6 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.ids import new_id
 
-K = PastProjectVerification
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "title": PastProject.title}
 _ONCE = "A project for this client under this contract number is recorded already."
 # What a verifier looked at; a change of it is to be checked again (ORG-6).
@@ -107,7 +106,10 @@ async def change(work: Work, past_project_id: UUID, *, fields: dict[str, Any]) -
     await _check(work, row)
     if _CHECKED & work.changes(row).keys():
         await checks.end(work, row)
-        if row.verification_status in (K.PENDING, K.FAILED):
+        if row.verification_status in (
+            PastProjectVerification.PENDING,
+            PastProjectVerification.FAILED,
+        ):
             PastProjectVerificationLifecycle.lose(row, at=work.now)
     await _settle(work, row)
     with records.once(_ONCE, field="contractNumber"):
@@ -184,9 +186,12 @@ async def _settle(work: Work, row: PastProject) -> None:
     proven = await _proofs(work, row)
     if proven != row.verified_by:
         row.verified_by = proven
-    if proven and row.verification_status in (K.UNVERIFIED, K.PENDING):
+    if proven and row.verification_status in (
+        PastProjectVerification.UNVERIFIED,
+        PastProjectVerification.PENDING,
+    ):
         PastProjectVerificationLifecycle.verify(row, at=work.now)
-    elif not proven and row.verification_status is K.VERIFIED:
+    elif not proven and row.verification_status is PastProjectVerification.VERIFIED:
         PastProjectVerificationLifecycle.lose(row, at=work.now)
 
 

@@ -40,7 +40,6 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, Unauthenticated, ValidationFailed
 
-I = InvitationStatus  # noqa: E741  # as the lifecycles write it
 _TWO_TABS = timedelta(seconds=30)  # how long a second tab of a newcomer is still the first one
 
 
@@ -120,9 +119,12 @@ async def decline(work: Work, invitation_id: UUID, *, token: str) -> Invitation:
     digest = tokens.digest(token)
     link = await _hold_link(work, digest)
     tenant, invitation = await _hold(work, link, invitation_id)
-    if invitation.link_hash != digest and invitation.status is I.PENDING:
+    if invitation.link_hash != digest and invitation.status is InvitationStatus.PENDING:
         raise InvitationOver("A newer letter was sent; use the link in that one.")
-    if shown_status(invitation, tenant.now) not in (I.PENDING, I.DECLINED):
+    if shown_status(invitation, tenant.now) not in (
+        InvitationStatus.PENDING,
+        InvitationStatus.DECLINED,
+    ):
         raise InvitationOver()
     await end(work, tenant, invitation, InvitationLifecycle.decline, by=work.actor.id)
     return invitation
@@ -155,7 +157,7 @@ def _is_second_tab(seen: Seen, password: str | None) -> bool:
     invitation = seen.invitation
     return (
         password is not None
-        and invitation.status is I.ACCEPTED
+        and invitation.status is InvitationStatus.ACCEPTED
         and seen.account is not None
         and invitation.accepted_by_user_id == seen.account.user_id
         and invitation.status_changed_at is not None
@@ -193,12 +195,15 @@ async def _again(work: Work, link: OneTimeLink, password: str) -> Accepted:
 async def _join(work: Work, link: OneTimeLink, invitation_id: UUID, one: Standing) -> Membership:
     """Under the lock of the organization: everything is asked again, then one membership."""
     tenant, invitation = await _hold(work, link, invitation_id)
-    if invitation.status is I.ACCEPTED and invitation.accepted_by_user_id == one.user_id:
+    if (
+        invitation.status is InvitationStatus.ACCEPTED
+        and invitation.accepted_by_user_id == one.user_id
+    ):
         assert invitation.membership_id is not None  # noqa: S101  # written with the answer
         return await work.get(Membership, invitation.membership_id)
-    if invitation.status is I.PENDING and invitation.link_hash != link.hash:
+    if invitation.status is InvitationStatus.PENDING and invitation.link_hash != link.hash:
         raise InvitationOver("A newer letter was sent; use the link in that one.")
-    if shown_status(invitation, tenant.now) is not I.PENDING:
+    if shown_status(invitation, tenant.now) is not InvitationStatus.PENDING:
         raise InvitationOver()
     await _ask_inviter_again(work, tenant, invitation)
     membership = await _membership(work, tenant, invitation, one)

@@ -31,7 +31,6 @@ LIVES = timedelta(days=7)
 REMINDED_AFTER = timedelta(days=5)
 APART = timedelta(minutes=10)
 MOST_AGAIN = 5  # letters after the first
-I = InvitationStatus  # noqa: E741  # as the lifecycles write it
 
 
 async def create(
@@ -56,7 +55,7 @@ async def create(
         email_key=key,
         role_codes=sorted(set(role_codes)),
         message=message,
-        status=I.PENDING,
+        status=InvitationStatus.PENDING,
         invited_by_user_id=work.user_id,
         expires_at=tenant.now + LIVES,
         status_changed_at=tenant.now,
@@ -76,7 +75,7 @@ async def resend(work: Work, invitation_id: UUID) -> Invitation:
     """A new letter with a new link; whoever sends it is the one who invites now (IDN-20)."""
     tenant = await tenants.hold(work)
     invitation = await work.lock(Invitation, invitation_id)
-    if shown_status(invitation, tenant.now) is not I.PENDING:
+    if shown_status(invitation, tenant.now) is not InvitationStatus.PENDING:
         told: dict[str, Any] = {
             "from": shown_status(invitation, tenant.now),
             "operation": "resend",
@@ -122,7 +121,10 @@ async def follow_time(work: Work, invitation_id: UUID) -> None:
     due = invitation.next_check_at
     if due is None or due > tenant.now:
         return
-    if shown_status(invitation, tenant.now) is I.EXPIRED and invitation.status is I.PENDING:
+    if (
+        shown_status(invitation, tenant.now) is InvitationStatus.EXPIRED
+        and invitation.status is InvitationStatus.PENDING
+    ):
         await end(work, tenant, invitation, InvitationLifecycle.expire, by=None)
         return
     text = tokens.mint(tokens.Prefix.LINK)
@@ -168,10 +170,12 @@ async def _check_giver(work: Work, tenant: Tenant, role_codes: Sequence[str]) ->
 async def _must_be_new(work: Work, tenant: Tenant, key: bytes) -> None:
     """Tells only of what the organization sent itself, and of cards that it sees (IDN-52)."""
     open_ones = await work.all(
-        select(Invitation).where(Invitation.email_key == key, Invitation.status == I.PENDING.value)
+        select(Invitation).where(
+            Invitation.email_key == key, Invitation.status == InvitationStatus.PENDING.value
+        )
     )
     for one in open_ones:
-        if shown_status(one, tenant.now) is I.PENDING:
+        if shown_status(one, tenant.now) is InvitationStatus.PENDING:
             raise _known("invitation", one.id, "This address has an open invitation already.")
         held = await work.lock(Invitation, one.id)  # over, and not yet written down
         await end(work, tenant, held, InvitationLifecycle.expire, by=None)
@@ -193,9 +197,9 @@ def _known(kind: str, key: UUID, said: str) -> Duplicate:
 
 def _is_shown_as(status: InvitationStatus, now: datetime) -> ColumnElement[bool]:
     column = Invitation.__table__.c.status
-    pending = column == I.PENDING.value
-    if status is I.PENDING:
+    pending = column == InvitationStatus.PENDING.value
+    if status is InvitationStatus.PENDING:
         return sa.and_(pending, Invitation.expires_at > now)
-    if status is I.EXPIRED:
+    if status is InvitationStatus.EXPIRED:
         return sa.or_(column == status.value, sa.and_(pending, Invitation.expires_at <= now))
     return column == status.value

@@ -21,8 +21,6 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem
 from thenga.kernel.lifecycle import Move, explain
 
-M = MembershipStatus
-
 
 class MembershipVoid(Problem):
     """Whoever asked you to join may no longer give these roles. Ask the organization again."""
@@ -139,7 +137,7 @@ async def _guard_owner(
     """An owner is changed by owners only, and never the last one (IDN-19, SEC-57)."""
     if not await rights.is_or_becomes_owner(work, membership.id, tenant.now):
         return
-    if previous is M.ACTIVE:
+    if previous is MembershipStatus.ACTIVE:
         await owners.must_remain(work, tenant, without=membership.id)
     if membership.user_id != work.actor.id:
         giver = await rights.giver(work, work.user_id, tenant.now)
