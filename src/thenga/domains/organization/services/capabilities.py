@@ -5,7 +5,7 @@ Two axes: whether the claim stands (`status`), and whether it is proven (`verifi
 
 from collections.abc import Iterable
 from copy import copy
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -27,8 +27,8 @@ from thenga.domains.organization.services import (
     records,
 )
 from thenga.domains.organization.services.checks import Check
-from thenga.domains.organization.services.expiries import midnight
 from thenga.domains.organization.tables import Capability, CapabilityVerification, Outcome
+from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -266,7 +266,7 @@ async def _ends(work: Work, row: Capability) -> datetime:
     days = [one.valid_until for one in live if one.valid_until is not None]
     if row.cidb is not None and row.cidb["valid_until"] is not None:
         days.append(date.fromisoformat(row.cidb["valid_until"]))
-    over = [midnight(day + timedelta(days=1)).astimezone(UTC) for day in days]
+    over = [local_midnight(day + timedelta(days=1)) for day in days]
     return min([work.now + _LONGEST, *over])
 
 

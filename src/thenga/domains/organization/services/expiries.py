@@ -5,9 +5,11 @@ Pure functions of days; South African days are made of instants in one zone.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
+
+from thenga.kernel.calendar import local_midnight
 
 ZONE = ZoneInfo("Africa/Johannesburg")
 _FIRST_DAY, _LAST_DAY = date(1900, 1, 1), date(2200, 12, 31)  # of all that a body can name
@@ -64,7 +66,7 @@ def days_in(state: ExpiryState, today: date, grace_days: int = 0) -> tuple[date,
 def steps(expiry: Expiry) -> list[tuple[datetime, int]]:
     """The instants at which this expiry is told, with the days left, earliest first."""
     told = (*WINDOW_DAYS, -expiry.grace_days) if expiry.grace_days else WINDOW_DAYS
-    return [(midnight(expiry.on - timedelta(days=left)), left) for left in told]
+    return [(local_midnight(expiry.on - timedelta(days=left)), left) for left in told]
 
 
 def next_step(expiries: Iterable[Expiry], after: datetime) -> datetime | None:
@@ -75,8 +77,3 @@ def next_step(expiries: Iterable[Expiry], after: datetime) -> datetime | None:
 def next_expiry(expiries: Iterable[Expiry], today: date) -> date | None:
     """The last valid day that comes first, as it is today."""
     return min((one.on for one in expiries if one.on >= today), default=None)
-
-
-def midnight(day: date) -> datetime:
-    """The instant at which that day begins."""
-    return datetime.combine(day, time(0), tzinfo=ZONE)
