@@ -11,7 +11,7 @@ from thenga import topology
 from thenga.kernel.http.operations import operations
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
-BILLING = "src/thenga/domains/billing/services/plans.py"
+BILLING = "src/thenga/domains/billing/services/catalogue/plans.py"
 
 
 def names(made: Rotation, domain: str) -> set[str]:

@@ -15,8 +15,8 @@ from pydantic import SecretStr
 from sqlalchemy import select
 
 from thenga.domains.identity.services.decisions._statement import _PERSON
-from thenga.domains.organization.services.edges import _FIRST
-from thenga.domains.organization.services.health_due import _MARK, SOON
+from thenga.domains.organization.services.records.edges import _FIRST
+from thenga.domains.organization.services.records.health_due import _MARK, SOON
 from thenga.domains.organization.tables import Equipment, RecordVersion
 from thenga.kernel import secret_settings
 from thenga.kernel.actors import SYSTEM, Scope

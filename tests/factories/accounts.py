@@ -9,7 +9,7 @@ from uuid import UUID
 import pyotp
 
 from tests.factories.identity import Person, working
-from thenga.domains.identity.services import accounts, names
+from thenga.domains.identity.services.accounts import accounts, names
 from thenga.domains.identity.services.auth import _hashing, _links
 from thenga.domains.identity.tables import (
     FactorKind,
@@ -63,7 +63,7 @@ async def account(
     """An address with an account, by the service that makes them."""
     email = f"{new_id().hex}@example.test"
     work = working(host)
-    made = await accounts.add(
+    made = await accounts.add_user(
         work,
         names.account_key(host, email),
         email=email,
@@ -74,7 +74,7 @@ async def account(
     if status is not UserStatus.PENDING_VERIFICATION:
         held = await work.lock(UserAccount, made.id)
         held.status, held.email_verified_at = status, work.now
-        await accounts.save(work, held)
+        await accounts.save_user(work, held)
     if password and status is not UserStatus.PENDING_VERIFICATION:
         await work.add(Password(user_id=made.id, phc=phc()))
     await work.finish()

@@ -6,8 +6,9 @@ from uuid import UUID, uuid4
 
 import asyncpg
 
-from thenga.domains.billing.services import entitlements, journal
-from thenga.domains.billing.services.journal import Booking, SourceOf
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.ledger import journal
+from thenga.domains.billing.services.ledger.journal import Booking, EntrySource
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -187,7 +188,7 @@ async def running_trial(host: Host, organization_id: UUID) -> Trial:
 async def followed(host: Host, organization_id: UUID) -> None:
     """What is held as its sources say, so that a call changes no more than it does itself."""
     work = working(host, organization_id)
-    await entitlements.follow(work, reason="test")
+    await current.refresh(work, reason="test")
     await work.finish()
 
 
@@ -197,7 +198,7 @@ async def without_trial(host: Host, organization_id: UUID) -> None:
     await work.lock_by(Account)
     await work.run("UPDATE billing.trial SET status = 'expired' WHERE status = 'active'")
     await work.run(_END_BASES)
-    await entitlements.follow(work, reason="test")
+    await current.refresh(work, reason="test")
     await work.finish()
 
 
@@ -206,7 +207,7 @@ async def entry(
 ) -> JournalEntry:
     """One booking of its own."""
     work = working(host, organization_id)
-    source = SourceOf("test", new_id(), f"test:{uuid4()}")
+    source = EntrySource("test", new_id(), f"test:{uuid4()}")
     made = await journal.post(work, booking, book=book, source=source, occurred_at=work.now)
     await work.finish()
     return made

@@ -7,18 +7,13 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tests.factories import billing
-from thenga.domains.billing.services import (
-    allocations,
-    credit_notes,
-    invoices,
-    journal,
-    numbering,
-    prints,
-)
-from thenga.domains.billing.services.document_lines import lines_of
-from thenga.domains.billing.services.invoices import DraftLine
-from thenga.domains.billing.services.journal import SourceOf
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.invoicing import credit_notes, invoices, issuing
+from thenga.domains.billing.services.invoicing.invoices import DraftLine
+from thenga.domains.billing.services.invoicing.lines import invoice_lines
+from thenga.domains.billing.services.ledger import credit, journal
+from thenga.domains.billing.services.ledger.journal import EntrySource
+from thenga.domains.billing.services.pricing.periods import Period
+from thenga.domains.billing.services.printing import pdf_archive
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -116,9 +111,9 @@ async def draft(
             await work.save(held)
         chosen = lines or (line(),)
         given = {"subscription_id": chosen[0].subscription_id} | given
-        made = await invoices.draft(work, held, purpose=purpose, lines=chosen, **given)
+        made = await invoices.draft_invoice(work, held, purpose=purpose, lines=chosen, **given)
         if released:
-            await invoices.release(work, made)
+            await invoices.release_invoice(work, made)
         await _finish(work, by_worker=by_worker)
         return made
     finally:
@@ -135,7 +130,7 @@ async def _finish(work: Work, *, by_worker: bool = False) -> None:
 async def pay(host: Host, organization_id: UUID, amount: str, *, book: Book = Book.LIVE) -> None:
     """Money of the organization, as credit."""
     await billing.entry(
-        host, organization_id, journal.payment("paystack", Money.of(amount)), book=book
+        host, organization_id, journal.payment_booking("paystack", Money.of(amount)), book=book
     )
 
 
@@ -153,10 +148,10 @@ async def issued(
     held = await work.lock(Invoice, made.id)
     money = Money(held.amount_due_minor, held.currency)
     if paid:
-        source = SourceOf("payment", uuid4(), f"payment:{made.id}")
-        booking = journal.payment("paystack", money)
+        source = EntrySource("payment", uuid4(), f"payment:{made.id}")
+        booking = journal.payment_booking("paystack", money)
         await journal.post(work, booking, book=held.book, source=source, occurred_at=work.now)
-    await invoices.release(work, held, paid=money if paid else None)
+    await invoices.release_invoice(work, held, paid=money if paid else None)
     await _finish(work)
     await number_all(host, organization_id, ahead=ahead)
     return await get(host, Invoice, organization_id, made.id)
@@ -175,7 +170,7 @@ async def number_all(
         work = system(host, organization_id, ahead=ahead)
         held = await work.find(Account)
         assert held is not None
-        await numbering.issue_next(work, seller=seller, book=held.book)
+        await issuing.issue_next(work, seller=seller, book=held.book)
         told += [event for event, _ in work._events]
         more = bool(work._events)
         await _finish(work)
@@ -189,13 +184,13 @@ async def print_all(host: Host, organization_id: UUID, *ids: UUID) -> None:
     for document_id in ids:
         work = billing.working(host, organization_id)
         try:
-            order = await prints.order(work, document_id)
+            order = await pdf_archive.sheets_to_print(work, document_id)
             if order is not None:
                 made = {
-                    one: prints.typeset(sheet, made_at=order.made_at)
+                    one: pdf_archive.typeset(sheet, made_at=order.made_at)
                     for one, sheet in order.sheets.items()
                 }
-                await prints.keep(work, document_id, made)
+                await pdf_archive.store_pdfs(work, document_id, made)
             await work.finish()
         finally:
             await work.close()
@@ -213,15 +208,15 @@ async def credited(
     for amount in amounts:
         work = billing.working(host, invoice.organization_id, ahead=ahead)
         held = await work.lock(Invoice, invoice.id)
-        first = (await lines_of(work, invoice.id))[0]
-        note = await credit_notes.draft(
+        first = (await invoice_lines(work, invoice.id))[0]
+        note = await credit_notes.draft_credit_note(
             work,
             held,
             credited=[(first.id, Money.of(amount))],
             reason_code=CreditReason.GOODWILL,
             explanation="As agreed on the telephone",
         )
-        await credit_notes.release(work, note, cut_span_at=cut_span_at)
+        await credit_notes.release_credit_note(work, note, cut_span_at=cut_span_at)
         await _finish(work)
         await number_all(host, invoice.organization_id, ahead=ahead)
         made.append(await get(host, CreditNote, invoice.organization_id, note.id))
@@ -230,7 +225,7 @@ async def credited(
 
 async def lines(host: Host, invoice: Invoice) -> Sequence[InvoiceLine]:
     work = billing.working(host, invoice.organization_id)
-    found = await lines_of(work, invoice.id)
+    found = await invoice_lines(work, invoice.id)
     await work.close()
     return found
 
@@ -246,7 +241,7 @@ async def get(host: Host, row: type[Any], organization_id: UUID, row_id: UUID) -
 async def discarded(host: Host, organization_id: UUID) -> Invoice:
     made = await draft(host, organization_id)
     work = billing.working(host, organization_id)
-    await invoices.discard(work, await work.lock(Invoice, made.id))
+    await invoices.discard_draft(work, await work.lock(Invoice, made.id))
     await work.finish()
     return made
 
@@ -254,7 +249,7 @@ async def discarded(host: Host, organization_id: UUID) -> Invoice:
 async def written_off(host: Host, organization_id: UUID) -> Invoice:
     made = await issued(host, organization_id)
     work = billing.working(host, organization_id)
-    await allocations.write_off(work, await work.lock(Invoice, made.id))
+    await credit.write_off_rest(work, await work.lock(Invoice, made.id))
     await work.finish()
     return made
 

@@ -4,9 +4,9 @@ from typing import Any
 from uuid import UUID
 
 from tests.factories.organization import working
-from thenga.domains.organization.services import facts, suggestions
-from thenga.domains.organization.services.facts import Given, Picture
-from thenga.domains.organization.services.suggestions import Proposal
+from thenga.domains.organization.services import facts
+from thenga.domains.organization.services.facts import Given, Picture, suggestions
+from thenga.domains.organization.services.facts.suggestions import Proposal
 from thenga.domains.organization.tables import FactSuggestion, ImportedStatement
 from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
@@ -42,7 +42,7 @@ async def suggestion(
         sources=[{"reference": "document 7"}],
         produced_by={"name": "profile-reader", "version": "3.1"},
     )
-    made, _ = await suggestions.propose(work, proposal)
+    made, _ = await suggestions.propose_suggestions(work, proposal)
     await work.finish()
     return made
 

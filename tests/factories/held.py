@@ -7,9 +7,12 @@ from uuid import UUID
 
 from tests.factories import billing
 from thenga.domains.billing.public import UsageEntry, UsageReceipt
-from thenga.domains.billing.services import entitlements, grants, invoices, periods, usage
-from thenga.domains.billing.services.invoices import DraftLine
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.entitlements import current, grants
+from thenga.domains.billing.services.invoicing import invoices
+from thenga.domains.billing.services.invoicing.invoices import DraftLine
+from thenga.domains.billing.services.pricing import periods
+from thenga.domains.billing.services.pricing.periods import Period
+from thenga.domains.billing.services.usage import recording
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -42,7 +45,7 @@ async def subscribed(
     owner = await billing.account(host, organization_id, again=True)
     work = billing.working(host, organization_id)
     begun = anchor or local_day(work.now)
-    period = periods.containing(begun, interval, local_day(work.now))
+    period = periods.period_containing(begun, interval, local_day(work.now))
     made = await work.add(
         Subscription(
             organization_id=organization_id,
@@ -58,7 +61,7 @@ async def subscribed(
             **fields,
         )
     )
-    await entitlements.follow(work, reason="made by a factory")
+    await current.refresh(work, reason="made by a factory")
     await work.finish()
     return made
 
@@ -85,10 +88,10 @@ async def paid(
         plan_version=1,
         key=f"recurring:{subscription.id}:{days.start}",
     )
-    made = await invoices.draft(
+    made = await invoices.draft_invoice(
         work, account, purpose=Purpose.FIRST, lines=[line], subscription_id=subscription.id
     )
-    await invoices.release(work, made)
+    await invoices.release_invoice(work, made)
     await work.finish()
     return made
 
@@ -103,11 +106,11 @@ async def used(
     """Usage as a service reports it."""
     work = billing.working(host, organization_id, ahead=ahead or timedelta(0))
     given = [
-        usage.Entry(e.meter, e.key, e.quantity, e.occurred_at, e.subject, e.operation)
+        recording.UsageEntry(e.meter, e.key, e.quantity, e.occurred_at, e.subject, e.operation)
         for e in entries
     ]
     try:
-        made = await usage.record(work, given)
+        made = await recording.record_usage(work, given)
         await work.finish()
         return made
     finally:
@@ -142,7 +145,7 @@ async def granted(host: Host, organization_id: UUID, entitlement: str, value: bo
     await billing.account(host, organization_id, again=True, book=Book.SANDBOX)
     work = billing.working(host, organization_id)
     ends = work.now + timedelta(days=3000)
-    await grants.issue(
+    await grants.issue_grant(
         work, entitlement=entitlement, value=value, expires_at=ends, reason="made by a factory"
     )
     await work.finish()

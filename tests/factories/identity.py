@@ -5,7 +5,10 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
-from thenga.domains.identity.services import cards, memberships, role_assignments, sessions
+from thenga.domains.identity.services import memberships
+from thenga.domains.identity.services.accounts import member_cards
+from thenga.domains.identity.services.roles import role_assignments
+from thenga.domains.identity.services.sessions import sessions
 from thenga.domains.identity.tables import (
     AssignmentStatus,
     Membership,
@@ -80,7 +83,7 @@ async def person(
             staff=staff,
         )
     )
-    signed_in = await sessions.start(work, user_id, methods=["password"])
+    signed_in = await sessions.start_session(work, user_id, methods=["password"])
     if session is not SessionStatus.ACTIVE or assurance != "aal1":
         held = await work.lock(Session, signed_in.session.id)
         held.status = session
@@ -167,10 +170,10 @@ async def member(
         user_id=who.user_id,
         role_codes=[],
         origin="direct",
-        card=await cards.standing(work, who.user_id),
+        card=await member_cards.account_standing(work, who.user_id),
     )
     ends = None if valid_for is None else work.now + valid_for
-    await role_assignments.give(work, joined, role_code=role, at=work.now, valid_to=ends)
+    await role_assignments.give_role(work, joined, role_code=role, at=work.now, valid_to=ends)
     await work.finish()
     await _open(host, who, organization_id)
     return Member(

@@ -4,16 +4,15 @@ from datetime import date
 from typing import Any, TypeVar
 from uuid import UUID
 
-from thenga.domains.organization.services import (
+from thenga.domains.organization.services.facts import Given, member_refs
+from thenga.domains.organization.services.organizations import organizations
+from thenga.domains.organization.services.people import (
     addresses,
     client_references,
     contacts,
     directors,
-    member_refs,
-    organizations,
-    records,
 )
-from thenga.domains.organization.services.facts import Given
+from thenga.domains.organization.services.records import records
 from thenga.domains.organization.tables import (
     Address,
     ClientReference,
@@ -45,7 +44,7 @@ async def organization(
 ) -> Organization:
     """A company that this person founded."""
     work = working(host, user_id)
-    made = await organizations.found(
+    made = await organizations.create_organization(
         work,
         organization_type="enterprise",
         mode=mode,
@@ -86,7 +85,7 @@ async def address(host: Host, organization_id: UUID, user_id: UUID, **fields: An
     """A place of a company, abroad, so that it needs no catalogue."""
     known = {"kind": "branch", "line1": "1 Main Mall", "city": "Gaborone", "country": "BW"}
     work = working(host, user_id, organization_id)
-    made = await addresses.add(work, fields=known | fields)
+    made = await addresses.add_address(work, fields=known | fields)
     await work.finish()
     return made
 
@@ -95,7 +94,7 @@ async def contact(host: Host, organization_id: UUID, user_id: UUID, **fields: An
     """Whom to reach at a company."""
     known = {"kind": "bids", "name": "Thandi Nkosi", "email": f"{new_id()}@example.test"}
     work = working(host, user_id, organization_id)
-    made = await contacts.add(work, fields=known | fields)
+    made = await contacts.add_contact(work, fields=known | fields)
     await work.finish()
     return made
 

@@ -13,17 +13,13 @@ from uuid import UUID, uuid4
 from tests.factories import billing
 from tests.factories import identity as people
 from thenga.domains.billing.adapters import mail
-from thenga.domains.billing.services import (
-    collecting,
-    conversions,
-    invoice_clock,
-    numbering,
-    recovering,
-    subscription_clock,
-    subscriptions,
-    telling,
-)
-from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.dunning import invoice_clock, recovery
+from thenga.domains.billing.services.invoicing import issuing
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
+from thenga.domains.billing.services.settlement import provider_results
+from thenga.domains.billing.services.subscriptions import clock as subscription_clock
+from thenga.domains.billing.services.subscriptions import letters, purchase
+from thenga.domains.billing.services.trials import conversions
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -137,7 +133,7 @@ class Payer:
         try:
             payment = await work.get(Payment, payment_id)
             self.charged.append(payment)
-            await collecting.take(work, payment_id, statement(payment, said, self.host.now()))
+            await provider_results.take(work, payment_id, statement(payment, said, self.host.now()))
             await work.finish()
         finally:
             await work.close()
@@ -146,7 +142,7 @@ class Payer:
         for _ in range(_MOST_ROUNDS):
             work = self.work("billing_system")
             try:
-                await numbering.issue_next(work, seller="thenga", book=self.account.book.value)
+                await issuing.issue_next(work, seller="thenga", book=self.account.book.value)
                 again = bool(work._jobs)
                 await work.finish()
             finally:
@@ -156,8 +152,11 @@ class Payer:
 
     async def buy(self, plan: str, interval: Interval = Interval.MONTH) -> Subscription:
         work = self.work()
-        bought = await subscriptions.buy(
-            work, plan_code=plan, interval=interval, how=How(payment_method_id=self.method.id)
+        bought = await purchase.buy_plan(
+            work,
+            plan_code=plan,
+            interval=interval,
+            how=PaymentChoice(payment_method_id=self.method.id),
         )
         await work.finish()
         await self.settle()
@@ -172,7 +171,7 @@ class Payer:
         await work.finish()
         work = self.work()
         try:
-            written = await telling.letter(work, topic, about)
+            written = await letters.compose_letter(work, topic, about)
         finally:
             await work.close()
         if written is None:
@@ -189,10 +188,10 @@ class Payer:
 
 
 _MOVERS: dict[str, Any] = {
-    "trial": conversions.pass_time,
-    "subscription": subscription_clock.pass_time,
-    "failure": recovering.pass_time,
-    "invoice": invoice_clock.pass_time,
+    "trial": conversions.run_due_trial_steps,
+    "subscription": subscription_clock.run_due_steps,
+    "failure": recovery.run_due_steps,
+    "invoice": invoice_clock.run_due_invoice_steps,
 }
 
 

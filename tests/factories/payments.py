@@ -5,11 +5,12 @@ from typing import Any
 from uuid import UUID
 
 from tests.factories import billing
-from thenga.domains.billing.services import invoices, payment_methods, payments, refunds
-from thenga.domains.billing.services.collecting import take
-from thenga.domains.billing.services.invoices import DraftLine
-from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.services.taken import Taken
+from thenga.domains.billing.services.invoicing import invoices
+from thenga.domains.billing.services.invoicing.invoices import DraftLine
+from thenga.domains.billing.services.payments import attempts, methods, refunds
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
+from thenga.domains.billing.services.payments.provider_reports import ReportOutcome
+from thenga.domains.billing.services.settlement.provider_results import take
 from thenga.domains.billing.tables import (
     Account,
     Invoice,
@@ -50,7 +51,7 @@ async def invoice(
         key=f"test:{new_id()}",
     )
     try:
-        made = await invoices.draft(
+        made = await invoices.draft_invoice(
             work, account, purpose=purpose, lines=[line], subscription_id=None
         )
         await work.finish()
@@ -101,20 +102,20 @@ async def method(
     work = billing.working(host, organization_id)
     try:
         await work.lock_by(Account)
-        made = await payment_methods.keep(work, brought, given)
+        made = await methods.save_method(work, brought, given)
         await work.finish()
     finally:
         await work.close()
     return made
 
 
-async def begun(host: Host, organization_id: UUID, how: How) -> Payment:
+async def begun(host: Host, organization_id: UUID, how: PaymentChoice) -> Payment:
     """A payment that a service began, with its job."""
     due = await invoice(host, organization_id)
     work = billing.working(host, organization_id)
     try:
         account = await work.lock_by(Account)
-        made = await payments.begin(work, account, due, how=how, initiated_by="system")
+        made = await attempts.begin_payment(work, account, due, how=how, initiated_by="system")
         await work.finish()
     finally:
         await work.close()
@@ -134,7 +135,7 @@ def said(of: Payment, status: StatedStatus = StatedStatus.SUCCEEDED, **more: Any
     return Statement(**known | more)
 
 
-async def taken(host: Host, of: Payment, statement: Statement) -> Taken:
+async def taken(host: Host, of: Payment, statement: Statement) -> ReportOutcome:
     """What became of a statement, in a unit of work of its own."""
     work = billing.working(host, of.organization_id)
     try:
@@ -163,7 +164,7 @@ async def refund(host: Host, organization_id: UUID) -> Refund:
     made = await paid_twice(host, organization_id, provider="sandbox")
     work = billing.working(host, organization_id)
     try:
-        asked = await refunds.request(
+        asked = await refunds.request_refund(
             work, made.id, amount=Money.of("1.00"), reason="Paid by mistake"
         )
         await work.finish()

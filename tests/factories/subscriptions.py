@@ -10,13 +10,11 @@ import httpx2
 from tests.conftest import Time
 from tests.factories import billing
 from tests.factories import identity as people
-from thenga.domains.billing.services import (
-    collecting,
-    entitlements,
-    numbering,
-    periods,
-    subscription_clock,
-)
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.invoicing import issuing
+from thenga.domains.billing.services.pricing import periods
+from thenga.domains.billing.services.settlement import provider_results
+from thenga.domains.billing.services.subscriptions import clock as subscription_clock
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -116,7 +114,7 @@ class Customer:
             code=None if status is StatedStatus.SUCCEEDED else "51",
             category=None if status is StatedStatus.SUCCEEDED else "soft",
         )
-        await collecting.take(work, payment.id, said)
+        await provider_results.take(work, payment.id, said)
         await work.finish()
 
     async def _leave_no_jobs(self) -> None:
@@ -133,7 +131,7 @@ class Customer:
             scope = billing.working(self.host, self.id)._scope
             origin = Origin("test", "test", "test")
             work = Work(self.host, "billing", scope, origin, login="billing_system")
-            await numbering.issue_next(work, seller="thenga", book=Book.SANDBOX)
+            await issuing.issue_next(work, seller="thenga", book=Book.SANDBOX)
             more = bool(work._jobs)
             await work.finish()
             if not more:
@@ -144,7 +142,7 @@ class Customer:
         """What the worker's job does for one subscription, twice."""
         for _ in range(2):
             work = billing.working(self.host, self.id)
-            await subscription_clock.pass_time(work, UUID(subscription_id))
+            await subscription_clock.run_due_steps(work, UUID(subscription_id))
             await work.finish()
         await self.number()
 
@@ -229,7 +227,7 @@ async def none_left(host: Host, organization_id: UUID) -> None:
         await work.lock_by(Account)  # as the services do: one after the other
         await work.run(_END)
         await work.run(_LAPSE)
-        await entitlements.follow(work, reason="test")
+        await current.refresh(work, reason="test")
         await work.finish()
     finally:
         await work.close()
@@ -252,7 +250,7 @@ async def base(host: Host, organization_id: UUID) -> Subscription:
             await work.run(_LAPSE)
             known = await work.add(_begun(work, account, plan_code="professional"))
         await work.run(_TAKE_BACK, known.id)
-        await entitlements.follow(work, reason="test")
+        await current.refresh(work, reason="test")
         await work.finish()
     finally:
         await work.close()
@@ -274,7 +272,7 @@ async def addon(host: Host, organization_id: UUID) -> Subscription:
         if await work.find(Subscription, status=SubscriptionStatus.PAUSED) is None:
             await work.add(paused)
         made = await work.add(_begun(work, account))
-        await entitlements.follow(work, reason="test")
+        await current.refresh(work, reason="test")
         await work.finish()
     finally:
         await work.close()
@@ -282,7 +280,7 @@ async def addon(host: Host, organization_id: UUID) -> Subscription:
 
 
 def _begun(work: Work, account: Account, **fields: Any) -> Subscription:
-    period = periods.numbered(local_day(work.now), Interval.MONTH, 0)
+    period = periods.period_number(local_day(work.now), Interval.MONTH, 0)
     kind = PlanKind.BASE if "plan_code" in fields else PlanKind.ADDON
     known: dict[str, Any] = {"plan_code": "ai-boost", "status": SubscriptionStatus.ACTIVE}
     return Subscription(

@@ -27,7 +27,9 @@ from tests.suites.processes import ApiProcess, Child
 from tests.suites.sizes import size
 from thenga.domains.billing.tables import PlanKind
 from thenga.domains.identity.provider import LocalDecisions
-from thenga.domains.identity.services import decisions, entitlements, seats
+from thenga.domains.identity.services import decisions
+from thenga.domains.identity.services.memberships import seats
+from thenga.domains.identity.services.organizations import billing_signals
 from thenga.kernel.dev import servers
 from thenga.kernel.gate import Passage
 from thenga.kernel.host import Host
@@ -52,7 +54,7 @@ async def owner(host: Host, seeded: None) -> Member:
 async def kept(host: Host, who: Member) -> str | None:
     """What Identity remembers of the feature."""
     work = people.working(host, who.organization_id)
-    found = await entitlements.last_known(work, FEATURE)
+    found = await billing_signals.last_known(work, FEATURE)
     await work.close()
     return None if found is None else found.state
 
@@ -177,7 +179,7 @@ async def test_seats_of_a_plan_begun_a_moment_ago_count_at_once(
     async def by_memory(_: Host, organization_id: UUID, feature: str) -> None:
         return None
 
-    await entitlements.ask(paid_for, owner.organization_id, seats.FEATURE)
+    await billing_signals.ask_entitlement(paid_for, owner.organization_id, seats.FEATURE)
     if not asked_anew:
         monkeypatch.setattr(seats.entitlements, "ask", by_memory)
     full = await invited()

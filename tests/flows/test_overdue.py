@@ -13,7 +13,8 @@ import pytest
 from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import standing
+from tests.planting import plant
+from thenga.domains.billing.services.access import levels
 from thenga.domains.identity.services import decisions
 from thenga.kernel.host import Host
 from thenga.kernel.manifest import Effect
@@ -113,7 +114,7 @@ async def test_a_planted_recovery_that_takes_nothing_away_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ):
     caller = await declined(api, host, clock)
-    monkeypatch.setattr(standing, "reductions", lambda failure: [])
+    plant(monkeypatch, levels, "access_reductions", lambda failure: [])
     clock.set(GRACE_ENDS)
 
     assert (await caller.create()).status_code == 201

@@ -16,7 +16,7 @@ from tests.kernel import doors_domain
 from tests.probe import Thing
 from thenga import topology
 from thenga.domains.identity.public import Decisions
-from thenga.domains.identity.services import permissions
+from thenga.domains.identity.services.roles import catalogue
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.http.app import make_app
 from thenga.kernel.settings import Settings
@@ -28,12 +28,12 @@ async def probing(settings: Settings, seeded: None) -> AsyncIterator[httpx2.Asyn
     host = make_host(settings.model_copy(update=apart))
     domains = topology.load(topology.DOMAINS)
     topology.bind(host, domains, gate=Decisions)
-    await permissions.seed(host, [*domains, doors_domain.DOMAIN])
+    await catalogue.seed_permissions(host, [*domains, doors_domain.DOMAIN])
     app = make_app(host, host.bindings.of(Decisions), [*domains, doors_domain.DOMAIN])
     transport = httpx2.ASGITransport(app=app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test/v1") as client:
         yield client
-    await permissions.seed(host, domains)
+    await catalogue.seed_permissions(host, domains)
     await host.close()
 
 

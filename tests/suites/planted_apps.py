@@ -5,8 +5,8 @@ from datetime import datetime
 from fastapi import FastAPI
 
 from thenga import main
-from thenga.domains.billing.services import callbacks
-from thenga.domains.billing.services.callbacks import Received
+from thenga.domains.billing.services.settlement import webhooks
+from thenga.domains.billing.services.settlement.webhooks import Received
 from thenga.domains.organization.api.equipment import EquipmentView
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.work import Work
@@ -44,5 +44,5 @@ def hasty() -> FastAPI:
         waiting.append(call)
         return True
 
-    callbacks.receive = remembered
+    webhooks.receive_callback = remembered
     return main.app()

@@ -27,7 +27,7 @@ _EVERYBODYS = (
     "src/thenga/domains/identity/provider.py",
     "src/thenga/domains/identity/public/",
     "src/thenga/domains/identity/services/decisions/",
-    "src/thenga/domains/identity/services/entitlements.py",
+    "src/thenga/domains/identity/services/organizations/billing_signals.py",
     "src/thenga/domains/identity/services/policies",
     "tests/suites/actors.py",
     "tests/suites/fuzzing.py",

@@ -11,13 +11,14 @@ import pytest
 import sqlalchemy as sa
 
 from tests.factories import documents
+from tests.planting import plant
 from tests.suites import books, clocks, subscribed
 from thenga import topology
 from thenga.domains.billing.adapters.sandbox_server import SandboxServer
-from thenga.domains.billing.services import renewals
+from thenga.domains.billing.services.subscriptions import renewals
 from thenga.domains.billing.tables import Book
 from thenga.domains.organization import public
-from thenga.domains.organization.services import equipment
+from thenga.domains.organization.services.assets import equipment
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.meshside import MeshSide
@@ -187,7 +188,7 @@ async def test_a_planted_job_that_plans_no_next_step_is_found(
             )
         )
 
-    monkeypatch.setattr(equipment, "tell_expiry", tell_again)
+    plant(monkeypatch, equipment, "publish_equipment_expiry", tell_again)
 
     told = await _with_bug(api, host, seconds=60)
 
@@ -204,7 +205,7 @@ async def test_a_planted_renewal_that_takes_no_money_is_found(
     async def forgets(*_: Any) -> None:
         return None
 
-    monkeypatch.setattr(renewals, "charge", forgets)
+    plant(monkeypatch, renewals, "charge", forgets)
     domains = clocks.quick()
     async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
         furnished = await clocks.furnish(api, host, "sandbox")

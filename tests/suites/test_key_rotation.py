@@ -17,11 +17,11 @@ from tests.factories import accounts, documents, organization, subscriptions
 from tests.factories import identity as people
 from tests.suites.apart import database_apart
 from thenga import topology
-from thenga.domains.billing.services import callbacks
+from thenga.domains.billing.services.settlement import webhooks
 from thenga.domains.billing.tables import PaymentMethod, ProviderCallback
-from thenga.domains.identity.services import names
+from thenga.domains.identity.services.accounts import names
 from thenga.domains.identity.tables import MfaFactor, OneTimeLink
-from thenga.domains.organization.services import sealed_values
+from thenga.domains.organization.services.records import sealed_values
 from thenga.domains.organization.tables.secrets import DataKey
 from thenga.kernel import sealing
 from thenga.kernel.db import sealed
@@ -62,8 +62,8 @@ async def _filled(host: Host) -> int:
     await documents.account(host, company)
     await subscriptions.method(host, company)
     calling = documents.system(host, None)
-    told = callbacks.Received("sandbox", "first", "paid", "current", b"{}")
-    assert await callbacks.receive(calling, told)
+    told = webhooks.Received("sandbox", "first", "paid", "current", b"{}")
+    assert await webhooks.receive_callback(calling, told)
     await calling.finish()
     # As it was before keys had ids.
     key = sealing.derive(bytes.fromhex(_key_of(host)), b"thenga/totp/v1")
@@ -176,7 +176,7 @@ def test_domains_seal_only_in_declared_columns() -> None:
     }
     print(f"\nsealed_columns={len(known)}")
 
-    assert uses == ['domains/identity/services/roles.py: .ring("cursor")']
+    assert uses == ['domains/identity/services/roles/roles.py: .ring("cursor")']
     assert known == {
         (MfaFactor.__table__.fullname, "secret_sealed"),
         (OneTimeLink.__table__.fullname, "sealed"),

@@ -21,7 +21,7 @@ from tests.suites.own import own_servers, settings_of
 from tests.suites.processes import ApiProcess
 from tests.suites.sizes import size
 from thenga import topology
-from thenga.domains.identity.services.sessions import Started
+from thenga.domains.identity.services.sessions.sessions import StartedSession
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.dev import servers
 from thenga.kernel.host import Host, make_host
@@ -128,7 +128,7 @@ async def revoke_many(stage: Stage, count: int) -> None:
 
 
 async def _revoke(
-    stage: Stage, end: Callable[[Stage, Started, str], Awaitable[httpx2.Response]]
+    stage: Stage, end: Callable[[Stage, StartedSession, str], Awaitable[httpx2.Response]]
 ) -> None:
     tally = stage.tally
     signed_in = await calls.spare_session(stage.host, stage.owner)
@@ -166,17 +166,17 @@ async def _check_dead(stage: Stage, dead: Iterable[tuple[str, float]]) -> None:
     await asyncio.gather(*(one(*each) for each in dead))
 
 
-async def _revoked_by_other(stage: Stage, signed_in: Started, url: str) -> httpx2.Response:
+async def _revoked_by_other(stage: Stage, signed_in: StartedSession, url: str) -> httpx2.Response:
     path = f"{url}/identity/sessions/{signed_in.session.id}/revoke"
     return await stage.client.post(path, headers=stage.owner.headers)
 
 
-async def _revoked_by_itself(stage: Stage, signed_in: Started, url: str) -> httpx2.Response:
+async def _revoked_by_itself(stage: Stage, signed_in: StartedSession, url: str) -> httpx2.Response:
     path = f"{url}/identity/sessions/{signed_in.session.id}/revoke"
     return await stage.client.post(path, headers=_bearer(signed_in.pair.access_token))
 
 
-async def _signed_out(stage: Stage, signed_in: Started, url: str) -> httpx2.Response:
+async def _signed_out(stage: Stage, signed_in: StartedSession, url: str) -> httpx2.Response:
     headers = _bearer(signed_in.pair.access_token)
     return await stage.client.post(f"{url}/identity/auth/sign-out", headers=headers)
 

@@ -20,8 +20,8 @@ from tests.suites.rotation import rotation
 from tests.suites.sizes import size
 from thenga import topology
 from thenga.domains.identity.permissions import PLATFORM_ROLES
-from thenga.domains.organization.services import organizations
 from thenga.domains.organization.services.facts import Given
+from thenga.domains.organization.services.organizations import organizations
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
@@ -57,7 +57,7 @@ async def known(host: Host, seeded: None) -> fuzzing.Known:
     person = await identity.person(host)
     scope = Scope(actor=SYSTEM, user_id=person.user_id)
     work = Work(host, "organization", scope, Origin("fuzz", "fuzz", "fuzz"))
-    founded = await organizations.found(
+    founded = await organizations.create_organization(
         work,
         organization_type="enterprise",
         mode="sandbox",

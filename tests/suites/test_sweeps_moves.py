@@ -9,13 +9,14 @@ import httpx2
 import pytest
 
 from tests.factories import identity
+from tests.planting import plant
 from tests.suites import allowed, moves
 from thenga import topology
 from thenga.domains.billing.lifecycles import GrantLifecycle
 from thenga.domains.organization import public
-from thenga.domains.organization.lifecycles import E, EquipmentLifecycle
-from thenga.domains.organization.services import equipment, watching
-from thenga.domains.organization.tables import Equipment
+from thenga.domains.organization.lifecycles import EquipmentLifecycle
+from thenga.domains.organization.services.assets import equipment, expiry_watch
+from thenga.domains.organization.tables import Equipment, EquipmentStatus
 from thenga.kernel.host import Host
 from thenga.kernel.lifecycle import By, Lifecycle, Move
 
@@ -71,9 +72,14 @@ class CarelessMove(Move):
 def test_a_planted_move_with_a_wrong_source_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("thenga.kernel.lifecycle.LIFECYCLES", [])
 
-    class PlantedLifecycle(Lifecycle, initial=E.AVAILABLE):
-        revive = CarelessMove(E.AVAILABLE, to=E.IN_USE)
-        retire = Move(E.AVAILABLE, E.RETIRED, to=E.RETIRED, guard=lambda row, at: None)
+    class PlantedLifecycle(Lifecycle, initial=EquipmentStatus.AVAILABLE):
+        revive = CarelessMove(EquipmentStatus.AVAILABLE, to=EquipmentStatus.IN_USE)
+        retire = Move(
+            EquipmentStatus.AVAILABLE,
+            EquipmentStatus.RETIRED,
+            to=EquipmentStatus.RETIRED,
+            guard=lambda row, at: None,
+        )
 
     faults = moves.sweep([PlantedLifecycle]).faults
 
@@ -91,7 +97,7 @@ def test_a_planted_move_of_time_that_is_shown_is_found(monkeypatch: pytest.Monke
 def test_a_planted_source_that_is_not_written_down_is_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    planted = EquipmentLifecycle.assign.sources | {E.RETIRED}
+    planted = EquipmentLifecycle.assign.sources | {EquipmentStatus.RETIRED}
     monkeypatch.setattr(EquipmentLifecycle.assign, "sources", planted)
 
     faults = moves.document_faults(WRITTEN, DOMAINS)
@@ -106,14 +112,14 @@ async def test_a_planted_service_that_repeats_its_effect_is_found(
         item = await work.lock(Equipment, equipment_id)
         item.status = move.to
         await work.touch(item)
-        work.publish(public.EquipmentChanged(**watching.told(item, move.verb, ["status"])))
+        work.publish(public.EquipmentChanged(**expiry_watch.told(item, move.verb, ["status"])))
         return item
 
-    monkeypatch.setattr(equipment, "move", move_always)
+    plant(monkeypatch, equipment, "move_equipment", move_always)
     owner = await identity.member(host, uuid4(), role="owner")
     (door,) = (d for d in moves.moving_doors(DOMAINS) if d.name == "assign_equipment")
     swept = moves.Swept()
 
     await moves.knock(swept, api, host, owner, door)
 
-    assert len(swept.faults) == len(E)
+    assert len(swept.faults) == len(EquipmentStatus)

@@ -21,10 +21,11 @@ from fastapi import FastAPI
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SMS
+from tests.planting import plant
 from tests.suites.processes import ApiProcess, Child, with_own_limits
 from tests.suites.sizes import size
 from thenga.domains.billing.provider import LocalEntitlements
-from thenga.domains.billing.services import usage
+from thenga.domains.billing.services.usage import recording
 from thenga.kernel.dev import servers
 from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
@@ -215,9 +216,9 @@ async def test_a_planted_count_without_its_records_would_be_found(
     host: Host, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
 ):
     """Adding up what was sent instead of what was inserted counts repeats twice."""
-    wrong = usage._RECORD.replace("FROM inserted\n        WHERE", "FROM sent\n        WHERE")
-    assert wrong != usage._RECORD
-    monkeypatch.setattr(usage, "_RECORD", wrong)
+    wrong = recording._RECORD.replace("FROM inserted\n        WHERE", "FROM sent\n        WHERE")
+    assert wrong != recording._RECORD
+    plant(monkeypatch, recording, "_RECORD", wrong)
     entries = [held.entry(key=str(n), at=host.now()) for n in range(10)]
 
     for _ in range(2):

@@ -10,21 +10,20 @@ from typing import Any
 from uuid import UUID
 
 from tests.factories import billing, paying
-from thenga.domains.billing.services import (
+from thenga.domains.billing.services.dunning import recovery, retries
+from thenga.domains.billing.services.invoicing import issuing
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
+from thenga.domains.billing.services.plan_changes import changes
+from thenga.domains.billing.services.plan_changes.quotes import ChangeRequest
+from thenga.domains.billing.services.settlement import provider_results
+from thenga.domains.billing.services.subscriptions import (
+    cancellation_refunds,
     cancellations,
-    collecting,
-    giving_back,
-    numbering,
-    pausing,
-    plan_changes,
-    recovering,
-    retries,
-    subscription_clock,
-    subscriptions,
+    clock,
+    pauses,
+    purchase,
 )
-from thenga.domains.billing.services.cancellations import Leaving
-from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.services.plan_quotes import Wanted
+from thenga.domains.billing.services.subscriptions.cancellations import CancellationRequest
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -54,9 +53,9 @@ _DUE = """
     ) AS checks WHERE at <= $2 ORDER BY at, kind, id LIMIT 1
 """
 _MOVERS: dict[str, Any] = {
-    "subscription": subscription_clock.pass_time,
-    "failure": recovering.pass_time,
-    "cancellation": giving_back.pay_back,
+    "subscription": clock.run_due_steps,
+    "failure": recovery.run_due_steps,
+    "cancellation": cancellation_refunds.refund_cancellation,
 }
 # Charges before refunds, both before documents.
 _WAITING = """
@@ -150,7 +149,9 @@ class Lived:
     async def _charge(self, payment_id: UUID) -> None:
         work = self.work()
         payment = await work.get(Payment, payment_id)
-        await collecting.take(work, payment.id, paying.statement(payment, self.card, self.now))
+        await provider_results.take(
+            work, payment.id, paying.statement(payment, self.card, self.now)
+        )
 
     async def _pay_back(self, refund_id: UUID) -> None:
         work = self.work()
@@ -165,10 +166,10 @@ class Lived:
             currency=refund.currency,
             provider_at=self.now,
         )
-        await collecting.take(work, payment.id, said)
+        await provider_results.take(work, payment.id, said)
 
     async def _number(self, document_id: UUID) -> None:
-        await numbering.issue_next(self.work(), seller="thenga", book=self.book.value)
+        await issuing.issue_next(self.work(), seller="thenga", book=self.book.value)
 
     async def act(self, name: str, **given: Any) -> bool:
         """Whether it was let; a refusal leaves nothing behind."""
@@ -194,32 +195,34 @@ class Lived:
         return UUID(str(found))
 
     async def buy(self, plan: str, interval: str) -> None:
-        how = How(payment_method_id=self.method)
-        await subscriptions.buy(self.work(), plan_code=plan, interval=Interval(interval), how=how)
+        how = PaymentChoice(payment_method_id=self.method)
+        await purchase.buy_plan(self.work(), plan_code=plan, interval=Interval(interval), how=how)
 
     async def change(self, plan: str, interval: str) -> None:
         work = self.work()
-        held = await subscription_clock.held(work, await self._live())
-        wanted = Wanted(plan, Interval(interval), None)
-        await plan_changes.request(work, held, wanted, expected_due=None)
+        held = await clock.lock_subscription(work, await self._live())
+        wanted = ChangeRequest(plan, Interval(interval), None)
+        await changes.request_change(work, held, wanted, expected_due=None)
 
     async def pause(self, resume_on: date | None) -> None:
         work = self.work()
-        held = await subscription_clock.held(work, await self._live())
-        await pausing.pause(work, held, resume_on=resume_on)
+        held = await clock.lock_subscription(work, await self._live())
+        await pauses.pause_subscription(work, held, resume_on=resume_on)
 
     async def resume(self) -> None:
         work = self.work()
-        held = await subscription_clock.held(work, await self._live())
+        held = await clock.lock_subscription(work, await self._live())
         if held.status != "paused":
             raise Problem("It is not paused.")
-        await pausing.resume(work, held, on=(self.now + timedelta(hours=2)).date())
+        await pauses.resume_subscription(work, held, on=(self.now + timedelta(hours=2)).date())
 
     async def cancel(self, at_once: bool) -> None:
         work = self.work()
-        held = await subscription_clock.held(work, await self._live())
+        held = await clock.lock_subscription(work, await self._live())
         mode = CancellationMode.IMMEDIATE if at_once else CancellationMode.PERIOD_END
-        await cancellations.cancel(work, held, Leaving(mode, "other", None, settlement=None))
+        await cancellations.cancel_subscription(
+            work, held, CancellationRequest(mode, "other", None, settlement=None)
+        )
 
     async def undo(self) -> None:
         found = await self.connection.fetchval(
@@ -229,7 +232,7 @@ class Lived:
         )
         if found is None:
             raise Problem("Nothing is cancelled.")
-        await cancellations.undo(self.work(), UUID(str(found)))
+        await cancellations.undo_cancellation(self.work(), UUID(str(found)))
 
     async def retry(self) -> None:
         found = await self.connection.fetchval(
@@ -239,8 +242,8 @@ class Lived:
         )
         if found is None:
             raise Problem("Nothing has failed.")
-        await retries.by_hand(self.work(), UUID(str(found)), method_id=None)
+        await retries.retry_now(self.work(), UUID(str(found)), method_id=None)
 
     async def replace_card(self) -> None:
         self.card = "ok"
-        await retries.new_method(self.work(), await self.add_card())
+        await retries.retry_with_new_method(self.work(), await self.add_card())

@@ -13,17 +13,14 @@ from typing import Any
 from tests.factories import billing, paying, payments
 from tests.factories.paying import Clock, Payer
 from thenga.domains.billing.public import PaymentSucceeded
-from thenga.domains.billing.services import (
-    account_lock,
-    collecting,
-    conversions,
-    numbering,
-    plan_changes,
-    trials,
-)
-from thenga.domains.billing.services.conversions import When
-from thenga.domains.billing.services.payments import How
-from thenga.domains.billing.services.plan_quotes import Wanted
+from thenga.domains.billing.services.customer import account_lock
+from thenga.domains.billing.services.invoicing import issuing
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
+from thenga.domains.billing.services.plan_changes import changes
+from thenga.domains.billing.services.plan_changes.quotes import ChangeRequest
+from thenga.domains.billing.services.settlement import provider_results
+from thenga.domains.billing.services.trials import conversions, trials
+from thenga.domains.billing.services.trials.conversions import ConversionTime
 from thenga.domains.billing.tables import (
     Book,
     Interval,
@@ -64,29 +61,29 @@ async def change(payer: Payer) -> None:
     work = payer.work()
     await account_lock.lock_account(work)
     held = await work.lock(Subscription, bought.id)
-    await plan_changes.request(work, held, Wanted("professional"), expected_due=None)
+    await changes.request_change(work, held, ChangeRequest("professional"), expected_due=None)
     await work.finish()
 
 
 async def conversion(payer: Payer) -> None:
     """What is tried was bought at once."""
     payer.card = "silent"
-    await _try(payer, When.NOW)
+    await _try(payer, ConversionTime.NOW)
 
 
 async def trial_end(payer: Payer) -> None:
     """What was tried became a plan by itself, and its first charge is under way."""
     payer.card = "silent"
-    await _try(payer, When.TRIAL_END)
+    await _try(payer, ConversionTime.TRIAL_END)
     await payer.at(_TRIAL_ENDS)
 
 
-async def _try(payer: Payer, when: When) -> None:
+async def _try(payer: Payer, when: ConversionTime) -> None:
     work = payer.work()
-    trial = await trials.start(work, plan_code="professional")
+    trial = await trials.start_trial(work, plan_code="professional")
     await work.finish()
     work = payer.work()
-    how = How(payment_method_id=payer.method.id)
+    how = PaymentChoice(payment_method_id=payer.method.id)
     await conversions.convert(work, trial.id, interval=Interval.MONTH, how=how, when=when)
     await work.finish()
 
@@ -214,7 +211,7 @@ async def _replayed(
             if place is None:
                 await _number(work)
                 continue
-            await collecting.take(work, of.id, said[place])
+            await provider_results.take(work, of.id, said[place])
             told += sum(isinstance(event, PaymentSucceeded) for event, _ in work._events)
         await connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
         ends = {
@@ -228,7 +225,7 @@ async def _replayed(
 
 async def _number(work: Work) -> None:
     for _ in range(4):  # a charge, a note, and whatever they bring
-        await numbering.issue_next(work, seller="thenga", book=Book.SANDBOX)
+        await issuing.issue_next(work, seller="thenga", book=Book.SANDBOX)
 
 
 def _apart(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,9 @@ from tests.factories import billing, documents, paying, subscriptions
 from tests.factories import identity as people
 from tests.settling import Settle
 from thenga import topology
-from thenga.domains.billing.services import accounts, journal
-from thenga.domains.billing.services.accounts import merge_patch
+from thenga.domains.billing.services.accounts import accounts
+from thenga.domains.billing.services.accounts.accounts import merge_patch
+from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Account, AccountStatus, Book
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
@@ -75,7 +76,7 @@ async def test_the_founding_of_an_organization_opens_its_account_once(
 
         (account,) = await settle(listed)
     again = billing.working(host, company_id)
-    await accounts.open_provisionally(again, sandbox=False)
+    await accounts.open_account(again, sandbox=False)
     await again.finish()
 
     assert (account["status"], account["book"], account["billTo"]) == ("provisional", mode, None)
@@ -251,7 +252,7 @@ async def test_a_fact_that_moved_later_asks_for_a_look_and_rewrites_nothing(
     path = f"/billing/accounts/{account.id}"
     for keys in (["website"], ["legalName", "tradingName"], ["vatNumber"]):
         work = billing.working(host, owner.organization_id)
-        await accounts.review(work, keys)
+        await accounts.flag_for_review(work, keys)
         await work.finish()
 
     asked = await api.get(path, headers=within(owner))
@@ -273,8 +274,8 @@ async def test_credit_comes_from_the_journal(
 ):
     account = await billing.account(host, owner.organization_id, book=Book.SANDBOX)
     for booking in (
-        journal.payment("sandbox", Money.of("499.00")),
-        journal.invoice(net=Money.of("86.96"), vat=Money.of("13.04")),
+        journal.payment_booking("sandbox", Money.of("499.00")),
+        journal.invoice_booking(net=Money.of("86.96"), vat=Money.of("13.04")),
         journal.allocation(Money.of("100.00")),
     ):
         await billing.entry(host, owner.organization_id, booking, book=Book.SANDBOX)
@@ -290,7 +291,9 @@ async def test_credit_that_came_meanwhile_is_shown_to_whoever_holds_the_old_answ
     path = f"/billing/accounts/{(await billing.account(host, owner.organization_id)).id}"
 
     before = await api.get(path, headers=within(owner))
-    await billing.entry(host, owner.organization_id, journal.payment("eft", Money.of("499.00")))
+    await billing.entry(
+        host, owner.organization_id, journal.payment_booking("eft", Money.of("499.00"))
+    )
     kept = {"If-None-Match": before.headers["ETag"]}
     after = await api.get(path, headers=within(owner, **kept))
 

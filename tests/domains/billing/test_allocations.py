@@ -20,13 +20,10 @@ from tests.domains.billing.paying import booked
 from tests.factories import billing, documents, paying
 from tests.factories.paying import Payer
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import (
-    credit_notes,
-    invoice_clock,
-    journal,
-    subscription_clock,
-    write_offs,
-)
+from thenga.domains.billing.services.dunning import invoice_clock, write_offs
+from thenga.domains.billing.services.invoicing import credit_notes
+from thenga.domains.billing.services.ledger import journal
+from thenga.domains.billing.services.subscriptions import clock as subscription_clock
 from thenga.domains.billing.tables import Book, CreditReason, Invoice, StatedStatus
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
@@ -61,7 +58,7 @@ async def look(buyer: Customer) -> None:
     )
     for row in due:
         work = billing.working(buyer.host, buyer.id)
-        await invoice_clock.pass_time(work, row["id"])
+        await invoice_clock.run_due_invoice_steps(work, row["id"])
         await work.finish()
 
 
@@ -85,7 +82,7 @@ async def waiting_change(buyer: Customer) -> tuple[Any, str]:
 async def renew(payer: Payer, subscription_id: UUID) -> UUID:
     """Bill the next period; the payment that was begun for it."""
     work = payer.work()
-    await subscription_clock.pass_time(work, subscription_id)
+    await subscription_clock.run_due_steps(work, subscription_id)
     await work.finish()
     (row,) = await payer.rows(
         "SELECT id FROM billing.payment WHERE organization_id = $1 AND status = 'processing' "
@@ -135,7 +132,9 @@ async def test_credit_that_a_waiting_change_counts_on_is_not_given_away(buyer: C
 @pytest.mark.parametrize("answer", [StatedStatus.SUCCEEDED, StatedStatus.FAILED])
 async def test_a_rest_that_nobody_collects_is_charged(buyer: Customer, answer: StatedStatus):
     held, payment_id = await waiting_change(buyer)
-    taken = journal.refund("sandbox", Money.of("299.00"))  # at the provider, without our asking
+    taken = journal.refund_booking(
+        "sandbox", Money.of("299.00")
+    )  # at the provider, without our asking
     await billing.entry(buyer.host, buyer.id, taken, book=Book.SANDBOX)
 
     await buyer.pay(payment_id)
@@ -162,7 +161,7 @@ async def test_a_rest_that_nobody_collects_is_charged(buyer: Customer, answer: S
 @pytest.mark.rule("BIL-14")
 async def test_a_rest_without_a_way_to_pay_begins_its_recovery(buyer: Customer):
     _, payment_id = await waiting_change(buyer)
-    taken = journal.refund("sandbox", Money.of("299.00"))
+    taken = journal.refund_booking("sandbox", Money.of("299.00"))
     await billing.entry(buyer.host, buyer.id, taken, book=Book.SANDBOX)
     await buyer.pay(payment_id)
     await buyer.rows(
@@ -258,7 +257,7 @@ async def test_a_note_on_what_was_written_off_gives_no_credit(
     invoice = await documents.issued(host, uuid4())
     (line,) = await documents.lines(host, invoice)
     work = billing.working(host, invoice.organization_id)
-    await credit_notes.issue(
+    await credit_notes.issue_credit_note(
         work,
         invoice.id,
         credited=[(line.id, Money.of(given))],

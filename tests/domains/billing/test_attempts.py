@@ -11,7 +11,8 @@ from tests.conftest import Time
 from tests.factories import paying
 from tests.factories import payments as making
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import payments
+from tests.planting import plant
+from thenga.domains.billing.services.payments import attempts
 from thenga.domains.billing.tables import PaymentStatus, Subscription, Trial
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
@@ -133,7 +134,7 @@ async def test_a_planted_bound_of_nothing_is_found(
     async def at_once(read: Any, *_: Any) -> datetime:
         return read.now
 
-    monkeypatch.setattr(payments, "next_allowed", at_once)
+    plant(monkeypatch, attempts, "next_charge_allowed", at_once)
     payer = await paying.payer(host, clock, NOVEMBER)
     payer.card = "soft"
 

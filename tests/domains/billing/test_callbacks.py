@@ -19,7 +19,7 @@ from tests.providers.servers import PayFastServer
 from tests.suites import flows
 from thenga.domains.billing.adapters.providers import Providers, sandbox_secret
 from thenga.domains.billing.adapters.sandbox_server import TOKENS, SandboxServer
-from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.tables import Book, Payment
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -340,7 +340,9 @@ async def test_a_sandbox_pays_on_the_sandboxs_own_page_by_every_token(
     ends: dict[str, str] = {}
     async with worker(host), httpx2.AsyncClient() as browser:
         for token in ENDS:
-            made = await payments.begun(host, player.organization_id, How(provider="sandbox"))
+            made = await payments.begun(
+                host, player.organization_id, PaymentChoice(provider="sandbox")
+            )
             waits = await until(api, player, made.id, "requires_action")
             page = await browser.get(waits["nextAction"]["url"])
             assert all(one in page.text for one in TOKENS)
@@ -376,7 +378,7 @@ async def test_a_way_to_pay_is_added_charged_preferred_and_taken_away(
             f"/billing/payment-methods/{second['id']}/make-default", headers=headers
         )
         charged = await payments.begun(
-            host, player.organization_id, How(payment_method_id=UUID(second["id"]))
+            host, player.organization_id, PaymentChoice(payment_method_id=UUID(second["id"]))
         )
         paid = await until(api, player, charged.id, "succeeded")
     removed = await api.delete(f"/billing/payment-methods/{first['id']}", headers=headers)

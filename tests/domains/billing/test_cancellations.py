@@ -10,13 +10,11 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing
 from tests.factories.subscriptions import Customer, customer
+from tests.planting import plant
 from tests.suites import flows
-from thenga.domains.billing.services import (
-    account_lock,
-    cancellations,
-    giving_back,
-    proration,
-)
+from thenga.domains.billing.services.customer import account_lock
+from thenga.domains.billing.services.pricing import proration
+from thenga.domains.billing.services.subscriptions import cancellation_refunds, cancellations
 from thenga.domains.billing.tables import Cancellation, StatedStatus
 from thenga.kernel.host import Host
 
@@ -35,7 +33,7 @@ async def cancel(buyer: Customer, held: Any, **body: Any) -> httpx2.Response:
 async def pay_back(buyer: Customer, cancellation_id: str) -> None:
     """What the worker's job does once the credit note has its number."""
     work = billing.working(buyer.host, buyer.id)
-    await giving_back.pay_back(work, UUID(cancellation_id))
+    await cancellation_refunds.refund_cancellation(work, UUID(cancellation_id))
     await work.finish()
 
 
@@ -314,10 +312,11 @@ async def test_after_the_end_another_plan_can_be_bought_before_any_sweep(buyer: 
 
 
 async def test_a_planted_credit_of_today_is_found(buyer: Customer, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(
+    plant(
+        monkeypatch,
         proration,
         "unused_after",
-        lambda line, day: proration.part(line.gross, line.span.days_from(day), line.span.days),
+        lambda line, day: proration.prorate(line.gross, line.span.days_from(day), line.span.days),
     )
     held = await buyer.buy()
     await buyer.at("2026-11-24 10:00")

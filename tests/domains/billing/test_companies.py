@@ -10,11 +10,12 @@ import pytest
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories import organization as companies
-from thenga.domains.billing.services import accounts
-from thenga.domains.billing.services import companies as asked
+from tests.planting import plant
+from thenga.domains.billing.services.accounts import accounts
+from thenga.domains.billing.services.customer import company_profile as asked
 from thenga.domains.billing.tables import AccountStatus
-from thenga.domains.organization.services import organizations
 from thenga.domains.organization.services.facts import Check, Given, verify
+from thenga.domains.organization.services.organizations import organizations
 from thenga.domains.organization.tables import Outcome
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host
@@ -34,7 +35,7 @@ async def founded(
     """An organization with a profile and its owner; Billing has not heard of it yet."""
     who = who or await people.person(host)
     work = companies.working(host, who.user_id)
-    made = await organizations.found(
+    made = await organizations.create_organization(
         work,
         organization_type="enterprise",
         mode=mode,
@@ -193,7 +194,7 @@ async def test_silence_of_organization_gives_no_second_trial(
     api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
     owner = await verified(host, await company(host, registrationNumber=number()))
-    monkeypatch.setattr(asked, "within", silent)
+    plant(monkeypatch, asked, "within", silent)
     waits = await start(api, owner)
     monkeypatch.undo()
 
@@ -230,7 +231,7 @@ async def test_without_a_name_nobody_is_billed(
     prefill: bool,
 ):
     owner = await company(host)
-    monkeypatch.setattr(asked, "within", silent)
+    plant(monkeypatch, asked, "within", silent)
 
     made = await api.post(
         "/billing/accounts", json={"prefillFromOrganization": prefill}, headers=owner.acting
@@ -248,7 +249,7 @@ async def test_a_planted_number_that_is_not_remembered_is_found(
 
     who = await people.person(host)
     owners = [await company(host, who=who) for _ in range(2)]
-    monkeypatch.setattr(asked, "has_tried", forgets)
+    plant(monkeypatch, asked, "has_used_trial", forgets)
 
     answers = [await start(api, one) for one in owners]
 
@@ -265,7 +266,7 @@ async def test_a_trial_opens_the_account_of_which_we_have_not_heard_yet(
 
     made = await start(api, owner)
     work = billing.working(host, owner.organization_id)
-    await accounts.open_provisionally(work, sandbox=mode == "sandbox")  # the event comes late
+    await accounts.open_account(work, sandbox=mode == "sandbox")  # the event comes late
     await work.finish()
 
     found = (await api.get("/billing/accounts", headers=owner.acting)).json()["items"]
@@ -293,7 +294,7 @@ async def test_an_account_is_not_opened_while_nobody_says_in_which_book(
     api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
     owner = await founded(host)
-    monkeypatch.setattr(asked, "within", silent)
+    plant(monkeypatch, asked, "within", silent)
 
     waits = await start(api, owner)
 

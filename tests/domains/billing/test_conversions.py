@@ -9,7 +9,10 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing, paying
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import conversions, entitlements, payment_methods, trials
+from tests.planting import plant
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.payments import methods
+from thenga.domains.billing.services.trials import conversions, trials
 from thenga.domains.billing.tables import Subscription, Trial
 from thenga.kernel.host import Host
 
@@ -24,7 +27,7 @@ ADDRESS = {"line1": "1 Long Street", "city": "Durban", "postal_code": "4001", "c
 async def trying(host: Host, clock: Time, **account: Any) -> tuple[Payer, Trial]:
     payer = await paying.payer(host, clock, STARTED, **account)
     work = payer.work()
-    trial = await trials.start(work, plan_code="professional")
+    trial = await trials.start_trial(work, plan_code="professional")
     await work.finish()
     return payer, trial
 
@@ -82,7 +85,7 @@ async def test_a_declined_purchase_leaves_the_trial_as_it_was(
         (await subscription_of(payer, trial)).status,
     )
     work = payer.work()
-    await trials.cancel(work, trial.id)
+    await trials.cancel_trial(work, trial.id)
     await work.finish()
 
     assert still == ("active", "trialing")
@@ -111,7 +114,7 @@ async def test_chosen_beforehand_it_converts_by_itself_at_its_end(
     headers = await paying.owner_of(host, payer)
     shown = (await api.get(f"/billing/trials/{trial.id}", headers=headers)).json()
     work = payer.work()
-    access = (await entitlements.signal(work, "analytics.briefings")).entitled
+    access = (await current.signal(work, "analytics.briefings")).entitled
     await work.close()
 
     await payer.at(ENDS)
@@ -140,7 +143,7 @@ async def test_a_planted_conversion_that_forgets_the_choice_is_found(
     async def forgets(*_: Any) -> None:
         return None
 
-    monkeypatch.setattr(payment_methods, "default_of", forgets)
+    plant(monkeypatch, methods, "default_method", forgets)
     monkeypatch.setattr(conversions.upcoming, "method_of", forgets)
     await payer.at(ENDS)
 
@@ -237,7 +240,7 @@ async def test_for_its_end_a_method_must_be_on_file(
 ):
     payer, trial = await trying(host, clock)
     work = payer.work()
-    await payment_methods.revoke(work, payer.method.id)
+    await methods.revoke_method(work, payer.method.id)
     await work.finish()
 
     answer = await convert(api, host, payer, trial, interval="month", when="trial_end")

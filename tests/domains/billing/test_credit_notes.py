@@ -10,11 +10,12 @@ import pytest
 
 from tests.factories import billing, documents
 from tests.factories import identity as people
-from thenga.domains.billing.services import credit_notes, invoices, journal
-from thenga.domains.billing.services.credit_notes import CreditExceeds
-from thenga.domains.billing.services.journal import SourceOf
-from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.remaining import Remaining
+from thenga.domains.billing.services.invoicing import billed_periods, credit_notes, invoices
+from thenga.domains.billing.services.invoicing.credit_notes import CreditExceeds
+from thenga.domains.billing.services.invoicing.unused_time import UnusedTime
+from thenga.domains.billing.services.ledger import journal
+from thenga.domains.billing.services.ledger.journal import EntrySource
+from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -95,7 +96,7 @@ async def test_a_note_takes_net_off_the_lines_that_it_credits_and_off_no_other(
             work, Paged(), account=None, since=None, until=None, source_id=note.id
         )
     ).items
-    sides = (await journal.lines_of(work, [entry]))[entry.id]
+    sides = (await journal.entry_lines(work, [entry]))[entry.id]
     await work.close()
     print(f"net={[one.net_minor for one in lines]} {[(s.account, s.amount_minor) for s in sides]}")
     assert [one.credited_net_minor for one in lines] == [126003, 0]
@@ -162,13 +163,13 @@ async def test_two_notes_at_once_never_exceed_the_line(host: Host, seeded: None)
         held = await work.lock(Invoice, invoice.id)
         amount = [(line.id, Money.of("300.00"))]
         reason = {"reason_code": CreditReason.ERROR, "explanation": "Wrong price"}
-        drafts.append(await credit_notes.draft(work, held, credited=amount, **reason))
+        drafts.append(await credit_notes.draft_credit_note(work, held, credited=amount, **reason))
         await work.finish()
 
     async def release(note: CreditNote) -> str:
         work = billing.working(host, note.organization_id)
         try:
-            await credit_notes.release(work, await work.lock(CreditNote, note.id))
+            await credit_notes.release_credit_note(work, await work.lock(CreditNote, note.id))
             await work.finish()
             return "released"
         except CreditExceeds:
@@ -244,13 +245,13 @@ async def changed(host: Host, organization_id, subscription, period: Period, pla
     """As a plan change does: quote, credit note, invoice, money, both released."""
     work = billing.working(host, organization_id)
     account = await work.lock_by(Account)
-    running = await invoices.running_line(work, subscription, day)
+    running = await billed_periods.running_line(work, subscription, day)
     assert running is not None
     price = Money.of(plan[1])
-    rest = Remaining(Period(day, period.end), period.days, running)
+    rest = UnusedTime(Period(day, period.end), period.days, running)
     credit = rest.credit("ZAR")
     of = await work.lock(Invoice, running.invoice_id)
-    note = await credit_notes.draft(
+    note = await credit_notes.draft_credit_note(
         work,
         of,
         credited=[(running.line_id, credit)],
@@ -266,7 +267,7 @@ async def changed(host: Host, organization_id, subscription, period: Period, pla
         subscription_id=subscription,
         key=f"change:{uuid4()}",
     )
-    made = await invoices.draft(
+    made = await invoices.draft_invoice(
         work,
         account,
         purpose=Purpose.CHANGE,
@@ -276,12 +277,12 @@ async def changed(host: Host, organization_id, subscription, period: Period, pla
     )
     due = Money(made.amount_due_minor, "ZAR")
     if due:
-        source = SourceOf("payment", uuid4(), f"payment:{made.id}")
-        booking = journal.payment("sandbox", due)
+        source = EntrySource("payment", uuid4(), f"payment:{made.id}")
+        booking = journal.payment_booking("sandbox", due)
         await journal.post(work, booking, book=Book.SANDBOX, source=source, occurred_at=work.now)
     # The later document first: the numbering puts the credit before the charge all the same.
-    await credit_notes.release(work, note, cut_span_at=day)
-    await invoices.release(work, made, paid=due)
+    await credit_notes.release_credit_note(work, note, cut_span_at=day)
+    await invoices.release_invoice(work, made, paid=due)
     await work.finish()
     told = await documents.number_all(host, organization_id)
     note = await documents.get(host, CreditNote, organization_id, note.id)

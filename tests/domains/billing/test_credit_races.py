@@ -12,8 +12,11 @@ from tests.domains.billing.changing import change, covered_twice, preview, rand
 from tests.factories import billing
 from tests.factories import identity as people
 from tests.factories.subscriptions import Customer, customer
+from tests.planting import plant
 from tests.suites import books
-from thenga.domains.billing.services import allocations, journal, refunds
+from thenga.domains.billing.services.ledger import credit as allocations
+from thenga.domains.billing.services.ledger import journal
+from thenga.domains.billing.services.payments import refunds
 from thenga.domains.billing.tables import Answer, Refund, StatedStatus, Statement, StatementKind
 from thenga.kernel.host import Host
 
@@ -52,7 +55,7 @@ async def confirm_refunds(buyer: Customer) -> int:
         "SELECT id FROM billing.refund WHERE organization_id = $1 AND status <> 'failed'"
     ):
         work = billing.working(buyer.host, buyer.id)
-        order = await refunds.begin(work, row["id"])
+        order = await refunds.begin_refund(work, row["id"])
         await work.finish()
         assert order is not None
         work = billing.working(buyer.host, buyer.id)
@@ -64,7 +67,7 @@ async def confirm_refunds(buyer: Customer) -> int:
             currency=order.currency,
             item_reference=order.key,
         )
-        await refunds.record(work, row["id"], Answer(said), source="answer")
+        await refunds.record_refund_answer(work, row["id"], Answer(said), source="answer")
         await work.finish()
         total += order.amount_minor
     return total
@@ -140,9 +143,9 @@ async def test_a_planted_credit_that_is_promised_twice_is_found(
 ):
     held, payment_id = await paid_twice(buyer)
     none = allocations._PROMISED.where(Refund.id == UUID(int=0))
-    monkeypatch.setattr(allocations, "_PROMISED", none)
+    plant(monkeypatch, allocations, "_PROMISED", none)
     others = allocations._PROMISED_OF_OTHERS.where(Refund.id == UUID(int=0))
-    monkeypatch.setattr(allocations, "_PROMISED_OF_OTHERS", others)
+    plant(monkeypatch, allocations, "_PROMISED_OF_OTHERS", others)
 
     await refund(buyer, payment_id, "499.00")
     shown = await preview(buyer, held, planCode="professional")

@@ -10,7 +10,10 @@ from tests.conftest import Time
 from tests.factories import identity as people
 from tests.factories import paying, payments
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import collecting, entitlements, notices, telling
+from thenga.domains.billing.services.customer import notices
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.settlement import provider_results
+from thenga.domains.billing.services.subscriptions import letters
 from thenga.domains.billing.tables import Payment, StatedStatus, StatementKind, Subscription
 from thenga.kernel.host import Host
 
@@ -28,7 +31,7 @@ async def said(payer: Payer, of: Payment, status: StatedStatus, number: str = "d
     """What the bank says of a dispute."""
     work = payer.work()
     stated = payments.said(of, status, kind=StatementKind.DISPUTE, item_reference=number)
-    await collecting.take(work, of.id, stated)
+    await provider_results.take(work, of.id, stated)
     await work.finish()
 
 
@@ -67,7 +70,7 @@ async def test_a_lost_dispute_suspends_at_once_and_nothing_is_given_back_on_top(
 ):
     payer, subscription, _ = await lost(host, clock)
     work = payer.work()
-    signal = await entitlements.signal(work, "bid.workspaces")
+    signal = await current.signal(work, "bid.workspaces")
     await work.close()
     before = await payer.told()
 
@@ -126,7 +129,7 @@ async def test_the_payer_is_told_what_their_bank_did(host: Host, seeded: None, c
     )
 
     work = payer.work()
-    written: Any = await telling.letter(work, notices.DISPUTE_LOST, failure["id"])
+    written: Any = await letters.compose_letter(work, notices.DISPUTE_LOST, failure["id"])
     await work.close()
 
     assert written.facts["amount"] == "ZAR 1499.00"

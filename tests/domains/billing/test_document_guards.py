@@ -6,7 +6,7 @@ import asyncpg
 import pytest
 
 from tests.factories import billing, documents
-from thenga.domains.billing.services import invoices
+from thenga.domains.billing.services.invoicing import invoices
 from thenga.domains.billing.tables import Invoice
 from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.host import Host
@@ -73,5 +73,5 @@ async def test_what_waits_for_its_number_cannot_be_discarded(host: Host, seeded:
     held = await work.lock(Invoice, made.id)
 
     with pytest.raises(InvalidTransition, match="about to get its number"):
-        await invoices.discard(work, held)
+        await invoices.discard_draft(work, held)
     await work.close()

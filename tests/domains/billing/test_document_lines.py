@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.factories import documents
-from thenga.domains.billing.services.document_lines import spread_credit, spread_net
-from thenga.domains.billing.services.invoices import _line
-from thenga.domains.billing.services.tax import inside, of_credit
+from thenga.domains.billing.services.invoicing.invoices import _line
+from thenga.domains.billing.services.invoicing.lines import spread_credit, spread_net
+from thenga.domains.billing.services.pricing.vat import split_credit_vat, split_vat
 from thenga.domains.billing.tables import Book, Invoice, InvoiceLine, Purpose
 from thenga.kernel.money import Money
 
@@ -18,7 +18,7 @@ GROSS = st.lists(st.integers(1, 10**7), min_size=1, max_size=6)
 
 def an_invoice(grosses: list[int]) -> list[InvoiceLine]:
     """The lines of an issued invoice, with their nets."""
-    total = inside(Money(sum(grosses), "ZAR"), documents.FIFTEEN)
+    total = split_vat(Money(sum(grosses), "ZAR"), documents.FIFTEEN)
     invoice = Invoice(
         id=uuid4(),
         organization_id=uuid4(),
@@ -48,7 +48,7 @@ def an_invoice(grosses: list[int]) -> list[InvoiceLine]:
 def test_the_nets_of_the_lines_sum_to_the_net_of_the_document(grosses: list[int]):
     lines = an_invoice(grosses)
 
-    net = inside(Money(sum(grosses), "ZAR"), documents.FIFTEEN).net
+    net = split_vat(Money(sum(grosses), "ZAR"), documents.FIFTEEN).net
     assert sum(line.net_minor or 0 for line in lines) == net.minor
 
 
@@ -64,7 +64,7 @@ def test_credit_notes_are_borne_whole_and_never_above_a_line(
     while left:
         chosen = data.draw(st.sampled_from(sorted(left)))
         part = data.draw(st.integers((left[chosen] + 2) // 3, left[chosen]))
-        taxed = of_credit(Money(part, "ZAR"), before=before, rate_pct=documents.FIFTEEN)
+        taxed = split_credit_vat(Money(part, "ZAR"), before=before, rate_pct=documents.FIFTEEN)
         borne = spread_credit(taxed.net, {chosen: part}, lines)
         assert sum(borne.values()) == taxed.net.minor
         for line in lines:

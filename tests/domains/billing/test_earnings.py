@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from tests.conftest import Time
 from tests.factories import billing, documents, paying
 from tests.factories import identity as people
-from thenga.domains.billing.services import invoice_clock, pausing
-from thenga.domains.billing.services.earnings import earned_before
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.dunning import invoice_clock
+from thenga.domains.billing.services.invoicing.revenue_recognition import earned_before
+from thenga.domains.billing.services.pricing.periods import Period
+from thenga.domains.billing.services.subscriptions import pauses
 from thenga.domains.billing.tables import Book, Invoice, LineKind, Subscription
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
@@ -41,7 +42,7 @@ def until(host: Host, day: date) -> timedelta:
 
 async def earn(host: Host, invoice: Invoice, day: date) -> None:
     work = billing.working(host, invoice.organization_id, ahead=until(host, day))
-    await invoice_clock.pass_time(work, invoice.id)
+    await invoice_clock.run_due_invoice_steps(work, invoice.id)
     await work.finish()
 
 
@@ -136,7 +137,7 @@ async def test_days_that_wait_in_a_pause_are_earned_once_they_go_on(
     async def earn_on(day: date) -> int:
         clock.set(local_midnight(day) + timedelta(hours=1))
         work = payer.work()
-        await invoice_clock.pass_time(work, invoice["id"])
+        await invoice_clock.run_due_invoice_steps(work, invoice["id"])
         await work.finish()
         (row,) = await payer.rows(
             "SELECT sum(-amount_minor)::bigint AS minor FROM billing.journal_line "
@@ -144,9 +145,9 @@ async def test_days_that_wait_in_a_pause_are_earned_once_they_go_on(
         )
         return int(row["minor"] or 0)
 
-    await act(date(2026, 11, 24), pausing.pause, resume_on=None)
+    await act(date(2026, 11, 24), pauses.pause_subscription, resume_on=None)
     earned = [await earn_on(date(2026, 12, 1)), await earn_on(date(2027, 1, 1))]
-    await act(date(2027, 1, 10), pausing.resume, on=date(2027, 1, 10))
+    await act(date(2027, 1, 10), pauses.resume_subscription, on=date(2027, 1, 10))
     earned.append(await earn_on(date(2027, 2, 1)))
 
     print(f"earned={earned}")

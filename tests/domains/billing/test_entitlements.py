@@ -12,11 +12,14 @@ from tests.conftest import Time
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SEATS
+from tests.planting import plant
 from thenga import topology
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements
-from thenga.domains.billing.services import accounts, catalogue, entitlement_sources, entitlements
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.accounts import accounts
+from thenga.domains.billing.services.entitlements import current, merging, sources
+from thenga.domains.billing.services.plan_admin import catalogue_seed
+from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.tables import PlanKind, SubscriptionStatus
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
@@ -100,14 +103,14 @@ async def test_the_fallback_answers_the_second_a_trial_is_over_before_any_sweep(
 async def test_the_sweep_writes_down_and_tells_what_time_has_made(host: Host, owner: people.Member):
     made = await billing.trial(host, owner.organization_id)
     work = billing.working(host, owner.organization_id)
-    await entitlements.follow(work, reason="test")
+    await current.refresh(work, reason="test")
     await work.finish()
 
     later = billing.working(host, owner.organization_id, ahead=timedelta(days=15))
-    await entitlements.follow(later, reason="time_passed")
+    await current.refresh(later, reason="time_passed")
     await later.finish()
     again = billing.working(host, owner.organization_id, ahead=timedelta(days=15))
-    await entitlements.follow(again, reason="time_passed")
+    await current.refresh(again, reason="time_passed")
     await again.finish()
 
     told = await held.told(host, owner.organization_id, "EntitlementChanged")
@@ -121,18 +124,18 @@ async def test_the_sweep_writes_down_and_tells_what_time_has_made(host: Host, ow
 async def test_a_planted_set_that_never_ends_would_be_found(
     host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
-    real = entitlement_sources._given
+    real = sources._given
 
     async def endless(*asked: Any, **more: Any) -> Any:
         return [
-            entitlement_sources.Contribution(one.source, one.entitlements, None, None)
+            merging.Contribution(one.source, one.entitlements, None, None)
             for one in await real(*asked, **more)
         ]
 
-    monkeypatch.setattr(entitlement_sources, "_given", endless)
+    plant(monkeypatch, sources, "_given", endless)
     await billing.trial(host, owner.organization_id)
     work = billing.working(host, owner.organization_id, ahead=timedelta(days=15))
-    said = await entitlements.signal(work, SEATS)
+    said = await current.signal(work, SEATS)
     await work.close()
 
     assert said.limit == 10
@@ -220,7 +223,7 @@ async def test_a_scheduled_change_counts_from_its_midnight_on(host: Host, owner:
 
     async def seats(offset: timedelta) -> int | None:
         work = billing.working(host, owner.organization_id, ahead=offset)
-        said = await entitlements.signal(work, SEATS)
+        said = await current.signal(work, SEATS)
         await work.close()
         return said.limit
 
@@ -237,7 +240,7 @@ async def test_an_add_on_adds_and_the_standing_of_the_base_decides(
     boost = await held.subscribed(host, organization_id, "ai-boost", kind=PlanKind.ADDON)
 
     work = billing.working(host, organization_id)
-    runs = await entitlements.signal(work, RUNS)
+    runs = await current.signal(work, RUNS)
     await work.close()
 
     assert boost.status is SubscriptionStatus.ACTIVE
@@ -275,15 +278,17 @@ def test_every_feature_that_a_permission_names_is_in_the_catalogue():
         permissions=(Granted("bid:flight:create", "Fly", (), feature="bid.flights"),),
     )
 
-    catalogue.check_features(domains)
-    with pytest.raises(catalogue.FeatureUnknown, match=r"bid:flight:create needs bid\.flights"):
-        catalogue.check_features([*domains, planted])
+    catalogue_seed.check_features(domains)
+    with pytest.raises(
+        catalogue_seed.FeatureUnknown, match=r"bid:flight:create needs bid\.flights"
+    ):
+        catalogue_seed.check_features([*domains, planted])
 
 
 async def test_an_account_that_is_opened_holds_the_fallback(host: Host, app: FastAPI, seeded: None):
     work = billing.working(host, uuid4())
     organization_id = work.organization_id
-    await accounts.open_provisionally(work, sandbox=False)
+    await accounts.open_account(work, sandbox=False)
     await work.finish()
 
     (told,) = await held.told(host, organization_id, "EntitlementChanged")

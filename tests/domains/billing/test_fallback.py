@@ -9,7 +9,8 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing
 from tests.factories.held import RUNS
-from thenga.domains.billing.services import catalogue, entitlements
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.reader import Origin
@@ -51,7 +52,7 @@ async def deploy(host: Host, **lines: list[dict[str, Any]]) -> None:
     origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
     work = Work(host, "billing", Scope(actor=SYSTEM), origin, login="billing_system")
     none: dict[str, list[Any]] = {"features": [], "plans": [], "sellers": [], "configuration": []}
-    await catalogue.load(work, none | lines)
+    await catalogue_seed.load(work, none | lines)
     await work.finish()
 
 
@@ -74,7 +75,7 @@ async def test_a_new_version_of_the_fallback_counts_on_its_day_before_any_sweep(
         found = []
         for organization_id in (before, after):
             work = billing.working(host, organization_id)
-            found.append((await entitlements.signal(work, RUNS)).limit)
+            found.append((await current.signal(work, RUNS)).limit)
             await work.close()
         return found
 

@@ -11,7 +11,8 @@ from tests.conftest import Time
 from tests.factories import identity as people
 from tests.factories import paying
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import entitlements, notices
+from thenga.domains.billing.services.customer import notices
+from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.tables import CollectionMethod
 from thenga.kernel.host import Host
 
@@ -20,7 +21,7 @@ BEGAN = paying.RENEWED  # 14 November begins, local
 
 async def signal(payer: Payer, feature: str = "bid.workspaces") -> tuple[str, int | None]:
     work = payer.work()
-    said = await entitlements.signal(work, feature)
+    said = await current.signal(work, feature)
     await work.close()
     return said.access, said.limit
 

@@ -10,7 +10,7 @@ import pytest
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SEATS
-from thenga.domains.billing.services import entitlements, grants
+from thenga.domains.billing.services.entitlements import current, grants
 from thenga.domains.billing.tables import Grant, GrantStatus
 from thenga.kernel.host import Host
 
@@ -37,7 +37,7 @@ def body(host: Host, entitlement: str, value: bool | int, days: int = 7) -> dict
 
 async def limit(host: Host, who: people.Member, feature: str, days: int = 0) -> int | None:
     work = billing.working(host, who.organization_id, ahead=timedelta(days=days))
-    said = await entitlements.signal(work, feature)
+    said = await current.signal(work, feature)
     await work.close()
     return said.limit
 
@@ -82,7 +82,7 @@ async def test_time_ends_a_grant_and_then_nobody_revokes_it(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, operator: dict[str, str]
 ):
     work = billing.working(host, owner.organization_id)
-    made = await grants.issue(
+    made = await grants.issue_grant(
         work,
         entitlement=RUNS,
         value=50,
@@ -91,7 +91,7 @@ async def test_time_ends_a_grant_and_then_nobody_revokes_it(
     )
     await work.finish()
     later = billing.working(host, owner.organization_id, ahead=timedelta(days=1))
-    await grants.lapse(later, made.id)
+    await grants.expire_grant(later, made.id)
     await later.finish()
 
     refused = await api.post(f"/billing/grants/{made.id}/revoke", headers=operator)
@@ -152,4 +152,4 @@ def test_a_planted_gift_that_outlives_its_day_would_be_found():
     )
 
     assert over.status is GrantStatus.ACTIVE
-    assert grants.status_at(over, now) is GrantStatus.EXPIRED
+    assert grants.grant_status(over, now) is GrantStatus.EXPIRED

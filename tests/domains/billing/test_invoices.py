@@ -10,8 +10,10 @@ import pytest
 
 from tests.factories import billing, documents
 from tests.factories import identity as people
-from thenga.domains.billing.services import allocations, configuration, invoices
-from thenga.domains.billing.services.invoices import TaxDataMissing
+from thenga.domains.billing.services.catalogue import configuration
+from thenga.domains.billing.services.customer.recipient import TaxDataMissing
+from thenga.domains.billing.services.invoicing import invoices
+from thenga.domains.billing.services.ledger import credit
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -111,7 +113,7 @@ async def test_a_seller_without_vat_number_charges_none(host: Host, seeded: None
     work = billing.working(host, organization_id)
     held = await work.lock(Invoice, made.id)
     held.seller_code = seller
-    await invoices.release(work, held)
+    await invoices.release_invoice(work, held)
     await work.finish()
 
     await documents.number_all(host, organization_id, seller=seller)
@@ -130,7 +132,7 @@ async def test_above_five_thousand_the_recipient_has_an_address(host: Host, seed
 
     async def draft(gross: str) -> Invoice:
         lines = [documents.line(gross)]
-        return await invoices.draft(
+        return await invoices.draft_invoice(
             work, account, purpose=invoices.Purpose.FIRST, lines=lines, subscription_id=None
         )
 
@@ -190,7 +192,7 @@ async def test_credit_is_applied_first_and_the_rest_is_due(
 
 async def settled(host: Host, invoice: Invoice, **given) -> Money:
     work = billing.working(host, invoice.organization_id)
-    left = await allocations.settle(work, await work.lock(Invoice, invoice.id), **given)
+    left = await credit.pay_from_credit(work, await work.lock(Invoice, invoice.id), **given)
     await work.finish()
     return left
 
@@ -338,7 +340,7 @@ async def test_overdue_is_right_before_any_sweep(api: httpx2.AsyncClient, host: 
     await work.finish()
     invoice = await documents.issued(host, organization_id, book=Book.SANDBOX)
 
-    days = await configuration.in_force(
+    days = await configuration.setting(
         billing.working(host, organization_id), "billing.invoice.due_days", invoice.issue_date
     )
 

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from tests.factories import billing
 from tests.factories import identity as people
-from thenga.domains.billing.services import journal, verifications
-from thenga.domains.billing.services.journal import Booking, Line
+from tests.planting import plant
+from thenga.domains.billing.services.accounts import ledger_checks
+from thenga.domains.billing.services.ledger import journal
+from thenga.domains.billing.services.ledger.journal import Booking, Line
 from thenga.domains.billing.tables import EntryKind, LedgerVerification
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
@@ -23,19 +25,19 @@ from thenga.kernel.settings import Settings
 
 CENTS = st.integers(1, 10**10).map(lambda minor: Money(minor, "ZAR"))
 BOOKINGS: dict[EntryKind, Callable[..., Booking]] = {
-    EntryKind.PAYMENT: lambda a, b, c: journal.payment("paystack", a),
-    EntryKind.INVOICE: lambda a, b, c: journal.invoice(net=a, vat=b),
+    EntryKind.PAYMENT: lambda a, b, c: journal.payment_booking("paystack", a),
+    EntryKind.INVOICE: lambda a, b, c: journal.invoice_booking(net=a, vat=b),
     EntryKind.ALLOCATION: lambda a, b, c: journal.allocation(a),
-    EntryKind.CREDIT_NOTE: lambda a, b, c: journal.credit_note(unearned=a, earned=b, vat=c),
-    EntryKind.REFUND: lambda a, b, c: journal.refund("paystack", a),
-    EntryKind.FEE: lambda a, b, c: journal.fee("paystack", a),
+    EntryKind.CREDIT_NOTE: lambda a, b, c: journal.credit_note_booking(unearned=a, earned=b, vat=c),
+    EntryKind.REFUND: lambda a, b, c: journal.refund_booking("paystack", a),
+    EntryKind.FEE: lambda a, b, c: journal.fee_booking("paystack", a),
     EntryKind.PAYOUT: lambda a, b, c: journal.payout("paystack", a),
-    EntryKind.EFT: lambda a, b, c: journal.eft(a),
-    EntryKind.DISPUTE_OPENED: lambda a, b, c: journal.dispute_opened("paystack", a),
-    EntryKind.DISPUTE_WON: lambda a, b, c: journal.dispute_won("paystack", a),
-    EntryKind.DISPUTE_LOST: lambda a, b, c: journal.dispute_lost(a),
+    EntryKind.EFT: lambda a, b, c: journal.bank_transfer_booking(a),
+    EntryKind.DISPUTE_OPENED: lambda a, b, c: journal.dispute_opened_booking("paystack", a),
+    EntryKind.DISPUTE_WON: lambda a, b, c: journal.dispute_won_booking("paystack", a),
+    EntryKind.DISPUTE_LOST: lambda a, b, c: journal.dispute_lost_booking(a),
     EntryKind.WRITE_OFF: lambda a, b, c: journal.write_off(a),
-    EntryKind.EARNING: lambda a, b, c: journal.earning(a),
+    EntryKind.EARNING: lambda a, b, c: journal.revenue_booking(a),
 }
 FIVE = Money.of("5.00")
 
@@ -68,33 +70,33 @@ def test_every_booking_has_two_sides(a, b, c):
 def test_an_invoice_and_its_credit_note_move_the_accounts_of_the_sheet():
     net, vat = Money.of("1303.48"), Money.of("195.52")
 
-    assert sides(journal.invoice(net=net, vat=vat)) == {
+    assert sides(journal.invoice_booking(net=net, vat=vat)) == {
         "receivable": "1499.00",
         "deferred_revenue": "-1303.48",
         "vat_output": "-195.52",
     }
     assert sides(
-        journal.credit_note(unearned=Money.of("564.84"), earned=Money.of("738.64"), vat=vat)
+        journal.credit_note_booking(unearned=Money.of("564.84"), earned=Money.of("738.64"), vat=vat)
     ) == {
         "deferred_revenue": "564.84",
         "revenue": "738.64",
         "vat_output": "195.52",
         "customer_credit": "-1499.00",
     }
-    free = journal.invoice(net=net, vat=Money.of("0"))
+    free = journal.invoice_booking(net=net, vat=Money.of("0"))
     assert sides(free) == {"receivable": "1303.48", "deferred_revenue": "-1303.48"}
 
 
 async def a_life(host: Host, organization_id: UUID) -> None:
     """A payment, its invoice, the fee, a month earned, part given back and paid out."""
     for booking in (
-        journal.payment("paystack", Money.of("1499.00")),
-        journal.invoice(net=Money.of("1303.48"), vat=Money.of("195.52")),
+        journal.payment_booking("paystack", Money.of("1499.00")),
+        journal.invoice_booking(net=Money.of("1303.48"), vat=Money.of("195.52")),
         journal.allocation(Money.of("1499.00")),
-        journal.fee("paystack", Money.of("44.00")),
+        journal.fee_booking("paystack", Money.of("44.00")),
         journal.payout("paystack", Money.of("1455.00")),
-        journal.earning(Money.of("738.64")),
-        journal.credit_note(
+        journal.revenue_booking(Money.of("738.64")),
+        journal.credit_note_booking(
             unearned=Money.of("434.78"), earned=Money.of("0"), vat=Money.of("65.22")
         ),
     ):
@@ -106,7 +108,7 @@ async def night(host: Host) -> LedgerVerification:
     # Before two in the morning nothing is checked, and another test's worker may have checked a
     # day that is near.
     work = system(host, ahead=timedelta(days=4000) + _to_noon(host))
-    found = await verifications.verify(work)
+    found = await ledger_checks.verify_ledger(work)
     await work.close()
     assert found is not None
     return found
@@ -120,7 +122,7 @@ async def test_all_books_balance(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(verifications, "_MOST_SETS", 0)  # a sample; others belong to other years
+    plant(monkeypatch, ledger_checks, "_MOST_SETS", 0)  # a sample; others belong to other years
     before = await night(host)  # other tests leave what a night rightly doubts
     await a_life(host, owner.organization_id)
 
@@ -187,7 +189,7 @@ def lopsided(booking: Booking) -> Booking:
 
 
 PLANTED = {
-    "a cent too much": lopsided(journal.eft(FIVE)),
+    "a cent too much": lopsided(journal.bank_transfer_booking(FIVE)),
     "one side only": Booking(EntryKind.EFT, (Line("bank", FIVE),)),
     "no side at all": Booking(EntryKind.EFT, ()),
     "two currencies": Booking(
@@ -217,7 +219,7 @@ async def test_a_planted_line_does_not_join_an_entry_of_another_transaction(
     host: Host, seeded: None
 ):
     organization_id = uuid4()
-    entry = await billing.entry(host, organization_id, journal.eft(FIVE))
+    entry = await billing.entry(host, organization_id, journal.bank_transfer_booking(FIVE))
     work = billing.working(host, organization_id)
 
     with pytest.raises(asyncpg.RaiseError, match="of its own transaction"):
@@ -229,9 +231,9 @@ async def test_a_planted_line_does_not_join_an_entry_of_another_transaction(
 async def test_a_planted_line_after_the_check_is_checked_again(host: Host, seeded: None):
     organization_id = uuid4()
     work = billing.working(host, organization_id)
-    source = journal.SourceOf("test", uuid4(), "early")
+    source = journal.EntrySource("test", uuid4(), "early")
     entry = await journal.post(
-        work, journal.eft(FIVE), book="live", source=source, occurred_at=work.now
+        work, journal.bank_transfer_booking(FIVE), book="live", source=source, occurred_at=work.now
     )
     await work.run("SET CONSTRAINTS ALL IMMEDIATE")
     await work.run("SET CONSTRAINTS ALL DEFERRED")
@@ -249,9 +251,13 @@ async def test_what_is_booked_is_booked_once(host: Host, seeded: None):
     async def book() -> None:
         work = billing.working(host, organization_id)
         try:
-            source = journal.SourceOf("payment", organization_id, f"payment:{organization_id}")
+            source = journal.EntrySource("payment", organization_id, f"payment:{organization_id}")
             await journal.post(
-                work, journal.eft(FIVE), book="live", source=source, occurred_at=work.now
+                work,
+                journal.bank_transfer_booking(FIVE),
+                book="live",
+                source=source,
+                occurred_at=work.now,
             )
             await work.finish()
         finally:
@@ -274,7 +280,7 @@ CHANGES = {
 @pytest.mark.parametrize("login", ["billing", "billing_system"])
 @pytest.mark.parametrize("change", CHANGES)
 async def test_no_login_may_change_the_journal(host: Host, seeded: None, login: str, change: str):
-    await billing.entry(host, uuid4(), journal.eft(FIVE))
+    await billing.entry(host, uuid4(), journal.bank_transfer_booking(FIVE))
     async with host.engines.connection("billing", login) as connection:
         with pytest.raises(asyncpg.InsufficientPrivilegeError):
             await connection.execute(CHANGES[change])
@@ -285,7 +291,7 @@ async def test_no_login_may_change_the_journal(host: Host, seeded: None, login: 
 async def test_even_the_administrator_is_refused(
     host: Host, settings: Settings, seeded: None, change: str
 ):
-    await billing.entry(host, uuid4(), journal.eft(FIVE))
+    await billing.entry(host, uuid4(), journal.bank_transfer_booking(FIVE))
     admin = await asyncpg.connect(settings.admin_database.get_secret_value())
 
     with pytest.raises(asyncpg.RaiseError, match="is append-only"):
@@ -308,7 +314,7 @@ async def test_a_check_is_made_once_a_day_and_shown_to_auditors(
     made = []
     for hours in (0, 1, 24):
         work = system(host, ahead=timedelta(days=400, hours=hours) + _to_noon(host))
-        made.append(await verifications.verify(work))
+        made.append(await ledger_checks.verify_ledger(work))
         await work.finish()
 
     shown = await api.get("/billing/ledger/verifications", headers=auditor.headers)
@@ -331,7 +337,7 @@ async def test_before_two_in_the_morning_nothing_is_checked(host: Host, seeded: 
     midnight = timedelta(days=600) + timedelta(hours=22 - now.hour, minutes=30 - now.minute)
     work = system(host, ahead=midnight)
 
-    assert await verifications.verify(work) is None
+    assert await ledger_checks.verify_ledger(work) is None
     await work.close()
 
 
@@ -340,13 +346,13 @@ async def test_a_planted_imbalance_behind_the_triggers_is_found_and_told(
 ):
     """Whoever can switch triggers off is still found by the check of the night."""
     organization_id = uuid4()
-    entry = await billing.entry(host, organization_id, journal.eft(FIVE))
+    entry = await billing.entry(host, organization_id, journal.bank_transfer_booking(FIVE))
     admin = await asyncpg.connect(settings.admin_database.get_secret_value())
     await admin.execute("SET session_replication_role = replica")
     await admin.execute(_LINE, organization_id, entry.id)
     work = system(host, ahead=timedelta(days=800) + _to_noon(host))
 
-    found = await verifications.verify(work)
+    found = await ledger_checks.verify_ledger(work)
 
     assert found is not None
     told = [event.type for event, *_ in _events(work)]

@@ -13,7 +13,7 @@ from tests.factories import paying
 from tests.factories.paying import Payer
 from tests.letters import Letters
 from thenga.domains.billing.adapters.mail import MailRequests
-from thenga.domains.billing.services import notices
+from thenga.domains.billing.services.customer import notices
 from thenga.domains.notification.public import Recipient
 from thenga.kernel.host import Host, make_host
 from thenga.kernel.settings import Settings

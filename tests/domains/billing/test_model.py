@@ -13,9 +13,11 @@ import pytest
 
 from tests.domains.billing import histories
 from tests.domains.billing.histories import Found
+from tests.planting import plant
 from tests.suites.processes import Child
 from tests.suites.sizes import size
-from thenga.domains.billing.services import configuration, proration
+from thenga.domains.billing.services.catalogue import configuration
+from thenga.domains.billing.services.pricing import proration
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
 
@@ -78,13 +80,13 @@ async def _cents_off(host: Host) -> int:
 
 
 async def test_a_planted_cent_is_found(host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch):
-    true = proration.part
+    true = proration.prorate
 
     def down(gross: Money, days: int, of_days: int) -> Money:
         exact: Any = true(gross, days, of_days)
         return Money(gross.minor * days // of_days, gross.currency) or exact
 
-    monkeypatch.setattr(proration, "part", down)
+    plant(monkeypatch, proration, "prorate", down)
 
     assert await _cents_off(host) > 0
 
@@ -95,6 +97,6 @@ async def test_a_planted_refund_of_a_part_where_the_whole_is_due_is_found(
     async def never(*_: Any) -> int:
         return -1
 
-    monkeypatch.setattr(configuration, "full_refund_days", never)
+    plant(monkeypatch, configuration, "full_refund_days", never)
 
     assert await _cents_off(host) > 0

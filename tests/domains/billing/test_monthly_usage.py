@@ -11,7 +11,9 @@ from tests.conftest import Time
 from tests.factories import billing, held, paying
 from tests.factories.held import RUNS
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import periods, usage, usage_charges
+from tests.planting import plant
+from thenga.domains.billing.services.pricing import periods
+from thenga.domains.billing.services.usage import charges, recording
 from thenga.domains.billing.tables import Interval, PlanKind
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
@@ -32,7 +34,7 @@ async def use(payer: Payer, at: datetime, quantity: int, key: str) -> None:
     """Usage on a day, once time has come there."""
     await payer.at(at)
     work = payer.work()
-    await usage.record(work, [usage.Entry(RUNS, key, quantity, work.now)])
+    await recording.record_usage(work, [recording.UsageEntry(RUNS, key, quantity, work.now)])
     await work.finish()
 
 
@@ -88,8 +90,8 @@ async def test_what_came_late_is_on_the_next_months_invoice(host: Host, seeded: 
     await payer.at(local_midnight(FEBRUARY) + timedelta(days=1))
 
     work = payer.work()
-    late = usage.Entry(RUNS, "late", 20, local_midnight(FEBRUARY) - timedelta(hours=1))
-    said = await usage.record(work, [late])
+    late = recording.UsageEntry(RUNS, "late", 20, local_midnight(FEBRUARY) - timedelta(hours=1))
+    said = await recording.record_usage(work, [late])
     await work.finish()
     soon = len(await invoices(payer))
     await payer.at(local_midnight(MARCH))
@@ -113,7 +115,7 @@ async def test_an_add_on_that_renews_takes_nothing_of_a_running_month(
 
     month = periods.usage_month(date(2027, 1, 10), date(2027, 2, 5))
     work = payer.work()
-    taken = await usage_charges.lines(work, added, month)
+    taken = await charges.usage_lines(work, added, month)
     await work.close()
 
     assert taken == []
@@ -126,7 +128,7 @@ async def test_a_planted_month_that_is_not_remembered_is_refused_by_the_database
 
     payer = await by_the_year(host, clock)
     await use(payer, BOUGHT + timedelta(days=3), 537, "first")
-    monkeypatch.setattr(usage_charges, "billed", forgets)
+    plant(monkeypatch, charges, "mark_billed", forgets)
 
     with pytest.raises(asyncpg.IntegrityConstraintViolationError):
         await payer.at(local_midnight(MARCH))

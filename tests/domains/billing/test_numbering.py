@@ -13,7 +13,8 @@ from tests.factories import billing, documents
 from tests.factories import identity as people
 from tests.settling import Settle
 from tests.suites.sizes import size
-from thenga.domains.billing.services import invoices, numbering, prints
+from thenga.domains.billing.services.invoicing import invoices, issuing
+from thenga.domains.billing.services.printing import pdf_archive
 from thenga.domains.billing.tables import Account, Book, Invoice, Purpose
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
@@ -33,13 +34,13 @@ async def waiting(host: Host, seller: str, count: int) -> UUID:
     work = billing.working(host, organization_id)
     held = await work.lock_by(Account)
     for _ in range(count):
-        made = await invoices.draft(
+        made = await invoices.draft_invoice(
             work, held, purpose=Purpose.RENEWAL, lines=[documents.line()], subscription_id=None
         )
         await work.hold(made)
         made.seller_code = seller
         await work.save(made)
-        await invoices.release(work, made)
+        await invoices.release_invoice(work, made)
     work._jobs.clear()  # the test itself issues them
     await work.finish()
     return organization_id
@@ -53,7 +54,7 @@ async def issue(host: Host, seller: str, organization_id: UUID, *, around: datet
         moment = around + timedelta(seconds=done / EACH * 4 - 2 + random.uniform(-1, 1))
         work = documents.system(host, organization_id, ahead=moment - host.now())
         try:
-            await numbering.issue_next(work, seller=seller, book=Book.LIVE)
+            await issuing.issue_next(work, seller=seller, book=Book.LIVE)
             if random.random() < 0.1:
                 rolled += 1
                 continue
@@ -141,7 +142,7 @@ async def test_a_draft_has_no_number_and_may_go_away(host: Host, seeded: None):
     made = await documents.draft(host, organization_id, line)
 
     work = billing.working(host, organization_id)
-    await invoices.discard(work, await work.lock(Invoice, made.id))
+    await invoices.discard_draft(work, await work.lock(Invoice, made.id))
     await work.finish()
 
     # What it would have billed may be billed again.
@@ -154,7 +155,7 @@ async def test_what_is_released_twice_is_numbered_once(host: Host, seeded: None)
     organization_id = uuid4()
     made = await documents.draft(host, organization_id, released=True)
     work = billing.working(host, organization_id)
-    await invoices.release(work, await work.lock(Invoice, made.id), paid=Money.of("1.00"))
+    await invoices.release_invoice(work, await work.lock(Invoice, made.id), paid=Money.of("1.00"))
     await work.finish()
 
     told = await documents.number_all(host, organization_id)
@@ -169,7 +170,7 @@ async def test_what_a_lost_job_left_behind_is_asked_for_again(host: Host, seeded
     asked: list[set[str]] = []
     for ahead in (timedelta(0), timedelta(minutes=3)):
         work = documents.system(host, None, ahead=ahead)
-        await prints.look_after(work)
+        await pdf_archive.repair_stuck(work)
         asked.append({str(job.key) for job in work._jobs})
         await work.close()
 

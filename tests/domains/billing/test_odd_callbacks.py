@@ -15,13 +15,14 @@ from tests.domains.billing.paying import booked, findings, read, told
 from tests.domains.billing.test_signatures import deliver
 from tests.factories import billing, identity, payments
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.providers import signing
 from tests.providers.loopback import serving, worker
 from tests.providers.servers import PayFastServer
 from tests.providers.signing import Sent
 from tests.suites import flows
 from thenga.domains.billing.adapters.providers import sandbox_secret
-from thenga.domains.billing.services import collecting
+from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import Payment, StatedStatus, StatementKind
 from thenga.kernel.host import Host
 
@@ -234,7 +235,7 @@ async def test_money_needs_amount_and_currency(
     said = payments.said(of, StatedStatus.SUCCEEDED, kind=kind, **{missing: None})
 
     work = billing.working(host, payer.organization_id)
-    taken = await collecting.take(work, of.id, said)
+    taken = await provider_results.take(work, of.id, said)
     await work.finish()
 
     assert taken.outcome == "quarantined"
@@ -247,10 +248,10 @@ async def test_a_planted_currency_that_is_guessed_is_found(
     host: Host, payer: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     of = await payments.payment(host, payer.organization_id)
-    monkeypatch.setattr(collecting, "_moves_money", lambda _: False)
+    plant(monkeypatch, provider_results, "_moves_money", lambda _: False)
 
     work = billing.working(host, payer.organization_id)
-    taken = await collecting.take(work, of.id, payments.said(of, currency=None))
+    taken = await provider_results.take(work, of.id, payments.said(of, currency=None))
     await work.finish()
 
     assert taken.outcome == "applied"  # the sweep above would see its effect

@@ -11,8 +11,10 @@ from sqlalchemy import false
 from tests.conftest import Time
 from tests.domains.billing import orders
 from tests.domains.billing.orders import Shuffled
+from tests.planting import plant
 from tests.suites.sizes import size
-from thenga.domains.billing.services import allocations, collecting
+from thenga.domains.billing.services.ledger import credit
+from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import PaymentStatus
 from thenga.kernel.host import Host
 
@@ -44,12 +46,12 @@ async def test_every_order_of_a_history_ends_the_same(host: Host, seeded: None, 
 def believe_the_last(patch: pytest.MonkeyPatch) -> None:
     """As if whatever is heard last were true."""
     ranks = dict.fromkeys(PaymentStatus, 0) | {PaymentStatus.FAILED: 1, PaymentStatus.CANCELED: 1}
-    patch.setattr(collecting, "_RANK", ranks)
+    plant(patch, provider_results, "_RANK", ranks)
 
 
 def spend_what_is_left(patch: pytest.MonkeyPatch) -> None:
     """As if a refund that we hear of first ate the money that came for the invoice."""
-    patch.setattr(allocations, "_WENT_BACK", allocations._WENT_BACK.where(false()))
+    plant(patch, credit, "_WENT_BACK", credit._WENT_BACK.where(false()))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.subscriptions import customer
-from thenga.domains.billing.services import trials
+from thenga.domains.billing.services.trials import trials
 from thenga.kernel.host import Host
 
 
@@ -39,7 +39,7 @@ async def test_before_the_first_charge_is_paid_nothing_is_billed_next(
 ):
     payer = await paying.payer(host, clock, datetime(2026, 11, 14, 8, tzinfo=UTC))
     work = payer.work()
-    trial = await trials.start(work, plan_code="professional")
+    trial = await trials.start_trial(work, plan_code="professional")
     await work.finish()
     headers = await paying.owner_of(host, payer)
     chosen = {"interval": "month", "paymentMethodId": str(payer.method.id), "when": "trial_end"}

@@ -13,10 +13,12 @@ from tests.factories import billing, documents, paying
 from tests.factories import identity as people
 from tests.factories.paying import Payer
 from tests.factories.subscriptions import customer, instant
+from tests.planting import plant
 from tests.providers.loopback import worker
 from tests.suites import flows
 from thenga.domains.billing.jobs import jobs
-from thenga.domains.billing.services import entitlements, parking
+from thenga.domains.billing.services.accounts import parking
+from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.tables import Book, LineKind, Subscription
 from thenga.kernel.host import Host
 
@@ -108,7 +110,7 @@ async def test_a_planted_count_that_sees_no_circle_is_found(
     owner: people.Member,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(parking, "_MOST_LINES", 10**6)
+    plant(monkeypatch, parking, "_MOST_LINES", 10**6)
 
     assert (await parked_by(api, host, owner))["parked"] is None
 
@@ -165,7 +167,7 @@ async def shown(api: httpx2.AsyncClient, payer: Payer, subscription: Subscriptio
     headers = await paying.owner_of(payer.host, payer)
     seen = (await api.get(f"/billing/subscriptions/{subscription.id}", headers=headers)).json()
     work = payer.work()
-    signal = await entitlements.signal(work, "bid.workspaces")
+    signal = await current.signal(work, "bid.workspaces")
     await work.close()
     return seen["status"], seen["access"], signal.access
 

@@ -10,7 +10,9 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing, paying
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import account_lock, pauses
+from tests.planting import plant
+from thenga.domains.billing.services.customer import account_lock
+from thenga.domains.billing.services.subscriptions import pause_rules
 from thenga.domains.billing.tables import (
     CollectionMethod,
     Pause,
@@ -281,7 +283,7 @@ async def test_only_what_runs_and_is_paid_can_be_paused(buyer: Customer, status:
 async def test_a_planted_pause_that_banks_its_own_day_is_found(
     buyer: Customer, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(pauses, "banked_days", lambda period, day: period.days_from(day))
+    plant(monkeypatch, pause_rules, "banked_days", lambda period, day: period.days_from(day))
     held = await buyer.buy()
     await buyer.at("2026-11-24 10:00")
 

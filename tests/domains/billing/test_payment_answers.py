@@ -21,12 +21,14 @@ from tests.domains.billing.paying import (
 )
 from tests.factories import billing, payments
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.providers.loopback import worker
 from tests.providers.servers import PayFastServer, PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.adapters import outbound
-from thenga.domains.billing.services import asking, charging, collecting
-from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.payments import polling, provider_orders
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
+from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import Answer, NextAction, Payment, PaymentStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -46,7 +48,7 @@ async def test_a_time_out_that_in_truth_succeeded_is_charged_once(
     monkeypatch.setattr(outbound, "SECONDS", 1.0)
     paystack.silent = True
     card = await payments.method(host, owner.organization_id)
-    made = await payments.begun(host, owner.organization_id, How(card.id))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
 
     async def charged() -> bool:
         return len(paystack.charges) == 1
@@ -79,7 +81,7 @@ async def test_a_provider_that_is_away_is_asked_on_and_nobody_is_charged_twice(
 ):
     paystack.away = True
     card = await payments.method(host, owner.organization_id)
-    made = await payments.begun(host, owner.organization_id, How(card.id))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
 
     async with worker(host):
         for step, hours in enumerate((0.1, 6, 30), 2):
@@ -118,12 +120,12 @@ async def test_an_answer_that_decides_nothing_is_asked_for_at_its_times_and_told
 ):
     vars(paystack).update(behaviour)
     card = await payments.method(host, owner.organization_id)
-    made = await payments.begun(host, owner.organization_id, How(card.id))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
     at, asked = made.created_at, []
 
     async with worker(host):
         await flows.until(lambda: kept(host, made, 1))
-        while (at := asking.next_at(made.created_at, at)) is not None:
+        while (at := polling.next_poll_at(made.created_at, at)) is not None:
             clock.set(at)
             await flows.until(lambda: kept(host, made, len(asked) + 2))
             await asyncio.sleep(0.5)  # the sweep has looked twice more
@@ -157,8 +159,8 @@ async def test_a_worker_that_dies_behind_a_second_try_leaves_one_charge_where_ke
 ):
     payfast.refuse = "maintenance"
     card = await payments.method(host, owner.organization_id, provider="payfast", token="tok-9")
-    made = await payments.begun(host, owner.organization_id, How(card.id))
-    record, died = collecting.record, []
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
+    record, died = provider_results.record_answer, []
 
     async def dying(
         work: Work, payment_id: UUID, answer: Answer, *, source: str, reference: str
@@ -171,7 +173,7 @@ async def test_a_worker_that_dies_behind_a_second_try_leaves_one_charge_where_ke
     async with worker(host):
         await flows.until(lambda: faulty(host, made))
         payfast.refuse = None
-        monkeypatch.setattr(collecting, "record", dying)
+        plant(monkeypatch, provider_results, "record_answer", dying)
         clock.move(timedelta(hours=1))
 
         async def paid() -> bool:
@@ -205,7 +207,7 @@ async def test_a_page_whose_address_was_lost_is_made_anew_within_a_minute(
 ):
     monkeypatch.setattr(outbound, "SECONDS", 1.0)
     paystack.silent = lost == "answer"
-    made = await payments.begun(host, owner.organization_id, How(provider="paystack"))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(provider="paystack"))
     paystack.opened += [made.reference] * (lost == "worker")
 
     async def renamed() -> bool:
@@ -229,12 +231,14 @@ async def test_a_page_whose_address_was_lost_is_made_anew_within_a_minute(
 async def test_a_late_answer_for_a_reference_that_was_left_shows_no_page(
     host: Host, owner: people.Member
 ):
-    made = await payments.begun(host, owner.organization_id, How(provider="paystack"))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(provider="paystack"))
     late = Answer(action=NextAction("redirect", f"https://checkout.example/{made.reference}"))
 
     for answer in (Answer(), late):
         work = billing.working(host, owner.organization_id)
-        await collecting.record(work, made.id, answer, source="answer", reference=made.reference)
+        await provider_results.record_answer(
+            work, made.id, answer, source="answer", reference=made.reference
+        )
         await work.finish()
 
     assert (await page_of(host, made))[1] is None
@@ -261,7 +265,7 @@ async def faults(host: Host, made: Payment) -> int:
 def test_the_times_at_which_a_provider_is_asked():
     begun = datetime.fromisoformat("2026-11-14T08:00:00+00:00")
     asked, now = [], begun
-    while (following := asking.next_at(begun, now)) is not None:
+    while (following := polling.next_poll_at(begun, now)) is not None:
         asked.append(following - begun)
         now = following
 
@@ -275,7 +279,7 @@ async def test_a_declined_card_says_why(
 ):
     paystack.decline = "Stolen card, pick up"
     card = await payments.method(host, owner.organization_id)
-    made = await payments.begun(host, owner.organization_id, How(card.id))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
 
     async with worker(host):
         failed = await until(api, owner, made.id, "failed")
@@ -297,7 +301,7 @@ async def test_nobody_pays_for_a_day_and_it_is_over_before_any_sweep(
 
     shown = await read(api, owner, made.id)
     work = billing.working(host, owner.organization_id)
-    await charging.expire(work, made.id)
+    await provider_orders.expire_payment(work, made.id)
     await work.finish()
     late = await payments.taken(host, made, payments.said(made))
 
@@ -313,7 +317,7 @@ async def test_payfast_gets_a_signed_form_and_its_token_is_charged_later(
     card = await payments.method(host, owner.organization_id, provider="payfast", token="tok-1")
 
     form = await pay(api, owner, **body)
-    later = await payments.begun(host, owner.organization_id, How(card.id))
+    later = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
     async with worker(host):
         waits = await until(api, owner, form.json()["id"], "requires_action")
         paid = await until(api, owner, later.id, "succeeded")
@@ -347,7 +351,7 @@ async def test_payfast_says_in_its_message_which_code_the_bank_gave(
     payfast.decline = said
     token = f"tok-{uuid4()}"
     card = await payments.method(host, owner.organization_id, provider="payfast", token=token)
-    made = await payments.begun(host, owner.organization_id, How(card.id))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
 
     async with worker(host):
         failed = await until(api, owner, made.id, "failed")
@@ -363,7 +367,7 @@ async def test_a_word_of_payfast_that_is_neither_yes_nor_no_is_an_unknown(
     payfast.word = "queued"
     token = f"tok-{uuid4()}"
     card = await payments.method(host, owner.organization_id, provider="payfast", token=token)
-    made = await payments.begun(host, owner.organization_id, How(card.id))
+    made = await payments.begun(host, owner.organization_id, PaymentChoice(card.id))
 
     async def charged() -> bool:
         return len(payfast.charges) == 1

@@ -10,15 +10,14 @@ import pytest
 from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.paying import Payer
+from tests.planting import plant
 from thenga.domains.billing.adapters.mail import LETTERS
-from thenga.domains.billing.services import (
-    entitlements,
-    notices,
-    payments,
-    standing,
-    telling,
-)
-from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.access import levels as standing
+from thenga.domains.billing.services.customer import notices
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.payments import attempts
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
+from thenga.domains.billing.services.subscriptions import letters
 from thenga.domains.billing.tables import (
     CollectionMethod,
     Interval,
@@ -46,7 +45,7 @@ async def the_failure(
 
 async def signal(payer: Payer, feature: str = "bid.workspaces") -> tuple[str, bool, str, Any]:
     work = payer.work()
-    said = await entitlements.signal(work, feature)
+    said = await current.signal(work, feature)
     await work.close()
     return said.access, said.entitled, said.reason, said.remedy
 
@@ -90,7 +89,7 @@ async def test_what_was_bought_beside_and_paid_stays_whole(host: Host, seeded: N
 
     work = payer.work()
     levels = [
-        standing.access(one, await standing.open_failure(work, one.id), work.now)
+        standing.access_level(one, await standing.earliest_failure(work, one.id), work.now)
         for one in (subscription, boost)
     ]
     await work.close()
@@ -151,7 +150,7 @@ async def test_a_planted_recovery_that_counts_days_from_the_wrong_end_is_found(
         return [standing.Reduction(at, standing.Access.READ_ONLY, "payment_overdue")]
 
     payer, _ = await paying.declined(host, clock)
-    monkeypatch.setattr(standing, "reductions", late)
+    plant(monkeypatch, standing, "access_reductions", late)
     await payer.at(ENDS)
 
     (note,) = await payer.rows(
@@ -201,8 +200,8 @@ async def pay_by_card(payer: Payer, purpose: str) -> None:
         f"SELECT id FROM billing.invoice WHERE organization_id = $1 AND purpose = '{purpose}'"
     )
     work = payer.work()
-    how = How(payment_method_id=payer.method.id)
-    await payments.pay(work, invoice_id=found["id"], how=how)
+    how = PaymentChoice(payment_method_id=payer.method.id)
+    await attempts.pay_invoice(work, invoice_id=found["id"], how=how)
     await work.finish()
     await payer.settle()
 
@@ -324,7 +323,7 @@ async def test_the_payer_is_told_by_letter(host: Host, seeded: None, clock: Time
     )
 
     work = payer.work()
-    written = await telling.letter(work, notices.PAYMENT_FAILED, failure["id"])
+    written = await letters.compose_letter(work, notices.PAYMENT_FAILED, failure["id"])
     await work.close()
 
     assert written is not None

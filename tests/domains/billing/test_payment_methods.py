@@ -9,7 +9,7 @@ import pytest
 from tests.domains.billing.paying import owner, told, within
 from tests.factories import billing, payments, subscriptions
 from tests.factories import identity as people
-from thenga.domains.billing.services import payment_methods
+from thenga.domains.billing.services.payments import methods
 from thenga.domains.billing.tables import (
     MethodStatus,
     MethodToken,
@@ -45,7 +45,7 @@ async def test_the_last_day_of_the_card_in_use_is_told_once_and_then_it_is_over(
         for _ in range(2):  # a second run finds nothing to do
             ahead = timedelta(days=days)
             work = billing.working(host, owner.organization_id, ahead=ahead)
-            await payment_methods.pass_time(work, card.id)
+            await methods.run_due_method_steps(work, card.id)
             await work.finish()
         read = billing.working(host, owner.organization_id)
         found = await read.get(PaymentMethod, card.id)
@@ -75,7 +75,7 @@ async def test_a_card_that_only_a_plan_is_charged_to_is_told_of_once_it_is_used(
     async def told_after(days: int) -> int:
         ahead = timedelta(days=days)
         work = billing.working(host, owner.organization_id, ahead=ahead)
-        await payment_methods.pass_time(work, card.id)
+        await methods.run_due_method_steps(work, card.id)
         await work.finish()
         return (await told(host, owner.organization_id)).count("PaymentMethodExpiring")
 
@@ -154,7 +154,7 @@ async def test_a_card_comes_back_by_a_payment_of_afterwards_and_not_by_what_is_s
     assert (repeated.status, repeated.sealed_token) == ("revoked", b"")
     assert again.payment.payment_method_id == card_id
     assert (method.status, method.preferred) == ("active", True)
-    assert payment_methods.token_of(host, method) == "AUTH_comes_back"
+    assert methods.token_of(host, method) == "AUTH_comes_back"
 
 
 @pytest.mark.rule("BIL-29")

@@ -22,6 +22,7 @@ from tests.domains.billing.paying import (
 )
 from tests.factories import billing, identity, payments
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.providers.loopback import worker
 from tests.providers.servers import PaystackServer
 from tests.suites import flows
@@ -119,7 +120,7 @@ async def test_a_planted_second_charge_is_refused_by_the_database(
     owner: people.Member,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    from thenga.domains.billing.services import payments as service
+    from thenga.domains.billing.services.payments import attempts as service
 
     async def sees_none(*_: Any) -> None:
         return None
@@ -127,7 +128,7 @@ async def test_a_planted_second_charge_is_refused_by_the_database(
     cards = [await payments.method(host, owner.organization_id) for _ in range(2)]
     invoice = await payments.invoice(host, owner.organization_id)
     await pay(api, owner, invoiceId=str(invoice.id), paymentMethodId=str(cards[0].id))
-    monkeypatch.setattr(service, "running", sees_none)
+    plant(monkeypatch, service, "payment_in_progress", sees_none)
 
     other = await pay(api, owner, invoiceId=str(invoice.id), paymentMethodId=str(cards[1].id))
 

@@ -6,10 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.domains.billing.services import pauses, periods, trial_calendar
-from thenga.domains.billing.services.configuration import PausePolicy, TrialPolicy
-from thenga.domains.billing.services.pauses import PauseLimit
-from thenga.domains.billing.services.periods import Period
+from thenga.domains.billing.services.catalogue.configuration import PausePolicy, TrialPolicy
+from thenga.domains.billing.services.pricing import periods
+from thenga.domains.billing.services.pricing.periods import Period
+from thenga.domains.billing.services.subscriptions import pause_rules
+from thenga.domains.billing.services.subscriptions.pause_rules import PauseLimit
+from thenga.domains.billing.services.trials import dates as trial_calendar
 from thenga.domains.billing.tables import Interval
 from thenga.kernel.calendar import local_midnight
 
@@ -57,11 +59,13 @@ def test_a_planted_period_counted_from_the_last_one_would_be_found():
 @pytest.mark.rule("BIL-6")
 @given(anchor=DAYS, interval=INTERVALS, day=DAYS)
 def test_every_day_belongs_to_exactly_one_period(anchor, interval, day):
-    one = periods.containing(anchor, interval, day)
+    one = periods.period_containing(anchor, interval, day)
 
     assert one.start <= day < one.end
-    assert periods.containing(anchor, interval, one.end).start == one.end
-    assert periods.containing(anchor, interval, one.start - timedelta(days=1)).end == one.start
+    assert periods.period_containing(anchor, interval, one.end).start == one.end
+    assert (
+        periods.period_containing(anchor, interval, one.start - timedelta(days=1)).end == one.start
+    )
 
 
 @given(anchor=DAYS, number=st.integers(-600, 600))
@@ -79,7 +83,7 @@ def test_usage_months_follow_the_anchor_also_where_a_plan_is_paid_by_year():
 
 
 def test_a_period_is_instants_at_local_midnight():
-    period = periods.numbered(date(2026, 11, 14), M, 0)
+    period = periods.period_number(date(2026, 11, 14), M, 0)
 
     assert period.days == 30
     assert period.starts_at == datetime(2026, 11, 13, 22, tzinfo=UTC)
@@ -88,8 +92,12 @@ def test_a_period_is_instants_at_local_midnight():
 
 @pytest.mark.rule("BIL-14")
 def test_a_renewal_is_told_days_before():
-    assert periods.notice_at(date(2026, 12, 14), 3) == datetime(2026, 12, 10, 22, tzinfo=UTC)
-    assert periods.notice_at(date(2027, 11, 14), 30) == datetime(2027, 10, 14, 22, tzinfo=UTC)
+    assert periods.renewal_notice_at(date(2026, 12, 14), 3) == datetime(
+        2026, 12, 10, 22, tzinfo=UTC
+    )
+    assert periods.renewal_notice_at(date(2027, 11, 14), 30) == datetime(
+        2027, 10, 14, 22, tzinfo=UTC
+    )
 
 
 # --- trials ---------------------------------------------------------------------------------------
@@ -139,8 +147,8 @@ def test_a_trial_shows_what_time_has_made_of_it(now: datetime, left: int, ending
 def test_days_that_were_paid_for_are_banked_and_go_on():
     period = Period(date(2026, 11, 14), date(2026, 12, 14))
 
-    banked = pauses.banked_days(period, date(2026, 11, 24))
-    end = pauses.resumed_end(date(2027, 1, 10), banked)
+    banked = pause_rules.banked_days(period, date(2026, 11, 24))
+    end = pause_rules.resumed_end(date(2027, 1, 10), banked)
 
     print(f"paused=2026-11-24 banked={banked} resumed=2027-01-10 ends={end} anchor={end.day}")
     assert (banked, end) == (19, date(2027, 1, 29))
@@ -152,7 +160,7 @@ def test_a_pause_neither_gives_nor_takes_a_day(start, used, rest):
     paused_on = start + timedelta(days=used)
     resumed_on = paused_on + timedelta(days=rest)
 
-    end = pauses.resumed_end(resumed_on, pauses.banked_days(period, paused_on))
+    end = pause_rules.resumed_end(resumed_on, pause_rules.banked_days(period, paused_on))
 
     enjoyed = (paused_on - start).days + 1 + (end - resumed_on).days
     assert enjoyed == period.days
@@ -162,10 +170,10 @@ def test_a_pause_is_bounded():
     policy = PausePolicy()
     day = date(2026, 11, 24)
 
-    assert pauses.resumes_by(day, None, policy) == date(2027, 2, 22)
-    assert pauses.resumes_by(day, date(2026, 12, 1), policy) == date(2026, 12, 1)
+    assert pause_rules.resumes_by(day, None, policy) == date(2027, 2, 22)
+    assert pause_rules.resumes_by(day, date(2026, 12, 1), policy) == date(2026, 12, 1)
     with pytest.raises(PauseLimit):
-        pauses.resumes_by(day, date(2027, 2, 23), policy)
-    pauses.check_another([date(2025, 11, 24), date(2026, 1, 1)], day, policy)
+        pause_rules.resumes_by(day, date(2027, 2, 23), policy)
+    pause_rules.check_another([date(2025, 11, 24), date(2026, 1, 1)], day, policy)
     with pytest.raises(PauseLimit, match="from 2026-11-25"):
-        pauses.check_another([date(2025, 11, 25), date(2026, 1, 1)], day, policy)
+        pause_rules.check_another([date(2025, 11, 25), date(2026, 1, 1)], day, policy)

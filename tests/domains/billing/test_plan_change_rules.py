@@ -17,7 +17,8 @@ from tests.domains.billing.changing import (
 )
 from tests.factories import paying
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import plan_changes
+from tests.planting import plant
+from thenga.domains.billing.services.plan_changes import changes
 from thenga.domains.billing.tables import StatedStatus, Subscription
 from thenga.kernel.host import Host
 
@@ -186,14 +187,14 @@ async def test_a_planted_change_before_its_money_is_found(
 ):
     held = await buyer.buy()
     await buyer.at("2026-11-24 10:00")
-    asked = plan_changes._change_now
+    asked = changes._change_now
 
     async def at_once(work: Any, account: Any, subscription: Any, quoted: Any) -> Any:
         await asked(work, account, subscription, quoted)
-        await plan_changes.apply(work, subscription, on=quoted.priced.on)
+        await changes.apply_change(work, subscription, on=quoted.priced.on)
         return subscription
 
-    monkeypatch.setattr(plan_changes, "_change_now", at_once)
+    plant(monkeypatch, changes, "_change_now", at_once)
 
     answer = await change(buyer, held, planCode="professional")
 

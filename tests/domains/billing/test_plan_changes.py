@@ -20,7 +20,9 @@ from tests.domains.billing.changing import (
 )
 from tests.factories import billing
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import proration, usage_totals
+from tests.planting import plant
+from thenga.domains.billing.services.metering import totals
+from thenga.domains.billing.services.pricing import proration
 from thenga.kernel.host import Host
 
 
@@ -152,14 +154,14 @@ async def test_a_preview_shows_what_is_won_and_changes_nothing(buyer: Customer):
 async def test_a_planted_change_that_counts_the_day_for_the_old_plan_is_found(
     buyer: Customer, monkeypatch: pytest.MonkeyPatch
 ):
-    right = proration.part
+    right = proration.prorate
 
     def a_day_less(gross: Any, days: int, of_days: int) -> Any:
         return right(gross, days - 1, of_days)
 
     held = await buyer.buy()
     await buyer.at("2026-11-24 10:00")
-    monkeypatch.setattr(proration, "part", a_day_less)
+    plant(monkeypatch, proration, "prorate", a_day_less)
 
     shown = await preview(buyer, held, planCode="professional")
 
@@ -170,7 +172,7 @@ async def test_a_planted_change_that_counts_the_day_for_the_old_plan_is_found(
 async def test_a_preview_names_what_is_held_beyond_the_new_limits(buyer: Customer):
     held = await buyer.buy("professional")
     work = billing.working(buyer.host, buyer.id)
-    await usage_totals.tell(work, "identity.seats", 8, counted_at=work.now)
+    await totals.set_gauge(work, "identity.seats", 8, counted_at=work.now)
     await work.finish()
 
     down = await preview(buyer, held, planCode="starter")

@@ -11,7 +11,8 @@ from tests.conftest import Time
 from tests.factories import billing
 from tests.factories import identity as people
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import plan_migrations, plan_versions
+from tests.planting import plant
+from thenga.domains.billing.services.plan_admin import migrations, versions
 from thenga.domains.billing.tables import OfferedPlan, PlanStatus, PlanVersion
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Origin
@@ -31,7 +32,7 @@ def system(host: Host) -> Work:
 
 async def offer(host: Host, version: PlanVersion) -> None:
     work = system(host)
-    await plan_versions.offer(work, version.id)
+    await versions.publish_to_catalogue(work, version.id)
     await work.finish()
 
 
@@ -157,7 +158,7 @@ async def test_a_planted_migration_before_its_day_is_found(
 
     first, _ = await two_versions(host)
     buyer, bought = await held(host, api, clock, first.plan_code)
-    monkeypatch.setattr(plan_migrations, "version_on", at_once)
+    plant(monkeypatch, migrations, "version_on", at_once)
 
     await buyer.at("2190-12-14 10:00")
     await buyer.sweep(bought["id"])

@@ -13,7 +13,7 @@ from tests.domains.billing.changing import change, documents, figures, paid_chan
 from tests.factories import billing
 from tests.factories import documents as made_documents
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import account_lock
+from thenga.domains.billing.services.customer import account_lock
 from thenga.domains.billing.tables import ConfigurationValue
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings

@@ -15,7 +15,7 @@ from tests.factories.subscriptions import subscription
 from tests.settling import Settle
 from thenga import topology
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
-from thenga.domains.billing.services import plan_versions
+from thenga.domains.billing.services.plan_admin import versions
 from thenga.domains.billing.tables import OfferedPlan, PlanKind, PlanStatus, PlanVersion
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
@@ -168,7 +168,7 @@ async def test_a_new_version_ends_the_one_before_it_on_its_day(
 ):
     first = await billing.plan_version(host, status=PlanStatus.ACTIVE)
     work = system(host)
-    await plan_versions.offer(work, first.id)
+    await versions.publish_to_catalogue(work, first.id)
     await work.finish()
     code, reason = first.plan_code, {"reason": "Prices of next year"}
     body = terms(effectiveFrom="2191-01-01")
@@ -180,7 +180,7 @@ async def test_a_new_version_ends_the_one_before_it_on_its_day(
     work = system(host)
     newest = await work.find(PlanVersion, plan_code=code, plan_version=2)
     assert newest is not None
-    await plan_versions.offer(work, newest.id)
+    await versions.publish_to_catalogue(work, newest.id)
     await work.finish()
 
     async def sold(day: str) -> list[int]:
@@ -235,7 +235,7 @@ async def test_time_makes_an_old_version_grandfathered_and_counts_who_holds_it(h
         host, status=PlanStatus.ACTIVE, effective_from=_day(2020), effective_to=_day(2021)
     )
     work = system(host)
-    await plan_versions.look_after(work)
+    await versions.refresh_versions(work)
     await work.finish()
     read = billing.working(host)
     found = await read.get(PlanVersion, over.id)
@@ -265,7 +265,7 @@ async def test_who_comes_to_a_version_is_counted_before_it_is_retired(
         pending_change=pending.get(how),
     )
     work = system(host)
-    await plan_versions.look_after(work)
+    await versions.refresh_versions(work)
     await work.finish()
 
     path = f"/billing/plans/{old.plan_code}/versions/1/retire"

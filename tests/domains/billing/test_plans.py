@@ -9,8 +9,8 @@ import pytest
 
 from tests.factories import billing
 from tests.factories import identity as people
-from thenga.domains.billing.services import catalogue
-from thenga.domains.billing.services.catalogue import CatalogueChanged
+from thenga.domains.billing.services.plan_admin import catalogue_seed
+from thenga.domains.billing.services.plan_admin.catalogue_seed import CatalogueChanged
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -45,7 +45,7 @@ async def test_loading_the_catalogue_twice_changes_nothing(
     api: httpx2.AsyncClient, host: Host, settings: Settings, owner: people.Member
 ):
     before = await counts(settings)
-    await catalogue.seed(host, [])
+    await catalogue_seed.seed_catalogue(host, [])
     after = await counts(settings)
 
     shown = await api.get("/billing/plans/starter", headers=owner.headers)
@@ -65,17 +65,17 @@ async def test_loading_the_catalogue_twice_changes_nothing(
 async def test_a_planted_price_in_the_file_of_a_sold_version_stops_the_deployment(
     host: Host, seeded: None
 ):
-    planted = deepcopy(catalogue.deployed())
+    planted = deepcopy(catalogue_seed.deployed())
     planted["plans"][1]["prices"][0]["grossMinor"] = 39900
     work = system(host)
 
     with pytest.raises(CatalogueChanged, match="starter 1 differs in prices"):
-        await catalogue.load(work, planted)
+        await catalogue_seed.load(work, planted)
     await work.close()
 
 
 def test_every_key_of_a_plan_is_a_feature_and_every_counted_one_has_a_meter():
-    lines = catalogue.deployed()
+    lines = catalogue_seed.deployed()
     features = {one["key"]: one for one in lines["features"]}
     held = [one for plan in lines["plans"] for one in plan["entitlements"]]
 

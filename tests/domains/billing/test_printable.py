@@ -17,8 +17,8 @@ from pydantic import TypeAdapter
 
 from tests.factories import billing, documents
 from tests.factories import identity as people
-from thenga.domains.billing.services import document_prints, prints
-from thenga.domains.billing.services.document_lines import credited_of, lines_of
+from thenga.domains.billing.services.invoicing.lines import credit_note_lines, invoice_lines
+from thenga.domains.billing.services.printing import layout, pdf_archive
 from thenga.domains.billing.tables import (
     CreditNote,
     CreditNoteLine,
@@ -80,7 +80,7 @@ async def printed(host: Host, name: str) -> tuple[Invoice, bytes] | typst.TypstE
         return fault
     invoice = await documents.get(host, Invoice, organization_id, invoice.id)
     work = documents.system(host, organization_id)
-    found = await prints.find(work, invoice.id, edition=Edition.ORIGINAL)
+    found = await pdf_archive.find_pdf(work, invoice.id, edition=Edition.ORIGINAL)
     await work.close()
     assert found is not None
     return invoice, found.content
@@ -131,7 +131,7 @@ def block_text(source: random.Random, most: int) -> str:
     return re.sub(r"[\u0000-\u001F\u007F-\u009F\u2028\u2029]", "", accepted) or "x"
 
 
-def invoice_sheet(invoice: Invoice, lines: list[InvoiceLine], words: Any) -> document_prints.Sheet:
+def invoice_sheet(invoice: Invoice, lines: list[InvoiceLine], words: Any) -> layout.Sheet:
     """The sheet of an invoice whose every text field holds one of the words."""
     address = {name: words(120) for name in ("line1", "line2", "city", "province")}
     party = {"legal_name": words(200), "trading_name": words(200), "address": address}
@@ -142,24 +142,24 @@ def invoice_sheet(invoice: Invoice, lines: list[InvoiceLine], words: Any) -> doc
     invoice.order_number = words(50)
     for line in lines:
         line.description = words(200)
-    return document_prints.of_invoice(
+    return layout.of_invoice(
         invoice, lines, edition=Edition.ORIGINAL, pay_link="https://pay.example/1"
     )
 
 
-def note_sheet(note: CreditNote, lines: list[CreditNoteLine], words: Any) -> document_prints.Sheet:
+def note_sheet(note: CreditNote, lines: list[CreditNoteLine], words: Any) -> layout.Sheet:
     note.recipient = {**documents.BILL_TO, "legal_name": words(200)}
     note.explanation = words(300)
     for line in lines:
         line.description = words(200)
-    return document_prints.of_credit_note(note, lines, edition=Edition.COPY)
+    return layout.of_credit_note(note, lines, edition=Edition.COPY)
 
 
 async def paper(host: Host) -> tuple[Any, Any]:
     invoice = await documents.issued(host, uuid4(), documents.line("1499.00"))
     (note,) = await documents.credited(host, invoice, "499.67")
     work = documents.system(host, invoice.organization_id)
-    lines, credited = await lines_of(work, invoice.id), await credited_of(work, note.id)
+    lines, credited = await invoice_lines(work, invoice.id), await credit_note_lines(work, note.id)
     await work.close()
     return (invoice, list(lines)), (note, list(credited))
 
@@ -175,7 +175,7 @@ async def test_every_printed_field_accepts_every_character(host: Host, seeded: N
 
         for sheet in (invoice_sheet(*invoice, words), note_sheet(*note, words)):
             try:
-                made = prints.typeset(sheet, made_at=invoice[0].issued_at)
+                made = pdf_archive.typeset(sheet, made_at=invoice[0].issued_at)
                 replaced += bool(made.replaced)
                 assert made.content.startswith(b"%PDF")
             except (typst.TypstError, ValueError) as fault:
@@ -197,7 +197,7 @@ async def test_no_single_code_point_stops_a_print(host: Host, seeded: None):
             return taken or "x"
 
         try:
-            prints.typeset(invoice_sheet(*invoice, words), made_at=invoice[0].issued_at)
+            pdf_archive.typeset(invoice_sheet(*invoice, words), made_at=invoice[0].issued_at)
         except (typst.TypstError, ValueError) as fault:
             failures += 1
             print(str(fault)[:200])
@@ -223,7 +223,7 @@ async def test_a_very_long_word_stays_on_the_page(host: Host, seeded: None, word
     invoice, _ = await paper(host)
     sheet = invoice_sheet(*invoice, lambda most: word[:most])
 
-    made = prints.typeset(sheet, made_at=invoice[0].issued_at)
+    made = pdf_archive.typeset(sheet, made_at=invoice[0].issued_at)
 
     rightmost = 0.0
 

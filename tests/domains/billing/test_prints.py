@@ -14,8 +14,8 @@ import pytest
 
 from tests.factories import documents
 from tests.factories import identity as people
-from thenga.domains.billing.services import prints
-from thenga.domains.billing.services.document_prints import amount, breakable, unit_price
+from thenga.domains.billing.services.printing import pdf_archive
+from thenga.domains.billing.services.printing.layout import amount, breakable, unit_price
 from thenga.domains.billing.tables import Book, DocumentPdf, Edition, LineKind
 from thenga.kernel import printing
 from thenga.kernel.host import Host
@@ -127,7 +127,7 @@ async def test_a_late_print_says_what_stood_at_the_issue(host: Host, seeded: Non
 
     async def sheet() -> dict:
         work = documents.system(host, organization_id)
-        order = await prints.order(work, invoice.id)
+        order = await pdf_archive.sheets_to_print(work, invoice.id)
         await work.close()
         assert order is not None
         return order.sheets[Edition.ORIGINAL]
@@ -145,15 +145,15 @@ async def test_a_late_print_says_what_stood_at_the_issue(host: Host, seeded: Non
 async def test_the_same_document_is_typeset_to_the_same_bytes(host: Host, seeded: None):
     invoice = await documents.issued(host, uuid4())
     work = documents.system(host, invoice.organization_id)
-    order = await prints.order(work, invoice.id)
+    order = await pdf_archive.sheets_to_print(work, invoice.id)
     await work.close()
     assert order is not None
     sheet = order.sheets[Edition.ORIGINAL]
 
-    made = [prints.typeset(sheet, made_at=order.made_at) for _ in range(2)]
+    made = [pdf_archive.typeset(sheet, made_at=order.made_at) for _ in range(2)]
     printing._compiler.cache_clear()
-    anew = prints.typeset(sheet, made_at=order.made_at)
-    planted = prints.typeset(sheet | {"copy": True}, made_at=order.made_at)
+    anew = pdf_archive.typeset(sheet, made_at=order.made_at)
+    planted = pdf_archive.typeset(sheet | {"copy": True}, made_at=order.made_at)
 
     assert made[0] == made[1] == anew
     assert planted != anew

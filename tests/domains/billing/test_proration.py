@@ -9,11 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.domains.billing.services import overage, proration, tax
-from thenga.domains.billing.services.billed_spans import BilledLine
-from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.proration import RunningLine
-from thenga.domains.billing.services.remaining import Remaining
+from thenga.domains.billing.services.invoicing.billed_periods import BilledLine
+from thenga.domains.billing.services.invoicing.unused_time import UnusedTime
+from thenga.domains.billing.services.pricing import overage, proration
+from thenga.domains.billing.services.pricing import vat as tax
+from thenga.domains.billing.services.pricing.periods import Period
+from thenga.domains.billing.services.pricing.proration import RunningLine
 from thenga.kernel.money import Money
 
 VAT = Decimal(15)
@@ -40,29 +41,29 @@ RATES = st.decimals(0, 30, places=1)
     ],
 )
 def test_vat_is_inside_the_gross_price(gross: str, rate: str, vat: str, net: str):
-    taxed = tax.inside(Money.of(gross), Decimal(rate))
+    taxed = tax.split_vat(Money.of(gross), Decimal(rate))
 
     print(f"gross={gross} rate={rate} vat={taxed.vat.amount} net={taxed.net.amount}")
     assert (taxed.vat.amount, taxed.net.amount) == (vat, net)
 
 
 def test_a_seller_without_a_vat_number_charges_none():
-    assert tax.inside(STARTER, None) == tax.Taxed(STARTER, STARTER, Money.of("0"))
+    assert tax.split_vat(STARTER, None) == tax.Taxed(STARTER, STARTER, Money.of("0"))
 
 
 def test_a_planted_vat_line_by_line_would_be_found():
     lines = [Money.of("0.10")] * 3
 
-    by_line = sum((tax.inside(line, VAT).vat.minor for line in lines), 0)
+    by_line = sum((tax.split_vat(line, VAT).vat.minor for line in lines), 0)
 
-    assert (by_line, tax.inside(Money.of("0.30"), VAT).vat.minor) == (3, 4)
+    assert (by_line, tax.split_vat(Money.of("0.30"), VAT).vat.minor) == (3, 4)
 
 
 @pytest.mark.rule("BIL-27")
 def test_credit_notes_give_back_exactly_the_vat_that_was_charged():
     parts, before, given_back = ["499.67", "499.67", "499.66"], Money.of("0"), []
     for part in parts:
-        note = tax.of_credit(Money.of(part), before=before, rate_pct=VAT)
+        note = tax.split_credit_vat(Money.of(part), before=before, rate_pct=VAT)
         before += note.gross
         given_back.append(note.vat.amount)
 
@@ -74,15 +75,15 @@ def test_credit_notes_give_back_exactly_the_vat_that_was_charged():
 def test_the_vat_of_all_parts_is_the_vat_of_the_whole(parts, rate):
     before = total = Money(0, "ZAR")
     for part in parts:
-        total += tax.of_credit(part, before=before, rate_pct=rate).vat
+        total += tax.split_credit_vat(part, before=before, rate_pct=rate).vat
         before += part
 
-    assert total == tax.inside(before, rate).vat
+    assert total == tax.split_vat(before, rate).vat
 
 
 @given(gross=AMOUNTS, rate=RATES)
 def test_net_and_vat_are_the_gross(gross, rate):
-    taxed = tax.inside(gross, rate)
+    taxed = tax.split_vat(gross, rate)
 
     assert taxed.net + taxed.vat == gross
     assert 0 <= taxed.vat.minor <= gross.minor
@@ -95,9 +96,9 @@ def line(gross: Money, span: Period = NOVEMBER) -> RunningLine:
     return RunningLine(gross, span)
 
 
-def rest(running: RunningLine, period: Period, day: date) -> Remaining:
+def rest(running: RunningLine, period: Period, day: date) -> UnusedTime:
     line_ = BilledLine(INVOICE, INVOICE, running.gross, running.span)
-    return Remaining(Period(day, period.end), period.days, line_)
+    return UnusedTime(Period(day, period.end), period.days, line_)
 
 
 A_DAY = date(2026, 11, 24)
@@ -140,7 +141,7 @@ def test_the_vat_of_a_change_is_that_of_its_two_documents():
 
     documents = (left.credit("ZAR"), left.charge(PROFESSIONAL))
 
-    vats = tuple(tax.inside(gross, VAT).vat.amount for gross in documents)
+    vats = tuple(tax.split_vat(gross, VAT).vat.amount for gross in documents)
     assert vats == ("43.39", "130.35")
 
 
@@ -148,7 +149,7 @@ def test_the_vat_of_a_change_is_that_of_its_two_documents():
 def test_leaving_at_once_gives_back_the_days_after_today():
     back = proration.unused_after(line(STARTER), A_DAY)
 
-    vat = tax.inside(back, VAT).vat
+    vat = tax.split_vat(back, VAT).vat
     print(f"cancelled=2026-11-24 days=19/30 credit={back.amount} vat={vat.amount}")
     assert (back.amount, vat.amount) == ("316.03", "41.22")
 
@@ -174,7 +175,7 @@ def test_there_and_back_on_one_day_nets_nothing(a, b, period, data):
 
 def test_a_planted_credit_on_the_full_period_would_be_found():
     """Credited by the days of the period, not of the line now running, case b is wrong."""
-    wrong = proration.part(Money.of("999.33"), 10, NOVEMBER.days)
+    wrong = proration.prorate(Money.of("999.33"), 10, NOVEMBER.days)
 
     assert wrong.amount != "499.67"
 
@@ -196,9 +197,12 @@ def test_a_planted_credit_on_the_full_period_would_be_found():
 def test_overage_is_priced_once(
     used: int, included: int | None, billed: int, price: str, amount: str
 ):
-    terms = [overage.Terms(0, included, Decimal(price))]
+    terms = [overage.OverageTerms(0, included, Decimal(price))]
 
-    assert overage.cost(overage.units(terms, used=used, billed=billed)).amount == amount
+    assert (
+        overage.overage_cost(overage.overage_units(terms, used=used, billed=billed)).amount
+        == amount
+    )
 
 
 @pytest.mark.rule("BIL-23")
@@ -206,8 +210,8 @@ def test_a_unit_costs_what_held_when_it_was_used():
     """What was included later covers what came before, and never the other way round."""
 
     def over(used: int, *terms: tuple[int, int | None, str | None], billed: int = 0) -> list[Any]:
-        steps = [overage.Terms(n, i, None if p is None else Decimal(p)) for n, i, p in terms]
-        return [(n, str(p)) for n, p in overage.units(steps, used=used, billed=billed)]
+        steps = [overage.OverageTerms(n, i, None if p is None else Decimal(p)) for n, i, p in terms]
+        return [(n, str(p)) for n, p in overage.overage_units(steps, used=used, billed=billed)]
 
     plan, small, large = (0, 500, "1.50"), (537, 100, None), (537, 3000, "1.20")
 
@@ -223,9 +227,9 @@ def test_a_unit_costs_what_held_when_it_was_used():
 def test_a_little_overage_waits_and_a_cap_is_a_ceiling():
     least = Money.of("20.00")
 
-    assert overage.waits(Money.of("19.99"), least=least, renews=False)
-    assert not overage.waits(Money.of("19.99"), least=least, renews=True)
-    assert not overage.waits(least, least=least, renews=False)
-    assert overage.buys(Money.of("16.49"), Decimal("1.50")) == 10
-    assert overage.buys(Money.of("0.01"), Decimal("0.004")) == 2
-    assert overage.buys(Money.of("-5.00"), Decimal("1.50")) == 0
+    assert overage.is_below_minimum(Money.of("19.99"), least=least, renews=False)
+    assert not overage.is_below_minimum(Money.of("19.99"), least=least, renews=True)
+    assert not overage.is_below_minimum(least, least=least, renews=False)
+    assert overage.units_affordable(Money.of("16.49"), Decimal("1.50")) == 10
+    assert overage.units_affordable(Money.of("0.01"), Decimal("0.004")) == 2
+    assert overage.units_affordable(Money.of("-5.00"), Decimal("1.50")) == 0

@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.domains.billing.services import card_networks
-from thenga.domains.billing.services import recovery_calendar as calendar
-from thenga.domains.billing.services.recovery_calendar import Category, DunningPolicy
+from thenga.domains.billing.services.access import dunning_schedule as calendar
+from thenga.domains.billing.services.access.dunning_schedule import DunningPolicy
+from thenga.domains.billing.services.payments import card_networks
+from thenga.domains.billing.tables import FailureCategory
 
 POLICY = DunningPolicy()
 FAILED = datetime(2026, 11, 13, 22, 0, 7, tzinfo=UTC)  # the renewal of 14 November, local
@@ -44,8 +45,8 @@ def test_grace_is_fourteen_whole_days_and_the_last_retry_in_it_comes_first():
 def test_a_stolen_card_is_never_tried_again_and_an_empty_one_is():
     hard = ["04", "07", "12", "14", "15", "41", "43", "46", "57", "R0", "R1", "r3"]
 
-    assert {card_networks.category_of(code) for code in hard} == {Category.HARD}
-    assert card_networks.category_of("51") is Category.SOFT
+    assert {card_networks.category_of(code) for code in hard} == {FailureCategory.HARD}
+    assert card_networks.category_of("51") is FailureCategory.SOFT
 
 
 @pytest.mark.rule("BIL-42")

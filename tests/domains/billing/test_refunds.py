@@ -10,11 +10,12 @@ from tests.conftest import Time
 from tests.domains.billing.paying import booked, findings, owner, payfast, paystack, told
 from tests.factories import billing, payments
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.providers.loopback import worker
 from tests.providers.servers import PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.adapters import outbound
-from thenga.domains.billing.services import asking, refunds
+from thenga.domains.billing.services.payments import polling, refunds
 from thenga.domains.billing.tables import Answer, Payment, Refund
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -27,7 +28,9 @@ async def asked_for(host: Host, of: Payment, amount: str = "50.00") -> Refund:
     """A refund that an operator asked for, with its job."""
     work = billing.working(host, of.organization_id)
     try:
-        made = await refunds.request(work, of.id, amount=Money.of(amount), reason="Paid by mistake")
+        made = await refunds.request_refund(
+            work, of.id, amount=Money.of(amount), reason="Paid by mistake"
+        )
         await work.finish()
     finally:
         await work.close()
@@ -58,7 +61,7 @@ async def test_a_worker_that_dies_behind_a_refund_leaves_one_which_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ):
     refund = await asked_for(host, await payments.paid_twice(host, owner.organization_id))
-    record, died = refunds.record, []
+    record, died = refunds.record_refund_answer, []
 
     async def dying(work: Work, refund_id: UUID, answer: Answer, *, source: str) -> None:
         if not died:
@@ -66,7 +69,7 @@ async def test_a_worker_that_dies_behind_a_refund_leaves_one_which_is_asked_for(
             raise ConnectionError("the worker is gone")
         await record(work, refund_id, answer, source=source)
 
-    monkeypatch.setattr(refunds, "record", dying)
+    plant(monkeypatch, refunds, "record_refund_answer", dying)
     async with worker(host):
         await until(host, refund, "processing")
         clock.move(timedelta(seconds=61))
@@ -130,7 +133,7 @@ async def test_a_refund_that_stays_unknown_is_asked_for_at_its_times_and_told_on
         await flows.until(lambda: answered(host, refund))
         began = await sent_at(host, refund)
         at: datetime | None = began
-        while (at := asking.next_at(began, at or began)) is not None:
+        while (at := polling.next_poll_at(began, at or began)) is not None:
             clock.set(at)
             await flows.until(more)
             await asyncio.sleep(0.5)  # the sweep has looked twice more

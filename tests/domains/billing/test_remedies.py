@@ -11,7 +11,10 @@ from tests.domains.billing.changing import paid_change, preview
 from tests.factories import billing, held
 from tests.factories.held import RUNS, SEATS, SMS
 from tests.factories.subscriptions import Customer, customer
-from thenga.domains.billing.services import account_lock, accounts, grants, usage_totals
+from thenga.domains.billing.services.accounts import accounts
+from thenga.domains.billing.services.customer import account_lock
+from thenga.domains.billing.services.entitlements import grants
+from thenga.domains.billing.services.metering import totals
 from thenga.kernel.host import Host
 
 BRIEFINGS = "analytics.briefings"
@@ -37,7 +40,7 @@ async def use(buyer: Customer, meter: str, quantity: int) -> None:
 async def cap(buyer: Customer, minor: int) -> None:
     work = billing.working(buyer.host, buyer.id)
     account = await account_lock.lock_account(work)
-    await accounts.change(work, account.id, fields={"spend_cap_minor": minor})
+    await accounts.change_account(work, account.id, fields={"spend_cap_minor": minor})
     await work.finish()
 
 
@@ -77,8 +80,8 @@ async def test_goodwill_goes_with_one_to_the_next_plan(buyer: Customer):
     bought = await buyer.buy()
     work = billing.working(buyer.host, buyer.id)
     until = work.now + timedelta(days=60)
-    await grants.issue(work, entitlement=SEATS, value=9, expires_at=until, reason="Goodwill.")
-    await usage_totals.tell(work, SEATS, 12, counted_at=work.now)
+    await grants.issue_grant(work, entitlement=SEATS, value=9, expires_at=until, reason="Goodwill.")
+    await totals.set_gauge(work, SEATS, 12, counted_at=work.now)
     await work.finish()
 
     found = await remedy(buyer, SEATS)  # 10 + 9

@@ -11,14 +11,13 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing, paying
 from tests.factories.paying import Payer
+from tests.planting import plant
 from thenga.domains.billing.public import UsageEntry
-from thenga.domains.billing.services import (
-    journal,
-    payment_methods,
-    renewals,
-    retries,
-    usage,
-)
+from thenga.domains.billing.services.dunning import retries
+from thenga.domains.billing.services.ledger import journal
+from thenga.domains.billing.services.payments import methods
+from thenga.domains.billing.services.subscriptions import renewals
+from thenga.domains.billing.services.usage import recording
 from thenga.domains.billing.tables import Renewal, Subscription
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.work import Work
@@ -111,7 +110,7 @@ async def test_a_planted_renewal_that_forgets_its_row_is_refused_by_the_database
         row.renewed_at = None
         return row
 
-    monkeypatch.setattr(renewals, "_row", forgets)
+    plant(monkeypatch, renewals, "_row", forgets)
     work = payer.work()
     subscription = await work.lock(Subscription, bought.id)
     subscription.period_end = date(2027, 2, 28)
@@ -126,7 +125,9 @@ async def test_credit_pays_first_and_the_rest_is_charged(
 ):
     payer = await paying.payer(host, clock, JANUARY)
     bought = await payer.buy("starter")
-    await billing.entry(host, payer.organization_id, journal.eft(Money.of("99.00")))
+    await billing.entry(
+        host, payer.organization_id, journal.bank_transfer_booking(Money.of("99.00"))
+    )
     path = f"/billing/subscriptions/{bought.id}"
     headers = await paying.owner_of(host, payer)
 
@@ -161,7 +162,7 @@ async def test_usage_above_the_plan_is_on_the_invoice_of_the_renewal(
     used = UsageEntry(
         meter="intelligence.reasoning_runs", key="run", quantity=537, occurred_at=work.now
     )
-    await usage.record(work, [used])
+    await recording.record_usage(work, [used])
     await work.finish()
     path = f"/billing/subscriptions/{bought.id}/upcoming-invoice"
 
@@ -209,7 +210,7 @@ async def test_money_after_the_end_of_the_period_begins_a_new_one_on_that_day(
         "SELECT id FROM billing.payment_failure WHERE organization_id = $1"
     )
     work = payer.work()
-    await retries.by_hand(work, failure["id"], method_id=None)
+    await retries.retry_now(work, failure["id"], method_id=None)
     await work.finish()
     await payer.settle()
 
@@ -226,7 +227,7 @@ async def test_without_a_method_a_renewal_has_failed_and_says_so(
     payer = await paying.payer(host, clock, JANUARY)
     bought = await payer.buy("starter")
     work = payer.work()
-    await payment_methods.revoke(work, payer.method.id)
+    await methods.revoke_method(work, payer.method.id)
     await work.finish()
     path = f"/billing/subscriptions/{bought.id}/renewal"
 

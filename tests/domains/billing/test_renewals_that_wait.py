@@ -13,7 +13,10 @@ from tests.factories import billing, paying
 from tests.factories.paying import Payer
 from tests.factories.subscriptions import Customer, customer
 from thenga.domains.billing.public import UsageEntry
-from thenga.domains.billing.services import collecting, parking, retries, usage
+from thenga.domains.billing.services.accounts import parking
+from thenga.domains.billing.services.dunning import retries
+from thenga.domains.billing.services.settlement import provider_results
+from thenga.domains.billing.services.usage import recording
 from thenga.domains.billing.tables import CollectionMethod, Payment, StatedStatus, Subscription
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
@@ -99,7 +102,7 @@ async def use(host: Host, buyer: Customer, key: str, quantity: int) -> None:
     work = billing.working(host, buyer.id)
     meter = "intelligence.reasoning_runs"
     entry = UsageEntry(meter=meter, key=key, quantity=quantity, occurred_at=work.now)
-    await usage.record(work, [entry])
+    await recording.record_usage(work, [entry])
     await work.finish()
 
 
@@ -136,7 +139,7 @@ async def try_again(payer: Payer) -> None:
         "SELECT id FROM billing.payment_failure WHERE organization_id = $1"
     )
     work = payer.work()
-    await retries.by_hand(work, failure["id"], method_id=None)
+    await retries.retry_now(work, failure["id"], method_id=None)
     await work.finish()
 
 
@@ -189,7 +192,7 @@ async def test_money_for_a_parked_account_is_booked_and_its_new_period_is_billed
     recovered, before = await payer.read(Subscription, bought.id), await renewed(payer)
     await payer.at(local_midnight(date(2027, 3, 3)))
     work = payer.work()
-    await parking.free(work, reason="too_many_lines")
+    await parking.unpark(work, reason="too_many_lines")
     await work.finish()
     await payer.settle()
 
@@ -280,7 +283,7 @@ async def say(payer: Payer, status: StatedStatus, category: str | None = None) -
     said = replace(
         paying.statement(payment, category or "ok", work.now), status=status, category=category
     )
-    await collecting.take(work, payment.id, said)
+    await provider_results.take(work, payment.id, said)
     await work.finish()
 
 

@@ -12,9 +12,10 @@ from tests.conftest import Time
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS
+from tests.planting import plant
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
-from thenga.domains.billing.services import reservations
+from thenga.domains.billing.services.usage import reservations
 from thenga.domains.billing.tables import Reservation, ReservationStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.errors import InvalidTransition, PlanLimitReached
@@ -83,7 +84,7 @@ async def test_a_planted_reservation_that_looks_before_it_takes_would_be_found(
         await everybody.wait()
         return await real(work, of, meter, quantity, None if said.entitled else limit, ttl)
 
-    monkeypatch.setattr(reservations, "_take", looking)
+    plant(monkeypatch, reservations, "_take", looking)
 
     assert sum(await race(host, organization_id, 5)) == 5
 
@@ -125,17 +126,17 @@ async def test_unsettled_it_is_free_after_a_quarter_of_an_hour_before_any_sweep(
     host: Host, organization_id: UUID
 ):
     work = billing.working(host, organization_id)
-    made, _ = await reservations.reserve(work, meter=RUNS, quantity=100, key="long")
+    made, _ = await reservations.reserve_usage(work, meter=RUNS, quantity=100, key="long")
     await work.finish()
     later = timedelta(minutes=15, seconds=1)
 
     before = await taken(host, organization_id, timedelta(minutes=14))
     after = await taken(host, organization_id, later)
     second = billing.working(host, organization_id, ahead=later)
-    await reservations.reserve(second, meter=RUNS, quantity=100, key="next")
+    await reservations.reserve_usage(second, meter=RUNS, quantity=100, key="next")
     await second.finish()
     sweep = billing.working(host, organization_id, ahead=later)
-    await reservations.lapse(sweep, made.id)
+    await reservations.expire_reservation(sweep, made.id)
     await sweep.finish()
 
     assert (before, after) == (100, 0)
@@ -148,12 +149,12 @@ async def test_unsettled_it_is_free_after_a_quarter_of_an_hour_before_any_sweep(
 
 async def test_a_lapsed_one_is_not_settled_any_more(host: Host, organization_id: UUID):
     work = billing.working(host, organization_id)
-    await reservations.reserve(work, meter=RUNS, quantity=5, key="slow")
+    await reservations.reserve_usage(work, meter=RUNS, quantity=5, key="slow")
     await work.finish()
 
     late = billing.working(host, organization_id, ahead=timedelta(minutes=16))
     with pytest.raises(InvalidTransition, match="report the usage itself") as refused:
-        await reservations.settle(late, "slow", 5)
+        await reservations.settle_reservation(late, "slow", 5)
     await late.close()
     assert refused.value.facts["operation"] == "settle"
 
@@ -178,7 +179,7 @@ async def reserve(
 ) -> Reservation:
     work = billing.working(host, organization_id, ahead=ahead)
     try:
-        made, _ = await reservations.reserve(work, meter=RUNS, quantity=quantity, key=key)
+        made, _ = await reservations.reserve_usage(work, meter=RUNS, quantity=quantity, key=key)
         await work.finish()
     finally:
         await work.close()
@@ -225,7 +226,7 @@ async def test_a_key_that_lapsed_is_held_anew_where_there_is_room(
     made = await reserve(host, organization_id, "K", 60)
     swept = await reserve(host, organization_id, "L", 40)
     sweep = billing.working(host, organization_id, ahead=LAPSED)
-    await reservations.lapse(sweep, swept.id)
+    await reservations.expire_reservation(sweep, swept.id)
     await sweep.finish()
 
     anew = [
@@ -281,7 +282,7 @@ async def test_sweeps_and_new_reservations_do_not_wait_in_a_circle(
 
     async def sweep(row: Reservation) -> None:
         work = billing.working(host, organization_id, ahead=LAPSED)
-        await reservations.lapse(work, row.id)
+        await reservations.expire_reservation(work, row.id)
         await work.finish()
 
     keys = [*(f"old-{n}" for n in range(5)), *(f"new-{n}" for n in range(5))]

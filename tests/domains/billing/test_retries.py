@@ -11,15 +11,13 @@ import pytest
 from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import (
-    entitlements,
-    payment_methods,
-    payments,
-    recovering,
-    retries,
-    standing,
-)
-from thenga.domains.billing.services.payments import How
+from tests.planting import plant
+from thenga.domains.billing.services.access import levels
+from thenga.domains.billing.services.dunning import recovery, retries
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.payments import attempts as payments
+from thenga.domains.billing.services.payments import methods
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.tables import (
     Subscription,
 )
@@ -42,7 +40,7 @@ async def the_failure(
 
 async def signal(payer: Payer, feature: str = "bid.workspaces") -> tuple[str, bool, str, Any]:
     work = payer.work()
-    said = await entitlements.signal(work, feature)
+    said = await current.signal(work, feature)
     await work.close()
     return said.access, said.entitled, said.reason, said.remedy
 
@@ -61,7 +59,7 @@ async def test_a_retry_by_hand_in_the_instant_of_a_date_is_one_charge(
 
     async def by_date() -> None:
         work = payer.work()
-        await recovering.pass_time(work, UUID(failure["id"]))
+        await recovery.run_due_steps(work, UUID(failure["id"]))
         await work.finish()
 
     path = f"/billing/payment-failures/{failure['id']}/retry"
@@ -106,7 +104,7 @@ async def test_a_planted_retry_that_does_not_look_is_refused_by_the_database(
     async def sees_nothing(*_: Any) -> None:
         return None
 
-    monkeypatch.setattr(payments, "running", sees_nothing)
+    plant(monkeypatch, payments, "payment_in_progress", sees_nothing)
     second = await api.post(path, json={}, headers=headers)
 
     running = await payer.rows(
@@ -184,7 +182,7 @@ async def test_a_stolen_card_is_never_charged_again_and_a_new_one_at_once(
     payer.card = "ok"
     other = await paying.card(host, payer.account, preferred=False)
     work = payer.work()
-    await retries.new_method(work, other)
+    await retries.retry_with_new_method(work, other)
     await work.finish()
     await payer.settle()
 
@@ -202,10 +200,10 @@ async def test_a_stolen_card_is_never_charged_again_and_a_new_one_at_once(
 async def test_a_planted_category_that_forgets_hard_charges_a_stolen_card(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(payment_methods, "refuse", keeps_it)
+    plant(monkeypatch, methods, "mark_method_refused", keeps_it)
     payer, _ = await paying.declined(host, clock, card="hard")
     charged = len(payer.charged)
-    monkeypatch.setattr(standing, "only_reminds", lambda failure: False)
+    plant(monkeypatch, levels, "is_reminder_only", lambda failure: False)
 
     await payer.at(datetime(2026, 11, 22, 6, tzinfo=UTC))
 
@@ -224,8 +222,8 @@ async def paid_otherwise(payer: Payer) -> int:
         "SELECT invoice_id FROM billing.payment_failure WHERE organization_id = $1"
     )
     work = payer.work()
-    by_hand, _ = await payments.pay(
-        work, invoice_id=failed["invoice_id"], how=How(provider="sandbox")
+    by_hand, _ = await payments.pay_invoice(
+        work, invoice_id=failed["invoice_id"], how=PaymentChoice(provider="sandbox")
     )
     await work.finish()
     await payer.answer(by_hand.id, "ok")
@@ -267,7 +265,7 @@ async def test_a_card_refused_for_good_is_not_charged_at_the_next_renewal(
 async def test_a_planted_file_that_keeps_a_refused_card_charges_it_at_the_next_renewal(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(payment_methods, "refuse", keeps_it)
+    plant(monkeypatch, methods, "mark_method_refused", keeps_it)
     payer, _ = await paying.declined(host, clock, card="hard")
 
     assert await paid_otherwise(payer) == 1
@@ -290,13 +288,13 @@ async def test_notices_are_counted_from_the_first_failure_on_also_where_nothing_
     payer = await paying.payer(host, clock, datetime(2027, 1, 14, 8, tzinfo=UTC))
     await payer.buy("professional")
     work = payer.work()
-    await payment_methods.revoke(work, payer.method.id)
+    await methods.revoke_method(work, payer.method.id)
     await work.finish()
     await payer.at(datetime(2027, 2, 14, 6, tzinfo=UTC))  # renewed with nothing to charge
     payer.card = "soft"
     other = await paying.card(host, payer.account)
     work = payer.work()
-    await retries.new_method(work, other)
+    await retries.retry_with_new_method(work, other)
     await work.finish()
     await payer.at(datetime(2027, 2, 17, 7, tzinfo=UTC))
     payer.card = "ok"

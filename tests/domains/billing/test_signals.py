@@ -10,18 +10,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thenga.domains.billing.public import Remedy
-from thenga.domains.billing.services import entitlement_sets as sets
-from thenga.domains.billing.services import entitlement_types as types
-from thenga.domains.billing.services import remedies, signals
-from thenga.domains.billing.services.billed_spans import BilledLine
-from thenga.domains.billing.services.entitlement_sets import Contribution, HeldSet, Source
-from thenga.domains.billing.services.entitlement_types import Boolean, Entitlement, Limit, Metered
-from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.remaining import Remaining
-from thenga.domains.billing.services.remedies import Offer, Owed, Situation
-from thenga.domains.billing.services.signals import Question
-from thenga.domains.billing.services.standing import StandingStep
-from thenga.domains.billing.services.usage_totals import Used
+from thenga.domains.billing.services.access.levels import StandingStep
+from thenga.domains.billing.services.catalogue import entitlement_types as types
+from thenga.domains.billing.services.catalogue.entitlement_types import (
+    Boolean,
+    Entitlement,
+    Limit,
+    Metered,
+)
+from thenga.domains.billing.services.entitlements import merging as sets
+from thenga.domains.billing.services.entitlements import remedies, signals
+from thenga.domains.billing.services.entitlements.merging import Contribution, HeldSet, Source
+from thenga.domains.billing.services.entitlements.remedies import Offer, Owed, Situation
+from thenga.domains.billing.services.entitlements.signals import Question
+from thenga.domains.billing.services.invoicing.billed_periods import BilledLine
+from thenga.domains.billing.services.invoicing.unused_time import UnusedTime
+from thenga.domains.billing.services.metering.totals import Used
+from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.tables import Access
 from thenga.kernel.money import Money
 
@@ -98,8 +103,8 @@ def test_a_key_of_two_types_is_a_defect():
 
 
 def test_entitlements_are_stored_and_read_again():
-    assert types.read(types.written(PROFESSIONAL)) == PROFESSIONAL
-    assert types.written([Metered(SMS, 50, "soft", Decimal("0.004"))]) == [
+    assert types.parse_entitlements(types.serialize_entitlements(PROFESSIONAL)) == PROFESSIONAL
+    assert types.serialize_entitlements([Metered(SMS, 50, "soft", Decimal("0.004"))]) == [
         {
             "key": SMS,
             "type": "metered",
@@ -218,7 +223,7 @@ OFFERS = (
     Offer("starter", Money.of("499.00"), STARTER),
 )
 NOVEMBER = Period(date(2026, 11, 14), date(2026, 12, 14))
-LEFT = Remaining(
+LEFT = UnusedTime(
     Period(date(2026, 11, 24), NOVEMBER.end),
     NOVEMBER.days,
     BilledLine(INVOICE, INVOICE, Money.of("499.00"), NOVEMBER),

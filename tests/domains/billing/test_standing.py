@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.domains.billing.services import recovery_calendar as calendar
-from thenga.domains.billing.services import standing
+from thenga.domains.billing.services.access import dunning_schedule as calendar
+from thenga.domains.billing.services.access import levels as standing
 from thenga.domains.billing.tables import (
     Access,
     FailureCategory,
@@ -38,7 +38,7 @@ POLICY: dict[str, Any] = {
 
 
 def failure(failed: datetime = FAILED, policy: dict[str, Any] = POLICY, **more: Any) -> Any:
-    terms = standing.policy_of(policy)
+    terms = standing.dunning_policy_of(policy)
     return PaymentFailure(
         organization_id=uuid4(),
         subscription_id=uuid4(),
@@ -78,7 +78,7 @@ def plan(status: SubscriptionStatus = SubscriptionStatus.PAST_DUE, **more: Any) 
     ],
 )
 def test_access_is_reduced_step_by_step(now: datetime, access: Access):
-    assert standing.access(plan(), failure(exhausted_at=EXHAUSTED), now) is access
+    assert standing.access_level(plan(), failure(exhausted_at=EXHAUSTED), now) is access
 
 
 @pytest.mark.rule("BIL-41")
@@ -87,14 +87,14 @@ def test_a_policy_that_keeps_access_only_tells():
     keeping.exhausted_at = GRACE_ENDS
 
     later = GRACE_ENDS + timedelta(days=9)
-    assert standing.access(plan(), keeping, later) is Access.GRACE
+    assert standing.access_level(plan(), keeping, later) is Access.GRACE
 
 
 def test_a_shield_holds_the_reduction_back_until_its_instant():
     until = datetime(2026, 12, 2, 9, tzinfo=UTC)
     shielded = failure(shielded_until=until)
 
-    held = [standing.access(plan(), shielded, now) for now in (until - SECOND, until)]
+    held = [standing.access_level(plan(), shielded, now) for now in (until - SECOND, until)]
 
     assert held == [Access.GRACE, Access.READ_ONLY]
 
@@ -102,11 +102,11 @@ def test_a_shield_holds_the_reduction_back_until_its_instant():
 @given(failed=INSTANTS, later=st.timedeltas(timedelta(0), timedelta(days=60)))
 def test_access_never_rises_while_nothing_is_paid(failed: datetime, later: timedelta):
     rank = list(Access)
-    exhausted_at = calendar.retries(failed, standing.policy_of(POLICY))[-1]
+    exhausted_at = calendar.retries(failed, standing.dunning_policy_of(POLICY))[-1]
     unpaid = failure(failed, exhausted_at=exhausted_at)
 
     def level(at: datetime) -> int:
-        return rank.index(standing.access(plan(), unpaid, at))
+        return rank.index(standing.access_level(plan(), unpaid, at))
 
     assert level(failed + later) <= level(failed + later + timedelta(hours=7))
 
@@ -131,10 +131,10 @@ def test_a_failure_in_a_pause_opens_nothing_and_a_resume_pays_nothing(
     )
     unpaid, at = failure(exhausted_at=EXHAUSTED), datetime.fromisoformat(now)
 
-    steps = standing.steps(paused, unpaid)
+    steps = standing.access_steps(paused, unpaid)
     reached = [one for one in steps if one.from_at <= at][-1]
 
-    assert standing.access(paused, unpaid, at) is access
+    assert standing.access_level(paused, unpaid, at) is access
     assert (reached.access, reached.because) == (access, because)
 
 
@@ -144,7 +144,8 @@ def test_a_pause_after_the_first_failure_is_not_opened_by_it():
     late = failure(datetime(2026, 11, 21, 22, tzinfo=UTC))
 
     levels = [
-        standing.access(paused, late, datetime(2026, 11, day, 10, tzinfo=UTC)) for day in (16, 23)
+        standing.access_level(paused, late, datetime(2026, 11, day, 10, tzinfo=UTC))
+        for day in (16, 23)
     ]
 
     assert levels == [Access.READ_ONLY, Access.READ_ONLY]
@@ -154,6 +155,6 @@ def test_two_reductions_of_one_instant_are_the_stronger_one():
     """The last retry may lie in the grace: both reductions then come with its end."""
     early = failure(exhausted_at=GRACE_ENDS - timedelta(days=2))
 
-    (last,) = [one for one in standing.steps(plan(), early) if one.from_at == GRACE_ENDS]
+    (last,) = [one for one in standing.access_steps(plan(), early) if one.from_at == GRACE_ENDS]
 
     assert (last.access, last.because) == (Access.NONE, "suspended")

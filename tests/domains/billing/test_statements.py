@@ -9,7 +9,8 @@ import pytest
 
 from tests.factories import documents
 from tests.factories import identity as people
-from thenga.domains.billing.services import statements
+from tests.planting import plant
+from thenga.domains.billing.services.ledger import account_statements
 from thenga.kernel.host import Host
 
 
@@ -116,7 +117,7 @@ async def test_a_file_that_would_be_too_long_is_refused(
     path: str,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(statements, "_MOST_STEPS", 4)
+    plant(monkeypatch, account_statements, "_MOST_STEPS", 4)
 
     answer = await api.get(path, headers=within(owner) | {"Accept": "text/csv"})
 

@@ -12,9 +12,10 @@ from tests.conftest import Time
 from tests.factories import billing, subscriptions
 from tests.factories import identity as people
 from tests.factories.subscriptions import Customer, customer
+from tests.planting import plant
 from tests.suites import clocks, flows
-from thenga.domains.billing.services import payments
-from thenga.domains.billing.services import subscriptions as buying
+from thenga.domains.billing.services.payments import attempts
+from thenga.domains.billing.services.subscriptions import purchase as buying
 from thenga.domains.billing.tables import (
     AccountStatus,
     Book,
@@ -347,7 +348,7 @@ async def test_a_planted_expiry_that_does_not_wait_for_a_charge_is_found(
         return None
 
     bought = await buyer.start()
-    monkeypatch.setattr(payments, "charge_under_way", never)
+    plant(monkeypatch, attempts, "charge_in_progress", never)
 
     await buyer.at("2026-11-15 10:00")
 

@@ -11,12 +11,15 @@ import pytest
 
 from tests.factories import billing
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.suites import clocks
 from tests.suites.sizes import size
 from thenga import topology
 from thenga.domains.billing import tables
-from thenga.domains.billing.services import journal, subscriptions, test_clocks
-from thenga.domains.billing.services.payments import How
+from thenga.domains.billing.services.accounts import sandbox_clock
+from thenga.domains.billing.services.ledger import journal
+from thenga.domains.billing.services.payments.attempts import PaymentChoice
+from thenga.domains.billing.services.subscriptions import purchase
 from thenga.domains.billing.tables import (
     Book,
     ClockStatus,
@@ -67,10 +70,10 @@ async def founded(api: httpx2.AsyncClient, host: Host, mode: str) -> tuple[UUID,
 
 async def bought(host: Host, organization_id: UUID) -> None:
     """Starter by the month, paid out of credit, so that no provider is asked."""
-    credit = journal.eft(Money.of("9000.00"))
+    credit = journal.bank_transfer_booking(Money.of("9000.00"))
     await billing.entry(host, organization_id, credit, book=Book.SANDBOX)
     work = billing.working(host, organization_id)
-    await subscriptions.buy(work, plan_code="starter", interval=Interval.MONTH, how=How())
+    await purchase.buy_plan(work, plan_code="starter", interval=Interval.MONTH, how=PaymentChoice())
     await work.finish()
 
 
@@ -161,15 +164,15 @@ async def test_a_jump_stops_where_something_due_is_never_done(host: Host, seeded
     due = await work.lock_by(Subscription)
     due.next_check_at = work.now  # its job fails whenever it is tried
     await work.save(due)
-    clock = await test_clocks.advance(work, to=work.now + timedelta(days=3))
+    clock = await sandbox_clock.advance(work, to=work.now + timedelta(days=3))
     work._jobs.clear()
     await work.finish()
 
     turns, waits = 0, []
     while clock.status is ClockStatus.ADVANCING:
         work = billing.working(host, organization_id)
-        found = await test_clocks.look(work, clock.id)
-        await test_clocks.go_on(work, clock.id, found)
+        found = await sandbox_clock.look(work, clock.id)
+        await sandbox_clock.go_on(work, clock.id, found)
         clock = await work.get(tables.TestClock, clock.id)
         waits += [job.after - work.now for job in work._jobs if job.after is not None]
         turns += 1
@@ -189,7 +192,7 @@ async def test_a_planted_jump_that_stops_nowhere_is_found(
     async def sees_nothing(*_: Any) -> list[datetime]:
         return []
 
-    monkeypatch.setattr(test_clocks, "_checks", sees_nothing)
+    plant(monkeypatch, sandbox_clock, "_checks", sees_nothing)
     organization_id, headers = await founded(api, host, "sandbox")
     await bought(host, organization_id)
     to = host.now() + timedelta(days=70)

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.paying import Payer
-from thenga.domains.billing.services import trials
+from thenga.domains.billing.services.trials import trials
 from thenga.domains.billing.tables import Subscription, Trial
 from thenga.kernel.host import Host
 
@@ -62,7 +62,7 @@ async def trying(
 ) -> Trier:
     payer = await paying.payer(host, clock, STARTED)
     work = payer.work()
-    trial = await trials.start(work, plan_code=plan)
+    trial = await trials.start_trial(work, plan_code=plan)
     await work.finish()
     return Trier(api, host, payer, trial)
 

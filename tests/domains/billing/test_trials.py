@@ -10,8 +10,9 @@ import pytest
 
 from tests.factories import billing
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.suites import clocks, flows
-from thenga.domains.billing.services import conversions, trials
+from thenga.domains.billing.services.trials import conversions, trials
 from thenga.domains.billing.tables import Book, Trial, TrialStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
@@ -92,8 +93,8 @@ async def test_a_planted_start_that_does_not_look_is_refused_by_the_database(
         return None
 
     await start(api, owner)
-    monkeypatch.setattr(trials, "_check_first", looks_at_nothing)
-    monkeypatch.setattr(trials, "_check_company", looks_at_nothing)
+    plant(monkeypatch, trials, "_check_first", looks_at_nothing)
+    plant(monkeypatch, trials, "_check_company", looks_at_nothing)
 
     again = await start(api, owner)
 
@@ -191,14 +192,14 @@ async def test_a_trial_that_is_over_is_over_before_any_sweep(
 @pytest.mark.rule("BIL-16")
 async def test_time_tells_the_ending_once_and_then_the_end_once(host: Host, owner: people.Member):
     began = billing.working(host, owner.organization_id)
-    trial = await trials.start(began, plan_code="professional")
+    trial = await trials.start_trial(began, plan_code="professional")
     await began.finish()
 
     async def at(instant: datetime) -> list[str]:
         before = await told(host, owner.organization_id)
         for _ in range(2):  # a second run finds nothing to do
             work = billing.working(host, owner.organization_id, ahead=instant - host.now())
-            await conversions.pass_time(work, trial.id)  # as the job does
+            await conversions.run_due_trial_steps(work, trial.id)  # as the job does
             await work.finish()
         return (await told(host, owner.organization_id))[len(before) :]
 

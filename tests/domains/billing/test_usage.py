@@ -12,10 +12,14 @@ import pytest
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SEATS, SMS
+from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
-from thenga.domains.billing.services import crossings, periods, thresholds, usage
+from thenga.domains.billing.services.catalogue import entitlement_types
+from thenga.domains.billing.services.metering import threshold_events, totals
+from thenga.domains.billing.services.pricing import periods
+from thenga.domains.billing.services.usage import limit_watch, recording
 from thenga.domains.billing.tables import STANDING, PlanKind, UsageMonth, UsageTotal
 from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
@@ -115,12 +119,15 @@ async def test_a_batch_over_both_thresholds_tells_each_once(
 
 
 async def test_a_planted_crossing_that_looks_only_at_the_end_would_be_found():
-    moved = thresholds.Moved(RUNS, STANDING, 79, 104)
-    plan = thresholds.Metered(RUNS, 100)
+    moved = totals.Moved(RUNS, STANDING, 79, 104)
+    plan = entitlement_types.Metered(RUNS, 100)
 
-    assert [one.percent for one in crossings.of(moved, plan, (80, 100))] == [80, 100]
-    stays = thresholds.Moved(RUNS, STANDING, 100, 104)
-    assert crossings.of(stays, plan, (80, 100)) == []
+    assert [one.percent for one in threshold_events.crossed_thresholds(moved, plan, (80, 100))] == [
+        80,
+        100,
+    ]
+    stays = totals.Moved(RUNS, STANDING, 100, 104)
+    assert threshold_events.crossed_thresholds(stays, plan, (80, 100)) == []
 
 
 @pytest.mark.rule("BIL-21")
@@ -188,7 +195,7 @@ async def test_seats_are_counted_by_identity_and_the_newest_number_counts(
 
     await settle(counted)
     work = billing.working(host, owner.organization_id)
-    await usage.told(work, SEATS, 99, counted_at=work.now - timedelta(hours=1))
+    await recording.record_gauge(work, SEATS, 99, counted_at=work.now - timedelta(hours=1))
     await work.finish()
     assert await total(host, owner, SEATS) == 3
 
@@ -294,11 +301,13 @@ async def test_totals_are_what_the_records_say(host: Host, owner: people.Member)
 async def raced(host: Host, owner: people.Member) -> list[str]:
     """What a batch hears whose keys another one is just writing: it waits for the other's end."""
     at, first = host.now(), billing.working(host, owner.organization_id)
-    await usage.record(first, [usage.Entry(RUNS, "a", 1, at), usage.Entry(RUNS, "b", 1, at)])
+    await recording.record_usage(
+        first, [recording.UsageEntry(RUNS, "a", 1, at), recording.UsageEntry(RUNS, "b", 1, at)]
+    )
     second = billing.working(host, owner.organization_id)
     said = [("a", 1), ("b", 2), ("c", 1)]
-    batch = [usage.Entry(RUNS, key, quantity, at) for key, quantity in said]
-    waiting = asyncio.create_task(usage.record(second, batch))
+    batch = [recording.UsageEntry(RUNS, key, quantity, at) for key, quantity in said]
+    waiting = asyncio.create_task(recording.record_usage(second, batch))
     await until_it_waits(host)
     await first.finish()
     made = await waiting
@@ -331,9 +340,9 @@ async def test_a_planted_batch_that_believes_its_first_look_would_be_found(
     """What was there before the statement began is not all that is there when it ends."""
 
     async def believes(_: Any, rows: Any, outcomes: Any) -> None:
-        outcomes.update({row.place: usage._ACCEPTED for row in rows})
+        outcomes.update({row.place: recording._ACCEPTED for row in rows})
 
-    monkeypatch.setattr(usage, "_judge", believes)
+    plant(monkeypatch, recording, "_judge", believes)
 
     assert await raced(host, owner) != RACED
 
@@ -350,7 +359,7 @@ async def statements(
     new = [held.entry(SMS, key, 100, at=at), held.entry(SMS, f"again {key}", at=at)]
     await held.used(host, owner.organization_id, [*again, *new])
     monkeypatch.undo()
-    return asked[asked.index(usage._RECORD) + 1 :]
+    return asked[asked.index(recording._RECORD) + 1 :]
 
 
 def noting(asked: list[str], name: str) -> Any:
@@ -383,13 +392,13 @@ async def test_a_planted_look_that_reads_its_policy_then_would_be_found(
     host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     await held.used(host, owner.organization_id, [held.entry(SMS, "over", 60, at=host.now())])
-    look = thresholds.look
+    look = limit_watch.look
 
-    async def late(work: Any, moves: Any, by: thresholds.Watch) -> None:
-        await look(work, moves, await thresholds.watch(work, by.held))
+    async def late(work: Any, moves: Any, by: limit_watch.Watch) -> None:
+        await look(work, moves, await limit_watch.watch(work, by.held))
 
     with pytest.MonkeyPatch.context() as planted:
-        planted.setattr(thresholds, "look", late)
+        plant(planted, limit_watch, "look", late)
         after = await statements(host, owner, monkeypatch, "next")
 
     assert len(after) > 1

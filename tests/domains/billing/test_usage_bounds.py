@@ -11,7 +11,9 @@ from tests.domains.billing.test_usage import record, total
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SMS
-from thenga.domains.billing.services import overage, usage_charges, usage_totals
+from thenga.domains.billing.services.metering import totals
+from thenga.domains.billing.services.pricing import overage
+from thenga.domains.billing.services.usage import charges as usage_charges
 from thenga.domains.billing.tables import Subscription
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
@@ -86,22 +88,22 @@ async def test_a_total_near_the_edge_stops_and_never_wraps(
     counted = await total(host, owner)
     print(f"at={to} answers={dict(codes)} total={counted}")
     assert not [code for code in codes if code >= 500]
-    assert 10**9 <= counted <= usage_totals.MOST
+    assert 10**9 <= counted <= totals.MOST
     work = billing.working(host, owner.organization_id)
     row = await work.get(Subscription, UUID(subscription))
-    lines = await usage_charges.rest(work, row)
+    lines = await usage_charges.unbilled_lines(work, row)
     await work.close()
     assert all(0 < line.gross.minor <= 10**15 for line in lines)
 
 
 def test_a_charge_beyond_reason_stops_at_the_most():
     charges = [
-        overage.priced(count, Decimal(price))
+        overage.price_units(count, Decimal(price))
         for count in (1, 10**9, 10**15, EDGE)
         for price in ("0.000001", "1.50", "999999999999")
     ]
 
     assert max(charges) == Money(10**15, "ZAR")
-    assert overage.cost([(EDGE, Decimal("1.50"))] * 100) == Money(10**17, "ZAR")
-    assert overage.buys(Money(10**17, "ZAR"), Decimal("0.000001")) == 10**15
-    assert overage.priced(12345, Decimal("0.004")) == Money.of("49.38")
+    assert overage.overage_cost([(EDGE, Decimal("1.50"))] * 100) == Money(10**17, "ZAR")
+    assert overage.units_affordable(Money(10**17, "ZAR"), Decimal("0.000001")) == 10**15
+    assert overage.price_units(12345, Decimal("0.004")) == Money.of("49.38")

@@ -10,8 +10,11 @@ import pytest
 from tests.factories import billing, held
 from tests.factories import identity as people
 from tests.factories.held import RUNS, SMS
-from thenga.domains.billing.services import entitlements, periods, usage_charges, usage_months
-from thenga.domains.billing.services.invoices import DraftLine
+from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.invoicing.invoices import DraftLine
+from thenga.domains.billing.services.metering import months
+from thenga.domains.billing.services.pricing import periods
+from thenga.domains.billing.services.usage import charges
 from thenga.domains.billing.tables import Interval, Subscription
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
@@ -44,9 +47,9 @@ async def charged(
     assert anchor is not None
     month = periods.usage_month(anchor, local_day(host.now()))
     work = billing.working(host, subscription.organization_id, ahead=ahead)
-    lines = await usage_charges.lines(work, subscription, month)
+    lines = await charges.usage_lines(work, subscription, month)
     if bill:
-        await usage_charges.billed(work, lines)
+        await charges.mark_billed(work, lines)
     await work.finish()
     return lines
 
@@ -113,7 +116,7 @@ async def test_a_little_waits_where_nothing_renews(host: Host, organization_id: 
     next_month = periods.usage_month(anchor, local_day(host.now() + ahead))
     later = local_midnight(next_month.end) - host.now() + timedelta(hours=1)
     work = billing.working(host, organization_id, ahead=later)
-    lines = await usage_charges.lines(work, plan, next_month)
+    lines = await charges.usage_lines(work, plan, next_month)
     await work.close()
 
     assert waits == []
@@ -131,7 +134,7 @@ async def test_a_month_is_billed_by_the_plan_that_it_ended_with(host: Host, orga
     held_plan = await work.lock(Subscription, plan.id)
     held_plan.plan_code = "enterprise"
     await work.save(held_plan)
-    await entitlements.follow(work, reason="plan_changed")
+    await current.refresh(work, reason="plan_changed")
     await work.finish()
     (line,) = await charged(host, plan, ahead)
 
@@ -187,8 +190,8 @@ async def test_terms_are_kept_with_the_month(host: Host, organization_id: UUID):
     await held.subscribed(host, organization_id, "professional", anchor=begun(host))
     await held.used(host, organization_id, [held.entry(quantity=537, at=host.now())])
     work = billing.working(host, organization_id, ahead=over(host, begun(host)))
-    await entitlements.follow(work, reason="time_passed")
-    month = await usage_months.of(work, begun(host))
+    await current.refresh(work, reason="time_passed")
+    month = await months.usage_month_on(work, begun(host))
     await work.close()
 
     assert month is not None

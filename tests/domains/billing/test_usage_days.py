@@ -9,8 +9,9 @@ from sqlalchemy import select
 
 from tests.factories import held
 from tests.factories.held import RUNS, SEATS
+from tests.planting import plant
 from thenga.domains.billing import jobs as declared
-from thenga.domains.billing.services import usage_days
+from thenga.domains.billing.services.usage import retention
 from thenga.domains.billing.tables import UsageDay, UsageRecord
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.calendar import local_day
@@ -57,7 +58,7 @@ async def folded(host: Host, organization_id: UUID, ahead: timedelta) -> list[in
     counts = []
     while not counts or counts[-1]:
         work = by_system(host, organization_id, ahead)
-        counts.append(await usage_days.compact(work, portion=7))
+        counts.append(await retention.compact(work, portion=7))
         await work.finish()
     return counts
 
@@ -104,9 +105,9 @@ async def test_a_planted_portion_that_replaces_the_one_before_would_be_found(
     host: Host, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
 ):
     right, wrong = "known.quantity + excluded.quantity", "excluded.quantity"
-    planted = usage_days._COMPACT.replace(right, wrong)
-    assert planted != usage_days._COMPACT
-    monkeypatch.setattr(usage_days, "_COMPACT", planted)
+    planted = retention._COMPACT.replace(right, wrong)
+    assert planted != retention._COMPACT
+    plant(monkeypatch, retention, "_COMPACT", planted)
     await report(host, organization_id)
 
     await folded(host, organization_id, MONTHS_14)
@@ -132,7 +133,7 @@ async def test_who_has_old_records_is_found_by_its_own_clock(host: Host, organiz
         )
 
     work = by_system(host, None)
-    due = await usage_days.due(work, limit=1000)
+    due = await retention.due_for_compaction(work, limit=1000)
     await declared.find_old_usage.body(work)
     waiting = [job.key for job in work._jobs]
     await work.close()
@@ -150,7 +151,7 @@ async def test_days_go_after_five_years(host: Host, organization_id: UUID):
     counts = []
     for years in (4, 6):
         work = by_system(host, None, timedelta(days=365 * years))
-        await usage_days.forget(work)
+        await retention.delete_old_days(work)
         await work.finish()
         counts.append(len((await kept(host, organization_id))[1]))
 

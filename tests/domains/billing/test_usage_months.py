@@ -11,21 +11,14 @@ from tests.factories import billing, held, paying
 from tests.factories.held import RUNS, SMS
 from tests.factories.paying import Payer
 from thenga.domains.billing.public import UsageReceipt
-from thenga.domains.billing.services import (
-    accounts,
-    cancellations,
-    entitlements,
-    grants,
-    parking,
-    plan_changes,
-    reservations,
-    subscription_clock,
-    usage,
-    usage_charges,
-    usage_pictures,
-)
-from thenga.domains.billing.services.cancellations import Leaving
-from thenga.domains.billing.services.plan_quotes import Effective, Wanted
+from thenga.domains.billing.services.accounts import accounts, parking
+from thenga.domains.billing.services.entitlements import current, grants
+from thenga.domains.billing.services.plan_changes import changes
+from thenga.domains.billing.services.plan_changes.quotes import ChangeRequest, Effective
+from thenga.domains.billing.services.subscriptions import cancellations
+from thenga.domains.billing.services.subscriptions import clock as subscription_clock
+from thenga.domains.billing.services.subscriptions.cancellations import CancellationRequest
+from thenga.domains.billing.services.usage import charges, recording, reservations, summaries
 from thenga.domains.billing.tables import CancellationMode, Interval, Subscription
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.errors import PlanLimitReached
@@ -45,14 +38,16 @@ async def use(
     payer: Payer, quantity: int, key: str, *, meter: str = RUNS, at: datetime | None = None
 ) -> UsageReceipt:
     work = payer.work()
-    made = await usage.record(work, [usage.Entry(meter, key, quantity, at or work.now)])
+    made = await recording.record_usage(
+        work, [recording.UsageEntry(meter, key, quantity, at or work.now)]
+    )
     await work.finish()
     return made
 
 
 async def grant(payer: Payer, value: int, until: datetime) -> None:
     work = payer.work()
-    await grants.issue(
+    await grants.issue_grant(
         work, entitlement=RUNS, value=value, expires_at=until, reason="two days without import"
     )
     await work.finish()
@@ -61,15 +56,15 @@ async def grant(payer: Payer, value: int, until: datetime) -> None:
 async def follow(payer: Payer) -> None:
     """What the job of the set does when its time has come."""
     work = payer.work()
-    await entitlements.follow(work, reason="time_passed")
+    await current.refresh(work, reason="time_passed")
     await work.finish()
 
 
 async def change(payer: Payer, held: Subscription, plan: str, **more: Any) -> None:
     work = payer.work()
-    row = await subscription_clock.held(work, held.id)
-    wanted = Wanted(plan, more.get("interval", Interval.MONTH), more.get("effective"))
-    await plan_changes.request(work, row, wanted, expected_due=None)
+    row = await subscription_clock.lock_subscription(work, held.id)
+    wanted = ChangeRequest(plan, more.get("interval", Interval.MONTH), more.get("effective"))
+    await changes.request_change(work, row, wanted, expected_due=None)
     await work.finish()
     await payer.settle()
 
@@ -110,8 +105,10 @@ async def documents(payer: Payer) -> list[tuple[Any, ...]]:
 
 async def cancel(payer: Payer, held: Subscription, mode: CancellationMode) -> None:
     work = payer.work()
-    row = await subscription_clock.held(work, held.id)
-    await cancellations.cancel(work, row, Leaving(mode, "other", None, settlement=None))
+    row = await subscription_clock.lock_subscription(work, held.id)
+    await cancellations.cancel_subscription(
+        work, row, CancellationRequest(mode, "other", None, settlement=None)
+    )
     await work.finish()
 
 
@@ -191,7 +188,7 @@ async def test_a_parked_account_that_ends_is_billed_when_it_is_free(
     await payer.at(local_midnight(DECEMBER) + timedelta(days=3))
     parked = await documents(payer)
     work = payer.work()
-    await parking.free(work, reason="ledger_check_failed")
+    await parking.unpark(work, reason="ledger_check_failed")
     await work.finish()
     await payer.at(local_midnight(DECEMBER) + timedelta(days=5))
 
@@ -216,7 +213,7 @@ async def test_what_comes_first_for_a_billed_month_is_late_too(
 
 async def cap(payer: Payer, amount: int | None) -> None:
     work = payer.work()
-    await accounts.change(work, payer.account.id, fields={"spend_cap_minor": amount})
+    await accounts.change_account(work, payer.account.id, fields={"spend_cap_minor": amount})
     await work.finish()
 
 
@@ -260,7 +257,7 @@ async def test_reservations_go_as_far_as_the_cap_still_pays(host: Host, seeded: 
     async def reserve(key: str, quantity: int) -> bool:
         work = payer.work()
         try:
-            await reservations.reserve(work, meter=RUNS, quantity=quantity, key=key)
+            await reservations.reserve_usage(work, meter=RUNS, quantity=quantity, key=key)
             await work.finish()
         except PlanLimitReached:
             return False
@@ -270,7 +267,7 @@ async def test_reservations_go_as_far_as_the_cap_still_pays(host: Host, seeded: 
 
     async def reason() -> str:
         work = payer.work()
-        said = await entitlements.signal(work, RUNS)
+        said = await current.signal(work, RUNS)
         await work.close()
         return said.reason
 
@@ -278,7 +275,7 @@ async def test_reservations_go_as_far_as_the_cap_still_pays(host: Host, seeded: 
     reached = await reason()
     payer.clock.set(host.now() + timedelta(minutes=16))
     work = payer.work()
-    await reservations.reserve(work, meter=RUNS, quantity=2, key="later")
+    await reservations.reserve_usage(work, meter=RUNS, quantity=2, key="later")
     await work.finish()
 
     assert asked == [False, True, False, True, False]
@@ -329,7 +326,7 @@ async def test_a_use_counts_in_the_month_that_ran_when_it_happened(
 
 async def picture(payer: Payer, plan: Subscription, day: date | None) -> tuple[Any, ...]:
     work = payer.work()
-    found = await usage_pictures.of(work, plan.id, day)
+    found = await summaries.summarize(work, plan.id, day)
     await work.close()
     (use,) = [one for one in found.uses if one.meter == RUNS]
     return found.month.start, found.month.end, use.used, use.overage.amount
@@ -380,7 +377,7 @@ async def test_what_is_used_on_trial_is_never_billed(host: Host, seeded: None):
     await held.used(host, organization_id, [held.entry(quantity=600, at=host.now())])
 
     work = billing.working(host, organization_id, ahead=timedelta(days=40))
-    owed = await usage_charges.is_owed(work)
+    owed = await charges.is_usage_owed(work)
     await work.close()
 
     assert not owed

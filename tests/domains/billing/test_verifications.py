@@ -10,7 +10,8 @@ import pytest
 
 from tests.factories import billing, documents, payments
 from tests.factories import identity as people
-from thenga.domains.billing.services import parking, verifications
+from tests.planting import plant
+from thenga.domains.billing.services.accounts import ledger_checks, parking
 from thenga.domains.billing.tables import Book, Refund, RefundStatus
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
@@ -22,7 +23,7 @@ DAYS = iter(range(2_000, 3_000))
 @pytest.fixture(autouse=True)
 def books_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tests that live in other years leave sets behind that are not true in this one."""
-    monkeypatch.setattr(verifications, "_MOST_SETS", 0)
+    plant(monkeypatch, ledger_checks, "_MOST_SETS", 0)
 
 
 async def wrong(
@@ -31,7 +32,7 @@ async def wrong(
     """What a night finds, without keeping it; `parks` gets the jobs that would follow."""
     noon = timedelta(days=days or next(DAYS), hours=34 - host.now().hour)
     work = documents.system(host, None, ahead=noon)
-    found = await verifications.verify(work)
+    found = await ledger_checks.verify_ledger(work)
     if parks is not None:
         parks += [str(job.key) for job in work._jobs]
     await work.close()
@@ -154,7 +155,7 @@ async def test_a_planted_refund_without_its_booking_is_found(host: Host, seeded:
 async def test_a_planted_set_that_its_sources_do_not_say_is_found(
     host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(verifications, "_MOST_SETS", 100_000)
+    plant(monkeypatch, ledger_checks, "_MOST_SETS", 100_000)
     organization_id = uuid4()
     await documents.account(host, organization_id)
     await billing.followed(host, organization_id)
@@ -168,7 +169,7 @@ async def test_a_planted_set_that_its_sources_do_not_say_is_found(
         )
         await work.finish()
         night = documents.system(host, None)
-        sets = await verifications._wrong_sets(night)
+        sets = await ledger_checks._wrong_sets(night)
         await night.close()
         parks: list[str] = []
         await wrong(host, parks, days=1)
@@ -181,14 +182,14 @@ async def test_a_planted_set_that_its_sources_do_not_say_is_found(
 @pytest.mark.rule("BIL-48")
 async def test_a_night_without_a_check_is_told_the_day_after(host: Host, seeded: None):
     kept = documents.system(host, None, ahead=timedelta(days=4_000, hours=34 - host.now().hour))
-    await verifications.verify(kept)
+    await ledger_checks.verify_ledger(kept)
     await kept.finish()
 
     told = []
     for days in (4_001, 4_002, 4_002):
         ahead = timedelta(days=days, hours=34 - host.now().hour)
         work = documents.system(host, None, ahead=ahead)
-        missed = await verifications.tell_missing(work)
+        missed = await ledger_checks.report_missing_check(work)
         events = [event.type for event, _ in work._events]
         told.append((missed and (missed.passed, missed.checks), events))
         await work.finish()
@@ -229,8 +230,8 @@ async def test_an_account_in_doubt_is_parked_until_a_night_finds_nothing(
     doubt = parking.IN_DOUBT
     assert await shown(parking.park, doubt) == doubt
     assert await shown(parking.park, "another") == doubt  # the first reason stands
-    assert await shown(parking.free, "another") == doubt
+    assert await shown(parking.unpark, "another") == doubt
     parks: list[str] = []
     await wrong(host, parks)
     assert f"free_account:{owner.organization_id}:{doubt}" in parks
-    assert await shown(parking.free, doubt) is None
+    assert await shown(parking.unpark, doubt) is None

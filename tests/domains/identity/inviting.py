@@ -9,9 +9,9 @@ import orjson
 
 from tests.factories import identity as people
 from tests.factories.identity import Member, Person
-from thenga.domains.identity.services import seats
 from thenga.domains.identity.services.invitations import _sending
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services.memberships import seats
+from thenga.domains.identity.services.organizations.organization_lock import Tenant
 from thenga.domains.identity.tables import EntitlementSignal, TenantMirror, UserAccount
 from thenga.kernel.host import Host
 

@@ -12,8 +12,8 @@ from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.settling import Settle
-from thenga.domains.identity.services import api_keys, key_uses
-from thenga.domains.identity.services.decisions import _stages, _statement
+from thenga.domains.identity.services import api_keys
+from thenga.domains.identity.services.decisions import _stages, _statement, key_uses
 from thenga.domains.identity.tables import ApiKey, TenantMirror
 from thenga.kernel import tokens
 from thenga.kernel.host import Host

@@ -20,7 +20,7 @@ from tests.domains.identity.test_roles import (
 )
 from tests.factories import identity as people
 from tests.factories.identity import Member
-from thenga.domains.identity.services import permission_assignments, role_assignments
+from thenga.domains.identity.services.roles import permission_assignments, role_assignments
 from thenga.kernel.host import Host
 
 
@@ -86,7 +86,7 @@ async def test_time_begins_and_ends_a_role_before_any_sweep(
     for _ in range(2):
         work = people.working(host, owner.organization_id)
         work.now = work.now_in(timedelta(days=4))
-        await role_assignments.follow_time(work, key)
+        await role_assignments.run_due_role_steps(work, key)
         await work.finish()
 
     changes = [
@@ -224,7 +224,7 @@ async def test_a_single_permission_ends_by_time_once(
     for _ in range(2):
         work = people.working(host, owner.organization_id)
         work.now = work.now_in(timedelta(days=3))
-        await permission_assignments.follow_time(work, UUID(made.json()["id"]))
+        await permission_assignments.run_due_permission_steps(work, UUID(made.json()["id"]))
         await work.finish()
 
     ended = await told(host, owner.organization_id, "PermissionAssignmentChanged")

@@ -16,7 +16,7 @@ from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.suites.sizes import size
 from thenga.domains.identity.services import audit_events
-from thenga.domains.identity.services.names import account_key
+from thenga.domains.identity.services.accounts.names import account_key
 from thenga.domains.identity.tables import SignedHead
 from thenga.kernel import canonical
 from thenga.kernel.actors import SYSTEM, Scope

@@ -13,7 +13,7 @@ from tests.domains.identity.inviting import address, told
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga.domains.identity import public
-from thenga.domains.identity.services.rights import GrantAboveOwn
+from thenga.domains.identity.services.roles.rights import GrantAboveOwn
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
 from thenga.kernel.ports.port import Port

@@ -14,7 +14,7 @@ from tests.factories import identity as people
 from tests.settling import Settle
 from thenga.domains.identity import jobs as declared
 from thenga.domains.identity.provider import LocalDecisions
-from thenga.domains.identity.services import sessions, uses
+from thenga.domains.identity.services.sessions import last_seen, sessions
 from thenga.domains.identity.tables import UserStatus
 from thenga.kernel import networks
 from thenga.kernel.actors import SYSTEM, Scope
@@ -121,7 +121,7 @@ async def test_when_a_session_was_seen_is_gathered_and_folded_in(
     at = host.now() + timedelta(minutes=3)
 
     before = (await api.get("/identity/sessions", headers=owner.headers)).json()["items"][0]
-    await uses.write(
+    await last_seen.write(
         host,
         {
             (owner.session_id, owner.organization_id): (owner.user_id, "41.0.1.77", at),

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.factories import identity as people
-from thenga.domains.identity.services import policies
+from thenga.domains.identity.services.decisions import policies
 from thenga.domains.identity.tables import SessionStatus
 from thenga.kernel.host import Host
 

@@ -13,7 +13,8 @@ from fastapi import FastAPI
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga.domains.billing import public as billing
-from thenga.domains.identity.services import decisions, entitlements
+from thenga.domains.identity.services import decisions
+from thenga.domains.identity.services.organizations import billing_signals
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
@@ -204,8 +205,8 @@ async def test_the_newer_signal_wins(host: Host, owner: Member, plan: Plan):
         plan.access, plan.more = access, {"sequence": sequence}
         said = await plan.signal(organization_id=owner.organization_id, feature="bid.workspaces")
         work = people.working(host, owner.organization_id)
-        await entitlements.take(work, said, now=work.now)
-        kept = await entitlements.last_known(work, "bid.workspaces")
+        await billing_signals.take(work, said, now=work.now)
+        kept = await billing_signals.last_known(work, "bid.workspaces")
         await work.finish()
         assert kept is not None
         assert (kept.access, kept.source_sequence) == {

@@ -12,9 +12,11 @@ from sqlalchemy import select
 
 from tests.factories import identity as people
 from tests.factories.identity import Member, Person
-from thenga.domains.identity.services import own_roles, role_assignments, tenants
+from tests.planting import plant
 from thenga.domains.identity.services.memberships import _moving
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services.organizations import organization_lock
+from thenga.domains.identity.services.organizations.organization_lock import Tenant
+from thenga.domains.identity.services.roles import own_roles, role_assignments
 from thenga.domains.identity.tables import Membership
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.work import Work
@@ -169,7 +171,7 @@ async def test_a_planted_removal_without_the_lock_of_the_organization_is_found(
     guard = _moving._guard_owner
 
     async def unlocked(work: Work) -> Tenant:
-        return await tenants.look(work)
+        return await organization_lock.find_organization(work)
 
     async def looks_and_waits(*looked: Any) -> None:
         await guard(*looked)  # the last look before the first write
@@ -272,7 +274,7 @@ async def belonging(host: Host, count: int) -> Person:
         work = people.working(host, joined.organization_id)
         membership = await work.get(Membership, joined.membership_id)
         for code, ends in (("contributor", None), ("approver", work.now)):
-            await role_assignments.give(
+            await role_assignments.give_role(
                 work,
                 membership,
                 role_code=code,
@@ -326,7 +328,7 @@ async def test_a_planted_read_of_each_organization_is_found(
     api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
     one, ten = await belonging(host, 1), await belonging(host, 10)
-    at_once = own_roles.codes_of
+    at_once = own_roles.own_role_codes
 
     async def one_by_one(host: Host, user_id: UUID, ids: Sequence[UUID]) -> dict[UUID, list[str]]:
         found: dict[UUID, list[str]] = {}
@@ -334,7 +336,7 @@ async def test_a_planted_read_of_each_organization_is_found(
             found |= await at_once(host, user_id, [each])
         return found
 
-    monkeypatch.setattr(own_roles, "codes_of", one_by_one)
+    plant(monkeypatch, own_roles, "own_role_codes", one_by_one)
     await own(api, one, monkeypatch)
     _, for_one = await own(api, one, monkeypatch)
     many, for_ten = await own(api, ten, monkeypatch)
@@ -350,5 +352,5 @@ async def test_ones_own_list_shows_roles_of_nobody_else(host: Host, seeded: None
     ids = await work.values(select(Membership.id).where(Membership.user_id == theirs.user_id))
     await work.close()
 
-    assert len(await own_roles.codes_of(host, theirs.user_id, ids)) == 1
-    assert await own_roles.codes_of(host, mine.user_id, ids) == {}
+    assert len(await own_roles.own_role_codes(host, theirs.user_id, ids)) == 1
+    assert await own_roles.own_role_codes(host, mine.user_id, ids) == {}

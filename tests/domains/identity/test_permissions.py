@@ -6,7 +6,7 @@ import httpx2
 import pytest
 
 from tests.factories import identity as people
-from thenga.domains.identity.services.permissions import roles_of
+from thenga.domains.identity.services.roles.catalogue import roles_of
 from thenga.kernel.host import Host
 from thenga.kernel.manifest import Audience, Granted
 

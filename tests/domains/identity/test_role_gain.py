@@ -14,9 +14,10 @@ from tests.domains.identity.test_roles import BECAUSE, assign, give, make, move
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.letters import Letters
+from tests.planting import plant
 from tests.settling import Settle
 from tests.suites.sizes import size
-from thenga.domains.identity.services import rights, role_assignments
+from thenga.domains.identity.services.roles import rights, role_assignments
 from thenga.domains.identity.tables import (
     AssignmentStatus,
     CustomRole,
@@ -80,9 +81,9 @@ async def compared(host: Host, count: int, *, denies: bool) -> tuple[int, int]:
         member = await people.member(host, owner.organization_id, role="nothing_at_all")
         work = people.working(host, owner.organization_id)
         role = await random_role(work, chance, codes, denies=denies)
-        granted = (await rights.granting(work, [role.code], work.now)).permissions
+        granted = (await rights.permissions_given_by(work, [role.code], work.now)).permissions
         membership = await work.get(Membership, member.membership_id)
-        await role_assignments.give(work, membership, role_code=role.code, at=work.now)
+        await role_assignments.give_role(work, membership, role_code=role.code, at=work.now)
         await work.finish()
         moments = await over_time(host, member, 0, 2, places=(NOWHERE, SOMEWHERE))
         allowed = frozenset[str]().union(*moments)
@@ -107,7 +108,7 @@ async def test_a_planted_count_of_own_permissions_only_is_found(
         customs = await rights.custom_roles(read, codes)
         return frozenset(code for one in customs.values() for code in one.permissions)
 
-    monkeypatch.setattr(rights, "_all_given", own_only)
+    plant(monkeypatch, rights, "_all_given", own_only)
 
     different, beyond = await compared(host, 10, denies=False)
 
@@ -127,7 +128,7 @@ async def test_members_holding_a_permission_are_those_of_the_gate(
         work = people.working(host, owner.organization_id)
         role = await random_role(work, chance, codes[:12], denies=True)
         membership = await work.get(Membership, member.membership_id)
-        await role_assignments.give(work, membership, role_code=role.code, at=work.now)
+        await role_assignments.give_role(work, membership, role_code=role.code, at=work.now)
         await people.permission(
             work, member, chance.choice(codes[:12]), effect=chance.choice(("allow", "deny"))
         )
@@ -148,7 +149,7 @@ async def scoped_only(host: Host, members: list[Member], code: str) -> set[str]:
     found = set()
     for one in members:
         work = people.working(host, one.organization_id)
-        mine = await rights.of_member(work, one.membership_id, work.now)
+        mine = await rights.rights_of_member(work, one.membership_id, work.now)
         await work.close()
         if not any(right.permission == code and right.scope is None for right in mine):
             found.add(str(one.user_id))

@@ -9,7 +9,7 @@ import pytest
 from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
-from thenga.domains.identity.services.rights import Giver
+from thenga.domains.identity.services.roles.rights import Giver
 from thenga.kernel.host import Host
 
 READ, CREATE = "organization:equipment:read", "organization:equipment:create"
@@ -220,7 +220,7 @@ async def test_a_role_of_another_organization_cannot_be_given_there(
 async def test_an_organization_makes_fifty_roles_of_its_own(
     api: httpx2.AsyncClient, owner: Member, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("thenga.domains.identity.services.roles.MOST", 2)
+    monkeypatch.setattr("thenga.domains.identity.services.roles.roles.MOST", 2)
     first = [(await make(api, owner)).status_code for _ in range(2)]
 
     third = await make(api, owner)

@@ -20,9 +20,9 @@ from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.letters import Letters
 from tests.settling import Settle
-from thenga.domains.identity.services import seats
 from thenga.domains.identity.services.invitations import _sending
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services.memberships import seats
+from thenga.domains.identity.services.organizations.organization_lock import Tenant
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 

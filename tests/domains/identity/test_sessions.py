@@ -11,7 +11,7 @@ from tests.domains.identity.test_users import bearer
 from tests.factories import accounts
 from tests.factories import identity as people
 from tests.suites.calls.sending import spare_session
-from thenga.domains.identity.services import sessions
+from thenga.domains.identity.services.sessions import sessions
 from thenga.kernel.host import Host
 
 

@@ -10,8 +10,9 @@ from tests.domains.identity.deciding.held import held
 from tests.domains.identity.test_roles import BECAUSE
 from tests.factories import identity as people
 from tests.factories.identity import Member, Person
+from tests.planting import plant
 from thenga.domains.identity.permissions import PLATFORM_ROLES
-from thenga.domains.identity.services import platform_roles
+from thenga.domains.identity.services.roles import platform_roles
 from thenga.kernel.host import Host
 
 NO_RIGHTS_YET = {"platform_policy_author", "platform_policy_approver"}
@@ -57,7 +58,7 @@ async def test_a_planted_giving_of_any_platform_role_is_found(
 ):
     async def unchecked(*_: Any) -> None: ...
 
-    monkeypatch.setattr(platform_roles, "_must_hold", unchecked)
+    plant(monkeypatch, platform_roles, "_must_hold", unchecked)
 
     assert ("platform_security", "platform_operator") in await escalated(api, host)
 

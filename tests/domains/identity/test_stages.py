@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from thenga.domains.identity.services.decisions import Facts, Question, decide
-from thenga.domains.identity.services.policies import Verdict
+from thenga.domains.identity.services.decisions.policies import Verdict
 from thenga.kernel.gate import HeldAs
 
 NOW = datetime(2026, 11, 15, 8, 0, tzinfo=UTC)

@@ -8,7 +8,8 @@ import httpx2
 import pytest
 
 from tests.factories import identity as people
-from thenga.domains.organization.services import primaries
+from tests.planting import plant
+from thenga.domains.organization.services.people import primaries
 from thenga.kernel.host import Host
 
 HERE = {
@@ -149,8 +150,8 @@ async def test_a_planted_primary_without_its_turn_is_refused_by_the_index(
     async def from_nobody(work: Any, holder: Any, row: Any) -> None:
         return None
 
-    monkeypatch.setattr(primaries, "in_turn", at_once)
-    monkeypatch.setattr(primaries, "take_from", from_nobody)
+    plant(monkeypatch, primaries, "in_turn", at_once)
+    plant(monkeypatch, primaries, "take_from", from_nobody)
     first = await add(api, owner, primary=True)
     second = await add(api, owner, primary=True)
 

@@ -24,8 +24,9 @@ from tests.domains.organization.proving import (
 )
 from tests.factories import identity as people
 from tests.factories import organization
+from tests.planting import plant
 from tests.settling import Settle
-from thenga.domains.organization.services import cidb
+from thenga.domains.organization.services.reference_data import cidb
 from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
@@ -64,13 +65,13 @@ def test_a_grade_allows_tenders_up_to_the_limit_of_its_time():
 
 
 def limit_of(designation: str, on: date) -> str | None:
-    most = cidb.max_tender_value(cidb.read(designation), on)
+    most = cidb.max_tender_value(cidb.parse_cidb(designation), on)
     return None if most is None else most.amount
 
 
 @pytest.mark.rule("ORG-20")
 def test_a_planted_table_without_its_dates_is_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(cidb, "_LIMITS", cidb._LIMITS[1:])
+    plant(monkeypatch, cidb, "_LIMITS", cidb._LIMITS[1:])
 
     assert limit_of("5GB", date(2019, 10, 4)) != "6500000.00"
 

@@ -11,7 +11,9 @@ from tests.canaries import sightings
 from tests.domains.organization.offering import Folder, told
 from tests.factories import identity as people
 from tests.factories import organization as companies
-from thenga.domains.organization.services import client_references, sealed_values
+from tests.planting import plant
+from thenga.domains.organization.services.people import client_references
+from thenga.domains.organization.services.records import sealed_values
 from thenga.domains.organization.tables import ClientReferenceStatus
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
@@ -99,8 +101,8 @@ async def test_nothing_of_the_person_lies_open(clients: Folder, project: str, se
 async def test_a_planted_seal_that_seals_nothing_is_found(
     clients: Folder, project: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(sealed_values, "seal", lambda key, text, place: text.encode())
-    monkeypatch.setattr(sealed_values, "unseal", lambda key, sealed, place: sealed.decode())
+    plant(monkeypatch, sealed_values, "seal", lambda key, text, place: text.encode())
+    plant(monkeypatch, sealed_values, "unseal", lambda key, sealed, place: sealed.decode())
 
     found = await leaks(clients, project, settings)
 
@@ -164,7 +166,7 @@ async def test_a_planted_check_that_knows_no_members_is_found(
     async def nobody(read: Any) -> frozenset[str]:
         return frozenset()
 
-    monkeypatch.setattr(client_references, "_own_addresses", nobody)
+    plant(monkeypatch, client_references, "_own_addresses", nobody)
     await companies.member_ref(host, owner.organization_id, owner.user_id)
     own = f"{owner.user_id}@example.test"
 

@@ -9,8 +9,9 @@ import pytest
 
 from tests.canaries import sightings
 from tests.factories import identity as people
+from tests.planting import plant
 from thenga import topology
-from thenga.domains.organization.services import sealed_values
+from thenga.domains.organization.services.records import sealed_values
 from thenga.domains.organization.tables import Contact
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
@@ -153,7 +154,7 @@ async def test_a_planted_erasure_that_keeps_the_key_is_found(
     async def keep(work: Any, subject: Any) -> bool:
         return False
 
-    monkeypatch.setattr(sealed_values, "destroy", keep)
+    plant(monkeypatch, sealed_values, "destroy", keep)
     one, name = await erased(api, owner)
 
     versions = (await api.get(f"{one}/versions", headers=owner.headers)).json()["items"]

@@ -10,8 +10,9 @@ import structlog
 from tests.canaries import sightings
 from tests.domains.organization.directing import CHECK, SIPHO, add, added, listed, path
 from tests.factories import identity as people
+from tests.planting import plant
 from thenga import topology
-from thenga.domains.organization.services import masks
+from thenga.domains.organization.services.records import masks
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
@@ -100,7 +101,7 @@ async def test_a_planted_mask_that_shows_everything_is_found(
     settings: Settings,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(masks, "id_number", lambda number: number)
+    plant(monkeypatch, masks, "id_number", lambda number: number)
 
     found = await everywhere(api, owner, curator, settings, "8505054999081")
 

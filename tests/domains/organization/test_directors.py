@@ -10,8 +10,8 @@ import pytest
 
 from tests.domains.organization.directing import CHECK, NUMBER, add, added, listed, path
 from tests.factories import identity as people
-from thenga.domains.organization.services import sealed_values
-from thenga.domains.organization.services.directors import _checking, _recording
+from thenga.domains.organization.services.people.directors import _checking, _recording
+from thenga.domains.organization.services.records import sealed_values
 from thenga.kernel.host import Host
 
 

@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.factories import identity as people
-from thenga.domains.organization.services import expiries
+from thenga.domains.organization.services.assets import expiries
 from thenga.kernel.host import Host
 
 

@@ -29,12 +29,14 @@ from tests.domains.organization.proving import (
     verified,
 )
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.settling import Settle
 from tests.suites import clocks
 from thenga.domains.compliance import public as compliance
 from thenga.domains.learning import public as learning
 from thenga.domains.organization import public
-from thenga.domains.organization.services import capabilities, evidence
+from thenga.domains.organization.services.evidence import evidence
+from thenga.domains.organization.services.offers import capabilities
 from thenga.domains.organization.tables import Capability
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.meshside import MeshSide
@@ -112,7 +114,7 @@ async def test_a_planted_lapse_that_looks_at_no_state_is_found(
         await work.touch(row)
         work.publish(public.CapabilityLapsed(**capabilities._state(row)))
 
-    monkeypatch.setattr(capabilities, "look_again", lapse_always)
+    plant(monkeypatch, capabilities, "recheck_capabilities", lapse_always)
     for _ in range(2):
         await tell(host, expired(owner, document_id), owner.organization_id)
 
@@ -129,7 +131,7 @@ async def test_a_planted_review_without_live_evidence_is_found(
     async def always(read: Any, row: Capability) -> list[evidence.Known]:
         return [evidence.UNKNOWN]
 
-    monkeypatch.setattr(capabilities, "_live", always)
+    plant(monkeypatch, capabilities, "_live", always)
     made = await claims.made(**CLAIM, evidenceRefs=[reference(uuid4())])
 
     assert (await claims.post(f"{made['id']}/request-review")).status_code != 422

@@ -10,8 +10,9 @@ import pytest
 from tests.domains.organization.companies import Company, ahead, company
 from tests.factories import identity as people
 from thenga.domains.organization import public
-from thenga.domains.organization.services import catalogues, fact_types, policies
-from thenga.domains.organization.services.facts import _choosing, _settling
+from thenga.domains.organization.services.facts import _choosing, _settling, fact_types
+from thenga.domains.organization.services.records import policies
+from thenga.domains.organization.services.reference_data import catalogues
 from thenga.domains.organization.tables import FactConflict
 from thenga.kernel.host import Host
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.domains.organization.directing import added, listed
 from tests.factories import identity as people
-from thenga.domains.organization.services import flags
+from thenga.domains.organization.services.people import flags
 from thenga.kernel.host import Host
 
 
@@ -91,4 +91,4 @@ DECLARED, FOUND = "customer_supplied", "verified"
 def test_a_flag_is_no_only_while_somebody_lately_said_so(
     statements: list[flags.Statement], effective: str
 ):
-    assert flags.effective(statements, TODAY) == effective
+    assert flags.effective_flags(statements, TODAY) == effective

@@ -10,9 +10,10 @@ import pytest
 
 from tests.domains.organization.offering import Folder, move_clock, sandbox, told, told_types
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.suites import clocks
-from thenga.domains.organization.services import expiries
-from thenga.domains.organization.services.expiries import Expiry, ExpiryState
+from thenga.domains.organization.services.assets import expiries
+from thenga.domains.organization.services.assets.expiries import Expiry, ExpiryState
 from thenga.kernel.calendar import local_day
 from thenga.kernel.events.meshside import MeshSide
 from thenga.kernel.host import Host
@@ -166,7 +167,7 @@ def test_a_licence_is_in_grace_for_twenty_one_days():
 
 @pytest.mark.rule("ORG-22")
 def test_a_planted_grace_for_every_paper_or_for_none_is_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(expiries, "GRACE_DAYS", {})
+    plant(monkeypatch, expiries, "GRACE_DAYS", {})
 
     assert wrong_states("licence") == 2
     assert wrong_states("roadworthy") == 2

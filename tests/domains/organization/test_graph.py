@@ -10,9 +10,12 @@ import pytest
 
 from tests.factories import identity as people
 from tests.factories import organization as companies
+from tests.planting import plant
 from tests.suites.sizes import size
-from thenga.domains.organization.services import edges, facts, graph, records
-from thenga.domains.organization.services.edges import Edge, EdgeType, Node
+from thenga.domains.organization.services import facts
+from thenga.domains.organization.services.graph import graph
+from thenga.domains.organization.services.records import edges, records
+from thenga.domains.organization.services.records.edges import Edge, EdgeType, Node
 from thenga.domains.organization.tables import Address, Capability, Director, Equipment
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.host import Host
@@ -60,7 +63,7 @@ async def linked(host: Host, owner: people.Member, *pairs: tuple[UUID, UUID]) ->
         for a, b in pairs
     ]
     work = companies.working(host, owner.user_id, owner.organization_id)
-    await edges.keep(work, Node("equipment", str(pairs[0][0])), said, kind="imported")
+    await edges.save_edges(work, Node("equipment", str(pairs[0][0])), said, kind="imported")
     await work.finish()
 
 
@@ -204,7 +207,7 @@ async def test_a_planted_walk_that_asks_nobody_is_found(
     async def everything(_: Reader) -> set[str]:
         return set()
 
-    monkeypatch.setattr(graph, "_unreadable", everything)
+    plant(monkeypatch, graph, "_unreadable", everything)
 
     found = await without_directors(api, host, owner, 1)
 
@@ -214,7 +217,7 @@ async def test_a_planted_walk_that_asks_nobody_is_found(
 async def test_a_planted_record_without_its_edges_is_found(
     api: httpx2.AsyncClient, owner: people.Member, host: Host, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(edges, "of_record", lambda *_: [])
+    plant(monkeypatch, edges, "of_record", lambda *_: [])
     await machines(host, owner, 1)
 
     assert len((await seen(api, owner, "?nodeTypes=equipment"))["nodes"]) == 1
@@ -228,7 +231,7 @@ async def test_the_nearest_are_shown_where_a_bound_cuts(
     await linked(host, owner, (first, second))
     work = companies.working(host, owner.user_id, owner.organization_id)
     for gone in (second, third, fourth):  # only the first one hangs on the company
-        await edges.keep(work, Node("equipment", str(gone)), [], kind="imported")
+        await edges.save_edges(work, Node("equipment", str(gone)), [], kind="imported")
     await work.finish()
     await linked(host, owner, (second, third), (third, fourth))
 

@@ -15,10 +15,12 @@ import pytest
 from tests.domains.organization.offering import tell
 from tests.factories import identity as people
 from tests.factories import organization as companies
+from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.compliance import public as compliance
-from thenga.domains.organization.services import health, health_due, health_formula
-from thenga.domains.organization.services.health_formula import Company, FactState, Thing
+from thenga.domains.organization.services.health import health, health_formula
+from thenga.domains.organization.services.health.health_formula import Company, FactState, Thing
+from thenga.domains.organization.services.records import health_due
 from thenga.domains.organization.tables import (
     Capability,
     CapabilityVerification,
@@ -88,7 +90,7 @@ def test_the_vector_gives_exactly_its_score():
 
 
 def test_a_planted_weight_is_found(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(health_formula, "WEIGHTS", health_formula.WEIGHTS | {"people": 11})
+    plant(monkeypatch, health_formula, "WEIGHTS", health_formula.WEIGHTS | {"people": 11})
 
     assert figures(VECTOR) != EXPECTED
 

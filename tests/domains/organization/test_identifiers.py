@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from thenga.domains.organization.services import identifiers as i
+from thenga.domains.organization.services.reference_data import identifiers as i
 from thenga.kernel.errors import Problem
 
 TODAY = date(2026, 7, 1)

@@ -10,7 +10,7 @@ import pytest
 
 from tests.domains.organization.offering import Folder, told
 from tests.factories import identity as people
-from thenga.domains.organization.services import classifications
+from thenga.domains.organization.services.reference_data import classifications
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work

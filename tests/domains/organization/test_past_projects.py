@@ -8,9 +8,10 @@ import pytest
 
 from tests.domains.organization.offering import Folder, tell, told
 from tests.factories import identity as people
+from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.compliance import public as compliance
-from thenga.domains.organization.services import past_projects
+from thenga.domains.organization.services.offers import past_projects
 from thenga.kernel.host import Host
 from thenga.kernel.ids import new_id
 
@@ -221,7 +222,7 @@ async def test_a_planted_project_that_stays_verified_is_found(
         await settled(work, row)
         row.verification_status = max(before, row.verification_status)  # `verified` sorts last
 
-    monkeypatch.setattr(past_projects, "_settle", never_lost)
+    plant(monkeypatch, past_projects, "_settle", never_lost)
 
     with pytest.raises(TimeoutError):
         await proven_by_evidence(host, settle, projects, seconds=5)

@@ -11,8 +11,9 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 
 from tests.domains.organization.companies import BANK, Company, company
+from tests.planting import plant
 from thenga.domains.organization import public
-from thenga.domains.organization.services import profiles as profiles_service
+from thenga.domains.organization.services.organizations import profiles as profiles_service
 from thenga.kernel.errors import NotFound, RuleViolated, ValidationFailed
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
@@ -111,7 +112,7 @@ async def test_a_purpose_that_sees_secrets_would_be_found(
     asked: Asked, mokoena: Company, monkeypatch: pytest.MonkeyPatch
 ):
     wide = profiles_service.PURPOSES | {"display": frozenset(SEEN["bid_form"] | {"secret"})}
-    monkeypatch.setattr(profiles_service, "PURPOSES", wide)
+    plant(monkeypatch, profiles_service, "PURPOSES", wide)
 
     assert "display: secret" in await too_much(asked, mokoena)
 

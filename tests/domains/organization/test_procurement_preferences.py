@@ -11,9 +11,11 @@ from starlette.applications import Starlette
 
 from tests.factories import identity as people
 from tests.factories import organization as companies
+from tests.planting import plant
 from thenga.domains.organization import public
 from thenga.domains.organization.provider import LocalPreferences
-from thenga.domains.organization.services import procurement_preferences, records
+from thenga.domains.organization.services.offers import procurement_preferences
+from thenga.domains.organization.services.records import records
 from thenga.domains.organization.tables import Capability
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings, through_json
@@ -141,7 +143,7 @@ async def test_a_planted_document_kept_in_the_order_of_its_writing_is_found(
     owner: people.Member,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr(procurement_preferences, "settled", _as_sent)
+    plant(monkeypatch, procurement_preferences, "settled", _as_sent)
 
     seen = await race(api, host, owner)
 
@@ -175,7 +177,7 @@ async def test_a_planted_put_that_waits_for_nobody_is_found(
     async def at_once(*_: object) -> None:
         await asyncio.sleep(0.05)
 
-    monkeypatch.setattr(records, "in_turn", at_once)
+    plant(monkeypatch, records, "in_turn", at_once)
     bodies = [{"keywords": [f"word {n}"]} for n in range(6)]
 
     answers = await asyncio.gather(*(put(api, owner, body, seen=0) for body in bodies))

@@ -8,7 +8,8 @@ import pytest
 
 from tests.conftest import Opening
 from tests.factories import identity as people
-from thenga.domains.organization.services import records
+from tests.planting import plant
+from thenga.domains.organization.services.records import records
 from thenga.domains.organization.tables import RecordVersion
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -169,6 +170,6 @@ async def test_a_planted_save_past_the_family_is_found(
         await work.save(row)
         return changed
 
-    monkeypatch.setattr(records, "save", save)
+    plant(monkeypatch, records, "save", save)
 
     assert await gaps(host, await recorded(api, owner)) == 4

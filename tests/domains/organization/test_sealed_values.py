@@ -5,8 +5,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.factories import organization
-from thenga.domains.organization.services import masks, sealed_values
-from thenga.domains.organization.services.sealed_values import Place, Subject
+from thenga.domains.organization.services.records import masks, sealed_values
+from thenga.domains.organization.services.records.sealed_values import Place, Subject
 from thenga.kernel.host import Host
 from thenga.kernel.sealing import BrokenSeal
 

@@ -9,10 +9,11 @@ import httpx2
 import pytest
 
 from tests.domains.organization.companies import Company, ahead, company, sweep
+from tests.planting import plant
 from thenga.domains.organization import public
 from thenga.domains.organization.jobs import expire_suggestion
-from thenga.domains.organization.services import suggestions
-from thenga.domains.organization.services.suggestions import PersonRequired
+from thenga.domains.organization.services.facts import suggestions
+from thenga.domains.organization.services.facts.suggestions import PersonRequired
 from thenga.kernel.actors import Actor, ActorKind
 from thenga.kernel.host import Host
 
@@ -64,7 +65,7 @@ async def test_a_machine_suggests_and_only_a_person_makes_a_fact_of_it(mokoena: 
 
     work = await mokoena.work(Actor(ActorKind.API_KEY, uuid4()))
     with pytest.raises(PersonRequired) as by_key:
-        await suggestions.accept(work, made.suggestion_id)
+        await suggestions.accept_suggestion(work, made.suggestion_id)
     await work.close()
     accepted = await mokoena.post(f"{path}/accept", {})
     after = await mokoena.fact("employeeCount")
@@ -92,11 +93,11 @@ async def test_a_machine_suggests_and_only_a_person_makes_a_fact_of_it(mokoena: 
 async def test_a_machine_that_may_accept_would_be_found(
     mokoena: Company, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(suggestions, "_only_people", lambda work: None)
+    plant(monkeypatch, suggestions, "_only_people", lambda work: None)
     made = (await proposed(mokoena, 17)).json()
 
     work = await mokoena.work(Actor(ActorKind.API_KEY, uuid4()))
-    accepted = await suggestions.accept(work, made["id"])
+    accepted = await suggestions.accept_suggestion(work, made["id"])
     await work.close()
 
     assert accepted.status == "accepted"

@@ -11,12 +11,13 @@ from fastapi import FastAPI
 
 from tests.factories import identity as people
 from tests.factories import organization
+from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.identity import public as identity
 from thenga.domains.identity.provider import LocalPeople
 from thenga.domains.identity.tables import Membership, MembershipStatus
 from thenga.domains.organization.reactions import reactions
-from thenga.domains.organization.services import users
+from thenga.domains.organization.services.people import users
 from thenga.kernel.events.event import Envelope
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
@@ -294,7 +295,7 @@ async def test_a_planted_question_for_each_user_is_counted(
     async def one_by_one(read: Any, pairs: Any) -> Any:
         return [one for pair in pairs for one in await together(read, [pair])]
 
-    monkeypatch.setattr(users, "_describe", one_by_one)
+    plant(monkeypatch, users, "_describe", one_by_one)
     await many(host, owner, 20)
 
     await listed(api, owner, "?limit=200")

@@ -10,8 +10,7 @@ import pytest
 from tests.domains.organization.companies import Company, ahead, company, count, sweep
 from tests.factories import identity as people
 from thenga.domains.organization.jobs import lapse_check
-from thenga.domains.organization.services import member_refs
-from thenga.domains.organization.services.facts import _checking
+from thenga.domains.organization.services.facts import _checking, member_refs
 from thenga.kernel.host import Host
 
 CHECK = {"outcome": "verified", "method": "registry", "source": {"register": "cipc_register"}}

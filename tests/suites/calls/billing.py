@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 from tests.factories import billing, identity
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, filled
-from thenga.domains.billing.services import journal
+from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Account, Book, PlanStatus
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
@@ -52,7 +52,7 @@ async def _trial(host: Host, organization_id: UUID) -> dict[str, UUID]:
 
 
 async def _booked(host: Host, organization_id: UUID) -> dict[str, UUID]:
-    await billing.entry(host, organization_id, journal.eft(Money.of("5.00")))
+    await billing.entry(host, organization_id, journal.bank_transfer_booking(Money.of("5.00")))
     return {}
 
 

@@ -6,7 +6,8 @@ from uuid import UUID, uuid4
 from tests.factories import billing, held, identity
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, filled
-from thenga.domains.billing.services import entitlements, grants, reservations
+from thenga.domains.billing.services.entitlements import current, grants
+from thenga.domains.billing.services.usage import reservations
 from thenga.domains.billing.tables import Book, Subscription
 from thenga.kernel.host import Host
 
@@ -30,7 +31,7 @@ async def _subscription(host: Host, organization_id: UUID) -> UUID:
     trial = await billing.running_trial(host, organization_id)
     work = billing.working(host, organization_id)
     found = await work.get(Subscription, trial.subscription_id)
-    await entitlements.follow(work, reason="made by a factory")
+    await current.refresh(work, reason="made by a factory")
     await work.finish()
     return found.id
 
@@ -69,7 +70,7 @@ async def _recording(host: Host, who: Person, organization_id: UUID) -> Sent:
 async def _settling(host: Host, who: Person, organization_id: UUID) -> Sent:
     sent = await _by_staff(host, who, organization_id)
     work = billing.working(host, organization_id)
-    made, _ = await reservations.reserve(
+    made, _ = await reservations.reserve_usage(
         work, meter=COUNTED, quantity=50, key=f"key-{uuid4()}", ttl=timedelta(days=2000)
     )
     await work.finish()
@@ -88,7 +89,7 @@ async def _revoking(host: Host, who: Person, organization_id: UUID) -> Sent:
     sent = await _by_staff(host, who, organization_id)
     work = billing.working(host, organization_id)
     ends = work.now + timedelta(days=3000)
-    made = await grants.issue(work, entitlement=RUNS, value=1, expires_at=ends, reason=WHY)
+    made = await grants.issue_grant(work, entitlement=RUNS, value=1, expires_at=ends, reason=WHY)
     await work.finish()
     return Sent({"grantId": made.id}, headers=sent.headers, by_staff=True)
 

@@ -9,8 +9,8 @@ from tests.factories import billing, identity, payments
 from tests.factories.identity import Person
 from tests.providers import signing
 from tests.suites.calls.sending import Maker, Sent, filled
-from thenga.domains.billing.services import callbacks
-from thenga.domains.billing.services.callbacks import Received
+from thenga.domains.billing.services.settlement import webhooks
+from thenga.domains.billing.services.settlement.webhooks import Received
 from thenga.domains.billing.tables import Book
 from thenga.kernel.host import Host
 
@@ -116,10 +116,10 @@ def _on_callback(*, named: bool) -> Maker:
         work = billing.working(host)
         content = signing.paystack("subscription.create", {"id": uuid4().int % 10**15}).body
         told = Received("paystack", f"swept:{uuid4()}", "subscription.create", "current", content)
-        await callbacks.receive(work, told)
+        await webhooks.receive_callback(work, told)
         await work.finish()
         read = billing.working(host)
-        found = await read.find(callbacks.ProviderCallback, event_key=told.event_key)
+        found = await read.find(webhooks.ProviderCallback, event_key=told.event_key)
         await read.close()
         assert found is not None
         ids = {"callbackId": found.id} if named else {}

@@ -7,8 +7,10 @@ from uuid import UUID, uuid4
 from tests.factories import billing, paying
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent
-from thenga.domains.billing.services import failures, invoices, periods
-from thenga.domains.billing.services.invoices import DraftLine
+from thenga.domains.billing.services.dunning import failures
+from thenga.domains.billing.services.invoicing import invoices
+from thenga.domains.billing.services.invoicing.invoices import DraftLine
+from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -36,7 +38,7 @@ async def _opened(host: Host, organization_id: UUID) -> Account:
 async def _held(work: Work, account: Account) -> Subscription:
     """An add-on that runs: there may be several beside each other, unlike a base."""
     today = local_day(work.now)
-    period = periods.numbered(today, Interval.MONTH, 0)
+    period = periods.period_number(today, Interval.MONTH, 0)
     return await work.add(
         Subscription(
             organization_id=account.organization_id,
@@ -58,7 +60,7 @@ async def _failed(work: Work, account: Account) -> UUID:
     """A renewal that was declined a moment ago."""
     made = await _held(work, account)
     subscription = await work.lock(Subscription, made.id)
-    period = periods.numbered(local_day(work.now), Interval.MONTH, 0)
+    period = periods.period_number(local_day(work.now), Interval.MONTH, 0)
     line = DraftLine(
         kind=LineKind.RECURRING,
         description="AI boost, by the month",
@@ -71,15 +73,15 @@ async def _failed(work: Work, account: Account) -> UUID:
         plan_version=1,
         key=f"recurring:{subscription.id}:{period.start}",
     )
-    invoice = await invoices.draft(
+    invoice = await invoices.draft_invoice(
         work,
         account,
         purpose=Purpose.RENEWAL,
         lines=[line],
         subscription_id=subscription.id,
     )
-    await invoices.release(work, invoice)
-    failure = await failures.begin(
+    await invoices.release_invoice(work, invoice)
+    failure = await failures.open_failure(
         *(work, invoice, subscription),
         kind=FailureKind.DECLINED,
         category=FailureCategory.SOFT,

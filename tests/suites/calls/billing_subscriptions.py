@@ -9,16 +9,17 @@ from uuid import UUID, uuid4
 from tests.factories import billing, identity, subscriptions
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, filled
-from thenga.domains.billing.services import cancellations, pausing, plan_changes
-from thenga.domains.billing.services.cancellations import Leaving
-from thenga.domains.billing.services.plan_quotes import Wanted
+from thenga.domains.billing.services.plan_changes import changes
+from thenga.domains.billing.services.plan_changes.quotes import ChangeRequest
+from thenga.domains.billing.services.subscriptions import cancellations, pauses
+from thenga.domains.billing.services.subscriptions.cancellations import CancellationRequest
 from thenga.domains.billing.tables import Account, CancellationMode, PlanStatus, Subscription
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 
 Before = Callable[[Work, Subscription], Awaitable[dict[str, UUID]]]
-LEAVING = Leaving(CancellationMode.PERIOD_END, "other", None, None)
+LEAVING = CancellationRequest(CancellationMode.PERIOD_END, "other", None, None)
 
 
 async def _as_it_is(work: Work, held: Subscription) -> dict[str, UUID]:
@@ -26,17 +27,17 @@ async def _as_it_is(work: Work, held: Subscription) -> dict[str, UUID]:
 
 
 async def _paused(work: Work, held: Subscription) -> dict[str, UUID]:
-    await pausing.pause(work, held, resume_on=None)
+    await pauses.pause_subscription(work, held, resume_on=None)
     return {"subscriptionId": held.id}
 
 
 async def _changing(work: Work, held: Subscription) -> dict[str, UUID]:
-    await plan_changes.request(work, held, Wanted("starter"), expected_due=None)
+    await changes.request_change(work, held, ChangeRequest("starter"), expected_due=None)
     return {"subscriptionId": held.id}
 
 
 async def _cancelled(work: Work, held: Subscription) -> dict[str, UUID]:
-    made, _ = await cancellations.cancel(work, held, LEAVING)
+    made, _ = await cancellations.cancel_subscription(work, held, LEAVING)
     return {"cancellationId": made.id}
 
 

@@ -17,7 +17,7 @@ from tests.suites.calls.sending import (
     of_person,
     stating,
 )
-from thenga.domains.organization.services import suggestions
+from thenga.domains.organization.services.facts import suggestions
 from thenga.domains.organization.tables import (
     FactConflict,
     FactSuggestion,
@@ -112,7 +112,7 @@ async def _accepting(host: Host, who: Person, organization_id: UUID) -> Sent:
         # What counts comes from a suggestion from now on, as it does after every call.
         first = await facts.suggestion(host, *place, _DECIDED, 2000)
         deciding = working(host, who.user_id, organization_id)
-        await suggestions.accept(deciding, first.id, value=None)
+        await suggestions.accept_suggestion(deciding, first.id, value=None)
         await deciding.finish()
     work = working(host, who.user_id, organization_id)
     pending = await work.all(

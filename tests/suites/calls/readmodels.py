@@ -6,18 +6,18 @@ from tests.factories import organization
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Maker, Sent, of_organization
 from thenga.domains.organization import public
-from thenga.domains.organization.services import procurement_preferences
+from thenga.domains.organization.services.offers import procurement_preferences
 from thenga.kernel.host import Host
 
 
 async def _preferences(host: Host, who: Person, organization_id: UUID) -> int:
     """The version in force, which is never the defaults."""
     work = organization.working(host, who.user_id, organization_id)
-    held = await procurement_preferences.current(work)
+    held = await procurement_preferences.current_preferences(work)
     if held.version == 0:
         work.if_match = 0
         wanted = public.PreferenceSet(keywords=["first"])
-        held = await procurement_preferences.replace(work, wanted=wanted)
+        held = await procurement_preferences.replace_preferences(work, wanted=wanted)
     await work.finish()
     return held.version
 

@@ -10,7 +10,8 @@ from sqlalchemy import select
 from tests.factories import identity
 from tests.factories.identity import Member, Person
 from tests.suites.calls.sending import Ids, Maker, Sent, filled, of_organization, of_person
-from thenga.domains.identity.services import cards, role_assignments
+from thenga.domains.identity.services.accounts import member_cards
+from thenga.domains.identity.services.roles import role_assignments
 from thenga.domains.identity.tables import (
     AssignmentStatus,
     CustomRole,
@@ -95,7 +96,7 @@ async def _joined(host: Host, organization_id: UUID, user_id: UUID, status: M) -
             origin="direct",
         )
     )
-    await role_assignments.give(work, made, role_code="viewer", at=work.now)
+    await role_assignments.give_role(work, made, role_code="viewer", at=work.now)
     await work.finish()
     return made
 
@@ -169,7 +170,7 @@ async def _with_letter(host: Host, who: Person) -> tuple[Invitation, str]:
     """A letter to the caller's own address, from an organization that nobody else here knows."""
     owner = await identity.member(host, new_id(), role="owner")
     work = identity.working(host, user_id=who.user_id)
-    one = await cards.standing(work, who.user_id)
+    one = await member_cards.account_standing(work, who.user_id)
     await work.close()
     assert one is not None
     token = tokens.mint(tokens.Prefix.LINK)
@@ -249,7 +250,7 @@ async def _giving_role(host: Host, who: Person, organization_id: UUID) -> Sent:
 async def _given_role(host: Host, who: Person, organization_id: UUID) -> Row:
     made = await _joined(host, organization_id, new_id(), M.ACTIVE)
     work = identity.working(host, organization_id)
-    given = await role_assignments.give(work, made, role_code="approver", at=work.now)
+    given = await role_assignments.give_role(work, made, role_code="approver", at=work.now)
     await work.finish()
     return given
 

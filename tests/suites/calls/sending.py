@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from tests.factories import identity
 from tests.factories.accounts import PASSWORD
 from tests.factories.identity import Person
-from thenga.domains.identity.services import sessions
+from thenga.domains.identity.services.sessions import sessions
 from thenga.kernel.host import Host
 from thenga.kernel.http.operations import Operation
 from thenga.kernel.manifest import Audience
@@ -44,10 +44,10 @@ def is_staffs(operation: Operation) -> bool:
     return any({*g.audiences} - _MACHINES == {Audience.PLATFORM} for g in granted)
 
 
-async def spare_session(host: Host, who: Person) -> sessions.Started:
+async def spare_session(host: Host, who: Person) -> sessions.StartedSession:
     """Another session of the same person."""
     work = identity.working(host, user_id=who.user_id)
-    signed_in = await sessions.start(work, who.user_id, methods=["password"])
+    signed_in = await sessions.start_session(work, who.user_id, methods=["password"])
     await work.finish()
     return signed_in
 

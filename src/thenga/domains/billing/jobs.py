@@ -11,30 +11,18 @@ import asyncpg
 from thenga.domains.billing.adapters.provider import Odd
 from thenga.domains.billing.adapters.providers import Providers, heard
 from thenga.domains.billing.services import (
-    account_lock,
-    callbacks,
-    charging,
-    collecting,
-    conversions,
+    accounts,
+    customer,
+    dunning,
     entitlements,
-    giving_back,
-    grants,
-    invoice_clock,
-    notices,
-    numbering,
-    parking,
-    payment_methods,
+    invoicing,
     payments,
-    plan_versions,
-    prints,
-    recovering,
-    refunds,
-    reservations,
-    subscription_clock,
-    telling,
-    test_clocks,
-    usage_days,
-    verifications,
+    plan_admin,
+    printing,
+    settlement,
+    subscriptions,
+    trials,
+    usage,
 )
 from thenga.domains.billing.tables import (
     Cancellation,
@@ -67,7 +55,7 @@ _ODD = (*_BROKEN, asyncpg.DataError, ArithmeticError, LookupError, TypeError, Va
 
 
 async def _move(
-    run: Run, step: Callable[[Work, UUID], Awaitable[None]], row: type[parking.Timed], row_id: UUID
+    run: Run, step: Callable[[Work, UUID], Awaitable[None]], row: type[accounts.Timed], row_id: UUID
 ) -> None:
     """Let time move a row that money hangs on; an invariant that this would break parks the
     account, in a unit of work of its own because the first one is lost (BIL-51)."""
@@ -76,37 +64,37 @@ async def _move(
             await step(work, row_id)
     except _BROKEN as broken:
         async with run.working() as work:
-            await parking.stop(work, row, row_id, broken=str(broken))
+            await accounts.park_broken(work, row, row_id, broken=str(broken))
 
 
-@jobs.carries_out(plan_versions.offer_plan)
+@jobs.carries_out(plan_admin.offer_plan)
 async def offer_plan(work: Work, *, plan_version_id: UUID) -> None:
     """The catalogue is written by the system login only."""
-    await plan_versions.offer(work, plan_version_id)
+    await plan_admin.publish_to_catalogue(work, plan_version_id)
 
 
 @jobs.every(timedelta(minutes=1))
 async def look_after_plans(work: Work) -> None:
     """Versions that are not sold any more are written down as such, and counted."""
-    await plan_versions.look_after(work)
+    await plan_admin.refresh_versions(work)
 
 
 @when_due(jobs, Trial, every=timedelta(seconds=10), outside=True)
 async def move_trial(run: Run, *, trial_id: UUID) -> None:
     """A trial nears its end, is bought, or is over."""
-    await _move(run, conversions.pass_time, Trial, trial_id)
+    await _move(run, trials.run_due_trial_steps, Trial, trial_id)
 
 
 @jobs.every(timedelta(minutes=10))
 async def verify_ledger(work: Work) -> None:
     """All books are checked once a day, after two in the morning."""
-    await verifications.verify(work)
+    await accounts.verify_ledger(work)
 
 
 @jobs.every(timedelta(hours=1))
 async def look_after_verifications(work: Work) -> None:
     """A night without a check is told as one that failed."""
-    await verifications.tell_missing(work)
+    await accounts.report_missing_check(work)
 
 
 # What is held and used.
@@ -115,47 +103,47 @@ async def look_after_verifications(work: Work) -> None:
 @when_due(jobs, EntitlementSet, every=timedelta(seconds=10))
 async def follow_entitlements(work: Work, *, entitlement_set_id: UUID) -> None:
     """A set is right at every read; this writes down and tells what time has made of it."""
-    await entitlements.follow(work, reason="time_passed")
+    await entitlements.refresh(work, reason="time_passed")
 
 
 @when_due(jobs, Grant, every=timedelta(seconds=10))
 async def lapse_grant(work: Work, *, grant_id: UUID) -> None:
     """Goodwill ends by itself."""
-    await grants.lapse(work, grant_id)
+    await entitlements.expire_grant(work, grant_id)
 
 
 @when_due(jobs, Reservation, every=timedelta(seconds=10))
 async def release_reservation(work: Work, *, reservation_id: UUID) -> None:
     """What nobody settled in time is free again."""
-    await reservations.lapse(work, reservation_id)
+    await usage.expire_reservation(work, reservation_id)
 
 
 @jobs.every(timedelta(days=7))
 async def find_old_usage(work: Work) -> None:
     """Records are kept for 13 months; each organization's are folded in a job of its own."""
-    for organization_id in await usage_days.due(work, limit=1000):
-        work.enqueue(usage_days.compact_usage, organization_id=organization_id)
+    for organization_id in await usage.due_for_compaction(work, limit=1000):
+        work.enqueue(usage.compact_usage, organization_id=organization_id)
 
 
-@jobs.carries_out(usage_days.compact_usage)
+@jobs.carries_out(usage.compact_usage)
 async def compact_usage(work: Work) -> None:
     """Nobody else may take a record away, so the system login does it."""
-    await usage_days.compact(work)
+    await usage.compact(work)
 
 
 @jobs.every(timedelta(days=1))
 async def forget_usage_days(work: Work) -> None:
     """Daily sums are kept for five years."""
-    await usage_days.forget(work)
+    await usage.delete_old_days(work)
 
 
 # --- documents ------------------------------------------------------------------------------------
 
 
-@jobs.carries_out(numbering.issue_documents)
+@jobs.carries_out(invoicing.issue_documents)
 async def issue_documents(work: Work, *, seller: str, book: str) -> None:
     """Series belong to the platform, so the system login gives the numbers (BIL-25)."""
-    await numbering.issue_next(work, seller=seller, book=book)
+    await invoicing.issue_next(work, seller=seller, book=book)
 
 
 # --- recovery -------------------------------------------------------------------------------------
@@ -164,14 +152,14 @@ async def issue_documents(work: Work, *, seller: str, book: str) -> None:
 @when_due(jobs, PaymentFailure, every=timedelta(seconds=10), outside=True)
 async def move_failure(run: Run, *, failure_id: UUID) -> None:
     """The next step of a recovery: a retry, a notice, the end."""
-    await _move(run, recovering.pass_time, PaymentFailure, failure_id)
+    await _move(run, dunning.run_due_steps, PaymentFailure, failure_id)
 
 
-@jobs.carries_out(notices.tell_payer)
+@jobs.carries_out(customer.tell_payer)
 async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
     """Hand a letter over; its facts are read now, so no address waited in the queue."""
     async with run.reading() as read:
-        letter = await telling.letter(read, topic, about)
+        letter = await subscriptions.compose_letter(read, topic, about)
     if letter is None:
         return
     await run.adapter(Requests).accept(
@@ -193,12 +181,12 @@ async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
 async def start_payment(run: Run, *, payment_id: UUID) -> None:
     """Ask the provider where the customer shall pay."""
     async with run.reading() as read:
-        order = await charging.to_start(read, payment_id)
+        order = await payments.checkout_order(read, payment_id)
     if order is None:
         return
     answer = await heard(run.adapter(Providers).of(order.provider).start(order))
     async with run.working() as work:
-        await collecting.record(
+        await settlement.record_answer(
             work, payment_id, answer, source="answer", reference=order.reference
         )
 
@@ -208,14 +196,14 @@ async def charge_payment(run: Run, *, payment_id: UUID) -> None:
     """Charge a method on file, under the payment's own key; a provider that knows no keys is only
     asked when the first attempt was cut off."""
     async with run.reading() as read:
-        order = await charging.to_charge(read, payment_id)
+        order = await payments.charge_order(read, payment_id)
     if order is None:
         return
     provider = run.adapter(Providers).of(order.provider)
     only_ask = run.lease.attempt > 0 and not provider.repeats
     answer = await heard(provider.fetch(order) if only_ask else provider.charge(order))
     async with run.working() as work:
-        await collecting.record(
+        await settlement.record_answer(
             work, payment_id, answer, source="answer", reference=order.reference
         )
 
@@ -224,61 +212,61 @@ async def charge_payment(run: Run, *, payment_id: UUID) -> None:
 async def poll_payment(run: Run, *, payment_id: UUID) -> None:
     """Ask the provider what became of a payment; silence is no failure (BIL-32)."""
     async with run.reading() as read:
-        found = await charging.due(read, payment_id)
-    if found.step is charging.Step.EXPIRE:
+        found = await payments.next_order_step(read, payment_id)
+    if found.step is payments.OrderStep.EXPIRE:
         async with run.working() as work:
-            await charging.expire(work, payment_id)
+            await payments.expire_payment(work, payment_id)
     if found.order is None:
         return
-    if found.step is charging.Step.CHARGE:
+    if found.step is payments.OrderStep.CHARGE:
         async with run.working() as work:
-            await charging.claim(work, payment_id)
+            await payments.claim_charge(work, payment_id)
     provider = run.adapter(Providers).of(found.order.provider)
     ask = {
-        charging.Step.START: provider.start,
-        charging.Step.CHARGE: provider.charge,
-        charging.Step.ASK: provider.fetch,
+        payments.OrderStep.START: provider.start,
+        payments.OrderStep.CHARGE: provider.charge,
+        payments.OrderStep.ASK: provider.fetch,
     }[found.step]
     answer = await heard(ask(found.order))
     async with run.working() as work:
-        await collecting.record(
+        await settlement.record_answer(
             work, payment_id, answer, source="poll", reference=found.order.reference
         )
 
 
-@jobs.carries_out(refunds.send_refund)
+@jobs.carries_out(payments.send_refund)
 async def send_refund(run: Run, *, refund_id: UUID) -> None:
     """Ask the provider to pay back, under the refund's own key; said before it is done, because a
     refund whose outcome nobody knows is only asked for."""
     async with run.reading() as read:
         provider = run.adapter(Providers).of((await read.get(Refund, refund_id)).provider)
     async with run.working() as work:
-        order = await refunds.begin(work, refund_id)
+        order = await payments.begin_refund(work, refund_id)
     if order is None:
         return
     answer = await heard(provider.refund(order))
     async with run.working() as work:
-        await refunds.record(work, refund_id, answer, source="answer")
+        await payments.record_refund_answer(work, refund_id, answer, source="answer")
 
 
 @when_due(jobs, Refund, every=timedelta(seconds=10), outside=True)
 async def poll_refund(run: Run, *, refund_id: UUID) -> None:
     """Ask the provider what became of a refund; silence is no failure (BIL-32)."""
     async with run.reading() as read:
-        order = await refunds.to_ask(read, refund_id)
+        order = await payments.refund_query(read, refund_id)
     if order is None:
         return
     answer = await heard(run.adapter(Providers).of(order.provider).fetch_refund(order))
     async with run.working() as work:
-        await refunds.record(work, refund_id, answer, source="poll")
+        await payments.record_refund_answer(work, refund_id, answer, source="poll")
 
 
-@jobs.carries_out(callbacks.apply_callback)
+@jobs.carries_out(settlement.apply_callback)
 async def apply_callback(run: Run, *, callback_id: UUID) -> None:
     """Let a callback have its effect; whose it is only the system login can find out. One that
     cannot be read or applied is quarantined, because a repetition would fail again (SEC-68)."""
     async with run.reading() as read:
-        waits = await callbacks.waiting(read, callback_id)
+        waits = await settlement.pending_callback(read, callback_id)
     if waits is None:
         return
     provider = run.adapter(Providers).of(waits.provider)
@@ -286,68 +274,68 @@ async def apply_callback(run: Run, *, callback_id: UUID) -> None:
         stated = provider.statements(waits.content)
     except Odd as odd:
         async with run.working() as work:
-            await callbacks.set_aside(work, callback_id, note=f"unreadable: {odd}")
+            await settlement.set_aside(work, callback_id, note=f"unreadable: {odd}")
         return
     confirmed = not stated or await provider.confirm(waits.content, sender=waits.sender)
     try:
         async with run.working() as work:
             statement = stated[0] if stated else None
-            await callbacks.work_on(work, callback_id, statement, confirmed=confirmed)
+            await settlement.apply_report(work, callback_id, statement, confirmed=confirmed)
     except _ODD as broken:
         async with run.working() as work:
             note = f"not applied: {type(broken).__name__}"
-            await callbacks.set_aside(work, callback_id, note=note)
+            await settlement.set_aside(work, callback_id, note=note)
 
 
 @when_due(jobs, PaymentMethod, every=timedelta(minutes=1))
 async def move_payment_method(work: Work, *, method_id: UUID) -> None:
     """A card runs out: told thirty days before, over after its last day."""
-    await payment_methods.pass_time(work, method_id)
+    await payments.run_due_method_steps(work, method_id)
 
 
 @jobs.every(timedelta(hours=6))
 async def forget_callback_contents(work: Work) -> None:
     """The bytes of callbacks are kept for ninety days."""
-    await callbacks.forget_contents(work)
+    await settlement.forget_contents(work)
 
 
-@jobs.carries_out(numbering.render_pdf)
+@jobs.carries_out(invoicing.render_pdf)
 async def render_pdf(run: Run, *, document_id: UUID) -> None:
     """Typesetting takes its time, so no transaction waits for it."""
     async with run.reading() as read:
-        order = await prints.order(read, document_id)
+        order = await printing.sheets_to_print(read, document_id)
     if order is None:
         return
     made = {
-        one: await asyncio.to_thread(prints.typeset, sheet, made_at=order.made_at)
+        one: await asyncio.to_thread(printing.typeset, sheet, made_at=order.made_at)
         for one, sheet in order.sheets.items()
     }
     async with run.working() as work:
-        await prints.keep(work, document_id, made)
+        await printing.store_pdfs(work, document_id, made)
 
 
-@jobs.carries_out(account_lock.park_account)
+@jobs.carries_out(customer.park_account)
 async def park_account(work: Work, *, reason: str) -> None:
     """Found by the check of the night (BIL-51)."""
-    await parking.park(work, reason=reason)
+    await accounts.park(work, reason=reason)
 
 
-@jobs.carries_out(account_lock.free_account)
+@jobs.carries_out(customer.free_account)
 async def free_account(work: Work, *, reason: str) -> None:
     """The check of a later night found nothing any more."""
-    await parking.free(work, reason=reason)
+    await accounts.unpark(work, reason=reason)
 
 
 @jobs.every(timedelta(minutes=1))
 async def look_after_documents(work: Work) -> None:
     """A document that a failed job left behind gets its number and its print."""
-    await prints.look_after(work)
+    await printing.repair_stuck(work)
 
 
 @when_due(jobs, Invoice, every=timedelta(seconds=30), outside=True)
 async def move_invoice(run: Run, *, invoice_id: UUID) -> None:
     """A month is over, what was sent is late by now, or nobody collects what is owed."""
-    await _move(run, invoice_clock.pass_time, Invoice, invoice_id)
+    await _move(run, dunning.run_due_invoice_steps, Invoice, invoice_id)
 
 
 # --- subscriptions --------------------------------------------------------------------------------
@@ -356,30 +344,30 @@ async def move_invoice(run: Run, *, invoice_id: UUID) -> None:
 @when_due(jobs, Subscription, every=timedelta(seconds=10), outside=True)
 async def move_subscription(run: Run, *, subscription_id: UUID) -> None:
     """First what ends, then what changes, last what renews (BIL-14)."""
-    await _move(run, subscription_clock.pass_time, Subscription, subscription_id)
+    await _move(run, subscriptions.run_due_steps, Subscription, subscription_id)
 
 
 @when_due(jobs, Cancellation, every=timedelta(seconds=10), outside=True)
 async def pay_back_cancellation(run: Run, *, cancellation_id: UUID) -> None:
     """Money goes back once the credit note has its number."""
-    await _move(run, giving_back.pay_back, Cancellation, cancellation_id)
+    await _move(run, subscriptions.refund_cancellation, Cancellation, cancellation_id)
 
 
 # --- the clock of a sandbox -----------------------------------------------------------------------
 
 
-@jobs.carries_out(test_clocks.advance_clock)
+@jobs.carries_out(accounts.advance_clock)
 async def advance_clock(run: Run, *, clock_id: UUID, turn: int) -> None:
     """One stop of a jump: do what is due, or move the clock to where something will be."""
     async with run.reading() as read:
-        found = await test_clocks.look(read, clock_id)
+        found = await accounts.look(read, clock_id)
         clocks, organization_id = read.port(Clocks), read.organization_id
     if found.move_to is not None:
-        ahead = test_clocks.ahead_seconds(found.move_to, run.host.now())
+        ahead = accounts.ahead_seconds(found.move_to, run.host.now())
         await clocks.move(organization_id=organization_id, ahead_seconds=ahead)
     async with run.working() as work:
         for row, row_id in found.due:
             job, name = jobs.moved[row]
             named: dict[str, Any] = {name: row_id}
             work.enqueue(job, **named)
-        await test_clocks.go_on(work, clock_id, found)
+        await accounts.go_on(work, clock_id, found)

@@ -37,7 +37,7 @@ from thenga.domains.billing.provider import (
     LocalUsage,
 )
 from thenga.domains.billing.reactions import reactions
-from thenga.domains.billing.services import catalogue
+from thenga.domains.billing.services import plan_admin
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Clocks, Profiles
 from thenga.kernel.manifest import Domain
@@ -63,5 +63,5 @@ DOMAIN = Domain(
     jobs=jobs,
     secrets=("paystack_secrets", "payfast_secrets", "stripe_secrets", "stripe_key"),
     adapters={Requests: MailRequests, Providers: Providers},
-    at_deployment=catalogue.seed,
+    at_deployment=plan_admin.seed_catalogue,
 )

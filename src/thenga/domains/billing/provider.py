@@ -8,7 +8,7 @@ from uuid import UUID, uuid5
 import sqlalchemy as sa
 
 from thenga.domains.billing import public
-from thenga.domains.billing.services import entitlements, reservations, usage
+from thenga.domains.billing.services import entitlements, usage
 from thenga.kernel.actors import Actor, ActorKind, Scope
 from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.sandbox import clock_offset
@@ -100,13 +100,13 @@ class LocalUsage(public.Usage):
     async def record(
         self, *, organization_id: UUID, records: list[public.UsageEntry]
     ) -> public.UsageReceipt:
-        _bounded("/records", len(records), usage.MOST)
+        _bounded("/records", len(records), usage.MAX_ENTRIES)
         async with self._opening.working(organization_id) as work:
             entries = [
-                usage.Entry(e.meter, e.key, e.quantity, e.occurred_at, e.subject, e.operation)
+                usage.UsageEntry(e.meter, e.key, e.quantity, e.occurred_at, e.subject, e.operation)
                 for e in records
             ]
-            return await usage.record(work, entries)
+            return await usage.record_usage(work, entries)
 
     async def reserve(
         self,
@@ -119,7 +119,7 @@ class LocalUsage(public.Usage):
     ) -> public.Reserved:
         ttl = timedelta(seconds=ttl_seconds)
         async with self._opening.working(organization_id) as work:
-            made, _ = await reservations.reserve(
+            made, _ = await usage.reserve_usage(
                 work, meter=meter, quantity=quantity, key=key, ttl=ttl
             )
         return public.Reserved(
@@ -130,7 +130,7 @@ class LocalUsage(public.Usage):
         self, *, organization_id: UUID, key: str, quantity: int
     ) -> public.UsageReceipt:
         async with self._opening.working(organization_id) as work:
-            _, booked = await reservations.settle(work, key, quantity)
+            _, booked = await usage.settle_reservation(work, key, quantity)
             return booked
 
 

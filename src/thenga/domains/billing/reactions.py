@@ -13,13 +13,13 @@ reactions = Reactions("billing", is_sandbox=accounts.is_sandbox)
 @reactions.on(organization.OrganizationCreated)
 async def open_account(work: Work, event: organization.OrganizationCreated) -> None:
     """Every organization has an account from the beginning, in the book of its mode (BIL-29)."""
-    await accounts.open_provisionally(work, sandbox=event.mode == "sandbox")
+    await accounts.open_account(work, sandbox=event.mode == "sandbox")
 
 
 @reactions.on(organization.ProfileFactChanged)
 async def ask_for_review(work: Work, event: organization.ProfileFactChanged) -> None:
     """What is printed on documents is never rewritten by us; somebody is asked to look."""
-    await accounts.review(work, [change.fact_key for change in event.changes])
+    await accounts.flag_for_review(work, [change.fact_key for change in event.changes])
 
 
 # Seats are counted by Identity, one person one seat; Billing shows the number and gives the limit.
@@ -46,4 +46,4 @@ async def count_seats_set_free(work: Work, envelope: Envelope) -> None:
 
 async def _tell_seats(work: Work, envelope: Envelope) -> None:
     number = int(envelope.data["seatsUsed"])
-    await usage.told(work, "identity.seats", number, counted_at=envelope.time)
+    await usage.record_gauge(work, "identity.seats", number, counted_at=envelope.time)

@@ -4,16 +4,14 @@ from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.identity.services import (
+    accounts,
     api_keys,
     audit_events,
     auth,
     decisions,
     invitations,
-    permission_assignments,
-    role_assignments,
+    roles,
     sessions,
-    telling,
-    uses,
 )
 from thenga.domains.identity.tables import (
     ApiKey,
@@ -57,11 +55,11 @@ async def deliver_link(run: Run, *, link_hash: str) -> None:
         await auth.mark_delivered(work, digest)
 
 
-@jobs.carries_out(telling.tell_person)
+@jobs.carries_out(accounts.tell_person)
 async def tell_person(run: Run, *, topic: str, user_id: UUID, about: str) -> None:
     """Hand a notice over; its facts are read now, so no address waited in the queue."""
     async with run.reading() as read:
-        message = await telling.message(read, topic, user_id, about)
+        message = await accounts.compose_message(read, topic, user_id, about)
     if message is None:
         return
     await run.adapter(Requests).accept(
@@ -85,13 +83,13 @@ async def note_lock(work: Work, *, key: str) -> None:
 @when_due(jobs, RoleAssignment, every=timedelta(seconds=10))
 async def end_assignment(work: Work, *, role_assignment_id: UUID) -> None:
     """A role that is over is written down as such."""
-    await role_assignments.follow_time(work, role_assignment_id)
+    await roles.run_due_role_steps(work, role_assignment_id)
 
 
 @when_due(jobs, PermissionAssignment, every=timedelta(seconds=10))
 async def end_permission(work: Work, *, permission_assignment_id: UUID) -> None:
     """A single permission that is over is written down as such."""
-    await permission_assignments.follow_time(work, permission_assignment_id)
+    await roles.run_due_permission_steps(work, permission_assignment_id)
 
 
 @when_due(jobs, Invitation, every=timedelta(seconds=10))
@@ -146,13 +144,13 @@ async def verify_chains(work: Work) -> None:
 @jobs.every(timedelta(seconds=10))
 async def fold_uses(work: Work) -> None:
     """When sessions were last seen, from the notes of all processes (IDN-42)."""
-    await uses.fold(work, limit=10_000)
+    await sessions.fold_uses(work, limit=10_000)
 
 
 @jobs.every(timedelta(minutes=5))
 async def expire_sessions(work: Work) -> None:
     """Each session that is over is written down in its own job; old seals are wiped."""
-    for user_id, session_id in await sessions.over(work, limit=1000):
+    for user_id, session_id in await sessions.session_over(work, limit=1000):
         work.enqueue(expire_session, user_id=user_id, session_id=session_id)
     await auth.wipe_seals(work, limit=1000)
 
@@ -160,7 +158,7 @@ async def expire_sessions(work: Work) -> None:
 @jobs.queued(key="{session_id}")
 async def expire_session(work: Work, *, user_id: UUID, session_id: UUID) -> None:
     await work.become(user_id)
-    await sessions.expire(work, session_id)
+    await sessions.expire_session(work, session_id)
 
 
 @jobs.every(timedelta(hours=1))

@@ -31,7 +31,7 @@ from thenga.domains.identity.provider import (
     LocalPeople,
 )
 from thenga.domains.identity.reactions import reactions
-from thenga.domains.identity.services import permissions
+from thenga.domains.identity.services import roles as role_services
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Profiles
 from thenga.kernel.manifest import Domain
@@ -69,5 +69,5 @@ DOMAIN = Domain(
     jobs=jobs,
     gate=True,
     adapters={Requests: MailRequests},
-    at_deployment=permissions.seed,
+    at_deployment=role_services.seed_permissions,
 )

@@ -3,13 +3,7 @@
 from uuid import UUID, uuid5
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import (
-    belonging,
-    decisions,
-    memberships,
-    person_cards,
-    uses,
-)
+from thenga.domains.identity.services import belonging, decisions, memberships, sessions
 from thenga.kernel.actors import SYSTEM, Actor, ActorKind, Scope
 from thenga.kernel.db.reader import Origin, Reader
 from thenga.kernel.db.sandbox import clock_offset
@@ -53,7 +47,7 @@ class LocalDecisions(public.Decisions):
         """A session is seen where it is let in (IDN-42)."""
         actor = passed.actor
         if actor.session_id is not None and actor.id is not None:
-            uses.note(
+            sessions.note_use(
                 self._host,
                 actor.session_id,
                 actor.id,
@@ -158,7 +152,7 @@ class LocalPeople(public.People):
         self._host = host
 
     async def describe(self, *, user_ids: list[UUID]) -> list[public.PersonCard]:
-        return await person_cards.describe(self._host, user_ids)
+        return await memberships.describe_people(self._host, user_ids)
 
 
 async def _scope(host: Host, organization_id: UUID, actor: Actor) -> Scope:

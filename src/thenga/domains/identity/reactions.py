@@ -3,12 +3,12 @@
 from datetime import timedelta
 
 from thenga.domains.billing import public as billing
-from thenga.domains.identity.services import entitlements, memberships, tenants
+from thenga.domains.identity.services import memberships, organizations
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.reactions import Reactions
 
-reactions = Reactions("identity", is_sandbox=tenants.is_sandbox)
+reactions = Reactions("identity", is_sandbox=organizations.is_sandbox)
 
 
 @reactions.on(organization.OrganizationCreated)
@@ -38,4 +38,4 @@ async def let_gate_follow_clock(work: Work, event: organization.SandboxClockMove
 @reactions.on(billing.EntitlementChanged)
 async def follow_entitlements(work: Work, event: billing.EntitlementChanged) -> None:
     """What the gate remembers of a plan is moved at once (IDN-32)."""
-    await entitlements.follow(work, event)
+    await organizations.refresh_entitlements(work, event)

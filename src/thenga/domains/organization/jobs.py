@@ -3,14 +3,7 @@
 from datetime import timedelta
 from uuid import UUID
 
-from thenga.domains.organization.services import (
-    capabilities,
-    equipment,
-    facts,
-    fleet_assets,
-    health,
-    suggestions,
-)
+from thenga.domains.organization.services import assets, facts, health, offers
 from thenga.domains.organization.tables import (
     Capability,
     CustomerStatement,
@@ -33,19 +26,19 @@ reseal_columns = reseals(jobs)
 @when_due(jobs, Equipment, every=timedelta(seconds=10))
 async def tell_expiry(work: Work, *, equipment_id: UUID) -> None:
     """A paper of a machine is near its end, or over."""
-    await equipment.tell_expiry(work, equipment_id)
+    await assets.publish_equipment_expiry(work, equipment_id)
 
 
 @when_due(jobs, FleetAsset, every=timedelta(seconds=10))
 async def tell_road_expiry(work: Work, *, fleet_asset_id: UUID) -> None:
     """A paper of a vehicle is near its end, or over."""
-    await fleet_assets.tell_expiry(work, fleet_asset_id)
+    await assets.publish_fleet_asset_expiry(work, fleet_asset_id)
 
 
 @when_due(jobs, Capability, every=timedelta(minutes=10))
 async def lapse_capability(work: Work, *, capability_id: UUID) -> None:
     """What proved a capability is over."""
-    await capabilities.lapse_due(work, capability_id)
+    await offers.lapse_due(work, capability_id)
 
 
 @when_due(jobs, CustomerStatement, every=timedelta(minutes=5))
@@ -69,7 +62,7 @@ async def mark_stale_fact(work: Work, *, freshness_id: UUID) -> None:
 @when_due(jobs, FactSuggestion, every=timedelta(minutes=10))
 async def expire_suggestion(work: Work, *, suggestion_id: UUID) -> None:
     """Nobody decided a suggestion in time."""
-    await suggestions.expire(work, suggestion_id)
+    await facts.expire_suggestion(work, suggestion_id)
 
 
 @jobs.every(timedelta(seconds=10))

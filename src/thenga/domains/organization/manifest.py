@@ -36,7 +36,7 @@ from thenga.domains.organization.provider import (
     LocalVerifications,
 )
 from thenga.domains.organization.reactions import reactions
-from thenga.domains.organization.services import catalogues
+from thenga.domains.organization.services import reference_data
 from thenga.kernel.manifest import Domain
 
 DOMAIN = Domain(
@@ -76,5 +76,5 @@ DOMAIN = Domain(
     may_need=(compliance.Readiness,),
     reactions=reactions,
     jobs=jobs,
-    at_deployment=catalogues.seed,
+    at_deployment=reference_data.seed,
 )

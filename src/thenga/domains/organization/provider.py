@@ -9,17 +9,9 @@ from uuid import UUID, uuid5
 from pydantic import JsonValue
 
 from thenga.domains.organization import public
-from thenga.domains.organization.services import (
-    cards,
-    facts,
-    organizations,
-    procurement_preferences,
-    profiles,
-    suggestions,
-)
-from thenga.domains.organization.services.catalogues import FACTS
-from thenga.domains.organization.services.facts import Check
-from thenga.domains.organization.services.suggestions import Proposal
+from thenga.domains.organization.services import facts, offers, organizations
+from thenga.domains.organization.services.facts import Check, Proposal
+from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Outcome
 from thenga.kernel.actors import Actor, ActorKind, Scope
 from thenga.kernel.db.reader import Origin, Reader
@@ -83,33 +75,35 @@ class LocalProfiles(public.Profiles):
         on: date | None = None,
     ) -> public.ProfileView:
         async with self._opening.reading(organization_id) as read:
-            return await profiles.describe(read, purpose=purpose, fact_keys=fact_keys, on=on)
+            return await organizations.describe_profiles(
+                read, purpose=purpose, fact_keys=fact_keys, on=on
+            )
 
     async def mode(self, *, organization_id: UUID) -> Literal["live", "sandbox"]:
         async with self._opening.reading(organization_id) as read:
-            return await profiles.mode(read)
+            return await organizations.organization_mode(read)
 
     async def resolve(self, *, refs: list[public.Ref]) -> list[public.Resolved]:
         _bounded("/refs", len(refs), _MOST_REFS)
         found: dict[int, public.Resolved] = {}
         by_company: dict[str, list[int]] = {}
         for place, ref in enumerate(refs):
-            named = profiles.fact_of(ref)
+            named = organizations.fact_of(ref)
             if named is None:
                 found[place] = public.Resolved(ref=ref, state="forbidden")
             else:
                 by_company.setdefault(named[0], []).append(place)
         for company, places in by_company.items():
             async with self._opening.reading(UUID(company)) as read:
-                answers = await profiles.resolve(read, [refs[place] for place in places])
+                answers = await organizations.resolve_facts(read, [refs[place] for place in places])
             found |= dict(zip(places, answers, strict=True))
         return [found[place] for place in range(len(refs))]
 
     async def cards(self, *, organization_ids: list[UUID]) -> list[public.Card]:
         _bounded("/organization_ids", len(organization_ids), _MOST_CARDS)
         async with self._opening.reading(None) as read:
-            rows = await cards.cards_of(read, organization_ids)
-            return [cards.shown(row, read.now) for row in rows]
+            rows = await facts.cards_of(read, organization_ids)
+            return [facts.shown_card(row, read.now) for row in rows]
 
 
 class LocalPreferences(public.Preferences):
@@ -120,7 +114,7 @@ class LocalPreferences(public.Preferences):
 
     async def current(self, *, organization_id: UUID) -> public.CurrentPreferences:
         async with self._opening.reading(organization_id) as read:
-            held = await procurement_preferences.current(read)
+            held = await offers.current_preferences(read)
         document = public.PreferenceSet.model_validate(held.document)
         return public.CurrentPreferences(preferences_version=held.version, document=document)
 
@@ -157,7 +151,7 @@ class LocalSuggestions(public.Suggestions):
             key=key,
         )
         async with self._opening.working(organization_id) as work:
-            made, created = await suggestions.propose(work, proposal)
+            made, created = await facts.propose_suggestions(work, proposal)
         return public.Suggested(suggestion_id=made.id, status=made.status, created=created)
 
 

@@ -7,20 +7,19 @@ from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.learning import public as learning
 from thenga.domains.organization.services import (
-    capabilities,
     evidence,
-    health_due,
-    member_refs,
-    past_projects,
-    profiles,
-    users,
+    facts,
+    offers,
+    organizations,
+    people,
+    records,
 )
 from thenga.domains.organization.tables import EvidenceState, MemberStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.event import Envelope
 from thenga.kernel.events.reactions import Reactions
 
-reactions = Reactions("organization", is_sandbox=profiles.is_sandbox)
+reactions = Reactions("organization", is_sandbox=organizations.is_sandbox)
 
 
 @reactions.on_type(identity.MembershipChanged.type)
@@ -30,7 +29,7 @@ async def know_who_works_here(work: Work, envelope: Envelope) -> None:
     The first owner whom Identity names confirms the ownership (ORG-2).
     """
     event = identity.MembershipChanged.model_validate(envelope.data)
-    ref = await member_refs.follow_membership(
+    ref = await facts.follow_membership(
         work,
         membership_id=event.membership_id,
         user_id=event.user_id,
@@ -38,13 +37,13 @@ async def know_who_works_here(work: Work, envelope: Envelope) -> None:
         owner="owner" in event.role_codes,
         sequence=envelope.sequence or 0,
     )
-    await users.follow(work, ref)
+    await people.refresh_user(work, ref)
 
 
 @reactions.on_type("identity.InvitationSent.v1")
 async def know_invited(work: Work, envelope: Envelope) -> None:
     """Somebody who is invited can be described before they accept (ORG-31)."""
-    await member_refs.follow_invitation(
+    await facts.follow_invitation(
         work, invitation_id=_id(envelope, "invitationId"), status=MemberStatus.INVITED
     )
 
@@ -52,7 +51,7 @@ async def know_invited(work: Work, envelope: Envelope) -> None:
 @reactions.on_type("identity.InvitationAccepted.v1")
 async def know_accepted(work: Work, envelope: Envelope) -> None:
     """Whoever accepted is a member, with what was said of the invited (ORG-31)."""
-    await users.accept(
+    await people.accept_user(
         work,
         invitation_id=_id(envelope, "invitationId"),
         membership_id=_id(envelope, "membershipId"),
@@ -63,16 +62,16 @@ async def know_accepted(work: Work, envelope: Envelope) -> None:
 @reactions.on_type("identity.InvitationEnded.v1")
 async def know_uninvited(work: Work, envelope: Envelope) -> None:
     """An invitation that was declined, revoked or ran out leads to nobody."""
-    ref = await member_refs.follow_invitation(
+    ref = await facts.follow_invitation(
         work, invitation_id=_id(envelope, "invitationId"), status=MemberStatus.LEFT
     )
-    await users.follow(work, ref)
+    await people.refresh_user(work, ref)
 
 
 @reactions.on(compliance.DocumentUploaded)
 async def know_document(work: Work, event: compliance.DocumentUploaded) -> None:
     """A document that is there can be evidence (ORG-21)."""
-    touched = await evidence.learn(
+    touched = await evidence.record_evidence(
         work,
         domain="compliance",
         kind="document",
@@ -88,7 +87,9 @@ async def know_document(work: Work, event: compliance.DocumentUploaded) -> None:
 @reactions.on(compliance.DocumentExpired)
 async def drop_expired_document(work: Work, event: compliance.DocumentExpired) -> None:
     """What rests on an expired document is not proven any more (ORG-21)."""
-    touched = await evidence.expire(work, event.document_id, version=event.document_version)
+    touched = await evidence.expire_evidence(
+        work, event.document_id, version=event.document_version
+    )
     await _judge_again(work, touched)
 
 
@@ -107,7 +108,7 @@ async def trust_evidence(work: Work, event: compliance.EvidenceVerified) -> None
 @reactions.on(compliance.VerificationFailed)
 async def drop_failed_evidence(work: Work, event: compliance.VerificationFailed) -> None:
     """Evidence that was found wrong proves nothing (ORG-21)."""
-    touched = await evidence.learn(
+    touched = await evidence.record_evidence(
         work,
         domain="compliance",
         kind="evidence",
@@ -137,7 +138,7 @@ async def drop_revoked_certificate(work: Work, event: learning.CertificateRevoke
 @reactions.on(compliance.ReadinessChanged)
 async def look_at_health_again(work: Work, event: compliance.ReadinessChanged) -> None:
     """Readiness is a part of health (ORG-27)."""
-    await health_due.mark(work)
+    await records.mark_health_due(work)
 
 
 async def _know(
@@ -146,7 +147,7 @@ async def _know(
     *,
     verified: bool,
 ) -> None:
-    touched = await evidence.learn(
+    touched = await evidence.record_evidence(
         work,
         domain="compliance",
         kind="evidence",
@@ -163,7 +164,7 @@ async def _know(
 async def _know_certificate(
     work: Work, certificate_id: UUID, state: EvidenceState, valid_until: date | None
 ) -> None:
-    touched = await evidence.learn(
+    touched = await evidence.record_evidence(
         work,
         domain="learning",
         kind="certificate",
@@ -177,8 +178,8 @@ async def _know_certificate(
 
 
 async def _judge_again(work: Work, evidence_ids: list[UUID]) -> None:
-    await capabilities.look_again(work, evidence_ids)
-    await past_projects.look_again(work, evidence_ids)
+    await offers.recheck_capabilities(work, evidence_ids)
+    await offers.recheck_past_projects(work, evidence_ids)
 
 
 def _id(envelope: Envelope, name: str) -> UUID:

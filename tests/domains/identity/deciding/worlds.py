@@ -6,8 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from tests.domains.identity.deciding.model import TYPES, World
-from thenga.domains.identity.services import policies
-from thenga.domains.identity.services.decisions import Facts, Outcome, Question, decide
+from thenga.domains.identity.services.decisions import Facts, Outcome, Question, decide, policies
 from thenga.domains.identity.services.decisions._entitled import ASK
 
 NOW = datetime(2026, 11, 15, 8, 0, tzinfo=UTC)

@@ -10,7 +10,7 @@ from pydantic import Field
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import AccountLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import accounts, companies, registrations
+from thenga.domains.billing.services import accounts, customer
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import (
     Account,
@@ -43,8 +43,8 @@ OfOrganization = Annotated[
     Query(alias="organizationId", description="For operators: whose; for others their own."),
 ]
 Part = Annotated[str, text(1, 120)]
-VatNumber = Annotated[str, matching(registrations.VAT_PATTERN, 13)]
-RegistrationNumber = Annotated[str, matching(registrations.REGISTRATION_PATTERN, 15)]
+VatNumber = Annotated[str, matching(customer.VAT_PATTERN, 13)]
+RegistrationNumber = Annotated[str, matching(customer.REGISTRATION_PATTERN, 15)]
 PostalCode = Annotated[str, matching("^[0-9]{4}$", 4)]
 OrderNumber = Annotated[str, text(1, 50)]
 Emails = Annotated[list[Email], Field(max_length=5)]
@@ -225,7 +225,7 @@ class AccountView(Stored):
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def of(cls, shown: accounts.Picture, read: Reader) -> "AccountView":
+    def of(cls, shown: accounts.AccountSummary, read: Reader) -> "AccountView":
         asking = By.STAFF if read.held_as is HeldAs.PLATFORM else By.CALLER
         account = shown.account
         cap = account.spend_cap_minor
@@ -255,9 +255,9 @@ async def open_billing_account(
     """Say who is billed. An organization has one account; from then on plans can be bought."""
     fields = _fields(body, local_day(work.now))
     prefilled = fields.pop("prefill_from_organization", False)
-    described = await companies.described(work) if prefilled else {}
-    prefill = companies.bill_to(work, described)
-    return await _view(work, await accounts.complete(work, fields=fields, prefill=prefill))
+    described = await customer.company_profile_of(work) if prefilled else {}
+    prefill = customer.bill_to_from_profile(work, described)
+    return await _view(work, await accounts.complete_account(work, fields=fields, prefill=prefill))
 
 
 @router.get("/billing/accounts")
@@ -268,7 +268,7 @@ async def list_billing_accounts(
 ) -> PageOf[AccountView]:
     """The account of the organization: a list of one, or of none before it is opened."""
     await act_for(read, organization_id)
-    found = await accounts.list_all(read, page)
+    found = await accounts.list_accounts(read, page)
     shown = {one.id: await _view(read, one) for one in found.items}
     return PageOf[AccountView].of(found, lambda account: shown[account.id])
 
@@ -289,7 +289,7 @@ async def change_billing_account(
 ) -> AccountView:
     """Change the fields you name. Documents that were issued keep what they say."""
     fields = _fields(body, local_day(work.now))
-    account = await accounts.change(work, account_id, fields=fields)
+    account = await accounts.change_account(work, account_id, fields=fields)
     return await _view(work, account)
 
 
@@ -300,11 +300,11 @@ async def close_billing_account(
     work: Annotated[Work, writes(Permission.ACCOUNT_CLOSE)],
 ) -> AccountView:
     """End an account for good: no subscription lives, nothing is due and there is no credit."""
-    return await _view(work, await accounts.close(work, account_id, reason=body.reason))
+    return await _view(work, await accounts.close_account(work, account_id, reason=body.reason))
 
 
 async def _view(read: Reader, account: Account) -> AccountView:
-    return AccountView.of(await accounts.picture(read, account), read)
+    return AccountView.of(await accounts.summarize_account(read, account), read)
 
 
 def _fields(body: OpenAccount | ChangeAccount, today: date) -> dict[str, Any]:
@@ -321,11 +321,9 @@ def _fields(body: OpenAccount | ChangeAccount, today: date) -> dict[str, Any]:
 def _bill_to(body: BillTo | ChangeBillTo, today: date) -> dict[str, Any]:
     told = body.changes()
     if body.vat_number is not None:
-        told["vat_number"] = registrations.vat_number(body.vat_number)
+        told["vat_number"] = customer.vat_number(body.vat_number)
     if body.registration_number is not None:
-        told["registration_number"] = registrations.registration_number(
-            body.registration_number, today
-        )
+        told["registration_number"] = customer.registration_number(body.registration_number, today)
     if body.address is not None:
         told["address"] = body.address.changes() | {"country": "ZA"}
     return told

@@ -14,8 +14,8 @@ from thenga.domains.billing.adapters.providers import Providers
 from thenga.domains.billing.api.payments import FROM, TO, Provider, stated
 from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import callbacks
-from thenga.domains.billing.services.callbacks import Received
+from thenga.domains.billing.services import settlement
+from thenga.domains.billing.services.settlement import Received
 from thenga.domains.billing.tables import (
     CallbackStatus,
     ProviderCallback,
@@ -134,9 +134,11 @@ async def receive_callback(
     answered at once; what it means is worked out afterwards."""
     call = work.called
     if isinstance(call, Turned):
-        await callbacks.reject(work, provider=call.provider, content=call.content, cause=call.cause)
+        await settlement.reject_callback(
+            work, provider=call.provider, content=call.content, cause=call.cause
+        )
         raise SignatureInvalid().keeping()
-    await callbacks.receive(work, call)
+    await settlement.receive_callback(work, call)
     return ReceivedView()
 
 
@@ -150,7 +152,7 @@ async def list_provider_callbacks(
     until: Annotated[Day | None, TO] = None,
 ) -> PageOf[CallbackView]:
     """What providers told, for operators: what was set aside, and why."""
-    found = await callbacks.list_all(
+    found = await settlement.list_callbacks(
         read, page, provider=provider, status=status, since=since, until=until
     )
     return PageOf[CallbackView].of(found, lambda callback: _view(read, callback))
@@ -171,7 +173,7 @@ async def replay_provider_callback(
     callback_id: CallbackId, work: Annotated[Work, writes(Permission.CALLBACK_REPLAY)]
 ) -> CallbackView:
     """Have a callback worked on again that was set aside, once its cause is gone."""
-    return _view(work, await callbacks.replay(work, callback_id))
+    return _view(work, await settlement.replay_callback(work, callback_id))
 
 
 def _view(read: Reader, callback: ProviderCallback) -> CallbackView:

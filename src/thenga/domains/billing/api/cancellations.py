@@ -11,11 +11,11 @@ from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.api.subscriptions import SubscriptionId
 from thenga.domains.billing.lifecycles import CancellationLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import cancellations, subscription_clock
+from thenga.domains.billing.services import subscriptions
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.cancellations import DisputeOpen, Leaving
 from thenga.domains.billing.services.payments import PaymentInProgress
 from thenga.domains.billing.services.plan_changes import SubscriptionPaused
+from thenga.domains.billing.services.subscriptions import CancellationRequest, DisputeOpen
 from thenga.domains.billing.tables import (
     Cancellation,
     CancellationMode,
@@ -124,9 +124,9 @@ async def cancel_subscription(
     The first call answers 202, a repeated one 200 with the same cancellation. An `immediate` one
     replaces one that is scheduled.
     """
-    held = await subscription_clock.held(work, subscription_id)
-    leaving = Leaving(body.mode, body.reason_code, body.comment, body.settlement)
-    made, first = await cancellations.cancel(work, held, leaving)
+    held = await subscriptions.lock_subscription(work, subscription_id)
+    leaving = CancellationRequest(body.mode, body.reason_code, body.comment, body.settlement)
+    made, first = await subscriptions.cancel_subscription(work, held, leaving)
     return Response(  # type: ignore[return-value]  # the same shape, with its place and status
         CancellationView.of(made, work.now).model_dump_json(by_alias=True),
         202 if first else 200,
@@ -145,7 +145,9 @@ async def list_cancellations(
 ) -> PageOf[CancellationView]:
     """The cancellations of the organization, undone ones as well."""
     await act_for(read, organization_id)
-    found = await cancellations.list_all(read, page, status=status, reason_code=reason_code)
+    found = await subscriptions.list_cancellations(
+        read, page, status=status, reason_code=reason_code
+    )
     return PageOf[CancellationView].of(found, lambda one: CancellationView.of(one, read.now))
 
 
@@ -164,4 +166,6 @@ async def undo_cancellation(
     work: Annotated[Work, writes(Permission.CANCELLATION_UNDO)],
 ) -> CancellationView:
     """Stay after all: the same plan, price and period go on as if nothing had been said."""
-    return CancellationView.of(await cancellations.undo(work, cancellation_id), work.now)
+    return CancellationView.of(
+        await subscriptions.undo_cancellation(work, cancellation_id), work.now
+    )

@@ -25,10 +25,13 @@ from thenga.domains.billing.api.invoices import InvoiceId
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import CreditNoteLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import credit_notes, prints
+from thenga.domains.billing.services import invoicing, printing
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.credit_notes import CreditExceeds
-from thenga.domains.billing.services.document_lines import credited_of, credited_of_many
+from thenga.domains.billing.services.invoicing import (
+    CreditExceeds,
+    credit_note_lines,
+    credit_note_lines_by_id,
+)
 from thenga.domains.billing.tables import (
     Book,
     CreditNote,
@@ -127,14 +130,14 @@ async def issue_credit_note(
     work: Annotated[Work, writes(Permission.CREDIT_NOTE_ISSUE)],
 ) -> CreditNoteView:
     """Give back a part of an invoice, or all of it. What was paid becomes credit."""
-    note = await credit_notes.issue(
+    note = await invoicing.issue_credit_note(
         work,
         invoice_id,
         credited=[(line.invoice_line_id, line.gross.money) for line in body.lines],
         reason_code=body.reason_code,
         explanation=body.explanation,
     )
-    return CreditNoteView.of(note, await credited_of(work, note.id), work.now)
+    return CreditNoteView.of(note, await credit_note_lines(work, note.id), work.now)
 
 
 @router.get("/billing/credit-notes")
@@ -149,7 +152,7 @@ async def list_credit_notes(
 ) -> PageOf[CreditNoteView]:
     """The credit notes of the organization, the newest first."""
     await act_for(read, organization_id)
-    found = await credit_notes.list_all(
+    found = await invoicing.list_credit_notes(
         read,
         page,
         invoice_id=invoice_id,
@@ -157,7 +160,7 @@ async def list_credit_notes(
         issued_from=issued_from,
         issued_to=issued_to,
     )
-    lines = await credited_of_many(read, [one.id for one in found.items])
+    lines = await credit_note_lines_by_id(read, [one.id for one in found.items])
     return PageOf[CreditNoteView].of(
         found, lambda note: CreditNoteView.of(note, lines[note.id], read.now)
     )
@@ -169,7 +172,7 @@ async def get_credit_note(
 ) -> CreditNoteView:
     """One credit note with its lines."""
     note = await read.get(CreditNote, credit_note_id)
-    return CreditNoteView.of(note, await credited_of(read, note.id), read.now)
+    return CreditNoteView.of(note, await credit_note_lines(read, note.id), read.now)
 
 
 @router.get("/billing/credit-notes/{creditNoteId}/pdf", responses=PRINTED, response_class=Response)
@@ -179,7 +182,7 @@ async def print_credit_note(
     copy: Copy = False,
 ) -> Response:
     """The credit note as PDF, typeset once; a further print should say that it is a copy."""
-    note = await credit_notes.issued(read, credit_note_id)
+    note = await invoicing.issued_credit_note(read, credit_note_id)
     edition = Edition.COPY if copy else Edition.ORIGINAL
-    found = await prints.find(read, note.id, edition=edition)
+    found = await printing.find_pdf(read, note.id, edition=edition)
     return printed(note.id, note.number, found)

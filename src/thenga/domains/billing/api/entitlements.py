@@ -11,9 +11,9 @@ from thenga.domains.billing import public
 from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.api.trials import OfOrganization
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import entitlement_lists, entitlements
+from thenga.domains.billing.services import entitlements
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.entitlement_lists import Line, Listed
+from thenga.domains.billing.services.entitlements import Listed, ListedEntitlement
 from thenga.domains.billing.tables import Access
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.http.bodies import View
@@ -54,7 +54,7 @@ class HeldView(View):
     reason: Annotated[str, Field(description="Why one more use would be allowed or refused.")]
 
     @classmethod
-    def of(cls, line: Line) -> "HeldView":
+    def of(cls, line: ListedEntitlement) -> "HeldView":
         said, item = line.said, line.item
         return cls(
             feature=said.feature,
@@ -143,7 +143,7 @@ async def get_subscription_entitlements(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.ENTITLEMENT_READ)]
 ) -> EntitlementsView:
     """What this subscription gives, merged with all else that the organization holds of it."""
-    return EntitlementsView.of(await entitlement_lists.of_subscription(read, subscription_id))
+    return EntitlementsView.of(await entitlements.list_for_subscription(read, subscription_id))
 
 
 @router.get("/billing/entitlements")
@@ -153,7 +153,7 @@ async def get_entitlements(
 ) -> EntitlementsView:
     """All that the organization holds: plan, add-ons, trial and goodwill together."""
     await act_for(read, organization_id)
-    return EntitlementsView.of(await entitlement_lists.whole(read))
+    return EntitlementsView.of(await entitlements.list_entitlements(read))
 
 
 @router.get("/billing/signal")

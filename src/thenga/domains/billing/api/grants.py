@@ -11,7 +11,7 @@ from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.api.trials import OfOrganization
 from thenga.domains.billing.lifecycles import GrantLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import grants
+from thenga.domains.billing.services import entitlements
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import Grant, GrantStatus
 from thenga.kernel.db.paging import Paged
@@ -58,7 +58,7 @@ class GrantView(Stored):
 
     @classmethod
     def of(cls, grant: Grant, now: datetime) -> "GrantView":
-        status = grants.status_at(grant, now)
+        status = entitlements.grant_status(grant, now)
         over = status is not grant.status
         moves = [] if over else GrantLifecycle.allowed(grant, now)
         return cls.shown(grant.__dict__ | {"status": status, "allowed_moves": moves})
@@ -69,7 +69,7 @@ async def issue_grant(
     body: IssueGrant, work: Annotated[Work, writes(Permission.GRANT_MANAGE)]
 ) -> GrantView:
     """Give an organization more than it has bought, for a while. Name it in the header."""
-    made = await grants.issue(
+    made = await entitlements.issue_grant(
         work,
         entitlement=body.entitlement,
         value=body.value,
@@ -89,7 +89,7 @@ async def list_grants(
 ) -> PageOf[GrantView]:
     """What an organization was given, running and over."""
     await act_for(read, organization_id)
-    found = await grants.list_all(read, page, entitlement=entitlement, status=status)
+    found = await entitlements.list_grants(read, page, entitlement=entitlement, status=status)
     return PageOf[GrantView].of(found, lambda grant: GrantView.of(grant, read.now))
 
 
@@ -98,4 +98,4 @@ async def revoke_grant(
     grant_id: GrantId, work: Annotated[Work, writes(Permission.GRANT_MANAGE)]
 ) -> GrantView:
     """Take a grant back before its time. What was used of it stays used."""
-    return GrantView.of(await grants.revoke(work, grant_id), work.now)
+    return GrantView.of(await entitlements.revoke_grant(work, grant_id), work.now)

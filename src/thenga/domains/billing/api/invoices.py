@@ -24,17 +24,13 @@ from thenga.domains.billing.api.documents import (
 )
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import (
-    credit_notes,
-    invoice_reading,
-    invoices,
-    payments,
-    prints,
-    write_offs,
-)
+from thenga.domains.billing.services import dunning, invoicing, payments, printing
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.document_lines import lines_of, lines_of_many
-from thenga.domains.billing.services.invoice_reading import Filters
+from thenga.domains.billing.services.invoicing import (
+    InvoiceFilters,
+    invoice_lines,
+    invoice_lines_by_id,
+)
 from thenga.domains.billing.tables import (
     Book,
     CollectionStatus,
@@ -155,7 +151,7 @@ class InvoiceView(Stored):
         sums = {name: Money(getattr(invoice, f"{name}_minor"), currency) for name in _SUMS}
         values = invoice.__dict__ | amounts(invoice) | parties(invoice) | sums
         values |= {
-            "overdue": invoices.is_overdue(invoice, local_day(read.now)),
+            "overdue": invoicing.is_overdue(invoice, local_day(read.now)),
             "lines": [InvoiceLineView.of(line, currency) for line in lines],
             "allowed_moves": InvoiceLifecycle.allowed(invoice, read.now, by=asking),
         }
@@ -212,9 +208,11 @@ async def list_invoices(
 ) -> PageOf[InvoiceView]:
     """The invoices of the organization, drafts included, the newest first."""
     await act_for(read, organization_id)
-    filters = Filters(status, collection_status, subscription_id, issued_from, issued_to, overdue)
-    found = await invoice_reading.list_all(read, page, filters)
-    lines = await lines_of_many(read, [one.id for one in found.items])
+    filters = InvoiceFilters(
+        status, collection_status, subscription_id, issued_from, issued_to, overdue
+    )
+    found = await invoicing.list_invoices(read, page, filters)
+    lines = await invoice_lines_by_id(read, [one.id for one in found.items])
     return PageOf[InvoiceView].of(
         found, lambda invoice: InvoiceView.of(invoice, lines[invoice.id], read)
     )
@@ -235,9 +233,9 @@ async def print_invoice(
     copy: Copy = False,
 ) -> Response:
     """The invoice as PDF. It is typeset once; every further print should say that it is a copy."""
-    invoice = await invoice_reading.issued(read, invoice_id)
+    invoice = await invoicing.issued_invoice(read, invoice_id)
     edition = Edition.COPY if copy else Edition.ORIGINAL
-    found = await prints.find(read, invoice.id, edition=edition)
+    found = await printing.find_pdf(read, invoice.id, edition=edition)
     return printed(invoice.id, invoice.number, found)
 
 
@@ -248,18 +246,18 @@ async def write_off_invoice(
     work: Annotated[Work, writes(Permission.INVOICE_WRITE_OFF)],
 ) -> InvoiceDetail:
     """Expect the rest of an invoice no more. Money that comes later still pays it."""
-    invoice = await write_offs.write_off(work, invoice_id, reason=body.reason)
+    invoice = await dunning.write_off(work, invoice_id, reason=body.reason)
     return await _detail(work, invoice)
 
 
 async def _detail(read: Reader, invoice: Invoice) -> InvoiceDetail:
-    shown = InvoiceView.of(invoice, await lines_of(read, invoice.id), read)
-    notes = await credit_notes.of_invoice(read, invoice.id)
+    shown = InvoiceView.of(invoice, await invoice_lines(read, invoice.id), read)
+    notes = await invoicing.credit_notes_of(read, invoice.id)
     around = {
         "credit_notes": [CreditedView.of(note) for note in notes],
         "payments": [
             PaidView.model_validate(payment)
-            for payment in await payments.of_invoice(read, invoice.id)
+            for payment in await payments.payments_of_invoice(read, invoice.id)
         ],
     }
     return InvoiceDetail.shown(shown.__dict__ | around)

@@ -8,7 +8,7 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import journal, verifications
+from thenga.domains.billing.services import accounts, ledger
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import Book, EntryKind, JournalEntry, JournalLine
 from thenga.kernel.calendar import local_day
@@ -121,10 +121,10 @@ async def list_journal_entries(
 ) -> PageOf[EntryView]:
     """The bookings of the organization, each with both of its sides."""
     await act_for(read, organization_id)
-    found = await journal.list_entries(
+    found = await ledger.list_entries(
         read, page, account=account, since=since, until=until, source_id=source
     )
-    lines = await journal.lines_of(read, found.items)
+    lines = await ledger.entry_lines(read, found.items)
     return PageOf[EntryView].of(found, lambda entry: EntryView.of(entry, lines[entry.id]))
 
 
@@ -139,7 +139,7 @@ async def get_trial_balance(
     """What each account of the organization comes to."""
     await act_for(read, organization_id)
     day = until or local_day(read.now)
-    balances = await journal.trial_balance(read, until=day)
+    balances = await ledger.trial_balance(read, until=day)
     return TrialBalanceView(
         organization_id=read.organization_id,
         until=day,
@@ -153,7 +153,7 @@ async def list_ledger_verifications(
     page: Annotated[Paged, paged("createdAt", default="-createdAt")],
 ) -> PageOf[VerificationView]:
     """The nightly checks of all books, the newest first."""
-    found = await verifications.list_all(read, page)
+    found = await accounts.list_checks(read, page)
     return PageOf[VerificationView].of(
         found,
         lambda one: VerificationView.shown(

@@ -6,7 +6,7 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import meters
+from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.tables import MeterKind
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -37,5 +37,5 @@ async def list_meters(
     kind: Annotated[MeterKind | None, Query()] = None,
 ) -> PageOf[MeterView]:
     """What usage is counted of. Plans say how much of it is included."""
-    found = await meters.list_all(read, page, kind=kind)
+    found = await catalogue.list_meters(read, page, kind=kind)
     return PageOf[MeterView].of(found, MeterView.model_validate)

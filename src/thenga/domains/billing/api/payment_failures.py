@@ -10,9 +10,9 @@ from pydantic import Field
 from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import failures, retries, standing
-from thenga.domains.billing.services.account_lock import AccountParked
+from thenga.domains.billing.services import access, dunning
 from thenga.domains.billing.services.acting import act_for
+from thenga.domains.billing.services.customer import AccountParked
 from thenga.domains.billing.services.payments import (
     PaymentInProgress,
     PaymentMethodRequired,
@@ -161,7 +161,7 @@ async def list_payment_failures(
 ) -> PageOf[FailureView]:
     """The payments that failed, and how their recovery stands."""
     await act_for(read, organization_id)
-    found = await failures.list_all(
+    found = await dunning.list_failures(
         read,
         page,
         status=status,
@@ -197,7 +197,7 @@ async def retry_payment(
 
     Success puts everything back at once, whatever the day.
     """
-    payment = await retries.by_hand(work, failure_id, method_id=body.payment_method_id)
+    payment = await dunning.retry_now(work, failure_id, method_id=body.payment_method_id)
     return RetryView(
         failure_id=failure_id,
         payment_id=payment.id,
@@ -210,11 +210,11 @@ async def retry_payment(
 async def _view(read: Reader, failure: PaymentFailure) -> FailureView:
     subscription = await read.get(Subscription, failure.subscription_id)
     invoice = await read.get(Invoice, failure.invoice_id)
-    counts = await standing.open_failure(read, subscription.id)
+    counts = await access.earliest_failure(read, subscription.id)
     values = failure.__dict__ | {
         "attempts": [AttemptView.of(one) for one in failure.attempts],
-        "retry_dates": list(standing.retry_dates(failure)),
-        "access": standing.access(subscription, counts, read.now),
+        "retry_dates": list(access.retry_dates(failure)),
+        "access": access.access_level(subscription, counts, read.now),
         "amount_due": Money(invoice.amount_due_minor, invoice.currency),
         "allowed_moves": PaymentFailureLifecycle.allowed(failure, read.now),
     }

@@ -15,9 +15,9 @@ from thenga.domains.billing.api.payments import (
 )
 from thenga.domains.billing.lifecycles import PaymentMethodLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import method_setup, payment_methods, retries
-from thenga.domains.billing.services.account_lock import AccountParked
-from thenga.domains.billing.services.providers import ProviderNotAllowed
+from thenga.domains.billing.services import dunning, payments
+from thenga.domains.billing.services.customer import AccountParked
+from thenga.domains.billing.services.payments import ProviderNotAllowed
 from thenga.domains.billing.tables import Account, MethodKind, MethodStatus, PaymentMethod
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -74,7 +74,7 @@ async def add_payment_method(
 ) -> PaymentView:
     """Add a card. One rand is charged to learn it and stays as credit; the method is there once
     that payment has succeeded."""
-    payment = await method_setup.add(
+    payment = await payments.add_method(
         work, account_id, provider=body.provider, return_url=body.return_url
     )
     return view_of(payment, work.now)
@@ -88,8 +88,8 @@ async def list_payment_methods(
 ) -> PageOf[PaymentMethodView]:
     """The ways to pay that are on file; those that were taken away are not shown."""
     await read.get(Account, account_id)
-    found = await payment_methods.list_all(read, account_id, page)
-    default = await payment_methods.default_of(read, account_id)
+    found = await payments.list_methods(read, account_id, page)
+    default = await payments.default_method(read, account_id)
     shown = {one.id: await _view(read, one, default) for one in found.items}
     return PageOf[PaymentMethodView].of(found, lambda method: shown[method.id])
 
@@ -101,8 +101,8 @@ async def make_default_payment_method(
     method_id: MethodId, work: Annotated[Work, writes(Permission.PAYMENT_METHOD_MANAGE)]
 ) -> PaymentMethodView:
     """Charge this one from now on; what is still owed is tried with it at once."""
-    method = await payment_methods.prefer(work, method_id)
-    await retries.new_method(work, method)
+    method = await payments.set_default_method(work, method_id)
+    await dunning.retry_with_new_method(work, method)
     return await _view(work, method, method)
 
 
@@ -111,7 +111,7 @@ async def remove_payment_method(
     method_id: MethodId, work: Annotated[Work, writes(Permission.PAYMENT_METHOD_MANAGE)]
 ) -> Response:
     """Take a way to pay away; its token is forgotten. `needed` says beforehand what that means."""
-    await payment_methods.revoke(work, method_id)
+    await payments.revoke_method(work, method_id)
     return Response(status_code=204)
 
 
@@ -120,9 +120,9 @@ async def _view(
 ) -> PaymentMethodView:
     is_default = default is not None and default.id == method.id
     values = method.__dict__ | {
-        "status": payment_methods.status_at(method, read.now),
+        "status": payments.method_status(method, read.now),
         "is_default": is_default,
-        "needed": is_default and await payment_methods.is_needed(read, method),
+        "needed": is_default and await payments.is_method_needed(read, method),
         "allowed_moves": PaymentMethodLifecycle.allowed(method, read.now),
     }
     return PaymentMethodView.model_validate(values)

@@ -11,16 +11,16 @@ from pydantic import Field
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import charging, confirming, payments
-from thenga.domains.billing.services.account_lock import AccountParked
+from thenga.domains.billing.services import payments, settlement
 from thenga.domains.billing.services.acting import act_for
+from thenga.domains.billing.services.customer import AccountParked
 from thenga.domains.billing.services.payments import (
-    How,
+    PaymentChoice,
     PaymentInProgress,
     PaymentMethodRequired,
+    ProviderNotAllowed,
     RetryLimit,
 )
-from thenga.domains.billing.services.providers import ProviderNotAllowed
 from thenga.domains.billing.tables import (
     DisputeStatus,
     Payment,
@@ -195,12 +195,12 @@ class PaymentWhole(PaymentView):
 
 def values_of(payment: Payment, now: datetime) -> dict[str, Any]:
     """The fields of a payment as time has made it, before any sweep."""
-    over = charging.is_over(payment, now)
+    over = payments.is_payment_expired(payment, now)
     return payment.__dict__ | {
         "amount": payment.amount,
         "status": PaymentStatus.EXPIRED if over else payment.status,
         "next_action": None if over else payment.next_action,
-        "failure": payments.told_failure(payment.failure),
+        "failure": payments.describe_failure(payment.failure),
         "fee_amount": Money(payment.fee_minor, payment.currency),
         "refunded_amount": Money(payment.refunded_minor, payment.currency),
         "allowed_moves": [] if over else PaymentLifecycle.allowed(payment, now),
@@ -242,8 +242,8 @@ async def pay_invoice(
     A provider is asked for its page after this answer: while the payment is `created`, read it at
     `Location` once a second until `nextAction` says what to do.
     """
-    how = How(body.payment_method_id, body.provider, body.return_url)
-    payment, new = await payments.pay(work, invoice_id=body.invoice_id, how=how)
+    how = PaymentChoice(body.payment_method_id, body.provider, body.return_url)
+    payment, new = await payments.pay_invoice(work, invoice_id=body.invoice_id, how=how)
     view = view_of(payment, work.now)
     return view if new else Response(to_json(view), media_type="application/json")
 
@@ -261,7 +261,7 @@ async def list_payments(
 ) -> PageOf[PaymentView]:
     """Every attempt to collect money, with how it ended."""
     await act_for(read, organization_id)
-    found = await payments.list_all(
+    found = await payments.list_payments(
         read,
         page,
         status=status,
@@ -279,7 +279,7 @@ async def get_payment(
 ) -> PaymentWhole:
     """A payment: what the customer does next, and what the provider said of it."""
     payment = await read.get(Payment, payment_id)
-    said = await payments.statements_of(read, payment.id)
+    said = await payments.reports_of(read, payment.id)
     values = values_of(payment, read.now) | {
         "statements": [ProviderStatementView.of(one) for one in said]
     }
@@ -296,7 +296,7 @@ async def confirm_payment(
     work: Annotated[Work, writes(Permission.PAYMENT_CONFIRM)],
 ) -> PaymentView:
     """Say that a bank transfer is on the account. Operators of the platform do this."""
-    payment = await confirming.confirm(
+    payment = await settlement.confirm_transfer(
         work,
         payment_id,
         bank_reference=body.bank_reference,

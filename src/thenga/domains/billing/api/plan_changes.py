@@ -10,24 +10,26 @@ from thenga.domains.billing.api.subscription_views import PeriodView, Subscripti
 from thenga.domains.billing.api.subscriptions import SubscriptionId
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import plan_changes, subscription_clock, subscriptions
-from thenga.domains.billing.services.account_lock import AccountParked
-from thenga.domains.billing.services.invoices import TaxDataMissing
+from thenga.domains.billing.services import plan_changes, subscriptions
+from thenga.domains.billing.services.catalogue import PlanNotAvailable
+from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
 from thenga.domains.billing.services.payments import (
     PaymentInProgress,
     PaymentMethodRequired,
     RetryLimit,
 )
 from thenga.domains.billing.services.plan_changes import (
+    ChangePreview,
+    ChangeRequest,
     ChangeToday,
+    Direction,
+    Effective,
     PaymentOverdue,
     QuoteChanged,
     SubscriptionPaused,
+    preview_change,
 )
-from thenga.domains.billing.services.plan_previews import Preview, preview
-from thenga.domains.billing.services.plan_quotes import Direction, Effective, Wanted
-from thenga.domains.billing.services.plans import PlanNotAvailable
-from thenga.domains.billing.services.tax import Taxed
+from thenga.domains.billing.services.pricing import Taxed
 from thenga.domains.billing.tables import Interval, Subscription
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -58,8 +60,8 @@ class ChangePlan(Body):
     ] = None
 
     @property
-    def wanted(self) -> Wanted:
-        return Wanted(self.plan_code, self.interval, self.effective)
+    def wanted(self) -> ChangeRequest:
+        return ChangeRequest(self.plan_code, self.interval, self.effective)
 
     @property
     def expected(self) -> Money | None:
@@ -117,7 +119,7 @@ class PreviewView(View):
     over_limits: list[OverLimit]
 
     @classmethod
-    def of(cls, shown: Preview) -> "PreviewView":
+    def of(cls, shown: ChangePreview) -> "PreviewView":
         quoted, change, priced = shown.quoted, shown.quoted.change, shown.quoted.priced
         now = change.effective is Effective.NOW
         return cls(
@@ -157,8 +159,8 @@ async def change_plan(
     Where something is due the plan changes when it is paid: `pendingChange` waits 23 hours, then
     it lapses and nothing has changed. While trialing only the plan that is tried changes.
     """
-    held = await subscription_clock.held(work, subscription_id)
-    changed = await plan_changes.request(work, held, body.wanted, expected_due=body.expected)
+    held = await subscriptions.lock_subscription(work, subscription_id)
+    changed = await plan_changes.request_change(work, held, body.wanted, expected_due=body.expected)
     return await view(work, changed)
 
 
@@ -179,8 +181,10 @@ async def preview_plan_change(
     What the change itself would be refused for is refused here. In a trial it costs nothing.
     """
     known = await read.get(Subscription, subscription_id)
-    seen = await subscriptions.seen(read, known)
-    return PreviewView.of(await preview(read, seen.row, body.wanted, expected_due=body.expected))
+    seen = await subscriptions.as_of_now(read, known)
+    return PreviewView.of(
+        await preview_change(read, seen.row, body.wanted, expected_due=body.expected)
+    )
 
 
 @router.post(
@@ -192,5 +196,5 @@ async def withdraw_plan_change(
     work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
 ) -> SubscriptionView:
     """Take back a change that has not been made; its draft is discarded."""
-    held = await subscription_clock.held(work, subscription_id)
-    return await view(work, await plan_changes.withdraw(work, held))
+    held = await subscriptions.lock_subscription(work, subscription_id)
+    return await view(work, await plan_changes.withdraw_change(work, held))

@@ -13,9 +13,8 @@ from thenga.domains.billing.api.terms import (
     stored_entitlement,
 )
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import plan_migrations, plan_versions, sellers
-from thenga.domains.billing.services.plan_migrations import Planned
-from thenga.domains.billing.services.plan_versions import EffectiveTooEarly
+from thenga.domains.billing.services import plan_admin, pricing
+from thenga.domains.billing.services.plan_admin import EffectiveTooEarly, PlannedMigration
 from thenga.domains.billing.tables import PlanKind, PlanVersion
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
@@ -102,7 +101,7 @@ class MigrationView(View):
         return f"{PREFIX}/billing/plans/{self.plan_code}?version={self.from_version}"
 
     @classmethod
-    def of(cls, planned: Planned) -> "MigrationView":
+    def of(cls, planned: PlannedMigration) -> "MigrationView":
         return cls(
             plan_code=planned.left.plan_code,
             from_version=planned.left.plan_version,
@@ -117,7 +116,7 @@ async def create_plan(
     body: CreatePlan, work: Annotated[Work, writes(Permission.PLAN_MANAGE)]
 ) -> PlanView:
     """Write a new plan. It is a draft: nobody sees it until another operator publishes it."""
-    made = await plan_versions.create(work, fields=_fields(body))
+    made = await plan_admin.create_plan(work, fields=_fields(body))
     return await _view(work, made)
 
 
@@ -130,7 +129,7 @@ async def draft_plan_version(
     plan_code: PlanCode, body: DraftVersion, work: Annotated[Work, writes(Permission.PLAN_MANAGE)]
 ) -> PlanView:
     """Write a new version of a plan, whole. Who has an earlier one keeps it."""
-    made = await plan_versions.draft(work, plan_code, fields=_fields(body))
+    made = await plan_admin.draft_version(work, plan_code, fields=_fields(body))
     return await _view(work, made)
 
 
@@ -145,7 +144,7 @@ async def change_plan_draft(
     work: Annotated[Work, writes(Permission.PLAN_MANAGE, if_match=True)],
 ) -> PlanView:
     """Change a draft. Whoever does becomes one of its authors and cannot publish it."""
-    changed = await plan_versions.change(work, plan_code, plan_version, fields=_fields(body))
+    changed = await plan_admin.change_draft(work, plan_code, plan_version, fields=_fields(body))
     return await _view(work, changed)
 
 
@@ -164,7 +163,7 @@ async def publish_plan_version(
     Nobody publishes what they wrote, and a fresh proof is asked for. The version before it ends
     on that day for new customers; who has it keeps it.
     """
-    published = await plan_versions.publish(work, plan_code, plan_version, reason=body.reason)
+    published = await plan_admin.publish_version(work, plan_code, plan_version, reason=body.reason)
     return await _view(work, published)
 
 
@@ -179,7 +178,7 @@ async def retire_plan_version(
     work: Annotated[Work, writes(Permission.PLAN_PUBLISH)],
 ) -> PlanView:
     """Close a version that is not sold any more and that no live subscription holds."""
-    retired = await plan_versions.retire(work, plan_code, plan_version, reason=body.reason)
+    retired = await plan_admin.retire_version(work, plan_code, plan_version, reason=body.reason)
     return await _view(work, retired)
 
 
@@ -198,7 +197,7 @@ async def migrate_plan_version(
 
     The day is at least 30 days away, so that everybody sees the new price before it is charged.
     """
-    planned = await plan_migrations.plan(
+    planned = await plan_admin.plan_migration(
         work,
         plan_code,
         plan_version,
@@ -222,5 +221,5 @@ def _fields(body: CreatePlan | DraftVersion | ChangeDraft) -> dict[str, Any]:
 
 
 async def _view(work: Work, version: PlanVersion) -> PlanView:
-    rate = await sellers.rate_on(work, local_day(work.now))
+    rate = await pricing.vat_rate_on(work, local_day(work.now))
     return PlanView.of(version, now=work.now, rate_pct=rate, reader_id=work.actor.id)

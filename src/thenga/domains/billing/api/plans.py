@@ -12,9 +12,8 @@ from pydantic import Field
 from thenga.domains.billing.api.terms import EntitlementView, PriceView
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import plans, sellers
-from thenga.domains.billing.services.entitlement_types import Entitlement, written
-from thenga.domains.billing.services.plans import AnyPlan
+from thenga.domains.billing.services import catalogue, pricing
+from thenga.domains.billing.services.catalogue import AnyPlan, Entitlement, serialize_entitlements
 from thenga.domains.billing.tables import Interval, PlanKind, PlanStatus, PlanVersion
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
@@ -100,7 +99,7 @@ class PlanView(Stored):
             **plan.__dict__,
             "prices": [PriceView.of(one, rate_pct) for one in plan.prices],
             "entitlements": [EntitlementView.model_validate(one) for one in plan.entitlements],
-            "status": plans.status_on(plan, local_day(now)),
+            "status": catalogue.plan_status_on(plan, local_day(now)),
             "live_subscriptions": getattr(plan, "live_subscriptions", None),
             "compared_to": compared_to,
             "allowed_moves": _moves(plan, now, reader_id),
@@ -118,7 +117,9 @@ def _moves(plan: AnyPlan, now: datetime, reader_id: UUID | None) -> list[Allowed
 
 def comparison(here: AnyPlan, there: AnyPlan) -> ComparisonView:
     """Prices and entitlements of two versions side by side."""
-    found = [(one, plans.price_of(here, one), plans.price_of(there, one)) for one in Interval]
+    found = [
+        (one, catalogue.price_of(here, one), catalogue.price_of(there, one)) for one in Interval
+    ]
     return ComparisonView(
         plan_code=there.plan_code,
         plan_version=there.plan_version,
@@ -131,13 +132,13 @@ def comparison(here: AnyPlan, there: AnyPlan) -> ComparisonView:
             DifferenceView(
                 key=one.key, change=one.change, here=_shown(one.here), there=_shown(one.there)
             )
-            for one in plans.difference(here, there)
+            for one in catalogue.compare_plans(here, there)
         ],
     )
 
 
 def _shown(one: Entitlement | None) -> EntitlementView | None:
-    return None if one is None else EntitlementView.model_validate(written([one])[0])
+    return None if one is None else EntitlementView.model_validate(serialize_entitlements([one])[0])
 
 
 @router.get("/billing/plans")
@@ -150,8 +151,8 @@ async def list_plans(
 ) -> PageOf[PlanView]:
     """The plans that are sold, with their prices. Operators see every version, drafts too."""
     today = local_day(read.now)
-    found = await plans.list_all(read, page, kind=kind, interval=interval, on=at, today=today)
-    rate = await sellers.rate_on(read, at or today) if found.items else None
+    found = await catalogue.list_plans(read, page, kind=kind, interval=interval, on=at, today=today)
+    rate = await pricing.vat_rate_on(read, at or today) if found.items else None
     now, me = read.now, read.actor.id
     return PageOf[PlanView].of(
         found, lambda plan: PlanView.of(plan, now=now, rate_pct=rate, reader_id=me)
@@ -172,12 +173,12 @@ async def get_plan(
 ) -> PlanView:
     """One plan with its prices and limits. Earlier versions stay readable by their number."""
     today = local_day(read.now)
-    plan = await plans.get(read, plan_code, number=version, today=today)
+    plan = await catalogue.get_plan(read, plan_code, number=version, today=today)
     beside = None
     if compared_to is not None:
-        other = await plans.get(read, compared_to, number=None, today=today)
+        other = await catalogue.get_plan(read, compared_to, number=None, today=today)
         beside = comparison(plan, other)
-    rate = await sellers.rate_on(read, today)
+    rate = await pricing.vat_rate_on(read, today)
     return PlanView.of(
         plan, now=read.now, rate_pct=rate, reader_id=read.actor.id, compared_to=beside
     )

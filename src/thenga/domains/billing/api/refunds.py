@@ -10,8 +10,8 @@ from thenga.domains.billing.api.payments import PaymentId
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import RefundLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import refunds
-from thenga.domains.billing.services.credit_notes import CreditExceeds
+from thenga.domains.billing.services import payments
+from thenga.domains.billing.services.invoicing import CreditExceeds
 from thenga.domains.billing.tables import Refund, RefundStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -60,7 +60,9 @@ async def refund_payment(
     work: Annotated[Work, writes(Permission.PAYMENT_REFUND)],
 ) -> RefundView:
     """Pay credit back through the provider that brought it. Operators of the platform do this."""
-    refund = await refunds.request(work, payment_id, amount=body.amount.money, reason=body.reason)
+    refund = await payments.request_refund(
+        work, payment_id, amount=body.amount.money, reason=body.reason
+    )
     return _view(work, refund)
 
 

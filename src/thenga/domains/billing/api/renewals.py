@@ -8,10 +8,10 @@ from fastapi import Path
 from pydantic import Field
 
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import configuration, sellers, subscriptions, tax, upcoming
-from thenga.domains.billing.services.invoices import DraftLine
-from thenga.domains.billing.services.plans import PlanNotAvailable
-from thenga.domains.billing.services.upcoming import Expected, Outlook, RenewalState
+from thenga.domains.billing.services import catalogue, pricing, subscriptions
+from thenga.domains.billing.services.catalogue import PlanNotAvailable
+from thenga.domains.billing.services.invoicing import DraftLine
+from thenga.domains.billing.services.subscriptions import NextInvoice, RenewalForecast, RenewalState
 from thenga.domains.billing.tables import (
     Interval,
     LineKind,
@@ -105,7 +105,7 @@ class RenewalView(View):
     ]
 
     @classmethod
-    def of(cls, seen: Outlook) -> "RenewalView":
+    def of(cls, seen: RenewalForecast) -> "RenewalView":
         wanted, goes_on = seen.expected, seen.state is not RenewalState.NOT_RENEWING
         shown = wanted if goes_on else None
         return cls(
@@ -148,7 +148,7 @@ async def get_renewal(
 ) -> RenewalView:
     """When the subscription renews, what that costs, and what stands in its way."""
     row = await _seen(read, subscription_id)
-    return RenewalView.of(await upcoming.outlook(read, row, subscriptions.to_renew(row)))
+    return RenewalView.of(await subscriptions.forecast(read, row, subscriptions.as_renewed(row)))
 
 
 @router.get(
@@ -159,28 +159,30 @@ async def get_upcoming_invoice(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)]
 ) -> UpcomingInvoiceView:
     """The next invoice to the cent, with what was used beyond the plan until now."""
-    subscription = subscriptions.to_renew(await _seen(read, subscription_id))
-    if not upcoming.renews(subscription):
+    subscription = subscriptions.as_renewed(await _seen(read, subscription_id))
+    if not subscriptions.renews(subscription):
         raise not_possible(
             "Nothing is billed next: this subscription does not renew, or is not paid yet.",
             status=subscription.status,
             operation="upcoming-invoice",
             allowed=[],
         )
-    return await _invoice(read, subscription, await upcoming.expected(read, subscription))
+    return await _invoice(read, subscription, await subscriptions.next_invoice(read, subscription))
 
 
 async def _seen(read: Reader, subscription_id: UUID) -> Subscription:
     """As time has made it by now, before any sweep."""
-    return (await subscriptions.seen(read, await read.get(Subscription, subscription_id))).row
+    return (await subscriptions.as_of_now(read, await read.get(Subscription, subscription_id))).row
 
 
 async def _invoice(
-    read: Reader, subscription: Subscription, wanted: Expected
+    read: Reader, subscription: Subscription, wanted: NextInvoice
 ) -> UpcomingInvoiceView:
-    seller_code = await configuration.in_force(read, "billing.seller", local_day(read.now))
-    seller = await sellers.in_force(read, seller_code, wanted.period.start)
-    taxed = tax.inside(wanted.gross, await sellers.rate(read, seller, wanted.period.start))
+    seller_code = await catalogue.setting(read, "billing.seller", local_day(read.now))
+    seller = await pricing.seller_on(read, seller_code, wanted.period.start)
+    taxed = pricing.split_vat(
+        wanted.gross, await pricing.seller_vat_rate(read, seller, wanted.period.start)
+    )
     return UpcomingInvoiceView(
         subscription_id=subscription.id,
         issue_date=wanted.period.start,

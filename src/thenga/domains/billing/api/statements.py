@@ -10,7 +10,7 @@ from pydantic import Field
 
 from thenga.domains.billing.api.accounts import AccountId
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import statements
+from thenga.domains.billing.services import ledger
 from thenga.domains.billing.tables import Account, EntryKind
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
@@ -76,7 +76,7 @@ async def get_billing_statement(
     account = await read.get(Account, account_id)
     last = until or local_day(read.now)
     first = since or last - relativedelta(years=1) + relativedelta(days=1)
-    draw_up = statements.draw_up_whole if as_csv else statements.draw_up
+    draw_up = ledger.whole_statement if as_csv else ledger.statement_page
     made = await draw_up(read, page, since=first, until=last, currency=account.currency)
     if as_csv:
         return _file(made, f"statement-{first}-{last}")
@@ -91,7 +91,7 @@ async def get_billing_statement(
     )
 
 
-def _file(made: statements.Statement, name: str) -> Response:
+def _file(made: ledger.Statement, name: str) -> Response:
     return csv_file(
         name,
         _HEADER,

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import subscriptions
-from thenga.domains.billing.services.periods import Period
-from thenga.domains.billing.services.subscriptions import Seen
+from thenga.domains.billing.services.pricing import Period
+from thenga.domains.billing.services.subscriptions import CurrentSubscription
 from thenga.domains.billing.tables import (
     Access,
     Interval,
@@ -121,7 +121,7 @@ class SubscriptionView(Stored):
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def values(cls, seen: Seen, now: datetime) -> dict[str, Any]:
+    def values(cls, seen: CurrentSubscription, now: datetime) -> dict[str, Any]:
         """The fields of the view."""
         row = seen.row
         period = None
@@ -139,5 +139,5 @@ class SubscriptionView(Stored):
 
 async def view(read: Reader, subscription: Subscription) -> SubscriptionView:
     """The subscription as it is now, whether a sweep has been there or not."""
-    seen = await subscriptions.seen(read, subscription)
+    seen = await subscriptions.as_of_now(read, subscription)
     return SubscriptionView.shown(SubscriptionView.values(seen, read.now))

@@ -11,21 +11,19 @@ from thenga.domains.billing.api.payments import NEXT_ACTION, NextActionView
 from thenga.domains.billing.api.plans import Code
 from thenga.domains.billing.api.subscription_views import SubscriptionView, view
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import pausing, subscription_clock, subscriptions
-from thenga.domains.billing.services.account_lock import AccountParked
+from thenga.domains.billing.services import subscriptions
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.invoices import TaxDataMissing
-from thenga.domains.billing.services.pauses import PauseLimit
+from thenga.domains.billing.services.catalogue import PlanNotAvailable
+from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
 from thenga.domains.billing.services.payments import (
-    How,
+    PaymentChoice,
     PaymentInProgress,
     PaymentMethodRequired,
+    ProviderNotAllowed,
     RetryLimit,
 )
 from thenga.domains.billing.services.plan_changes import PaymentOverdue
-from thenga.domains.billing.services.plans import PlanNotAvailable
-from thenga.domains.billing.services.providers import ProviderNotAllowed
-from thenga.domains.billing.services.subscriptions import Bought
+from thenga.domains.billing.services.subscriptions import PauseLimit, Purchase
 from thenga.domains.billing.tables import (
     Interval,
     Payment,
@@ -100,8 +98,8 @@ class BoughtView(SubscriptionView):
     payment: Annotated[PaymentToMake | None, Field(description="None where nothing is due.")]
 
     @classmethod
-    async def of(cls, work: Work, bought: Bought) -> "BoughtView":
-        seen = await subscriptions.seen(work, bought.subscription)
+    async def of(cls, work: Work, bought: Purchase) -> "BoughtView":
+        seen = await subscriptions.as_of_now(work, bought.subscription)
         paid = {
             "invoice_id": bought.invoice and bought.invoice.id,
             "payment": bought.payment and PaymentToMake.of(bought.payment),
@@ -127,8 +125,8 @@ async def buy_subscription(
 
     Not paid within 23 hours it falls away and leaves no document; a new purchase takes its place.
     """
-    how = How(body.payment_method_id, body.provider, body.return_url)
-    bought = await subscriptions.buy(
+    how = PaymentChoice(body.payment_method_id, body.provider, body.return_url)
+    bought = await subscriptions.buy_plan(
         work, plan_code=body.plan_code, interval=body.interval, how=how
     )
     return await BoughtView.of(work, bought)
@@ -147,7 +145,9 @@ async def list_subscriptions(
 ) -> PageOf[SubscriptionView]:
     """The subscriptions of the organization, those that are over as well."""
     await act_for(read, organization_id)
-    found = await subscriptions.list_all(read, page, status=status, plan_code=plan_code, kind=kind)
+    found = await subscriptions.list_subscriptions(
+        read, page, status=status, plan_code=plan_code, kind=kind
+    )
     shown = {one.id: await view(read, one) for one in found.items}
     return PageOf[SubscriptionView].of(found, lambda one: shown[one.id])
 
@@ -176,8 +176,10 @@ async def pause_subscription(
 
     While it is paused everything can be read. It resumes by itself, and you are told before.
     """
-    held = await subscription_clock.held(work, subscription_id)
-    return await view(work, await pausing.pause(work, held, resume_on=body.resume_on))
+    held = await subscriptions.lock_subscription(work, subscription_id)
+    return await view(
+        work, await subscriptions.pause_subscription(work, held, resume_on=body.resume_on)
+    )
 
 
 @router.post(
@@ -188,5 +190,7 @@ async def resume_subscription(
     work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
 ) -> SubscriptionView:
     """Go on today; the paid period ends as many days later as were left."""
-    held = await subscription_clock.held(work, subscription_id)
-    return await view(work, await pausing.resume(work, held, on=local_day(work.now)))
+    held = await subscriptions.lock_subscription(work, subscription_id)
+    return await view(
+        work, await subscriptions.resume_subscription(work, held, on=local_day(work.now))
+    )

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from thenga.domains.billing.services import tax
+from thenga.domains.billing.services import pricing
 from thenga.domains.billing.tables import Interval
 from thenga.kernel.fields import decimal, matching, whole
 from thenga.kernel.http.bodies import Body, View
@@ -88,7 +88,7 @@ class PriceView(View):
 
     @classmethod
     def of(cls, stored: dict[str, Any], rate_pct: Decimal | None) -> "PriceView":
-        taxed = tax.inside(Money(stored["grossMinor"], stored["currency"]), rate_pct)
+        taxed = pricing.split_vat(Money(stored["grossMinor"], stored["currency"]), rate_pct)
         return cls(
             interval=Interval(stored["interval"]),
             gross=taxed.gross,

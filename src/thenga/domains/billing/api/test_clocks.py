@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field
 
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import test_clocks
-from thenga.domains.billing.services.test_clocks import ClockBackwards, NotASandbox
+from thenga.domains.billing.services import accounts
+from thenga.domains.billing.services.accounts import ClockBackwards, NotASandbox
 from thenga.domains.billing.tables import TestClock
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -63,7 +63,7 @@ async def get_test_clock(
     read: Annotated[Reader, reads(Permission.TEST_CLOCK_ADVANCE)],
 ) -> TestClockView:
     """How late it is in this sandbox, and how far a jump has come."""
-    return TestClockView.of(read, await test_clocks.current(read))
+    return TestClockView.of(read, await accounts.current(read))
 
 
 @router.post(
@@ -79,4 +79,4 @@ async def advance_test_clock(
     The jump stops wherever something is due, and that happens at its own instant: 400 days are 13
     renewals on their own dates. All domains follow the clock.
     """
-    return TestClockView.of(work, await test_clocks.advance(work, to=body.to))
+    return TestClockView.of(work, await accounts.advance(work, to=body.to))

@@ -14,26 +14,18 @@ from thenga.domains.billing.api.subscriptions import PaymentToMake, Provider, Re
 from thenga.domains.billing.api.terms import PriceView
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import (
-    conversions,
-    payment_methods,
-    sellers,
-    trial_calendar,
-    trials,
-)
-from thenga.domains.billing.services.account_lock import AccountParked
+from thenga.domains.billing.services import payments, pricing, trials
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.conversions import When
-from thenga.domains.billing.services.invoices import TaxDataMissing
+from thenga.domains.billing.services.catalogue import PlanNotAvailable
+from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
 from thenga.domains.billing.services.payments import (
-    How,
+    PaymentChoice,
     PaymentInProgress,
     PaymentMethodRequired,
+    ProviderNotAllowed,
     RetryLimit,
 )
-from thenga.domains.billing.services.plans import PlanNotAvailable
-from thenga.domains.billing.services.providers import ProviderNotAllowed
-from thenga.domains.billing.services.trials import TrialUsed
+from thenga.domains.billing.services.trials import ConversionTime, TrialUsed
 from thenga.domains.billing.tables import (
     Interval,
     OfferedPlan,
@@ -69,9 +61,9 @@ class StartTrial(Body):
 class ConvertTrial(Body):
     interval: Annotated[Interval, Field(description="Paid by month or by year.")]
     when: Annotated[
-        When,
+        ConversionTime,
         Field(description="`trial_end` keeps the days that are left; it needs a method on file."),
-    ] = When.NOW
+    ] = ConversionTime.NOW
     payment_method_id: Annotated[UUID | None, Field(description="A method on file.")] = None
     provider: Annotated[
         Provider | None, Field(description="Or pay at this provider's page; then `returnUrl`.")
@@ -123,8 +115,8 @@ class TrialView(Stored):
         running = trial.status is TrialStatus.ACTIVE and not over
         values = trial.__dict__ | {
             "status": TrialStatus.EXPIRED if over else trial.status,
-            "ending": running and trial_calendar.is_ending(trial.notice_at, trial.ends_at, now),
-            "days_left": trial_calendar.days_left(trial.ends_at, now) if running else 0,
+            "ending": running and trials.is_ending(trial.notice_at, trial.ends_at, now),
+            "days_left": trials.days_left(trial.ends_at, now) if running else 0,
             "ended_at": trial.ends_at if over else trial.ended_at,
             "conversion": [PriceView.of(one, chosen.rate_pct) for one in plan.prices],
             "chosen_interval": chosen.interval,
@@ -143,7 +135,7 @@ async def start_trial(
     body: StartTrial, work: Annotated[Work, writes(Permission.TRIAL_CREATE)]
 ) -> TrialView:
     """Try a whole plan for fourteen days, once, without a card. It ends by itself."""
-    trial = await trials.start(work, plan_code=body.plan_code)
+    trial = await trials.start_trial(work, plan_code=body.plan_code)
     return await _view(work, trial)
 
 
@@ -155,7 +147,7 @@ async def list_trials(
 ) -> PageOf[TrialView]:
     """The trial of the organization: a list of one, or of none before it has begun."""
     await act_for(read, organization_id)
-    found = await trials.list_all(read, page)
+    found = await trials.list_trials(read, page)
     shown = {one.id: await _view(read, one) for one in found.items}
     return PageOf[TrialView].of(found, lambda trial: shown[trial.id])
 
@@ -187,8 +179,8 @@ async def convert_trial(
     charged before. Paid at a provider, its page is in `payment.nextAction` as soon as the provider
     has answered: read `payment.path` once a second while the payment is `created`.
     """
-    how = How(body.payment_method_id, body.provider, body.return_url)
-    trial, payment = await conversions.convert(
+    how = PaymentChoice(body.payment_method_id, body.provider, body.return_url)
+    trial, payment = await trials.convert(
         work, trial_id, interval=body.interval, how=how, when=body.when
     )
     shown = await _view(work, trial)
@@ -201,7 +193,7 @@ async def cancel_trial(
     trial_id: TrialId, work: Annotated[Work, writes(Permission.TRIAL_CANCEL)]
 ) -> TrialView:
     """End the trial now. There is no second one."""
-    return await _view(work, await trials.cancel(work, trial_id))
+    return await _view(work, await trials.cancel_trial(work, trial_id))
 
 
 async def _view(read: Reader, trial: Trial) -> TrialView:
@@ -210,7 +202,7 @@ async def _view(read: Reader, trial: Trial) -> TrialView:
     goes_on = subscription.cancel_at is None
     chosen = Chosen(
         interval=Interval(subscription.interval) if subscription.interval and goes_on else None,
-        on_file=await payment_methods.method_of(read, subscription) is not None,
-        rate_pct=await sellers.rate_on(read, local_day(read.now)),
+        on_file=await payments.method_of(read, subscription) is not None,
+        rate_pct=await pricing.vat_rate_on(read, local_day(read.now)),
     )
     return TrialView.of(trial, plan, chosen, now=read.now)

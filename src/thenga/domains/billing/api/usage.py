@@ -14,9 +14,9 @@ from thenga.domains.billing.api.entitlements import SubscriptionId
 from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.api.trials import OfOrganization
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import reservations, usage, usage_pictures
+from thenga.domains.billing.services import usage
 from thenga.domains.billing.services.acting import act_for
-from thenga.domains.billing.services.usage_pictures import Picture, Use, UseState
+from thenga.domains.billing.services.usage import MeterUsage, UsageState, UsageSummary
 from thenga.domains.billing.tables import (
     MeterKind,
     Operation,
@@ -75,14 +75,14 @@ class UsageBody(Body):
     ] = "add"
 
     @property
-    def entry(self) -> usage.Entry:
+    def entry(self) -> usage.UsageEntry:
         subject = None if self.subject is None else self.subject.model_dump()
         told = (self.meter, self.key, self.quantity, self.occurred_at)
-        return usage.Entry(*told, subject, self.operation)
+        return usage.UsageEntry(*told, subject, self.operation)
 
 
 class RecordUsage(Body):
-    records: Annotated[list[UsageBody], Field(min_length=1, max_length=usage.MOST)]
+    records: Annotated[list[UsageBody], Field(min_length=1, max_length=usage.MAX_ENTRIES)]
 
 
 class OutcomeView(TypedDict):
@@ -128,12 +128,12 @@ class UseView(View):
     limit: Annotated[int | None, Field(description="Null is no limit.")]
     remaining: int | None
     percent: int | None
-    state: UseState
+    state: UsageState
     overage: Annotated[Money, Field(description="What is above the included costs so far.")]
     projected: Annotated[int | None, Field(description="At the end of the month, if it goes on.")]
 
     @classmethod
-    def of(cls, use: Use) -> "UseView":
+    def of(cls, use: MeterUsage) -> "UseView":
         return cls.model_validate(use)
 
 
@@ -145,7 +145,7 @@ class MonthView(View):
     meters: list[UseView]
 
     @classmethod
-    def of(cls, picture: Picture) -> "MonthView":
+    def of(cls, picture: UsageSummary) -> "MonthView":
         return cls(
             month_start=picture.month.start,
             month_end=picture.month.end,
@@ -225,7 +225,7 @@ async def record_usage(
 
     Instead of 600 calls a minute a reporter has 60 a second.
     """
-    made = await usage.record(work, [one.entry for one in body.records])
+    made = await usage.record_usage(work, [one.entry for one in body.records])
     return ReceiptView.of(body.records, made)
 
 
@@ -238,7 +238,7 @@ async def get_usage(
     ] = None,
 ) -> MonthView:
     """What was used in a month, meter by meter, and what it will come to."""
-    return MonthView.of(await usage_pictures.of(read, subscription_id, month))
+    return MonthView.of(await usage.summarize(read, subscription_id, month))
 
 
 @router.get("/billing/usage-records")
@@ -253,7 +253,7 @@ async def list_usage_records(
 ) -> PageOf[UsageRecordView]:
     """Every record as it was reported, for 13 months."""
     await act_for(read, organization_id)
-    found = await usage.list_all(
+    found = await usage.list_records(
         read,
         page,
         meter=meter,
@@ -275,7 +275,7 @@ async def reserve_usage(
 ) -> ReservationView | Response:
     """Make sure of room before something costly begins. The same key is one reservation; one whose
     time is over holds nothing, so it is held anew or refused."""
-    made, new = await reservations.reserve(
+    made, new = await usage.reserve_usage(
         work,
         meter=body.meter,
         quantity=body.quantity,
@@ -296,5 +296,5 @@ async def settle_reservation(
     work: Annotated[Work, writes(Permission.USAGE_RECORD)],
 ) -> ReservationView:
     """Book what was really used; the rest of the reservation is free again."""
-    settled, _ = await reservations.settle(work, key, body.quantity)
+    settled, _ = await usage.settle_reservation(work, key, body.quantity)
     return ReservationView.of(settled, work.now)

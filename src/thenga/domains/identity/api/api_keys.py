@@ -11,7 +11,7 @@ from thenga.domains.identity.lifecycles import ApiKeyLifecycle
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import api_keys
 from thenga.domains.identity.services.api_keys import Minted, ScopeUnfit
-from thenga.domains.identity.services.rights import GrantAboveOwn
+from thenga.domains.identity.services.roles import GrantAboveOwn
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from thenga.domains.identity.api.sessions import SessionView
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import auth, names
+from thenga.domains.identity.services import accounts, auth
 from thenga.domains.identity.services.auth import (
     FactorNeeded,
     HalfSignedIn,
@@ -18,7 +18,7 @@ from thenga.domains.identity.services.auth import (
     SignedIn,
     SignInRefused,
 )
-from thenga.domains.identity.services.sessions import Started
+from thenga.domains.identity.services.sessions import StartedSession
 from thenga.domains.identity.tables import FactorKind
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RateLimited, SessionExpired, SessionRevoked
@@ -113,7 +113,7 @@ class SignedInView(View):
     ] = None
 
     @classmethod
-    def of(cls, signed_in: SignedIn | Started, now: datetime) -> "SignedInView":
+    def of(cls, signed_in: SignedIn | StartedSession, now: datetime) -> "SignedInView":
         return cls(
             session=SessionView.of(signed_in.session, now, current=signed_in.session.id),
             access_token=signed_in.pair.access_token,
@@ -159,7 +159,7 @@ async def register(
 
     Nothing tells whether the address is known. Three letters an hour go to one address.
     """
-    await shared.limits.hit(shared.rules.mail_account, names.limit_key(work, body.email))
+    await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
     await auth.register(work, email=body.email, display_name=body.display_name, locale=body.locale)
     return LinkSent()
 

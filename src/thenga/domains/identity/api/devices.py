@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Path, Response
 
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import devices
+from thenga.domains.identity.services import sessions
 from thenga.domains.identity.tables import KnownDevice
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -42,7 +42,7 @@ async def list_devices(
     """The devices you signed in from during the last ninety days."""
     if user_id != read.actor.id:
         raise NotFound()
-    return PageOf[DeviceView].of(await devices.list_own(read, page), DeviceView.of)
+    return PageOf[DeviceView].of(await sessions.list_devices(read, page), DeviceView.of)
 
 
 @router.delete("/identity/users/{userId}/devices/{deviceId}", status_code=204)
@@ -52,5 +52,5 @@ async def forget_device(
     """Forget a device: its next sign-in is that of a stranger. End its session apart."""
     if user_id != work.actor.id:
         raise NotFound()
-    await devices.forget(work, device_id)
+    await sessions.forget_device(work, device_id)
     return Response(status_code=204)

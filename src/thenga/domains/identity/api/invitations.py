@@ -25,7 +25,7 @@ from thenga.domains.identity.services.invitations import (
     InvitationVoid,
     OtherAddress,
 )
-from thenga.domains.identity.services.rights import GrantAboveOwn
+from thenga.domains.identity.services.roles import GrantAboveOwn
 from thenga.domains.identity.tables import Invitation, InvitationStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader

@@ -21,8 +21,7 @@ from thenga.domains.identity.api.shapes import (
 from thenga.domains.identity.lifecycles import MembershipLifecycle
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import memberships
-from thenga.domains.identity.services.owners import LastOwner
-from thenga.domains.identity.services.rights import GrantAboveOwn, Right
+from thenga.domains.identity.services.roles import GrantAboveOwn, LastOwner, Right
 from thenga.domains.identity.tables import MembershipStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader

@@ -18,14 +18,8 @@ from thenga.domains.identity.api.shapes import (
 )
 from thenga.domains.identity.lifecycles import AssignmentLifecycle
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import (
-    permission_assignments,
-    permissions,
-    rights,
-    validity,
-)
-from thenga.domains.identity.services.permission_assignments import RoleBuiltIn
-from thenga.domains.identity.services.rights import GrantAboveOwn
+from thenga.domains.identity.services import roles
+from thenga.domains.identity.services.roles import GrantAboveOwn, RoleBuiltIn
 from thenga.domains.identity.tables import AssignmentStatus, PermissionAssignment
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -110,13 +104,13 @@ class PermissionAssignmentView(Stored):
 
     @classmethod
     def of(cls, one: PermissionAssignment, now: datetime) -> "PermissionAssignmentView":
-        status = validity.shown_status(one, now)
+        status = roles.assignment_status(one, now)
         over = status is AssignmentStatus.EXPIRED
         return cls.shown(
             one.__dict__
             | {
                 "target": TargetView(type=one.target_type, id=one.target_id),
-                "scope": ScopeView.of(rights.scope_of(one)),
+                "scope": ScopeView.of(roles.scope_of(one)),
                 "status": status,
                 "status_reason": StatusReason.of(one.status_code, one.status_text),
                 "allowed_moves": [] if over else AssignmentLifecycle.allowed(one, now),
@@ -138,7 +132,7 @@ async def list_permissions(
     ] = None,
 ) -> PageOf[PermissionView]:
     """The catalogue of permissions of all domains, in the order of their codes."""
-    found = await permissions.list_all(
+    found = await roles.list_permissions(
         read,
         page,
         domain=domain,
@@ -161,7 +155,7 @@ async def assign_permission(
     work: Annotated[Work, writes(Permission.PERMISSION_ASSIGNMENT_MANAGE)],
 ) -> PermissionAssignmentView:
     """Give or deny one permission. You give only what you hold yourself, and never to yourself."""
-    assignment = await permission_assignments.assign(
+    assignment = await roles.assign_permission(
         work,
         target_type=body.target.type,
         target_id=body.target.id,
@@ -186,7 +180,7 @@ async def list_permission_assignments(
     status: Annotated[AssignmentStatus | None, Query()] = None,
 ) -> PageOf[PermissionAssignmentView]:
     """Single permissions given and denied in the organization, ended ones too."""
-    found = await permission_assignments.list_all(
+    found = await roles.list_permission_assignments(
         read, page, target_id=target, permission=permission, status=status
     )
     now = read.now
@@ -205,7 +199,5 @@ async def revoke_permission_assignment(
     work: Annotated[Work, writes(Permission.PERMISSION_ASSIGNMENT_MANAGE)],
 ) -> PermissionAssignmentView:
     """End it. To end a deny is to give, so it asks that you hold the permission yourself."""
-    assignment = await permission_assignments.revoke(
-        work, permission_assignment_id, reason=body.reason
-    )
+    assignment = await roles.revoke_permission(work, permission_assignment_id, reason=body.reason)
     return PermissionAssignmentView.of(assignment, work.now)

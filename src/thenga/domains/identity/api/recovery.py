@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from thenga.domains.identity.api.auth import LinkSent, NewPassword, Token, by_address, by_link
-from thenga.domains.identity.services import auth, names
+from thenga.domains.identity.services import accounts, auth
 from thenga.domains.identity.services.auth import LinkSpent, PasswordWeak
 from thenga.kernel.db.work import Work
 from thenga.kernel.fields import Email
@@ -44,7 +44,7 @@ async def ask_password_reset(
     body: AskReset, work: Annotated[Work, anyone(by_address)], shared: Sharing
 ) -> LinkSent:
     """Ask for a link to set a new password. The answer is the same for every address."""
-    await shared.limits.hit(shared.rules.mail_account, names.limit_key(work, body.email))
+    await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
     await auth.ask_reset(work, email=body.email)
     return LinkSent()
 

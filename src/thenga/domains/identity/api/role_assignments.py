@@ -18,9 +18,8 @@ from thenga.domains.identity.api.shapes import (
 )
 from thenga.domains.identity.lifecycles import AssignmentLifecycle
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import platform_roles, rights, role_assignments, validity
-from thenga.domains.identity.services.owners import LastOwner
-from thenga.domains.identity.services.rights import GrantAboveOwn
+from thenga.domains.identity.services import roles
+from thenga.domains.identity.services.roles import GrantAboveOwn, LastOwner
 from thenga.domains.identity.tables import (
     AssignmentStatus,
     PlatformRoleAssignment,
@@ -80,7 +79,7 @@ class RoleAssignmentView(Stored):
     def of(
         cls, one: RoleAssignment | PlatformRoleAssignment, now: datetime
     ) -> "RoleAssignmentView":
-        status = validity.shown_status(one, now)
+        status = roles.assignment_status(one, now)
         over = status is AssignmentStatus.EXPIRED
         values = one.__dict__ | {
             "status": status,
@@ -90,7 +89,7 @@ class RoleAssignmentView(Stored):
             nothing = dict.fromkeys(_OF_MEMBERS)
             return cls.shown(values | nothing | {"scope": ScopeView.of(None)})
         reason = StatusReason.of(one.status_code, one.status_text)
-        scope = ScopeView.of(rights.scope_of(one))
+        scope = ScopeView.of(roles.scope_of(one))
         return cls.shown(values | {"user_id": None, "scope": scope, "status_reason": reason})
 
 
@@ -117,7 +116,7 @@ async def assign_role(
     You give only what you hold yourself, and never to yourself. Staff give platform roles.
     """
     if work.held_as == HeldAs.PLATFORM:
-        given = await platform_roles.assign(
+        given = await roles.assign_platform_role(
             work,
             user_id=_named(body.user_id, "userId"),
             role_code=body.role_code,
@@ -126,7 +125,7 @@ async def assign_role(
             reason=body.reason,
         )
         return RoleAssignmentView.of(given, work.now)
-    assignment = await role_assignments.assign(
+    assignment = await roles.assign_role(
         work,
         membership_id=_named(body.membership_id, "membershipId"),
         role_code=body.role_code,
@@ -150,11 +149,11 @@ async def list_role_assignments(
     """Who has which role, or had it. Staff who name no organization see the platform's roles."""
     now = read.now
     if not read.has_organization:
-        staff = await platform_roles.list_all(
+        staff = await roles.list_platform_roles(
             read, page, user_id=user_id, role_code=role_code, status=status
         )
         return PageOf[RoleAssignmentView].of(staff, lambda one: RoleAssignmentView.of(one, now))
-    found = await role_assignments.list_all(
+    found = await roles.list_role_assignments(
         read,
         page,
         membership_id=membership_id,
@@ -176,9 +175,9 @@ async def revoke_role_assignment(
 ) -> RoleAssignmentView:
     """Take a role. It counts no more from the next check on; the last owner keeps theirs."""
     if work.held_as == HeldAs.PLATFORM:
-        taken = await platform_roles.revoke(work, role_assignment_id)
+        taken = await roles.revoke_platform_role(work, role_assignment_id)
         return RoleAssignmentView.of(taken, work.now)
-    assignment = await role_assignments.revoke(work, role_assignment_id, reason=body.reason)
+    assignment = await roles.revoke_role(work, role_assignment_id, reason=body.reason)
     return RoleAssignmentView.of(assignment, work.now)
 
 

@@ -18,9 +18,7 @@ from thenga.domains.identity.api.shapes import (
 from thenga.domains.identity.lifecycles import RoleLifecycle
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import roles
-from thenga.domains.identity.services.permission_assignments import RoleBuiltIn
-from thenga.domains.identity.services.rights import GrantAboveOwn
-from thenga.domains.identity.services.roles import RoleInUse
+from thenga.domains.identity.services.roles import GrantAboveOwn, RoleBuiltIn, RoleInUse
 from thenga.domains.identity.tables import RoleStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -79,7 +77,7 @@ class RoleView(Stored):
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def of(cls, one: roles.Shown, now: datetime) -> "RoleView":
+    def of(cls, one: roles.RoleSummary, now: datetime) -> "RoleView":
         row, custom = one.row, one.custom
         values = {
             "id": row.id,
@@ -129,7 +127,7 @@ async def list_roles(
     """Built-in roles and, acting for an organization, its own; in the order of their codes."""
     if organization_id is not None:
         must_agree(organization_id, read.organization_id if read.has_organization else UUID(int=0))
-    items, after = await roles.list_all(read, page, kind=kind, audience=audience, status=status)
+    items, after = await roles.list_roles(read, page, kind=kind, audience=audience, status=status)
     now = read.now
     return PageOf[RoleView](items=[RoleView.of(one, now) for one in items], next_cursor=after)
 
@@ -139,7 +137,7 @@ async def get_role(
     role_id: RoleId, read: Annotated[Reader, reads(Permission.ROLE_READ)]
 ) -> RoleView:
     """One role: a built-in one, or one of the organization you act for."""
-    return RoleView.of(await roles.get(read, role_id), read.now)
+    return RoleView.of(await roles.get_role(read, role_id), read.now)
 
 
 @router.post(
@@ -154,7 +152,7 @@ async def make_role(
 
     An organization has at most 50 that are not retired.
     """
-    made = await roles.create(
+    made = await roles.create_role(
         work,
         code=body.code,
         name=body.name,
@@ -177,7 +175,7 @@ async def change_role(
     """Change a role. Whoever has it holds the new permissions from the next check on."""
     fields = {name: value for name, value in body.changes().items() if name != "reason"}
     return RoleView.of(
-        await roles.change(work, role_id, fields=fields, reason=body.reason), work.now
+        await roles.change_role(work, role_id, fields=fields, reason=body.reason), work.now
     )
 
 
@@ -189,7 +187,7 @@ async def activate_role(
     role_id: RoleId, body: Because, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
     """Make a draft a role that can be given."""
-    return RoleView.of(await roles.activate(work, role_id, reason=body.reason), work.now)
+    return RoleView.of(await roles.activate_role(work, role_id, reason=body.reason), work.now)
 
 
 @router.post(
@@ -199,7 +197,7 @@ async def deprecate_role(
     role_id: RoleId, body: Because, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
     """Give a role to nobody any more; who has it keeps it."""
-    return RoleView.of(await roles.deprecate(work, role_id, reason=body.reason), work.now)
+    return RoleView.of(await roles.deprecate_role(work, role_id, reason=body.reason), work.now)
 
 
 @router.post(
@@ -210,4 +208,4 @@ async def retire_role(
     role_id: RoleId, body: Because, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
     """End a role that nobody has any more; no move leads back."""
-    return RoleView.of(await roles.retire(work, role_id, reason=body.reason), work.now)
+    return RoleView.of(await roles.retire_role(work, role_id, reason=body.reason), work.now)

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from thenga.domains.identity.lifecycles import SessionLifecycle
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import oversight, session_uses, sessions
+from thenga.domains.identity.services import sessions
 from thenga.domains.identity.tables import Session, SessionStatus, SessionUse
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -54,7 +54,7 @@ class SessionView(Stored):
 
     @classmethod
     def of(cls, session: Session, now: datetime, *, current: UUID | None) -> "SessionView":
-        status = sessions.shown_status(session, now)
+        status = sessions.session_status(session, now)
         return cls.model_validate(
             session.__dict__
             | {
@@ -122,7 +122,7 @@ async def list_sessions(
     if in_organization and read.held_as != HeldAs.PLATFORM:
         return await _of_organization(read, page, organization_id, user_id, status)
     await read.turn_to(user_id=user_id or read.actor.id)
-    found = await sessions.list_of(read, page, status=status, kind=kind)
+    found = await sessions.list_sessions(read, page, status=status, kind=kind)
     now = read.now
     return PageOf[SessionView].of(found, lambda s: SessionView.of(s, now, current=current))
 
@@ -141,7 +141,7 @@ async def _of_organization(
     if read.held_as != HeldAs.TENANT or asked_elsewhere:
         raise NotFound()
     alive = None if status is None else status is SessionStatus.ACTIVE
-    found = await session_uses.list_in(read, page, user_id=user_id, alive=alive)
+    found = await sessions.list_managed_sessions(read, page, user_id=user_id, alive=alive)
     return PageOf[SessionUseView].of(found, SessionUseView.of)
 
 
@@ -150,7 +150,7 @@ async def get_session(
     session_id: SessionId, read: Annotated[Reader, reads(Permission.SESSION_READ)]
 ) -> SessionView | SessionUseView:
     """One session: your own whole, a member's as the organization sees it."""
-    found = await oversight.find(read, session_id)
+    found = await sessions.find_session(read, session_id)
     if isinstance(found, SessionUse):
         return SessionUseView.of(found)
     return SessionView.of(found, read.now, current=read.actor.session_id)
@@ -167,7 +167,7 @@ async def revoke_session(
     Your own at once. A member's session that was used in the organization, or as staff anybody's,
     with a fresh proof and a `reason`.
     """
-    ended = await oversight.revoke(work, session_id, reason=body.reason)
+    ended = await sessions.revoke_session(work, session_id, reason=body.reason)
     if isinstance(ended, SessionUse):
         return SessionUseView.of(ended)
     return SessionView.of(ended, work.now, current=work.actor.session_id)
@@ -180,5 +180,5 @@ async def switch_organization(
     work: Annotated[Work, writes(Permission.SESSION_SWITCH)],
 ) -> SessionView:
     """Work for another of your organizations: what names none is meant for this one from now on."""
-    session = await oversight.switch(work, session_id, body.organization_id)
+    session = await sessions.switch_organization(work, session_id, body.organization_id)
     return SessionView.of(session, work.now, current=work.actor.session_id)

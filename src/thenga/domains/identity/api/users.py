@@ -11,7 +11,7 @@ from thenga.domains.identity.api.auth import LOCALES, LinkSent, NewPassword
 from thenga.domains.identity.api.sessions import SessionView
 from thenga.domains.identity.lifecycles import UserLifecycle
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import auth, names, phones, users
+from thenga.domains.identity.services import accounts, auth, phones, users
 from thenga.domains.identity.services.auth import PasswordWeak
 from thenga.domains.identity.services.phones import PhoneUnknown
 from thenga.domains.identity.services.users import Account, SamePerson
@@ -305,5 +305,5 @@ async def ask_address_change(
         raise NotFound()
     await auth.ask_change(work, email=body.email)
     # After the key was claimed: who repeats a call is not counted twice.
-    await shared.limits.hit(shared.rules.mail_account, names.limit_key(work, body.email))
+    await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
     return LinkSent()

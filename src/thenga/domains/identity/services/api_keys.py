@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import ApiKeyLifecycle
-from thenga.domains.identity.services import rights
+from thenga.domains.identity.services import roles
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus, PermissionEntry, TenantMirror
 from thenga.kernel import tokens
 from thenga.kernel.db.paging import Paged, Slice
@@ -121,7 +121,7 @@ async def rotate(
     if shown_status(old, work.now) is not ApiKeyStatus.ACTIVE:
         raise _not_active(shown_status(old, work.now))
     # Whoever rotates a key is shown its successor, so they hold what it holds (SEC-59).
-    await _check_own(work, sorted(await rights.tenant_permissions(work, old.scopes)))
+    await _check_own(work, sorted(await roles.tenant_permissions(work, old.scopes)))
     minted = await _mint(
         work,
         sandbox=mirror.sandbox,
@@ -226,7 +226,7 @@ async def _check_scopes(work: Work, wanted: set[str], *, sandbox: bool) -> None:
 
 async def _check_own(work: Work, wanted: list[str]) -> None:
     """Nobody gives what they do not hold in the whole organization (IDN-20)."""
-    giver = await rights.giver(work, work.user_id, work.now)
+    giver = await roles.giver_of(work, work.user_id, work.now)
     giver.must_hold(wanted)
 
 

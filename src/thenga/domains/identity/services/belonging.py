@@ -5,7 +5,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import invitations, memberships, names
+from thenga.domains.identity.services import accounts, invitations, memberships
 from thenga.domains.identity.tables import Invitation, Membership
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -45,7 +45,7 @@ async def ensured(read: Reader, *, email: str | None, user_id: UUID | None) -> p
         for membership in found:
             return _of_membership(membership)
     if email is not None:
-        key = names.account_key(read.host, email)
+        key = accounts.account_key(read.host, email)
         sent = await read.all(
             select(Invitation).where(Invitation.email_key == key).order_by(Invitation.id.desc())
         )

@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import UserLifecycle
-from thenga.domains.identity.services import accounts, auth, names, rights, sessions, telling
+from thenga.domains.identity.services import accounts, auth, roles, sessions
 from thenga.domains.identity.tables import (
     AccountCard,
     Membership,
@@ -57,7 +57,7 @@ class Me:
 async def whole(read: Reader, account: UserAccount) -> Account:
     """The account of the person of this work, with password and codes counted."""
     has_password = await read.find(Password) is not None
-    return Account(account, has_password, await telling.codes_left(read))
+    return Account(account, has_password, await accounts.codes_left(read))
 
 
 async def own(read: Reader, user_id: UUID) -> Account:
@@ -117,7 +117,7 @@ async def _permissions(read: Reader, organization_id: UUID | None) -> list[str]:
     )
     held = set(await read.values(own, limit=2000))
     if organization_id is not None and read.actor.id is not None:
-        held |= await rights.held(read, read.actor.id, read.now)
+        held |= await roles.permissions_held(read, read.actor.id, read.now)
     return sorted(held)
 
 
@@ -128,18 +128,18 @@ async def change(work: Work, user_id: UUID, changes: dict[str, Any]) -> Account:
     account = await work.lock(UserAccount, user_id)
     for name, value in changes.items():
         setattr(account, name, value)
-    await accounts.save(work, account)
+    await accounts.save_user(work, account)
     return await whole(work, account)
 
 
 async def create(work: Work, *, email: str, display_name: str, staff: bool, reason: str) -> Account:
     """An account that staff make for somebody; whoever proves the address sets the password."""
-    key = names.account_key(work.host, email)
-    known = await names.find_name(work, key)
+    key = accounts.account_key(work.host, email)
+    known = await accounts.find_name(work, key)
     if known is not None:
         existing = {"domain": "identity", "type": "user", "id": str(known.user_id)}
         raise Duplicate("This address has an account.", existing=existing)
-    account = await accounts.add(
+    account = await accounts.add_user(
         work, key, email=email, display_name=display_name, locale="en-ZA", staff=staff
     )
     work.note("identity.user.made", ("user_account", account.id), {"reason": reason})
@@ -166,7 +166,7 @@ async def list_all(read: Reader, paged: Paged, sought: Sought) -> Slice[AccountC
     await read.turn_to(organization_id=OPERATOR)
     statement = select(AccountCard).where(AccountCard.organization_id == OPERATOR)
     if sought.email is not None:
-        key = names.account_key(read.host, sought.email)
+        key = accounts.account_key(read.host, sought.email)
         statement = statement.where(AccountCard.account_key == key)
     if sought.status is not None:
         statement = statement.where(AccountCard.status == sought.status)
@@ -184,9 +184,9 @@ async def disable(work: Work, user_id: UUID, *, code: str, reason: str) -> Accou
     account = await _of_another(work, user_id)
     if UserLifecycle.disable(account, at=work.now):
         _mark(work, account, code, reason)
-        await accounts.save(work, account)
+        await accounts.save_user(work, account)
         work.publish(public.UserDisabled(user_id=account.id, code=code))
-        await sessions.end_all(work, account.id, cause="account_disabled")
+        await sessions.end_all_sessions(work, account.id, cause="account_disabled")
     return await whole(work, account)
 
 
@@ -197,7 +197,7 @@ async def enable(work: Work, user_id: UUID, *, reason: str) -> Account:
     move = UserLifecycle.enable if proved else UserLifecycle.reopen
     if move(account, at=work.now):
         _mark(work, account, "enabled", reason)
-        await accounts.save(work, account)
+        await accounts.save_user(work, account)
         work.publish(public.UserEnabled(user_id=account.id))
     return await whole(work, account)
 
@@ -206,7 +206,7 @@ async def unlock(work: Work, user_id: UUID, *, reason: str) -> Account:
     """Lift a lock before its time; the state of the account is another matter (IDN-7)."""
     account = await _of_another(work, user_id)
     await auth.unlock(work, account)
-    await accounts.save(work, account)
+    await accounts.save_user(work, account)
     work.note("identity.user.unlocked", ("user_account", user_id), {"reason": reason})
     return await whole(work, account)
 

@@ -22,8 +22,8 @@ from thenga.domains.organization.api.records import (
     stored,
 )
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import addresses, records
-from thenga.domains.organization.services.municipalities import MunicipalityMismatch
+from thenga.domains.organization.services import people, records
+from thenga.domains.organization.services.reference_data import MunicipalityMismatch
 from thenga.domains.organization.tables import Address
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -138,7 +138,7 @@ class AddressView(RecordView):
 
     @classmethod
     def of(cls, address: Address) -> "AddressView":
-        return cls.shown({**shown(address), "warnings": addresses.warnings(address)})
+        return cls.shown({**shown(address), "warnings": people.address_warnings(address)})
 
 
 @router.post(
@@ -152,7 +152,7 @@ async def add_address(
     work: Annotated[Work, writes(Permission.ADDRESS_CREATE)],
 ) -> AddressView:
     """Record an address. A primary one takes the mark from the one of its kind that had it."""
-    return AddressView.of(await addresses.add(work, fields=given(body)))
+    return AddressView.of(await people.add_address(work, fields=given(body)))
 
 
 @router.get("/organizations/{organizationId}/addresses")
@@ -167,7 +167,7 @@ async def list_addresses(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[AddressView]:
     """The addresses of the organization, page by page."""
-    found = await addresses.list_all(
+    found = await people.list_addresses(
         read,
         page,
         kind=kind,
@@ -223,7 +223,9 @@ async def change_address(
     work: Annotated[Work, writes(Permission.ADDRESS_UPDATE)],
 ) -> AddressView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
-    return AddressView.of(await addresses.change(work, address_id, fields=stored(body.changes())))
+    return AddressView.of(
+        await people.change_address(work, address_id, fields=stored(body.changes()))
+    )
 
 
 @router.delete("/organizations/{organizationId}/addresses/{addressId}", status_code=204)
@@ -233,5 +235,5 @@ async def archive_address(
     work: Annotated[Work, writes(Permission.ADDRESS_ARCHIVE)],
 ) -> Response:
     """Take an address out of the lists. The record stays readable under its identifier."""
-    await addresses.archive(work, address_id)
+    await people.archive_address(work, address_id)
     return Response(status_code=204)

@@ -34,13 +34,15 @@ from thenga.domains.organization.lifecycles import (
     CapabilityVerificationLifecycle,
 )
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import capabilities, checks, cidb, evidence, records
-from thenga.domains.organization.services.capabilities import EvidenceNotLive
-from thenga.domains.organization.services.cidb import CidbInvalid
-from thenga.domains.organization.services.classifications import ClassificationInvalid
+from thenga.domains.organization.services import evidence, offers, records, reference_data
 from thenga.domains.organization.services.facts import SelfVerification
-from thenga.domains.organization.services.field_rights import FieldForbidden
-from thenga.domains.organization.services.municipalities import MunicipalityMismatch
+from thenga.domains.organization.services.offers import EvidenceNotLive
+from thenga.domains.organization.services.records import FieldForbidden
+from thenga.domains.organization.services.reference_data import (
+    CidbInvalid,
+    ClassificationInvalid,
+    MunicipalityMismatch,
+)
 from thenga.domains.organization.tables import (
     Capability,
     CapabilityStatus,
@@ -189,13 +191,13 @@ class _Page:
         references = [one for row in rows for one in row.evidence_refs]
         return cls(
             await Known.of(read, rows),
-            await evidence.known(read, references),
-            await checks.of_records(read, rows),
+            await evidence.known_evidence(read, references),
+            await evidence.of_records(read, rows),
             read.now,
         )
 
     def view(self, row: Capability) -> CapabilityView:
-        row = capabilities.as_of(row, self._now)
+        row = offers.as_of(row, self._now)
         states = [
             EvidenceView.shown({**one, "state": self._states[one["id"]].state})
             for one in row.evidence_refs
@@ -216,7 +218,9 @@ class _Page:
 def _most(row: Capability, today: date) -> Money | None:
     if row.cidb is None:
         return None
-    return cidb.max_tender_value(cidb.read(str(row.cidb["designation"])), today)
+    return reference_data.max_tender_value(
+        reference_data.parse_cidb(str(row.cidb["designation"])), today
+    )
 
 
 def _allowed(row: Capability, now: datetime) -> list[AllowedMove]:
@@ -237,7 +241,7 @@ async def claim_capability(
     work: Annotated[Work, writes(Permission.CAPABILITY_CREATE)],
 ) -> CapabilityView:
     """Claim that the company can do something. With evidence it starts as `evidence_attached`."""
-    return await _shown(work, await capabilities.add(work, fields=given(body)))
+    return await _shown(work, await offers.add_capability(work, fields=given(body)))
 
 
 @router.get("/organizations/{organizationId}/capabilities")
@@ -259,7 +263,7 @@ async def list_capabilities(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[CapabilityView]:
     """The capabilities of the organization, page by page."""
-    found = await capabilities.list_all(
+    found = await offers.list_capabilities(
         read,
         page,
         verification_status=verification_status,
@@ -326,7 +330,7 @@ async def change_capability(
     fields: dict[str, Any] = body.changes()
     fields.pop("request_review", None)
     fields.pop("verification", None)
-    row = await capabilities.change(
+    row = await offers.change_capability(
         work,
         capability_id,
         fields=stored(fields),
@@ -343,7 +347,7 @@ async def archive_capability(
     work: Annotated[Work, writes(Permission.CAPABILITY_ARCHIVE)],
 ) -> Response:
     """Take a capability out of the lists. The record stays readable under its identifier."""
-    await capabilities.archive(work, capability_id)
+    await offers.archive_capability(work, capability_id)
     return Response(status_code=204)
 
 
@@ -357,7 +361,7 @@ async def request_review_of_capability(
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:
     """Hand a capability with live evidence to a verifier."""
-    return await _shown(work, await capabilities.request_review(work, capability_id))
+    return await _shown(work, await offers.request_review(work, capability_id))
 
 
 @router.post(
@@ -370,7 +374,7 @@ async def withdraw_capability(
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:
     """Take the claim back for good; the record and its checks stay readable."""
-    return await _shown(work, await capabilities.withdraw(work, capability_id))
+    return await _shown(work, await offers.withdraw_capability(work, capability_id))
 
 
 @router.post(
@@ -384,7 +388,7 @@ async def verify_capability(
     work: Annotated[Work, writes(Permission.CAPABILITY_VERIFY)],
 ) -> CapabilityView:
     """Bring a check of a capability under review, as a verifier of another house."""
-    return await _shown(work, await capabilities.verify(work, capability_id, body.check()))
+    return await _shown(work, await offers.verify_capability(work, capability_id, body.check()))
 
 
 async def _shown(read: Reader, row: Capability) -> CapabilityView:

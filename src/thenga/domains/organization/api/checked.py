@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import Field
 
 from thenga.domains.organization.api.facts import CheckSource
-from thenga.domains.organization.services.checks import Check
+from thenga.domains.organization.services.evidence import Check
 from thenga.domains.organization.tables import Outcome, Verification
 from thenga.kernel.fields import Instant, lines
 from thenga.kernel.http.bodies import Body, View

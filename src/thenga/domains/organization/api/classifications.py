@@ -7,7 +7,7 @@ from pydantic import Field
 
 from thenga.domains.organization.api.classified import Code, Scheme
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import classifications
+from thenga.domains.organization.services import reference_data
 from thenga.domains.organization.tables import ClassificationCode
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -45,5 +45,5 @@ async def list_classifications(
     parent: Annotated[Code | None, Query(description="Only what is right below this code.")] = None,
 ) -> PageOf[CatalogueCodeView]:
     """The codes by which work and goods are sorted, as far as their catalogue is loaded."""
-    found = await classifications.list_all(read, page, scheme=scheme, q=q, parent=parent)
+    found = await reference_data.list_classifications(read, page, scheme=scheme, q=q, parent=parent)
     return PageOf[CatalogueCodeView].of(found, CatalogueCodeView.of)

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from thenga.domains.organization.api.records import Province, ReferenceBody
-from thenga.domains.organization.services import classifications
+from thenga.domains.organization.services import reference_data
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.fields import matching
 from thenga.kernel.http.bodies import Body, View
@@ -63,7 +63,7 @@ class Known:
     @classmethod
     async def of(cls, read: Reader, rows: Iterable[Any]) -> "Known":
         given = [one for row in rows for one in row.classifications]
-        return cls(await classifications.known(read, given))
+        return cls(await reference_data.known_classifications(read, given))
 
     def views(self, given: list[dict[str, str]]) -> list[ClassificationView]:
         return [

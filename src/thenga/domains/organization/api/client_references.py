@@ -19,8 +19,8 @@ from thenga.domains.organization.api.records import (
 )
 from thenga.domains.organization.lifecycles import ClientReferenceLifecycle
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import client_references, records
-from thenga.domains.organization.services.client_references import ReferenceLimit, SelfReference
+from thenga.domains.organization.services import people, records
+from thenga.domains.organization.services.people import ReferenceLimit, SelfReference
 from thenga.domains.organization.tables import ClientReference, ClientReferenceStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -117,7 +117,7 @@ async def add_client_reference(
 
     Asking the client by mail, and the client's answer, are not offered yet.
     """
-    return await _shown(work, await client_references.add(work, fields=given(body)))
+    return await _shown(work, await people.add_client_reference(work, fields=given(body)))
 
 
 @router.get("/organizations/{organizationId}/client-references")
@@ -130,10 +130,10 @@ async def list_client_references(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[ClientReferenceView]:
     """The client references of the organization, page by page."""
-    found = await client_references.list_all(
+    found = await people.list_client_references(
         read, page, status=status, past_project_id=past_project_id, archived=archived
     )
-    contacts = await client_references.contacts_of(read, found.items)
+    contacts = await people.contacts_of(read, found.items)
     now = read.now
     return PageOf[ClientReferenceView].of(
         found, lambda row: ClientReferenceView.of(row, contacts[row.id], now)
@@ -188,7 +188,7 @@ async def change_client_reference(
 ) -> ClientReferenceView:
     """Change the fields you name, while nothing was sent."""
     fields = stored(body.changes())
-    row = await client_references.change(work, client_reference_id, fields=fields)
+    row = await people.change_client_reference(work, client_reference_id, fields=fields)
     return await _shown(work, row)
 
 
@@ -201,7 +201,7 @@ async def archive_client_reference(
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_ARCHIVE)],
 ) -> Response:
     """Take a reference out of the lists. The record stays readable under its identifier."""
-    await client_references.archive(work, client_reference_id)
+    await people.archive_client_reference(work, client_reference_id)
     return Response(status_code=204)
 
 
@@ -215,7 +215,7 @@ async def withdraw_client_reference(
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_UPDATE)],
 ) -> ClientReferenceView:
     """Take back a request that the client has not answered."""
-    return await _shown(work, await client_references.withdraw(work, client_reference_id))
+    return await _shown(work, await people.withdraw_client_reference(work, client_reference_id))
 
 
 @router.post("/organizations/{organizationId}/client-references/{clientReferenceId}/erase")
@@ -225,10 +225,10 @@ async def erase_client_reference(
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_ERASE)],
 ) -> ErasureView:
     """Destroy what is known of the client's person, for good; that there was a reference stays."""
-    row = await client_references.erase(work, client_reference_id)
+    row = await people.erase_client_reference(work, client_reference_id)
     return ErasureView.of(row, row.erased_at)
 
 
 async def _shown(read: Reader, row: ClientReference) -> ClientReferenceView:
-    contacts = await client_references.contacts_of(read, [row])
+    contacts = await people.contacts_of(read, [row])
     return ClientReferenceView.of(row, contacts[row.id], read.now)

@@ -18,8 +18,8 @@ from thenga.domains.organization.api.records import (
     stored,
 )
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import contacts, records
-from thenga.domains.organization.services.member_refs import UnknownMembership
+from thenga.domains.organization.services import people, records
+from thenga.domains.organization.services.facts import UnknownMembership
 from thenga.domains.organization.tables import Contact
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -108,7 +108,7 @@ class ContactView(RecordView):
 
     @classmethod
     def of(cls, contact: Contact) -> "ContactView":
-        return cls.shown({**shown(contact), "status": contacts.status_of(contact)})
+        return cls.shown({**shown(contact), "status": people.status_of(contact)})
 
 
 @router.post(
@@ -122,7 +122,7 @@ async def add_contact(
     work: Annotated[Work, writes(Permission.CONTACT_CREATE)],
 ) -> ContactView:
     """Record whom to reach. A primary one takes the mark from the one of its kind that had it."""
-    return ContactView.of(await contacts.add(work, fields=given(body)))
+    return ContactView.of(await people.add_contact(work, fields=given(body)))
 
 
 @router.get("/organizations/{organizationId}/contacts")
@@ -137,7 +137,7 @@ async def list_contacts(
 ) -> PageOf[ContactView]:
     """The contacts of the organization, page by page."""
     over = archived or status == "archived"
-    found = await contacts.list_all(read, page, kind=kind, primary=primary, archived=over)
+    found = await people.list_contacts(read, page, kind=kind, primary=primary, archived=over)
     return PageOf[ContactView].of(found, ContactView.of)
 
 
@@ -148,7 +148,7 @@ async def get_contact(
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
 ) -> ContactView:
     """One contact, archived ones too."""
-    return ContactView.of(await contacts.get(read, contact_id))
+    return ContactView.of(await people.get_contact(read, contact_id))
 
 
 @router.get("/organizations/{organizationId}/contacts/{contactId}/versions")
@@ -185,7 +185,9 @@ async def change_contact(
     work: Annotated[Work, writes(Permission.CONTACT_UPDATE)],
 ) -> ContactView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
-    return ContactView.of(await contacts.change(work, contact_id, fields=stored(body.changes())))
+    return ContactView.of(
+        await people.change_contact(work, contact_id, fields=stored(body.changes()))
+    )
 
 
 @router.delete(
@@ -199,7 +201,7 @@ async def archive_contact(
     work: Annotated[Work, writes(Permission.CONTACT_ARCHIVE)],
 ) -> Response:
     """Take a contact out of the lists. The record stays readable under its identifier."""
-    await contacts.archive(work, contact_id)
+    await people.archive_contact(work, contact_id)
     return Response(status_code=204)
 
 
@@ -213,5 +215,5 @@ async def erase_contact(
 
     What stays is that there was a contact, when, and who changed it.
     """
-    contact = await contacts.erase(work, contact_id)
+    contact = await people.erase_contact(work, contact_id)
     return ErasureView.of(contact, contact.erased_at)

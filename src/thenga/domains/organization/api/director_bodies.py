@@ -8,7 +8,7 @@ from pydantic import Field
 from thenga.domains.organization.api.checked import VerificationBody
 from thenga.domains.organization.api.facts import CheckSource
 from thenga.domains.organization.api.records import Country
-from thenga.domains.organization.services import flags
+from thenga.domains.organization.services import people
 from thenga.kernel.fields import Day, Email, Percent, lines, text
 from thenga.kernel.http.bodies import Body
 
@@ -70,9 +70,9 @@ class FlagStatementBody(Body):
     source: CheckSource | None = None
     until: Annotated[Day | None, Field(description="The last day on which it counts.")] = None
 
-    def said(self) -> flags.Given:
+    def said(self) -> people.Given:
         source, particulars = self.source, self.particulars
-        return flags.Given(
+        return people.Given(
             flag=self.flag,
             value=self.value,
             until=self.until,

@@ -12,7 +12,7 @@ from thenga.domains.organization.api.director_bodies import IdType, Role
 from thenga.domains.organization.api.fact_views import WarningView
 from thenga.domains.organization.api.records import RecordView, shown
 from thenga.domains.organization.lifecycles import DirectorLifecycle
-from thenga.domains.organization.services import directors, flags
+from thenga.domains.organization.services import people
 from thenga.domains.organization.tables import (
     DirectorStatus,
     DirectorVerification,
@@ -82,13 +82,13 @@ class DirectorView(RecordView):
     allowed_moves: list[AllowedMove]
 
     @classmethod
-    def of(cls, one: directors.Portrait, now: datetime) -> "DirectorView":
+    def of(cls, one: people.Portrait, now: datetime) -> "DirectorView":
         director = one.director
         warned = [WarningView(code=w, detail=_WARNINGS.get(w, w)) for w in director.warnings]
         return cls.shown(
             {
                 **shown(director),
-                "verification_status": directors.verification_on(director, now),
+                "verification_status": people.verification_on(director, now),
                 "verifications": [RecordCheckView.of(check) for check in one.checks],
                 "flags": _flags(one.statements, local_day(now)),
                 "warnings": warned,
@@ -97,12 +97,12 @@ class DirectorView(RecordView):
         )
 
 
-def _flags(statements: list[flags.Statement], today: date) -> FlagsView:
+def _flags(statements: list[people.Statement], today: date) -> FlagsView:
     shown_of = {}
-    for name in flags.FLAGS:
+    for name in people.FLAGS:
         said = [one for one in statements if one.flag == name]
         shown_of[name] = FlagView(
-            effective=flags.effective(said, today),
+            effective=people.effective_flags(said, today),
             statements=[FlagStatementView.model_validate(one) for one in said],
         )
     return FlagsView(

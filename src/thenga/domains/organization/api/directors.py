@@ -24,12 +24,11 @@ from thenga.domains.organization.api.records import (
     stored,
 )
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import directors, records
-from thenga.domains.organization.services.directors import KeptByLaw
-from thenga.domains.organization.services.facts import SelfVerification
-from thenga.domains.organization.services.field_rights import FieldForbidden
-from thenga.domains.organization.services.identifiers import IdentifierInvalid
-from thenga.domains.organization.services.member_refs import UnknownMembership
+from thenga.domains.organization.services import people, records
+from thenga.domains.organization.services.facts import SelfVerification, UnknownMembership
+from thenga.domains.organization.services.people import KeptByLaw
+from thenga.domains.organization.services.records import FieldForbidden
+from thenga.domains.organization.services.reference_data import IdentifierInvalid
 from thenga.domains.organization.tables import Director, DirectorStatus, DirectorVerification
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -58,8 +57,8 @@ async def add_director(
 ) -> DirectorView:
     """Record a director. The identity number is checked, sealed and never shown again in full."""
     fields = given(body)
-    made = await directors.add(work, id_number=fields.pop("id_number"), fields=fields)
-    return DirectorView.of(await directors.portrait(work, made), work.now)
+    made = await people.add_director(work, id_number=fields.pop("id_number"), fields=fields)
+    return DirectorView.of(await people.portrait(work, made), work.now)
 
 
 @router.get("/organizations/{organizationId}/directors")
@@ -78,7 +77,7 @@ async def list_directors(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[DirectorView]:
     """The directors of the organization, page by page."""
-    found = await directors.list_all(
+    found = await people.list_directors(
         read,
         page,
         status=status,
@@ -87,7 +86,7 @@ async def list_directors(
         flag=flag,
         archived=archived,
     )
-    shown, now = await directors.portraits(read, found.items), read.now
+    shown, now = await people.portraits(read, found.items), read.now
     return PageOf[DirectorView].of(found, lambda one: DirectorView.of(shown[one.id], now))
 
 
@@ -98,7 +97,7 @@ async def get_director(
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
 ) -> DirectorView:
     """One director, archived ones too."""
-    return DirectorView.of(await directors.get(read, director_id), read.now)
+    return DirectorView.of(await people.get_director(read, director_id), read.now)
 
 
 @router.get("/organizations/{organizationId}/directors/{directorId}/versions")
@@ -145,14 +144,14 @@ async def change_director(
     fields = stored(body.changes())
     fields.pop("verification", None)
     fields.pop("flag_statement", None)
-    changed = await directors.change(
+    changed = await people.change_director(
         work,
         director_id,
         fields=fields,
         verification=None if body.verification is None else body.verification.check(),
         flag=None if body.flag_statement is None else body.flag_statement.said(),
     )
-    return DirectorView.of(await directors.portrait(work, changed), work.now)
+    return DirectorView.of(await people.portrait(work, changed), work.now)
 
 
 @router.delete(
@@ -166,7 +165,7 @@ async def archive_director(
     work: Annotated[Work, writes(Permission.DIRECTOR_ARCHIVE)],
 ) -> Response:
     """Take a director out of the lists. The record stays readable under its identifier."""
-    await directors.archive(work, director_id)
+    await people.archive_director(work, director_id)
     return Response(status_code=204)
 
 
@@ -181,8 +180,8 @@ async def resign_director(
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
 ) -> DirectorView:
     """Write down that a director left, today or on the day you name."""
-    left = await directors.resign(work, director_id, resigned_on=body.resigned_on)
-    return DirectorView.of(await directors.portrait(work, left), work.now)
+    left = await people.resign_director(work, director_id, resigned_on=body.resigned_on)
+    return DirectorView.of(await people.portrait(work, left), work.now)
 
 
 @router.post(
@@ -196,8 +195,8 @@ async def reappoint_director(
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
 ) -> DirectorView:
     """Write down that a former director is one again, from today or the day you name."""
-    back = await directors.reappoint(work, director_id, appointed_on=body.appointed_on)
-    return DirectorView.of(await directors.portrait(work, back), work.now)
+    back = await people.reappoint_director(work, director_id, appointed_on=body.appointed_on)
+    return DirectorView.of(await people.portrait(work, back), work.now)
 
 
 @router.post(
@@ -211,8 +210,8 @@ async def verify_director(
     work: Annotated[Work, writes(Permission.DIRECTOR_VERIFY)],
 ) -> DirectorView:
     """Bring a check of a director, as a verifier who does not belong to the company."""
-    checked = await directors.verify(work, director_id, body.check())
-    return DirectorView.of(await directors.portrait(work, checked), work.now)
+    checked = await people.verify_director(work, director_id, body.check())
+    return DirectorView.of(await people.portrait(work, checked), work.now)
 
 
 @router.post(
@@ -228,5 +227,5 @@ async def erase_director(
 
     The law keeps the record of an active director, so that one is refused.
     """
-    director = await directors.erase(work, director_id)
+    director = await people.erase_director(work, director_id)
     return ErasureView.of(director, director.erased_at)

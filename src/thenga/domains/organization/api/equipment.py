@@ -20,13 +20,8 @@ from thenga.domains.organization.api.records import (
 )
 from thenga.domains.organization.lifecycles import EquipmentLifecycle
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import equipment, records, watching
-from thenga.domains.organization.services.expiries import (
-    Expiry,
-    ExpiryState,
-    next_expiry,
-    state_on,
-)
+from thenga.domains.organization.services import assets, records
+from thenga.domains.organization.services.assets import Expiry, ExpiryState, next_expiry, state_on
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
@@ -142,10 +137,10 @@ class EquipmentView(RecordView):
         moves = EquipmentLifecycle.allowed(item, now)
         values = {**shown(item), "allowed_moves": moves, "expiry_state": _NO_PAPERS}
         if item.expiries:
-            papers, today = equipment.papers(item), local_day(now)
+            papers, today = assets.equipment_papers(item), local_day(now)
             values |= {
                 "expiries": [ExpiryView.of(one, now) for one in item.expiries],
-                "expiry_state": PapersView(**watching.soonest(today, papers)),
+                "expiry_state": PapersView(**assets.soonest_expiry(today, papers)),
                 # As it is today, also where the day that was written down has passed.
                 "next_expiry": next_expiry(papers, today),
             }
@@ -163,7 +158,7 @@ async def add_equipment(
     work: Annotated[Work, writes(Permission.EQUIPMENT_CREATE)],
 ) -> EquipmentView:
     """Record a machine or tool. It starts `available`; its certificates are watched for you."""
-    item = await equipment.add(work, fields=given(body))
+    item = await assets.add_equipment(work, fields=given(body))
     return EquipmentView.of(item, work.now)
 
 
@@ -182,7 +177,7 @@ async def list_equipment(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[EquipmentView]:
     """The machines of the organization, page by page."""
-    found = await equipment.list_all(
+    found = await assets.list_equipment(
         read,
         page,
         status=status,
@@ -240,7 +235,7 @@ async def change_equipment(
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
-    item = await equipment.change(work, equipment_id, fields=stored(body.changes()))
+    item = await assets.change_equipment(work, equipment_id, fields=stored(body.changes()))
     return EquipmentView.of(item, work.now)
 
 
@@ -251,7 +246,7 @@ async def archive_equipment(
     work: Annotated[Work, writes(Permission.EQUIPMENT_ARCHIVE)],
 ) -> Response:
     """Take a machine out of the lists. The record stays readable under its identifier."""
-    await equipment.archive(work, equipment_id)
+    await assets.archive_equipment(work, equipment_id)
     return Response(status_code=204)
 
 
@@ -321,5 +316,5 @@ async def retire_equipment(
 
 
 async def _moved(work: Work, equipment_id: UUID, move: Move) -> EquipmentView:
-    item = await equipment.move(work, equipment_id, move)
+    item = await assets.move_equipment(work, equipment_id, move)
     return EquipmentView.of(item, work.now)

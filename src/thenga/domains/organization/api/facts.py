@@ -14,11 +14,17 @@ from thenga.domains.organization.api.fact_views import (
     VerificationView,
 )
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import catalogues, facts
-from thenga.domains.organization.services.catalogues import FACTS
-from thenga.domains.organization.services.fact_types import FactName, FactValueInvalid
-from thenga.domains.organization.services.facts import Check, Filters, Picture, SelfVerification
-from thenga.domains.organization.services.identifiers import (
+from thenga.domains.organization.services import facts, reference_data
+from thenga.domains.organization.services.facts import (
+    Check,
+    FactName,
+    FactValueInvalid,
+    Filters,
+    Picture,
+    SelfVerification,
+)
+from thenga.domains.organization.services.reference_data import (
+    FACTS,
     IdentifierInconsistent,
     IdentifierInvalid,
 )
@@ -324,7 +330,7 @@ async def list_fact_keys(
     sensitivity: Annotated[Sensitivity | None, Query()] = None,
 ) -> PageOf[FactKeyView]:
     """The fact catalogue: what can be said of a company, how secret it is, how long it is fresh."""
-    found = await catalogues.list_facts(read, page, group=group, sensitivity=sensitivity)
+    found = await reference_data.list_facts(read, page, group=group, sensitivity=sensitivity)
     return PageOf[FactKeyView].of(found, FactKeyView.of)
 
 

@@ -20,9 +20,8 @@ from thenga.domains.organization.api.records import (
 )
 from thenga.domains.organization.lifecycles import FleetAssetLifecycle
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import fleet_assets, records, watching
-from thenga.domains.organization.services.expiries import ExpiryState, next_expiry
-from thenga.domains.organization.services.fleet_assets import VinInvalid
+from thenga.domains.organization.services import assets, records
+from thenga.domains.organization.services.assets import ExpiryState, VinInvalid, next_expiry
 from thenga.domains.organization.tables import FleetAsset, FleetAssetStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
@@ -138,11 +137,11 @@ class FleetAssetView(RecordView):
 
     @classmethod
     def of(cls, vehicle: FleetAsset, now: datetime) -> "FleetAssetView":
-        papers, today = fleet_assets.papers(vehicle), local_day(now)
+        papers, today = assets.fleet_asset_papers(vehicle), local_day(now)
         return cls.shown(
             {
                 **shown(vehicle),
-                "expiry_state": RoadPapersView(**watching.soonest(today, papers)),
+                "expiry_state": RoadPapersView(**assets.soonest_expiry(today, papers)),
                 # As it is today, also where the day that was written down has passed.
                 "next_expiry": next_expiry(papers, today),
                 "allowed_moves": FleetAssetLifecycle.allowed(vehicle, now),
@@ -161,7 +160,7 @@ async def add_fleet_asset(
     work: Annotated[Work, writes(Permission.FLEET_ASSET_CREATE)],
 ) -> FleetAssetView:
     """Record a vehicle. It starts `available`; its papers are watched for you."""
-    vehicle = await fleet_assets.add(work, fields=given(body))
+    vehicle = await assets.add_fleet_asset(work, fields=given(body))
     return FleetAssetView.of(vehicle, work.now)
 
 
@@ -181,7 +180,7 @@ async def list_fleet_assets(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[FleetAssetView]:
     """The vehicles of the organization, page by page."""
-    found = await fleet_assets.list_all(
+    found = await assets.list_fleet_assets(
         read,
         page,
         status=status,
@@ -240,7 +239,7 @@ async def change_fleet_asset(
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
-    vehicle = await fleet_assets.change(work, fleet_asset_id, fields=stored(body.changes()))
+    vehicle = await assets.change_fleet_asset(work, fleet_asset_id, fields=stored(body.changes()))
     return FleetAssetView.of(vehicle, work.now)
 
 
@@ -251,7 +250,7 @@ async def archive_fleet_asset(
     work: Annotated[Work, writes(Permission.FLEET_ASSET_ARCHIVE)],
 ) -> Response:
     """Take a vehicle out of the lists. The record stays readable under its identifier."""
-    await fleet_assets.archive(work, fleet_asset_id)
+    await assets.archive_fleet_asset(work, fleet_asset_id)
     return Response(status_code=204)
 
 
@@ -321,5 +320,5 @@ async def retire_fleet_asset(
 
 
 async def _moved(work: Work, fleet_asset_id: UUID, move: Move) -> FleetAssetView:
-    vehicle = await fleet_assets.move(work, fleet_asset_id, move)
+    vehicle = await assets.move_fleet_asset(work, fleet_asset_id, move)
     return FleetAssetView.of(vehicle, work.now)

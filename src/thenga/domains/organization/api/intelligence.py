@@ -9,10 +9,10 @@ from fastapi import Depends, Path, Query
 from pydantic import Field
 
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import edges, graph, health, health_formula, nodes
-from thenga.domains.organization.services.edges import EdgeType, Node
+from thenga.domains.organization.services import graph, health, records
 from thenga.domains.organization.services.graph import Asked
-from thenga.domains.organization.services.health_formula import Gap
+from thenga.domains.organization.services.health import Gap
+from thenga.domains.organization.services.records import EdgeType, Node
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.fields import matching
 from thenga.kernel.http.bodies import View
@@ -24,7 +24,7 @@ router = make_router("Organization / Intelligence")
 OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_OURS = "|".join(["organization", *nodes.READ])
+_OURS = "|".join(["organization", *graph.READ])
 _OUTSIDE = "[a-z]{3,20}\\.[a-z][A-Za-z]{1,39}"
 _TYPES = f"(?:{_OURS}|{_OUTSIDE})"
 _EDGES = f"(?:{'|'.join(EdgeType)})"
@@ -129,7 +129,7 @@ async def _walking(
     limit: Annotated[int, Query(ge=1, le=graph.MOST_NODES, description="How many nodes.")] = 200,
 ) -> Asked:
     return Asked(
-        root=edges.company(organization_id) if root is None else Node(*root.split(":", 1)),
+        root=records.company(organization_id) if root is None else Node(*root.split(":", 1)),
         depth=depth,
         node_types=node_types.split(",") if node_types else (),
         edge_types=[EdgeType(one) for one in edge_types.split(",")] if edge_types else (),
@@ -150,7 +150,7 @@ async def get_intelligence_graph(
     or 300 milliseconds: then `truncated` is true and the nearest are shown. What you may not read
     is not shown and not walked through, only counted in `omitted`.
     """
-    found = await graph.look(read, asked)
+    found = await graph.explore(read, asked)
     stale = {node["key"]: node["stale"] for node in found.nodes}
     return GraphView.shown(
         {
@@ -203,7 +203,7 @@ class GapView(View):
         return cls(
             code=gap.code,
             subject=SubjectView(domain="organization", type=gap.kind, id=one),
-            gain=health_formula.shown(gap.gain),
+            gain=health.shown(gap.gain),
             effort_minutes=gap.minutes,
         )
 
@@ -253,23 +253,23 @@ async def get_health(
 
     Each gap says by how much the score rises when it is mended; that is reckoned, not guessed.
     """
-    seen = await health.look(read, trend_days=trend_days)
-    found = [GapView.of(gap, organization_id) for gap in health_formula.gaps(seen.company)[:50]]
+    seen = await health.current_health(read, trend_days=trend_days)
+    found = [GapView.of(gap, organization_id) for gap in health.gaps(seen.company)[:50]]
     return HealthView(
-        score=health_formula.shown(seen.score, 1),
-        score_exact=health_formula.shown(seen.score),
-        band=health_formula.band(seen.score),
-        formula_version=health_formula.VERSION,
+        score=health.shown(seen.score, 1),
+        score_exact=health.shown(seen.score),
+        band=health.band(seen.score),
+        formula_version=health.VERSION,
         as_of=read.now,
         partial=seen.company.readiness is None,
         components=[
             ComponentView(
                 key=one.key,
                 weight=one.weight,
-                value=None if one.value is None else health_formula.shown(one.value),
+                value=None if one.value is None else health.shown(one.value),
                 why=one.why,
             )
-            for one in health_formula.components(seen.company)
+            for one in health.components(seen.company)
         ],
         penalties=_penalties(seen.company, organization_id),
         gaps=found,
@@ -279,7 +279,7 @@ async def get_health(
     )
 
 
-def _penalties(company: health_formula.Company, organization_id: UUID) -> list[PenaltyView]:
+def _penalties(company: health.Company, organization_id: UUID) -> list[PenaltyView]:
     open_ones = [fact.key for fact in company.facts if fact.conflicted]
     if not open_ones:
         return []
@@ -287,5 +287,5 @@ def _penalties(company: health_formula.Company, organization_id: UUID) -> list[P
         CitedView(domain="organization", type="fact", id=f"{organization_id}:{key}")
         for key in open_ones
     ]
-    points = f"{health_formula.penalty(company)}.0"
+    points = f"{health.penalty(company)}.0"
     return [PenaltyView(code="conflict_open", subjects=subjects, points=points)]

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from thenga.domains.organization.api.records import Province
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import municipalities
+from thenga.domains.organization.services import reference_data
 from thenga.domains.organization.tables import Municipality
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -48,5 +48,5 @@ async def list_municipalities(
     ] = None,
 ) -> PageOf[MunicipalityView]:
     """Metros, districts and local municipalities; an address takes its code from here."""
-    found = await municipalities.list_all(read, page, province=province, q=q)
+    found = await reference_data.list_municipalities(read, page, province=province, q=q)
     return PageOf[MunicipalityView].of(found, MunicipalityView.of)

@@ -29,9 +29,11 @@ from thenga.domains.organization.api.records import (
 )
 from thenga.domains.organization.lifecycles import ServiceLifecycle
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import amounts, offered_services, records
-from thenga.domains.organization.services.classifications import ClassificationInvalid
-from thenga.domains.organization.services.municipalities import MunicipalityMismatch
+from thenga.domains.organization.services import offers, records
+from thenga.domains.organization.services.reference_data import (
+    ClassificationInvalid,
+    MunicipalityMismatch,
+)
 from thenga.domains.organization.tables import Service, ServiceStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -101,7 +103,7 @@ class ServiceView(RecordView):
             {
                 **shown(item),
                 "classifications": known.views(item.classifications),
-                "price_from": amounts.of(item, "price_from"),
+                "price_from": records.amount_of(item, "price_from"),
                 "allowed_moves": ServiceLifecycle.allowed(item, read.now),
             }
         )
@@ -118,7 +120,7 @@ async def add_service(
     work: Annotated[Work, writes(Permission.SERVICE_CREATE)],
 ) -> ServiceView:
     """Record a service that the company offers. It is a draft until you activate it."""
-    return await _shown(work, await offered_services.add(work, fields=given(body)))
+    return await _shown(work, await offers.add_service(work, fields=given(body)))
 
 
 @router.get("/organizations/{organizationId}/services")
@@ -136,7 +138,7 @@ async def list_services(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[ServiceView]:
     """The services of the organization, page by page."""
-    found = await offered_services.list_all(
+    found = await offers.list_services(
         read, page, status=status, scheme=scheme, code=code, province=province, archived=archived
     )
     known = await Known.of(read, found.items)
@@ -187,7 +189,7 @@ async def change_service(
     work: Annotated[Work, writes(Permission.SERVICE_UPDATE)],
 ) -> ServiceView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
-    item = await offered_services.change(work, service_id, fields=stored(body.changes()))
+    item = await offers.change_service(work, service_id, fields=stored(body.changes()))
     return await _shown(work, item)
 
 
@@ -198,7 +200,7 @@ async def archive_service(
     work: Annotated[Work, writes(Permission.SERVICE_ARCHIVE)],
 ) -> Response:
     """Take a service out of the lists. The record stays readable under its identifier."""
-    await offered_services.archive(work, service_id)
+    await offers.archive_service(work, service_id)
     return Response(status_code=204)
 
 
@@ -229,7 +231,7 @@ async def discontinue_service(
 
 
 async def _moved(work: Work, service_id: UUID, move: Move) -> ServiceView:
-    return await _shown(work, await offered_services.move(work, service_id, move))
+    return await _shown(work, await offers.move_service(work, service_id, move))
 
 
 async def _shown(read: Reader, item: Service) -> ServiceView:

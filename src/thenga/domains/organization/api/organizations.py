@@ -11,15 +11,14 @@ from pydantic import Field
 from thenga.domains.organization.api.fact_views import FactView, StatementView, VerificationView
 from thenga.domains.organization.api.profile_bodies import ChangeProfile, NewProfile, sent, stated
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import facts, member_refs, organizations
-from thenga.domains.organization.services.catalogues import FACTS
-from thenga.domains.organization.services.facts import Picture, Values
-from thenga.domains.organization.services.identifiers import (
+from thenga.domains.organization.services import facts, organizations
+from thenga.domains.organization.services.facts import Ownership, Picture, Values
+from thenga.domains.organization.services.organizations import NotASandbox
+from thenga.domains.organization.services.reference_data import (
+    FACTS,
     IdentifierInconsistent,
     IdentifierInvalid,
 )
-from thenga.domains.organization.services.member_refs import Ownership
-from thenga.domains.organization.services.organizations import NotASandbox
 from thenga.domains.organization.tables import (
     CustomerStatement,
     ImportedStatement,
@@ -165,7 +164,7 @@ async def found_organization(
     One person founds at most ten, and one of each registration number. That another company
     states the same number changes nothing.
     """
-    organization = await organizations.found(
+    organization = await organizations.create_organization(
         work,
         organization_type=body.organization_type,
         mode=body.mode,
@@ -192,7 +191,7 @@ async def get_organization(
     ] = None,
 ) -> OrganizationView:
     """The organization with the facts that count now."""
-    organization = await organizations.get(read)
+    organization = await organizations.get_organization(read)
     keys = None if fact_keys is None else fact_keys.split(",")
     parts = frozenset((include or "").split(","))
     return await _seen(read, organization, keys=keys, include=parts)
@@ -247,6 +246,6 @@ async def _seen(
     poll_after_ms: int | None = None,
 ) -> OrganizationView:
     profile, values = await facts.profile_of(read, keys)
-    ownership = await member_refs.ownership_of(read)
+    ownership = await facts.ownership_of(read)
     shown = Shown(ownership, profile, values, include, poll_after_ms)
     return view_of(organization, shown, read.now)

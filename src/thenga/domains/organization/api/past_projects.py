@@ -31,10 +31,12 @@ from thenga.domains.organization.api.records import (
 )
 from thenga.domains.organization.lifecycles import PastProjectLifecycle
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import amounts, checks, past_projects, records
-from thenga.domains.organization.services.classifications import ClassificationInvalid
+from thenga.domains.organization.services import evidence, offers, records
 from thenga.domains.organization.services.facts import SelfVerification
-from thenga.domains.organization.services.municipalities import MunicipalityMismatch
+from thenga.domains.organization.services.reference_data import (
+    ClassificationInvalid,
+    MunicipalityMismatch,
+)
 from thenga.domains.organization.tables import (
     PastProject,
     PastProjectStatus,
@@ -158,13 +160,13 @@ class _Page:
     @classmethod
     async def of(cls, read: Reader, rows: Sequence[PastProject]) -> "_Page":
         known = await Known.of(read, rows)
-        return cls(known, await checks.of_records(read, rows), read.now)
+        return cls(known, await evidence.of_records(read, rows), read.now)
 
     def view(self, row: PastProject) -> PastProjectView:
         return PastProjectView.shown(
             {
                 **shown(row),
-                "value": amounts.of(row, "value"),
+                "value": records.amount_of(row, "value"),
                 "classifications": self._known.views(row.classifications),
                 "verifications": [RecordCheckView.of(one) for one in self._checked[row.id]],
                 "allowed_moves": PastProjectLifecycle.allowed(row, self._now),
@@ -185,7 +187,7 @@ async def add_past_project(
     """Record a project that is done. It is a draft, or published at once with `publish`."""
     fields = given(body)
     publish = fields.pop("publish")
-    return await _shown(work, await past_projects.add(work, fields=fields, publish=publish))
+    return await _shown(work, await offers.add_past_project(work, fields=fields, publish=publish))
 
 
 @router.get("/organizations/{organizationId}/past-projects")
@@ -209,7 +211,7 @@ async def list_past_projects(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[PastProjectView]:
     """The past projects of the organization, page by page."""
-    found = await past_projects.list_all(
+    found = await offers.list_past_projects(
         read,
         page,
         status=status,
@@ -270,7 +272,9 @@ async def change_past_project(
 ) -> PastProjectView:
     """Change the fields you name; a check of what you change does not count any more."""
     fields = stored(body.changes())
-    return await _shown(work, await past_projects.change(work, past_project_id, fields=fields))
+    return await _shown(
+        work, await offers.change_past_project(work, past_project_id, fields=fields)
+    )
 
 
 @router.delete("/organizations/{organizationId}/past-projects/{pastProjectId}", status_code=204)
@@ -280,7 +284,7 @@ async def delete_past_project(
     work: Annotated[Work, writes(Permission.PAST_PROJECT_ARCHIVE)],
 ) -> Response:
     """Take a project out of the lists. The record stays readable under its identifier."""
-    await past_projects.delete(work, past_project_id)
+    await offers.delete_past_project(work, past_project_id)
     return Response(status_code=204)
 
 
@@ -294,7 +298,7 @@ async def publish_past_project(
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
 ) -> PastProjectView:
     """Show a draft in the company's experience; it needs its last day and its value."""
-    return await _shown(work, await past_projects.publish(work, past_project_id))
+    return await _shown(work, await offers.publish_past_project(work, past_project_id))
 
 
 @router.post(
@@ -307,7 +311,7 @@ async def archive_past_project(
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
 ) -> PastProjectView:
     """Take a published project out of the company's experience."""
-    return await _shown(work, await past_projects.archive(work, past_project_id))
+    return await _shown(work, await offers.archive_past_project(work, past_project_id))
 
 
 @router.post(
@@ -321,7 +325,7 @@ async def verify_past_project(
     work: Annotated[Work, writes(Permission.PAST_PROJECT_VERIFY)],
 ) -> PastProjectView:
     """Bring a check of a project, as a verifier of another house."""
-    return await _shown(work, await past_projects.verify(work, past_project_id, body.check()))
+    return await _shown(work, await offers.verify_past_project(work, past_project_id, body.check()))
 
 
 async def _shown(read: Reader, row: PastProject) -> PastProjectView:

@@ -9,9 +9,11 @@ from pydantic import Field
 
 from thenga.domains.organization import public
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import procurement_preferences
-from thenga.domains.organization.services.classifications import ClassificationInvalid
-from thenga.domains.organization.services.municipalities import MunicipalityMismatch
+from thenga.domains.organization.services import offers
+from thenga.domains.organization.services.reference_data import (
+    ClassificationInvalid,
+    MunicipalityMismatch,
+)
 from thenga.domains.organization.tables import PreferencesVersion, ProcurementPreferences
 from thenga.kernel.actors import ActorKind
 from thenga.kernel.db.paging import Paged
@@ -165,8 +167,8 @@ async def get_procurement_preferences(
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
 ) -> PreferencesView:
     """What the company wants to bid on. Nobody has said it yet: the defaults, as version 0."""
-    held = await procurement_preferences.current(read)
-    return PreferencesView.of(held, await procurement_preferences.warnings(read, held.document))
+    held = await offers.current_preferences(read)
+    return PreferencesView.of(held, await offers.preferences_warnings(read, held.document))
 
 
 @router.put(
@@ -184,8 +186,8 @@ async def put_procurement_preferences(
     the fields they changed in `changedFields`.
     """
     wanted = public.PreferenceSet.model_validate(body.model_dump(by_alias=True))
-    held = await procurement_preferences.replace(work, wanted=wanted)
-    return PreferencesView.of(held, await procurement_preferences.warnings(work, held.document))
+    held = await offers.replace_preferences(work, wanted=wanted)
+    return PreferencesView.of(held, await offers.preferences_warnings(work, held.document))
 
 
 @router.get("/organizations/{organizationId}/procurement-preferences/versions")
@@ -195,7 +197,7 @@ async def list_procurement_preferences_versions(
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[PreferencesVersionView]:
     """Every document there was, with what each changed and who changed it."""
-    found = await procurement_preferences.versions(read, page)
+    found = await offers.preferences_versions(read, page)
     return PageOf[PreferencesVersionView].of(found, PreferencesVersionView.of)
 
 
@@ -206,4 +208,4 @@ async def get_procurement_preferences_version(
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
 ) -> PreferencesVersionView:
     """One document as it was, with what differs from the one before."""
-    return PreferencesVersionView.of(await procurement_preferences.version(read, version))
+    return PreferencesVersionView.of(await offers.preferences_version(read, version))

@@ -30,10 +30,12 @@ from thenga.domains.organization.api.records import (
 )
 from thenga.domains.organization.lifecycles import ProductLifecycle
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import amounts, products, records
-from thenga.domains.organization.services.classifications import ClassificationInvalid
-from thenga.domains.organization.services.identifiers import IdentifierInvalid
-from thenga.domains.organization.services.municipalities import MunicipalityMismatch
+from thenga.domains.organization.services import offers, records
+from thenga.domains.organization.services.reference_data import (
+    ClassificationInvalid,
+    IdentifierInvalid,
+    MunicipalityMismatch,
+)
 from thenga.domains.organization.tables import Product, ProductStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -124,7 +126,7 @@ class ProductView(RecordView):
             {
                 **shown(item),
                 "classifications": known.views(item.classifications),
-                "price_from": amounts.of(item, "price_from"),
+                "price_from": records.amount_of(item, "price_from"),
                 "allowed_moves": ProductLifecycle.allowed(item, read.now),
             }
         )
@@ -143,7 +145,7 @@ async def add_product(
     work: Annotated[Work, writes(Permission.PRODUCT_CREATE)],
 ) -> ProductView:
     """Record a product that the company offers. It is a draft until you activate it."""
-    return await _shown(work, await products.add(work, fields=given(body)))
+    return await _shown(work, await offers.add_product(work, fields=given(body)))
 
 
 @router.get("/organizations/{organizationId}/products")
@@ -162,7 +164,7 @@ async def list_products(
     archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
 ) -> PageOf[ProductView]:
     """The products of the organization, page by page."""
-    found = await products.list_all(
+    found = await offers.list_products(
         read,
         page,
         status=status,
@@ -222,7 +224,7 @@ async def change_product(
     work: Annotated[Work, writes(Permission.PRODUCT_UPDATE)],
 ) -> ProductView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
-    item = await products.change(work, product_id, fields=stored(body.changes()))
+    item = await offers.change_product(work, product_id, fields=stored(body.changes()))
     return await _shown(work, item)
 
 
@@ -233,7 +235,7 @@ async def archive_product(
     work: Annotated[Work, writes(Permission.PRODUCT_ARCHIVE)],
 ) -> Response:
     """Take a product out of the lists. The record stays readable under its identifier."""
-    await products.archive(work, product_id)
+    await offers.archive_product(work, product_id)
     return Response(status_code=204)
 
 
@@ -264,7 +266,7 @@ async def discontinue_product(
 
 
 async def _moved(work: Work, product_id: UUID, move: Move) -> ProductView:
-    return await _shown(work, await products.move(work, product_id, move))
+    return await _shown(work, await offers.move_product(work, product_id, move))
 
 
 async def _shown(read: Reader, item: Product) -> ProductView:

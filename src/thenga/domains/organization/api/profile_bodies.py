@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from thenga.domains.organization.services import fact_types
+from thenga.domains.organization.services import facts
 from thenga.domains.organization.services.facts import Given
 from thenga.kernel.fields import Day, Percent
 from thenga.kernel.http.bodies import Body
@@ -24,43 +24,43 @@ class Share(Body):
 class Facts(Body):
     """Facts that every keeper of the profile may state."""
 
-    legal_name: fact_types.LegalName | None = None
-    legal_form: fact_types.LegalForm | None = None
+    legal_name: facts.LegalName | None = None
+    legal_form: facts.LegalForm | None = None
     registration_number: Annotated[
-        fact_types.Identifier | None, Field(description="Of the CIPC, for example 2012/123456/07.")
+        facts.Identifier | None, Field(description="Of the CIPC, for example 2012/123456/07.")
     ] = None
-    registration_status: fact_types.RegistrationStatus | None = None
+    registration_status: facts.RegistrationStatus | None = None
     registration_date: Day | None = None
-    financial_year_end: fact_types.MonthDay | None = None
-    trading_name: fact_types.LegalName | None = None
-    country_of_registration: fact_types.Country | None = None
+    financial_year_end: facts.MonthDay | None = None
+    trading_name: facts.LegalName | None = None
+    country_of_registration: facts.Country | None = None
     vat_registered: Annotated[bool, Field(strict=True)] | None = None
-    vat_number: fact_types.Identifier | None = None
-    income_tax_number: fact_types.Identifier | None = None
-    paye_number: fact_types.Identifier | None = None
-    uif_number: fact_types.Identifier | None = None
-    sdl_number: fact_types.Identifier | None = None
+    vat_number: facts.Identifier | None = None
+    income_tax_number: facts.Identifier | None = None
+    paye_number: facts.Identifier | None = None
+    uif_number: facts.Identifier | None = None
+    sdl_number: facts.Identifier | None = None
     csd_number: Annotated[
-        fact_types.Identifier | None, Field(description="Of the Central Supplier Database, MAAA….")
+        facts.Identifier | None, Field(description="Of the Central Supplier Database, MAAA….")
     ] = None
-    cidb_crs_number: fact_types.Digits | None = None
-    coida_number: fact_types.FundNumber | None = None
-    lei: fact_types.Identifier | None = None
-    annual_turnover: fact_types.Turnover | None = None
-    employee_count: fact_types.Employees | None = None
-    founded_year: fact_types.Year | None = None
-    sectors: fact_types.Sectors | None = None
-    description: fact_types.About | None = None
-    website: fact_types.Website | None = None
+    cidb_crs_number: facts.Digits | None = None
+    coida_number: facts.FundNumber | None = None
+    lei: facts.Identifier | None = None
+    annual_turnover: facts.Turnover | None = None
+    employee_count: facts.Employees | None = None
+    founded_year: facts.Year | None = None
+    sectors: facts.Sectors | None = None
+    description: facts.About | None = None
+    website: facts.Website | None = None
     logo_document_id: UUID | None = None
-    languages: fact_types.Languages | None = None
+    languages: facts.Languages | None = None
 
 
 class NewProfile(Facts):
     """The first facts; bank account and ownership follow when the owner's rights are there."""
 
-    legal_name: fact_types.LegalName
-    legal_form: fact_types.LegalForm
+    legal_name: facts.LegalName
+    legal_form: facts.LegalForm
 
 
 class ChangeProfile(Facts):
@@ -73,7 +73,7 @@ class ChangeProfile(Facts):
     disability_owned_percent: Share | None = None
     veteran_owned_percent: Share | None = None
     bank_account: Annotated[
-        fact_types.BankAccount | None,
+        facts.BankAccount | None,
         Field(
             description="Needs `If-Match`, a fresh proof and its own permission. A change takes "
             "effect after a day, and every owner is told at once."
@@ -100,5 +100,5 @@ def _given(key: str, value: Any) -> Given | None:
     if value is None:
         return None
     if isinstance(value, Share):
-        return Given(fact_types.stored(key, value.value), value.basis)
-    return Given(fact_types.stored(key, value))
+        return Given(facts.stored(key, value.value), value.basis)
+    return Given(facts.stored(key, value))

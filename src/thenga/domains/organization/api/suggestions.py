@@ -8,16 +8,17 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import fact_values, facts, suggestions
-from thenga.domains.organization.services.fact_types import FactValueInvalid, SuggestedName
-from thenga.domains.organization.services.identifiers import (
-    IdentifierInconsistent,
-    IdentifierInvalid,
-)
-from thenga.domains.organization.services.suggestions import (
+from thenga.domains.organization.services import facts
+from thenga.domains.organization.services.facts import (
+    FactValueInvalid,
     PersonRequired,
     Proposal,
+    SuggestedName,
     SuggestionStale,
+)
+from thenga.domains.organization.services.reference_data import (
+    IdentifierInconsistent,
+    IdentifierInvalid,
 )
 from thenga.domains.organization.tables import (
     CustomerStatement,
@@ -121,10 +122,10 @@ class SuggestionView(Stored):
             row.__dict__
             | {
                 "target": TargetView.model_validate(row),
-                "proposed_value": fact_values.shown(key, row.proposed_value),
+                "proposed_value": facts.shown_value(key, row.proposed_value),
                 "confidence": row.confidence_ppm / facts.PPM,
                 "status": SuggestionStatus.EXPIRED if over else row.status,
-                "decided_value": stated and fact_values.shown(key, stated.value),
+                "decided_value": stated and facts.shown_value(key, stated.value),
             }
         )
 
@@ -162,7 +163,7 @@ async def propose_fact(
         base_version=body.base_version,
         guardrail_outcome=body.guardrail_outcome,
     )
-    made, created = await suggestions.propose(work, proposal)
+    made, created = await facts.propose_suggestions(work, proposal)
     view = SuggestionView.of(made, work.now)
     if created:
         return view
@@ -186,7 +187,7 @@ async def list_suggestions(
     ] = None,
 ) -> PageOf[SuggestionView]:
     """What machines suggest about this company, the surest first."""
-    found = await suggestions.list_all(
+    found = await facts.list_suggestions(
         read,
         page,
         status=status,
@@ -206,7 +207,7 @@ async def get_suggestion(
 ) -> SuggestionView:
     """One suggestion, and the value that a person decided on, if one did."""
     row = await read.get(FactSuggestion, suggestion_id)
-    return SuggestionView.of(row, read.now, await suggestions.decided_statement(read, row))
+    return SuggestionView.of(row, read.now, await facts.decided_statement(read, row))
 
 
 @router.post(
@@ -228,8 +229,8 @@ async def accept_suggestion(
     work: Annotated[Work, writes(Permission.SUGGESTION_DECIDE)],
 ) -> SuggestionView:
     """Make the suggested value, or your correction of it, the company's own statement."""
-    row = await suggestions.accept(work, suggestion_id, value=body.value)
-    return SuggestionView.of(row, work.now, await suggestions.decided_statement(work, row))
+    row = await facts.accept_suggestion(work, suggestion_id, value=body.value)
+    return SuggestionView.of(row, work.now, await facts.decided_statement(work, row))
 
 
 @router.post(
@@ -243,7 +244,7 @@ async def reject_suggestion(
     work: Annotated[Work, writes(Permission.SUGGESTION_DECIDE)],
 ) -> SuggestionView:
     """Say no to a suggestion; the fact stays as it is."""
-    row = await suggestions.reject(
+    row = await facts.reject_suggestion(
         work, suggestion_id, reason_code=body.reason_code, text=body.text
     )
     return SuggestionView.of(row, work.now)

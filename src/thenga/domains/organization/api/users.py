@@ -19,8 +19,8 @@ from thenga.domains.organization.api.records import (
     stored,
 )
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import records, users
-from thenga.domains.organization.services.member_refs import UnknownMembership
+from thenga.domains.organization.services import people, records
+from thenga.domains.organization.services.facts import UnknownMembership
 from thenga.domains.organization.tables import MemberStatus, OrganizationUser
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
@@ -109,7 +109,7 @@ class OrganizationUserView(RecordView, IdentityView):
     signing_authority: SigningAuthorityView | None
 
     @classmethod
-    def of(cls, one: users.Described, today: date) -> "OrganizationUserView":
+    def of(cls, one: people.Described, today: date) -> "OrganizationUserView":
         user = one.profiled()
         authority = _authority(user, today)
         values = {**shown(user), **_identity(one), "signing_authority": authority}
@@ -122,7 +122,7 @@ class MemberView(IdentityView):
     profile: OrganizationUserView | None
 
     @classmethod
-    def of(cls, one: users.Described, today: date) -> "MemberView":
+    def of(cls, one: people.Described, today: date) -> "MemberView":
         profile = None if one.user is None else OrganizationUserView.of(one, today)
         return cls.shown({**_identity(one), "profile": profile})
 
@@ -139,7 +139,7 @@ async def add_organization_user(
 ) -> OrganizationUserView:
     """Say what somebody does in the company. Who may sign in is decided by Identity, not here."""
     fields = given(body)
-    made = await users.add(
+    made = await people.add_user(
         work,
         membership_id=fields.pop("membership_id"),
         invitation_id=fields.pop("invitation_id"),
@@ -161,7 +161,7 @@ async def list_organization_users(
     archived: Annotated[bool, Query(description="Show what was archived instead.")] = False,
 ) -> PageOf[MemberView]:
     """Everybody who belongs to the company or is invited, page by page."""
-    found, described = await users.list_all(
+    found, described = await people.list_users(
         read, page, status=status, bid_role=bid_role, profiled=profiled, archived=archived
     )
     today = local_day(read.now)
@@ -175,7 +175,7 @@ async def get_organization_user(
     read: Annotated[Reader, reads(Permission.USER_READ)],
 ) -> OrganizationUserView:
     """What is said of one person, archived too."""
-    found = await users.get(read, organization_user_id)
+    found = await people.get_user(read, organization_user_id)
     return OrganizationUserView.of(found, local_day(read.now))
 
 
@@ -215,7 +215,7 @@ async def change_organization_user(
 ) -> OrganizationUserView:
     """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
     fields = stored(body.changes())
-    changed = await users.change(work, organization_user_id, fields=fields)
+    changed = await people.change_user(work, organization_user_id, fields=fields)
     return OrganizationUserView.of(changed, local_day(work.now))
 
 
@@ -226,11 +226,11 @@ async def archive_organization_user(
     work: Annotated[Work, writes(Permission.USER_ARCHIVE)],
 ) -> Response:
     """Archive what is said of a person. Their membership stays; Identity ends memberships."""
-    await users.archive(work, organization_user_id)
+    await people.archive_user(work, organization_user_id)
     return Response(status_code=204)
 
 
-def _identity(one: users.Described) -> dict[str, Any]:
+def _identity(one: people.Described) -> dict[str, Any]:
     ref, card = one.ref, one.card
     return {
         "membership_id": ref.membership_id,
@@ -247,5 +247,5 @@ def _identity(one: users.Described) -> dict[str, Any]:
 def _authority(user: OrganizationUser, today: date) -> SigningAuthorityView | None:
     if user.signing_authority is None:
         return None
-    in_force = users.signs_on(user, today)
+    in_force = people.signs_on(user, today)
     return SigningAuthorityView.model_validate(user.signing_authority | {"in_force": in_force})

@@ -1,9 +1,9 @@
 """Changing the address one signs in with: proved by a link, told to the old one."""
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import accounts, sessions, telling
+from thenga.domains.identity.services import accounts, sessions
+from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.services.auth import _links
-from thenga.domains.identity.services.names import account_key, find_name
 from thenga.domains.identity.tables import SignInName, UserAccount, UserStatus
 from thenga.kernel.db.work import Work
 
@@ -24,7 +24,7 @@ async def ask_change(work: Work, *, email: str) -> None:
         address=email,
     )
     about = f"{account.id}:{work.now.isoformat()}"
-    telling.tell(work, account.id, topic=telling.ADDRESS_CHANGE_ASKED, about=about)
+    accounts.notify(work, account.id, topic=accounts.ADDRESS_CHANGE_ASKED, about=about)
 
 
 async def confirm_change(work: Work, *, token: str) -> UserAccount:
@@ -44,7 +44,7 @@ async def confirm_change(work: Work, *, token: str) -> UserAccount:
         name.ended_at = work.now
         await work.save(name)
     account.email, account.email_verified_at = email, work.now
-    await accounts.save(work, account)
+    await accounts.save_user(work, account)
     work.publish(public.AddressChanged(user_id=account.id))
-    await sessions.end_all(work, account.id, cause="address_changed", but=link.session_id)
+    await sessions.end_all_sessions(work, account.id, cause="address_changed", but=link.session_id)
     return account

@@ -3,8 +3,8 @@
 from datetime import datetime, timedelta
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import accounts, telling
-from thenga.domains.identity.services.names import account_key, find_name
+from thenga.domains.identity.services import accounts
+from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.tables import SignInCounter, UserAccount
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -81,12 +81,12 @@ async def tell_lock(work: Work, key: bytes) -> None:
     if account.locked_until == counter.locked_until or counter.locked_until is None:
         return
     account.locked_until, account.lock_cause = counter.locked_until, "failures"
-    await accounts.save(work, account)
+    await accounts.save_user(work, account)
     work.publish(
         public.UserLocked(user_id=account.id, until=counter.locked_until, cause="failures")
     )
     about = counter.locked_until.isoformat()
-    telling.tell(work, account.id, topic=telling.ACCOUNT_LOCKED, about=about)
+    accounts.notify(work, account.id, topic=accounts.ACCOUNT_LOCKED, about=about)
 
 
 async def unlock(work: Work, account: UserAccount) -> None:

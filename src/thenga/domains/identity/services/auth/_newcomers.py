@@ -3,7 +3,7 @@
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import UserLifecycle
 from thenga.domains.identity.services import accounts
-from thenga.domains.identity.services.names import account_key, find_name
+from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.tables import Password, UserAccount
 from thenga.kernel.db.work import Work
 
@@ -13,7 +13,7 @@ async def newcomer(work: Work, *, email: str, display_name: str, phc: str) -> Us
     key = account_key(work.host, email)
     name = await find_name(work, key)
     if name is None:
-        begun = await accounts.add(
+        begun = await accounts.add_user(
             work, key, email=email, display_name=display_name, locale="en-ZA"
         )
         user_id = begun.id
@@ -24,7 +24,7 @@ async def newcomer(work: Work, *, email: str, display_name: str, phc: str) -> Us
     UserLifecycle.verify(account, at=work.now)
     account.display_name = display_name
     account.email_verified_at = account.last_sign_in_at = work.now
-    await accounts.save(work, account)
+    await accounts.save_user(work, account)
     await work.add(Password(user_id=user_id, phc=phc))
     work.publish(public.UserRegistered(user_id=user_id))
     return account

@@ -28,7 +28,7 @@ _KEEP = """
 """
 
 
-async def refresh(work: Work, *, refresh_token: str) -> sessions.Started:
+async def refresh(work: Work, *, refresh_token: str) -> sessions.StartedSession:
     """The next pair of a session; who repeats a spent token after the grace ends the session."""
     if tokens.parse(refresh_token) is not tokens.Prefix.REFRESH:
         raise SessionRevoked()
@@ -49,10 +49,10 @@ async def refresh(work: Work, *, refresh_token: str) -> sessions.Started:
     plain = orjson.dumps(pair.as_texts())
     await work.present(digest)
     await work.run(_KEEP, digest, sealing.seal(key, plain, aad=digest))
-    return sessions.Started(session, pair)
+    return sessions.StartedSession(session, pair)
 
 
-async def _again(work: Work, refresh_token: str, digest: bytes) -> sessions.Started:
+async def _again(work: Work, refresh_token: str, digest: bytes) -> sessions.StartedSession:
     found = await work.query(_FIND, digest)
     if not found:
         raise SessionRevoked()
@@ -62,10 +62,10 @@ async def _again(work: Work, refresh_token: str, digest: bytes) -> sessions.Star
         session = await work.get(Session, session_id)
         _must_live(work, session)
         plain = sealing.unseal(_key(refresh_token, session_id), sealed, aad=digest)
-        return sessions.Started(session, sessions.Pair.of_texts(orjson.loads(plain)))
+        return sessions.StartedSession(session, sessions.TokenPair.of_texts(orjson.loads(plain)))
     # Somebody else has the token: the whole chain ends, whoever it is.
     session = await work.lock(Session, session_id)
-    await sessions.end(work, session, cause="token_reuse")
+    await sessions.end_session(work, session, cause="token_reuse")
     raise SessionRevoked().keeping()
 
 

@@ -2,10 +2,10 @@
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import UserLifecycle
-from thenga.domains.identity.services import accounts, devices, sessions
+from thenga.domains.identity.services import accounts, sessions
+from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.services.auth import _hashing, _links
 from thenga.domains.identity.services.auth._results import SignedIn
-from thenga.domains.identity.services.names import account_key, find_name
 from thenga.domains.identity.tables import Password, UserAccount, UserStatus
 from thenga.kernel.db.work import Work
 
@@ -15,7 +15,7 @@ async def register(work: Work, *, email: str, display_name: str, locale: str) ->
     key = account_key(work.host, email)
     name = await find_name(work, key)
     if name is None:
-        account = await accounts.add(
+        account = await accounts.add_user(
             work, key, email=email, display_name=display_name, locale=locale
         )
     else:
@@ -24,7 +24,7 @@ async def register(work: Work, *, email: str, display_name: str, locale: str) ->
         if _is_pending(account) and not account.staff:
             # Whoever asks last is heard: a stranger who was first leaves no name behind.
             account.display_name, account.locale = display_name, locale
-            await accounts.save(work, account)
+            await accounts.save_user(work, account)
     pending = _is_pending(account)
     purpose = _links.REGISTER if pending else _links.KNOWN_ALREADY
     await _links.send(work, key, purpose=purpose, user_id=account.id)
@@ -49,11 +49,15 @@ async def verify_address(work: Work, *, token: str, password: str) -> SignedIn:
         raise _links.LinkSpent()
     UserLifecycle.verify(held, at=work.now)
     held.email_verified_at = held.last_sign_in_at = work.now
-    await accounts.save(work, held)
+    await accounts.save_user(work, held)
     await work.add(Password(user_id=held.id, phc=phc))
     work.publish(public.UserRegistered(user_id=held.id))
-    device = await devices.remember(work, held.id)
-    started = await sessions.start(
-        work, held.id, methods=["password"], lives=sessions.lives_of(held), device=device.device
+    device = await sessions.remember_device(work, held.id)
+    started = await sessions.start_session(
+        work,
+        held.id,
+        methods=["password"],
+        lives=sessions.session_lifetimes(held),
+        device=device.device,
     )
     return SignedIn(started.session, started.pair, device.token)

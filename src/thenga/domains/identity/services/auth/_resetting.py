@@ -1,8 +1,8 @@
 """A forgotten password: a link to the address, a new password, and every session ends."""
 
 from thenga.domains.identity.services import accounts, sessions
+from thenga.domains.identity.services.accounts import account_key, find_account
 from thenga.domains.identity.services.auth import _counting, _hashing, _links
-from thenga.domains.identity.services.names import account_key, find
 from thenga.domains.identity.tables import Password, UserAccount, UserStatus
 from thenga.kernel.db.work import Work
 
@@ -10,7 +10,7 @@ from thenga.kernel.db.work import Work
 async def ask_reset(work: Work, *, email: str) -> None:
     """Send a link where there is an account; where there is none the same work (IDN-52)."""
     key = account_key(work.host, email)
-    found = await find(work, key)
+    found = await find_account(work, key)
     known = found.account is not None and found.account.status is UserStatus.ACTIVE
     purpose = _links.RESET if known else _links.NOBODY
     await _links.send(work, key, purpose=purpose, user_id=found.user_id)
@@ -26,8 +26,8 @@ async def confirm_reset(work: Work, *, token: str, new_password: str) -> None:
         raise _links.LinkSpent()
     await set_password(work, held, phc)
     await _counting.unlock(work, held)
-    await accounts.save(work, held)
-    await sessions.end_all(work, held.id, cause="password_reset")
+    await accounts.save_user(work, held)
+    await sessions.end_all_sessions(work, held.id, cause="password_reset")
 
 
 async def change_password(work: Work, *, new_password: str) -> UserAccount:
@@ -37,7 +37,9 @@ async def change_password(work: Work, *, new_password: str) -> UserAccount:
     phc = await _hashing.hashed(new_password, known=[account.display_name, account.email])
     held = await work.lock(UserAccount, account.id)
     await set_password(work, held, phc)
-    await sessions.end_all(work, held.id, cause="password_changed", but=work.actor.session_id)
+    await sessions.end_all_sessions(
+        work, held.id, cause="password_changed", but=work.actor.session_id
+    )
     return held
 
 

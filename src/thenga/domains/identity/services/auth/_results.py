@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from thenga.domains.identity.services.sessions import Pair
+from thenga.domains.identity.services.sessions import TokenPair
 from thenga.domains.identity.tables import MfaFactor, Session
 
 
@@ -12,7 +12,7 @@ class SignedIn:
     """Signed in; `device_token` is there where the device was not known before."""
 
     session: Session
-    pair: Pair
+    pair: TokenPair
     device_token: str | None = None
 
 

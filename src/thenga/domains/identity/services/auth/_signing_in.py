@@ -7,10 +7,10 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.identity.lifecycles import SessionLifecycle
-from thenga.domains.identity.services import accounts, devices, sessions, telling
+from thenga.domains.identity.services import accounts, sessions
+from thenga.domains.identity.services.accounts import FoundAccount, account_key, find_account
 from thenga.domains.identity.services.auth import _counting, _hashing
 from thenga.domains.identity.services.auth._results import HalfSignedIn, SignedIn
-from thenga.domains.identity.services.names import Found, account_key, find
 from thenga.domains.identity.tables import (
     FactorStatus,
     KnownDevice,
@@ -57,7 +57,7 @@ async def counted_as(work: Work, *, email: str, device_token: str | None) -> Cou
     if device_token is None:
         return Counted(key, None)
     async with work.aside() as read:
-        return Counted(key, await devices.recognise(read, key, device_token))
+        return Counted(key, await sessions.recognize_device(read, key, device_token))
 
 
 async def sign_in(
@@ -65,7 +65,7 @@ async def sign_in(
 ) -> SignedIn | HalfSignedIn:
     """A session for whoever knows the password; the same refusal for every other case."""
     async with work.aside() as read:
-        found = await find(read, counted.account_key)
+        found = await find_account(read, counted.account_key)
         locked = await _counting.is_locked(read, counted.counter)
     known = counted.device is not None
     right = await _hashing.is_right(password, found.phc, on_known_device=known)
@@ -85,23 +85,23 @@ async def sign_in(
     if STRONG & set(held.factor_kinds):
         return await _half(work, held, counted.device, active_in)
     held.last_sign_in_at = work.now
-    await accounts.save(work, held)
+    await accounts.save_user(work, held)
     device, token = await arriving(work, held.id, counted.device)
-    started = await sessions.start(
+    started = await sessions.start_session(
         work,
         held.id,
         methods=["password"],
-        lives=sessions.lives_of(held),
+        lives=sessions.session_lifetimes(held),
         device=device,
         organization_id=active_in,
     )
     if token is not None:
         about = str(started.session.id)
-        telling.tell(work, held.id, topic=telling.NEW_DEVICE, about=about)
+        accounts.notify(work, held.id, topic=accounts.NEW_DEVICE, about=about)
     return SignedIn(started.session, started.pair, token)
 
 
-async def _refuse(work: Work, counted: Counted, found: Found) -> Never:
+async def _refuse(work: Work, counted: Counted, found: FoundAccount) -> Never:
     """Count, write down, refuse: the same statements for every kind of refusal (IDN-52)."""
     if found.account is not None:
         await work.become(found.user_id)  # the refusal stands on the person's own chain
@@ -138,8 +138,10 @@ async def _active_in(work: Work, account: UserAccount, asked: UUID | None) -> UU
 async def _half(
     work: Work, account: UserAccount, device: KnownDevice | None, active_in: UUID | None
 ) -> HalfSignedIn:
-    await accounts.save(work, account)
-    half = await sessions.start_half(work, account.id, device=device, organization_id=active_in)
+    await accounts.save_user(work, account)
+    half = await sessions.start_half_session(
+        work, account.id, device=device, organization_id=active_in
+    )
     statement = select(MfaFactor).where(MfaFactor.status == FactorStatus.ACTIVE)
     factors = await work.all(statement.order_by(MfaFactor.id), limit=20)
     return HalfSignedIn(half.session, half.pending_token, half.session.expires_at, factors)
@@ -150,8 +152,8 @@ async def arriving(
 ) -> tuple[KnownDevice, str | None]:
     """The device of a sign-in, and the token it gets where it was not known before."""
     if known is not None:
-        return await devices.see(work, known.id), None
-    made = await devices.remember(work, user_id)
+        return await sessions.record_device(work, known.id), None
+    made = await sessions.remember_device(work, user_id)
     return made.device, made.token
 
 
@@ -160,8 +162,10 @@ async def sign_out(work: Work, *, scope: str) -> Session:
     assert work.actor.session_id is not None  # noqa: S101  # only a session holds this permission
     assert work.actor.id is not None  # noqa: S101  # as above
     if scope != "this":
-        await sessions.end_all(work, work.actor.id, cause="signed_out", but=work.actor.session_id)
+        await sessions.end_all_sessions(
+            work, work.actor.id, cause="signed_out", but=work.actor.session_id
+        )
     session = await work.lock(Session, work.actor.session_id)
     if scope != "others" and SessionLifecycle.sign_out(session, at=work.now):
-        await sessions.close(work, session, cause="signed_out")
+        await sessions.close_session(work, session, cause="signed_out")
     return session

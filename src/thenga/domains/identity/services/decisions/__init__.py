@@ -14,8 +14,11 @@ from thenga.domains.identity.services.decisions._outcome import Outcome
 from thenga.domains.identity.services.decisions._purging import purge
 from thenga.domains.identity.services.decisions._reading import get_record, list_records
 from thenga.domains.identity.services.decisions._stages import decide
+from thenga.domains.identity.services.decisions.given import given_rows
+from thenga.domains.identity.services.decisions.policies import BASE, label_of
 
 __all__ = [
+    "BASE",
     "Explained",
     "Facts",
     "Outcome",
@@ -27,7 +30,9 @@ __all__ = [
     "explain",
     "facts_of",
     "get_record",
+    "given_rows",
     "judge",
+    "label_of",
     "list_records",
     "purge",
     "question_of",

@@ -6,8 +6,15 @@ from typing import Any
 from uuid import UUID
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import entitlements, key_uses, policies
-from thenga.domains.identity.services.decisions import _entitled, _recording, _statement, _tallies
+from thenga.domains.identity.services import organizations
+from thenga.domains.identity.services.decisions import (
+    _entitled,
+    _recording,
+    _statement,
+    _tallies,
+    key_uses,
+    policies,
+)
 from thenga.domains.identity.services.decisions._facts import Facts, Question
 from thenga.domains.identity.services.decisions._outcome import Outcome
 from thenga.domains.identity.services.decisions._stages import Policy, decide, proof_methods
@@ -183,7 +190,7 @@ async def judge(host: Host, facts: Facts, question: Question) -> tuple[Facts, Ou
 async def _asked(host: Host, facts: Facts) -> Facts:
     if facts.tenant_id is None or facts.feature is None:
         return replace(facts, billing="silent")
-    said = await entitlements.ask(host, facts.tenant_id, facts.feature)
+    said = await organizations.ask_entitlement(host, facts.tenant_id, facts.feature)
     if said is None:
         return replace(facts, billing="silent")
     return replace(
@@ -195,7 +202,7 @@ async def _asked(host: Host, facts: Facts) -> Facts:
         signal_used=said.used,
         signal_resets_at=said.resets_at,
         signal_checked_at=host.now(),
-        signal_remedy=entitlements.remedy_of(said),
+        signal_remedy=organizations.remedy_of(said),
     )
 
 

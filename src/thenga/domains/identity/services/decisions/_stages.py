@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from thenga.domains.identity.services import policies
+from thenga.domains.identity.services.decisions import policies
 from thenga.domains.identity.services.decisions._entitled import entitled
 from thenga.domains.identity.services.decisions._facts import Facts, Question
 from thenga.domains.identity.services.decisions._holding import Holding, by_platform, holding

@@ -8,7 +8,7 @@ from dataclasses import fields
 from ipaddress import ip_address
 from uuid import UUID
 
-from thenga.domains.identity.services import given
+from thenga.domains.identity.services.decisions import given
 from thenga.domains.identity.services.decisions._facts import Facts
 from thenga.kernel.db.pool import Pool
 from thenga.kernel.host import Host
@@ -23,7 +23,7 @@ _BESIDE = """
     LEFT JOIN identity.entitlement_signal e
         ON e.organization_id = o.organization_id AND e.feature = p.feature
     LEFT JOIN identity.policy_set ps ON ps.status = 'enforced'"""
-_RIGHTS = given.rows(at="{now}::timestamptz + o.ahead")
+_RIGHTS = given.given_rows(at="{now}::timestamptz + o.ahead")
 
 _PEOPLE = f"""
     WITH c AS ({{asked}})

@@ -11,20 +11,17 @@ from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import InvitationLifecycle, MembershipLifecycle
 from thenga.domains.identity.permissions import TENANT_ROLES, Permission
 from thenga.domains.identity.services import (
+    accounts,
     auth,
-    cards,
     memberships,
-    names,
-    rights,
-    role_assignments,
-    seats,
+    organizations,
+    roles,
     sessions,
-    tenants,
 )
-from thenga.domains.identity.services.cards import Standing
+from thenga.domains.identity.services.accounts import Standing
 from thenga.domains.identity.services.invitations._delivering import PURPOSE
 from thenga.domains.identity.services.invitations._telling import end, scope_of, shown_status
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.tables import (
     Invitation,
     InvitationStatus,
@@ -82,13 +79,13 @@ class Accepted:
     """The membership, and for somebody new the session that begins with it."""
 
     membership: Membership
-    signed_in: sessions.Started | None = None
+    signed_in: sessions.StartedSession | None = None
 
 
 async def inspect(work: Work, *, token: str) -> Seen:
     """What the letter in one's hand is about; the token proves the address."""
     seen = await _look(work, tokens.digest(token), None)
-    named = await tenants.name_of(work, seen.invitation.organization_id)
+    named = await organizations.organization_name(work, seen.invitation.organization_id)
     return replace(seen, organization_name=named)
 
 
@@ -105,10 +102,10 @@ async def accept(
     seen = await _look(work, digest, invitation_id)
     if work.actor.kind is ActorKind.NOBODY:
         return await _accept_as_newcomer(work, digest, seen, display_name, password)
-    one = await cards.standing(work, work.user_id)
+    one = await accounts.account_standing(work, work.user_id)
     if one is None or one.email_key != seen.invitation.email_key:
         raise OtherAddress()
-    cards.may_belong(one)
+    accounts.may_belong(one)
     link = await _hold_link(work, digest)
     await _spend(work, link)
     return Accepted(await _join(work, link, invitation_id, one))
@@ -147,7 +144,7 @@ async def _accept_as_newcomer(
     await _spend(work, link)
     account = await auth.newcomer(work, email=invitation.email, display_name=display_name, phc=phc)
     # What belongs to the person comes first, by the base clock; then the organization's (IDN-51).
-    signed_in = await sessions.start(work, account.id, methods=["password"])
+    signed_in = await sessions.start_session(work, account.id, methods=["password"])
     one = Standing(account.id, True, account.staff, invitation.email_key, account)
     return Accepted(await _join(work, link, invitation.id, one), signed_in)
 
@@ -182,14 +179,14 @@ async def _again(work: Work, link: OneTimeLink, password: str) -> Accepted:
     user_id, membership_id = seen.invitation.accepted_by_user_id, seen.invitation.membership_id
     if user_id is None or membership_id is None:
         raise InvitationOver()
-    async with cards.opened_for(work, user_id) as theirs:
+    async with accounts.opened_for(work, user_id) as theirs:
         known = await theirs.find(Password, user_id=user_id)
         membership = await theirs.get(Membership, membership_id)
     # Rare, and nobody but a third tab waits for this link meanwhile.
     if not await auth.is_right(password, None if known is None else known.phc):
         raise Unauthenticated("This address has an account. Sign in with it, then accept.")
     await work.become(user_id)
-    return Accepted(membership, await sessions.start(work, user_id, methods=["password"]))
+    return Accepted(membership, await sessions.start_session(work, user_id, methods=["password"]))
 
 
 async def _join(work: Work, link: OneTimeLink, invitation_id: UUID, one: Standing) -> Membership:
@@ -218,7 +215,7 @@ async def _join(work: Work, link: OneTimeLink, invitation_id: UUID, one: Standin
             invitation_id=invitation.id,
             user_id=one.user_id,
             membership_id=membership.id,
-            seats_used=await seats.used(work, tenant),
+            seats_used=await memberships.used(work, tenant),
         )
     )
     return membership
@@ -252,7 +249,7 @@ async def _membership(
         raise InvitationVoid("You were deactivated there; ask to be let in again.")
     await _give_missing(work, tenant, membership, invitation)
     if MembershipLifecycle.accept(membership, at=tenant.now):
-        cards.show(membership, one)
+        accounts.show(membership, one)
         membership.joined_at = membership.status_changed_at = tenant.now
         membership.status_code, membership.status_changed_by = "invitation", one.user_id
         await work.save(membership)
@@ -263,10 +260,10 @@ async def _membership(
 async def _give_missing(
     work: Work, tenant: Tenant, membership: Membership, invitation: Invitation
 ) -> None:
-    codes = await role_assignments.codes_of(work, [membership.id], tenant.now)
+    codes = await roles.role_codes_of(work, [membership.id], tenant.now)
     for code in invitation.role_codes:
         if code not in codes.get(membership.id, []):
-            await role_assignments.give(
+            await roles.give_role(
                 work,
                 membership,
                 role_code=code,
@@ -280,9 +277,9 @@ async def _ask_inviter_again(work: Work, tenant: Tenant, invitation: Invitation)
     """An invitation is worth what its sender may give at the moment it is accepted."""
     if not tenant.is_active:
         raise InvitationVoid("The organization takes nobody in at the moment.")
-    giver = await rights.giver(work, invitation.invited_by_user_id, tenant.now)
+    giver = await roles.giver_of(work, invitation.invited_by_user_id, tenant.now)
     try:
-        granted = await rights.granting(work, invitation.role_codes, tenant.now)
+        granted = await roles.permissions_given_by(work, invitation.role_codes, tenant.now)
         giver.must_hold(
             {*granted.permissions, Permission.INVITATION_CREATE.value},
             owner=granted.includes_owner,
@@ -302,7 +299,7 @@ async def _look(work: Work, digest: bytes, invitation_id: UUID | None) -> Seen:
             raise NotFound()
         await read.settle_in(link.organization_id)
         invitation = await read.get(Invitation, link.invitation_id)
-        tenant = await tenants.look(read)
+        tenant = await organizations.find_organization(read)
         inviter = await read.all(
             select(Membership).where(
                 Membership.organization_id == tenant.id,
@@ -310,8 +307,8 @@ async def _look(work: Work, digest: bytes, invitation_id: UUID | None) -> Seen:
             )
         )
         role_names = await _role_names(read, invitation.role_codes)
-        name = await names.find_name(read, invitation.email_key)
-    account = None if name is None else await cards.standing(work, name.user_id)
+        name = await accounts.find_name(read, invitation.email_key)
+    account = None if name is None else await accounts.account_standing(work, name.user_id)
     proved = account is not None and account.account.status is not UserStatus.PENDING_VERIFICATION
     return Seen(
         invitation=invitation,
@@ -325,7 +322,7 @@ async def _look(work: Work, digest: bytes, invitation_id: UUID | None) -> Seen:
 
 
 async def _role_names(read: Reader, codes: Sequence[str]) -> list[str]:
-    customs = await rights.custom_roles(read, codes)
+    customs = await roles.custom_roles(read, codes)
     return [
         customs[code].name if code in customs else code.replace("_", " ").capitalize()
         for code in codes
@@ -352,5 +349,5 @@ async def _hold(work: Work, link: OneTimeLink, invitation_id: UUID) -> tuple[Ten
     if link.organization_id is None or link.invitation_id != invitation_id:
         raise NotFound()
     await work.settle_in(link.organization_id)
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     return tenant, await work.lock(Invitation, invitation_id)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import seats, tenants
+from thenga.domains.identity.services import memberships, organizations
 from thenga.domains.identity.services.invitations._telling import shown_status
 from thenga.domains.identity.tables import Invitation, InvitationStatus, OneTimeLink
 from thenga.kernel import tokens
@@ -69,7 +69,7 @@ async def letter_to_deliver(read: Reader, link_hash: bytes) -> LetterToDeliver |
 async def mark_delivered(work: Work, link_hash: bytes) -> None:
     """The letter is out: its text is forgotten, and that it was sent is told, with the seat that it
     keeps (IDN-22)."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     await work.present(link_hash)
     link = await work.lock_by(OneTimeLink, hash=link_hash)
     link.sealed = None
@@ -83,6 +83,6 @@ async def mark_delivered(work: Work, link_hash: bytes) -> None:
             organization_id=invitation.organization_id,
             invitation_id=invitation.id,
             expires_at=invitation.expires_at,
-            seats_used=await seats.used(work, tenant),
+            seats_used=await memberships.used(work, tenant),
         )
     )

@@ -10,10 +10,10 @@ from sqlalchemy import ColumnElement, select
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import InvitationLifecycle
-from thenga.domains.identity.services import names, rights, seats, tenants
+from thenga.domains.identity.services import accounts, memberships, organizations, roles
 from thenga.domains.identity.services.invitations._delivering import add_link
 from thenga.domains.identity.services.invitations._telling import end, shown_status
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.tables import (
     Invitation,
     InvitationStatus,
@@ -42,11 +42,11 @@ async def create(
     message: str | None,
 ) -> Invitation:
     """Invite an address; nothing tells whether somebody has an account with it (IDN-52)."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     await _check_giver(work, tenant, role_codes)
-    key = names.account_key(work.host, email)
+    key = accounts.account_key(work.host, email)
     await _must_be_new(work, tenant, key)
-    room = await seats.room(work, tenant)
+    room = await memberships.room(work, tenant)
     text = tokens.mint(tokens.Prefix.LINK)
     invitation = Invitation(
         id=new_id(),
@@ -66,14 +66,14 @@ async def create(
         invitation.scope_id = scope.id
     _plan(invitation, tenant.now, text)
     await work.add(invitation)
-    await seats.must_fit(work, tenant, room)
+    await memberships.must_fit(work, tenant, room)
     await add_link(work, invitation, text)
     return invitation
 
 
 async def resend(work: Work, invitation_id: UUID) -> Invitation:
     """A new letter with a new link; whoever sends it is the one who invites now (IDN-20)."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     invitation = await work.lock(Invitation, invitation_id)
     if shown_status(invitation, tenant.now) is not InvitationStatus.PENDING:
         told: dict[str, Any] = {
@@ -95,7 +95,7 @@ async def resend(work: Work, invitation_id: UUID) -> Invitation:
 
 async def revoke(work: Work, invitation_id: UUID) -> Invitation:
     """Take it back; the link in the letter is dead."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     invitation = await work.lock(Invitation, invitation_id)
     invitation.status = shown_status(invitation, tenant.now)
     await end(work, tenant, invitation, InvitationLifecycle.revoke, by=work.actor.id)
@@ -110,13 +110,13 @@ async def list_all(
     if status is not None:
         statement = statement.where(_is_shown_as(status, read.now))
     if email is not None:
-        statement = statement.where(Invitation.email_key == names.account_key(read.host, email))
+        statement = statement.where(Invitation.email_key == accounts.account_key(read.host, email))
     return await read.page(statement, paged)
 
 
 async def follow_time(work: Work, invitation_id: UUID) -> None:
     """Remind once, on the fifth day; end it when its seven days are over."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     invitation = await work.lock(Invitation, invitation_id)
     due = invitation.next_check_at
     if due is None or due > tenant.now:
@@ -160,8 +160,8 @@ def _must_wait(invitation: Invitation, now: datetime) -> None:
 
 
 async def _check_giver(work: Work, tenant: Tenant, role_codes: Sequence[str]) -> None:
-    giver = await rights.giver(work, work.user_id, tenant.now)
-    granted = await rights.granting(work, role_codes, tenant.now)
+    giver = await roles.giver_of(work, work.user_id, tenant.now)
+    granted = await roles.permissions_given_by(work, role_codes, tenant.now)
     giver.must_hold(granted.permissions, owner=granted.includes_owner)
     if granted.grave:
         proofs.demand(work)

@@ -4,8 +4,8 @@ from datetime import datetime
 from uuid import UUID
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import seats
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services import memberships
+from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.tables import Invitation, InvitationStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import Move
@@ -40,6 +40,6 @@ async def end(
             organization_id=tenant.id,
             invitation_id=invitation.id,
             outcome=invitation.status,
-            seats_used=await seats.used(work, tenant),
+            seats_used=await memberships.used(work, tenant),
         )
     )

@@ -21,6 +21,8 @@ from thenga.domains.identity.services.memberships._moving import (
     reactivate,
     remove,
 )
+from thenga.domains.identity.services.memberships.person_cards import describe_people
+from thenga.domains.identity.services.memberships.seats import must_fit, room, used
 
 __all__ = [
     "HOLDERS_MOST",
@@ -30,6 +32,7 @@ __all__ = [
     "ask",
     "deactivate",
     "decline",
+    "describe_people",
     "effective",
     "found",
     "get",
@@ -39,8 +42,11 @@ __all__ = [
     "list_members",
     "list_own",
     "move_clock",
+    "must_fit",
     "reactivate",
     "remove",
+    "room",
     "shown",
     "tell",
+    "used",
 ]

@@ -7,9 +7,10 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import cards, rights, role_assignments, seats, tenants
-from thenga.domains.identity.services.cards import Standing
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services import accounts, organizations, roles
+from thenga.domains.identity.services.accounts import Standing
+from thenga.domains.identity.services.memberships import seats
+from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, NotFound
@@ -20,7 +21,7 @@ async def found(
     work: Work, organization_id: UUID, *, founder: UUID, status: str, sandbox: bool, sequence: int
 ) -> Membership:
     """A new organization gets its mirror, and its founder becomes the active owner."""
-    one = await cards.standing(work, founder)
+    one = await accounts.account_standing(work, founder)
     await work.add(
         TenantMirror(
             organization_id=organization_id,
@@ -46,14 +47,14 @@ async def join(
     assigned_by: UUID | None = None,
 ) -> Membership:
     """An active membership with its roles."""
-    tenant = await tenants.look(work)
+    tenant = await organizations.find_organization(work)
     membership = _new(organization_id, user_id, origin, tenant.now, by=user_id)
     membership.status, membership.joined_at = MembershipStatus.ACTIVE, tenant.now
     if card is not None:
-        cards.show(membership, card)
+        accounts.show(membership, card)
     await work.add(membership)
     for role_code in role_codes:
-        await role_assignments.give(
+        await roles.give_role(
             work,
             membership,
             role_code=role_code,
@@ -69,13 +70,13 @@ async def ask(
     work: Work, *, user_id: UUID, role_codes: Sequence[str], title: str | None, reason: str
 ) -> Membership:
     """Ask a person who has an account to join; it takes a seat while the answer is open."""
-    one = await cards.standing(work, user_id)
+    one = await accounts.account_standing(work, user_id)
     if one is None or not one.is_active:
         raise NotFound()
-    cards.may_belong(one)
-    tenant = await tenants.hold(work)
-    giver = await rights.giver(work, work.user_id, tenant.now)
-    granted = await rights.granting(work, role_codes, tenant.now)
+    accounts.may_belong(one)
+    tenant = await organizations.lock_organization(work)
+    giver = await roles.giver_of(work, work.user_id, tenant.now)
+    granted = await roles.permissions_given_by(work, role_codes, tenant.now)
     giver.must_hold(granted.permissions, owner=granted.includes_owner)
     await _must_be_new(work, user_id)
     room = await seats.room(work, tenant)
@@ -84,7 +85,7 @@ async def ask(
     await work.add(membership)
     await seats.must_fit(work, tenant, room)
     for role_code in dict.fromkeys(role_codes):
-        await role_assignments.give(
+        await roles.give_role(
             work,
             membership,
             role_code=role_code,
@@ -100,7 +101,7 @@ async def tell(
     work: Work, tenant: Tenant, membership: Membership, *, previous: MembershipStatus | None
 ) -> None:
     """Tell what became of a membership, and how many seats are used since."""
-    codes = await role_assignments.codes_of(work, [membership.id], tenant.now)
+    codes = await roles.role_codes_of(work, [membership.id], tenant.now)
     work.publish(
         public.MembershipChanged(
             organization_id=membership.organization_id,

@@ -10,14 +10,8 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, select
 
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import (
-    own_roles,
-    rights,
-    role_assignments,
-    session_uses,
-    tenants,
-)
-from thenga.domains.identity.services.rights import Right
+from thenga.domains.identity.services import organizations, roles, sessions
+from thenga.domains.identity.services.roles import Right
 from thenga.domains.identity.tables import Membership, MembershipStatus
 from thenga.kernel.actors import ActorKind
 from thenga.kernel.db.paging import Paged, Slice
@@ -51,8 +45,8 @@ async def get(read: Reader, membership_id: UUID) -> Shown:
 async def shown(read: Reader, membership: Membership) -> Shown:
     """A membership with its roles, read in the organization that it is in."""
     await read.settle_in(membership.organization_id)
-    tenant = await tenants.look(read)
-    codes = await role_assignments.codes_of(read, [membership.id], tenant.now)
+    tenant = await organizations.find_organization(read)
+    codes = await roles.role_codes_of(read, [membership.id], tenant.now)
     return Shown(membership, codes.get(membership.id, []))
 
 
@@ -66,7 +60,7 @@ async def list_own(
     if status is not None:
         statement = statement.where(Membership.status == status.value)
     page = await read.page(statement, paged)
-    codes = await own_roles.codes_of(read.host, read.user_id, [one.id for one in page.items])
+    codes = await roles.own_role_codes(read.host, read.user_id, [one.id for one in page.items])
     return [Shown(one, codes.get(one.id, [])) for one in page.items], page.next_cursor
 
 
@@ -95,7 +89,7 @@ async def list_members(
     else:
         statement = statement.where(Membership.status != MembershipStatus.REMOVED.value)
     if role_code is not None:
-        statement = statement.where(rights.has_role_clause(role_code, read.now))
+        statement = statement.where(roles.has_role_clause(role_code, read.now))
     if q is not None:
         statement = statement.where(
             sa.func.starts_with(sa.func.lower(Membership.display_name), q.lower())
@@ -103,7 +97,7 @@ async def list_members(
     if holding is not None:
         statement = statement.where(
             Membership.status == MembershipStatus.ACTIVE.value,
-            rights.holders(read, holding, read.now),
+            roles.holders(read, holding, read.now),
         )
     if aal2_ready is not None:
         statement = statement.where(Membership.aal2_ready.is_(aal2_ready))
@@ -111,8 +105,8 @@ async def list_members(
 
 
 async def _with_cards(read: Reader, page: Slice[Membership]) -> tuple[Sequence[Shown], str | None]:
-    codes = await role_assignments.codes_of(read, [one.id for one in page.items], read.now)
-    active = await session_uses.last_active(read, [one.user_id for one in page.items])
+    codes = await roles.role_codes_of(read, [one.id for one in page.items], read.now)
+    active = await sessions.last_active(read, [one.user_id for one in page.items])
     items = [Shown(one, codes.get(one.id, []), active.get(one.user_id)) for one in page.items]
     return items, page.next_cursor
 
@@ -126,9 +120,9 @@ async def holding(
         Membership.status == MembershipStatus.ACTIVE.value,
     )
     if permission is not None:
-        statement = statement.where(rights.holders(read, permission, read.now))
+        statement = statement.where(roles.holders(read, permission, read.now))
     if role_code is not None:
-        statement = statement.where(rights.has_role_clause(role_code, read.now))
+        statement = statement.where(roles.has_role_clause(role_code, read.now))
     return await read.values(statement.order_by(Membership.id), limit=min(limit, HOLDERS_MOST))
 
 
@@ -138,5 +132,5 @@ async def effective(read: Reader, membership_id: UUID) -> list[Right]:
     if membership.status is not MembershipStatus.ACTIVE:
         return []
     await read.settle_in(membership.organization_id)
-    tenant = await tenants.look(read)
-    return await rights.of_member(read, membership_id, tenant.now)
+    tenant = await organizations.find_organization(read)
+    return await roles.rights_of_member(read, membership_id, tenant.now)

@@ -4,18 +4,11 @@ from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.identity.lifecycles import MembershipLifecycle
-from thenga.domains.identity.services import (
-    cards,
-    owners,
-    permission_assignments,
-    rights,
-    role_assignments,
-    seats,
-    tenants,
-)
+from thenga.domains.identity.services import accounts, organizations, roles
+from thenga.domains.identity.services.memberships import seats
 from thenga.domains.identity.services.memberships._joining import tell
-from thenga.domains.identity.services.rights import GrantAboveOwn
-from thenga.domains.identity.services.tenants import Tenant
+from thenga.domains.identity.services.organizations import Tenant
+from thenga.domains.identity.services.roles import GrantAboveOwn
 from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem
@@ -31,17 +24,17 @@ class MembershipVoid(Problem):
 async def accept(work: Work, membership_id: UUID) -> Membership:
     """Join, as one was asked; from now on the others see one's card."""
     await work.get(Membership, membership_id)  # what is another's is not there, for anybody
-    one = await cards.standing(work, work.user_id)
+    one = await accounts.account_standing(work, work.user_id)
     if one is None:
         raise NotFound()
-    cards.may_belong(one)
+    accounts.may_belong(one)
     tenant = await _own(work, membership_id)
     membership = await work.lock(Membership, membership_id)
     previous = membership.status
     if not MembershipLifecycle.accept(membership, at=tenant.now):
         return membership
     await _guard_assigners(work, tenant, membership)
-    cards.show(membership, one)
+    accounts.show(membership, one)
     membership.joined_at = tenant.now
     return await _saved(work, tenant, membership, previous, code="accepted")
 
@@ -60,7 +53,7 @@ async def leave(work: Work, membership_id: UUID) -> Membership:
 
 async def deactivate(work: Work, membership_id: UUID, *, reason: str) -> Membership:
     """Shut a member out for a while; their seat is free meanwhile."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     membership = await work.lock(Membership, membership_id)
     previous = membership.status
     if not MembershipLifecycle.deactivate(membership, at=tenant.now):
@@ -71,7 +64,7 @@ async def deactivate(work: Work, membership_id: UUID, *, reason: str) -> Members
 
 async def reactivate(work: Work, membership_id: UUID, *, reason: str) -> Membership:
     """Let a member in again, if there is a seat (IDN-22)."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     membership = await work.lock(Membership, membership_id)
     previous = membership.status
     if not MembershipLifecycle.reactivate(membership, at=tenant.now):
@@ -85,7 +78,7 @@ async def reactivate(work: Work, membership_id: UUID, *, reason: str) -> Members
 
 async def remove(work: Work, membership_id: UUID, *, reason: str) -> Membership:
     """End a membership for good; who comes back gets a new one (IDN-18)."""
-    tenant = await tenants.hold(work)
+    tenant = await organizations.lock_organization(work)
     return await _out(
         work, tenant, membership_id, MembershipLifecycle.remove, code="removed", text=reason
     )
@@ -108,7 +101,7 @@ async def _own(work: Work, membership_id: UUID) -> Tenant:
     """Go from one's own membership to the organization that it is in, and hold that."""
     membership = await work.get(Membership, membership_id)
     await work.settle_in(membership.organization_id)
-    return await tenants.hold(work)
+    return await organizations.lock_organization(work)
 
 
 async def _out(
@@ -126,8 +119,8 @@ async def _out(
         return membership
     await _guard_owner(work, tenant, membership, previous)
     membership.ended_at = tenant.now
-    await role_assignments.end_all(work, membership, tenant.now)
-    await permission_assignments.end_all(work, membership, tenant.now)
+    await roles.end_role_assignments(work, membership, tenant.now)
+    await roles.end_permission_assignments(work, membership, tenant.now)
     return await _saved(work, tenant, membership, previous, code=code, text=text)
 
 
@@ -135,28 +128,28 @@ async def _guard_owner(
     work: Work, tenant: Tenant, membership: Membership, previous: MembershipStatus
 ) -> None:
     """An owner is changed by owners only, and never the last one (IDN-19, SEC-57)."""
-    if not await rights.is_or_becomes_owner(work, membership.id, tenant.now):
+    if not await roles.is_or_becomes_owner(work, membership.id, tenant.now):
         return
     if previous is MembershipStatus.ACTIVE:
-        await owners.must_remain(work, tenant, without=membership.id)
+        await roles.check_owner_remains(work, tenant, without=membership.id)
     if membership.user_id != work.actor.id:
-        giver = await rights.giver(work, work.user_id, tenant.now)
+        giver = await roles.giver_of(work, work.user_id, tenant.now)
         giver.must_hold((), owner=True)
 
 
 async def _guard_giver(work: Work, tenant: Tenant, membership: Membership) -> None:
     """To let a member in again is to give all that the member then holds (SEC-58)."""
-    giver = await rights.giver(work, work.user_id, tenant.now)
-    for gained in (await rights.awaiting(work, membership.id, tenant.now)).values():
+    giver = await roles.giver_of(work, work.user_id, tenant.now)
+    for gained in (await roles.awaiting(work, membership.id, tenant.now)).values():
         giver.must_hold(gained.permissions, owner=gained.includes_owner)
 
 
 async def _guard_assigners(work: Work, tenant: Tenant, membership: Membership) -> None:
     """A request to join is worth what those who gave its roles may give now (SEC-58)."""
-    for assigner, gained in (await rights.awaiting(work, membership.id, tenant.now)).items():
+    for assigner, gained in (await roles.awaiting(work, membership.id, tenant.now)).items():
         if assigner is None:
             continue
-        giver = await rights.giver(work, assigner, tenant.now)
+        giver = await roles.giver_of(work, assigner, tenant.now)
         try:
             giver.must_hold(gained.permissions, owner=gained.includes_owner)
         except GrantAboveOwn:

@@ -6,7 +6,7 @@ from typing import Never
 from uuid import UUID
 
 from thenga.domains.identity.lifecycles import ChallengeLifecycle
-from thenga.domains.identity.services import accounts, auth, sessions, telling
+from thenga.domains.identity.services import accounts, auth, sessions
 from thenga.domains.identity.services.mfa import _codes, _factors, _totp
 from thenga.domains.identity.tables import (
     ChallengeStatus,
@@ -152,14 +152,14 @@ async def _finish(work: Work, *, method: str) -> Proven:
         return Proven(await _factors.mark_proven(work, method=method), None)
     account = await work.lock(UserAccount, work.user_id)
     account.last_sign_in_at = work.now
-    await accounts.save(work, account)
+    await accounts.save_user(work, account)
     known = session.device_id and await work.get(KnownDevice, session.device_id)
     device, token = await auth.arriving(work, account.id, known or None)
     held = await work.lock(Session, session.id)
     held.device_label, held.device_family = device.label, device.family
-    started = await sessions.complete(
-        work, held, method=method, lives=sessions.lives_of(account), device=device
+    started = await sessions.complete_session(
+        work, held, method=method, lives=sessions.session_lifetimes(account), device=device
     )
     if token is not None:
-        telling.tell(work, account.id, topic=telling.NEW_DEVICE, about=str(held.id))
+        accounts.notify(work, account.id, topic=accounts.NEW_DEVICE, about=str(held.id))
     return Proven(held, auth.SignedIn(started.session, started.pair, token))

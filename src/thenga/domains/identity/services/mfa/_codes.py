@@ -4,7 +4,7 @@ import hashlib
 import secrets
 from uuid import UUID
 
-from thenga.domains.identity.services import telling
+from thenga.domains.identity.services import accounts
 from thenga.domains.identity.tables import MfaFactor, RecoveryCode
 from thenga.kernel.db.work import Work
 
@@ -36,9 +36,9 @@ async def consume(work: Work, factor_id: UUID, code: str) -> bool:
     if not used:
         return False
     about = str(used[0][0])
-    telling.tell(work, work.user_id, topic=telling.RECOVERY_CODE_USED, about=about)
-    if await telling.codes_left(work) == _FEW:
-        telling.tell(work, work.user_id, topic=telling.RECOVERY_CODES_LOW, about=about)
+    accounts.notify(work, work.user_id, topic=accounts.RECOVERY_CODE_USED, about=about)
+    if await accounts.codes_left(work) == _FEW:
+        accounts.notify(work, work.user_id, topic=accounts.RECOVERY_CODES_LOW, about=about)
     return True
 
 

@@ -127,7 +127,7 @@ async def disable(work: Work, factor_id: UUID) -> MfaFactor:
     if await _close(work, factor):
         await _show_on_account(work, account)
         but = work.actor.session_id
-        await sessions.end_all(work, account.id, cause="factor_disabled", but=but)
+        await sessions.end_all_sessions(work, account.id, cause="factor_disabled", but=but)
     return factor
 
 
@@ -173,7 +173,7 @@ async def _show_on_account(work: Work, account: UserAccount) -> None:
     """The gate and sign-in look at the account only, so it says which kinds are active."""
     kinds = {one.kind for one in await list_own(work) if one.status is FactorStatus.ACTIVE}
     account.factor_kinds = sorted(kinds)
-    await accounts.save(work, account)
+    await accounts.save_user(work, account)
 
 
 def _tell(work: Work, factor: MfaFactor) -> None:

@@ -10,12 +10,8 @@ from sqlalchemy import select
 
 from thenga.domains.organization import public
 from thenga.domains.organization.lifecycles import FactVerificationLifecycle
-from thenga.domains.organization.services import (
-    fact_types,
-    fact_values,
-    member_refs,
-    policies,
-)
+from thenga.domains.organization.services import records
+from thenga.domains.organization.services.facts import fact_types, fact_values, member_refs
 from thenga.domains.organization.services.facts._holding import hold_fact
 from thenga.domains.organization.services.facts._ledger import (
     Picture,
@@ -152,7 +148,7 @@ async def _only_others(work: Work, key: str) -> None:
     """Never the author of one of the last three versions, never a member (ORG-6)."""
     if work.actor.kind is not ActorKind.USER or work.actor.id is None:
         return
-    members_may = await policies.current(work, "verify.allowMembers")
+    members_may = await records.current_policy(work, "verify.allowMembers")
     if not members_may and await member_refs.belongs(work, work.actor.id):
         raise SelfVerification("You belong to this company, so somebody else must check it.")
     statement = (

@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from thenga.domains.organization.services import fact_types, fact_values
-from thenga.domains.organization.services.fact_values import Normal
+from thenga.domains.organization.services.facts import fact_types, fact_values
 from thenga.domains.organization.services.facts._ledger import Picture, digest_of, load
 from thenga.domains.organization.services.facts._settling import (
     Step,
@@ -14,6 +13,7 @@ from thenga.domains.organization.services.facts._settling import (
 )
 from thenga.domains.organization.services.facts._stating import COMPARED, Given, normal_of
 from thenga.domains.organization.services.facts._writing import end_statement, sealed_for
+from thenga.domains.organization.services.facts.fact_values import Normal
 from thenga.domains.organization.tables import ImportedStatement, Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id

@@ -8,9 +8,10 @@ from uuid import UUID
 
 from sqlalchemy import Select, func, select
 
-from thenga.domains.organization.services import fact_values, sealed_values
+from thenga.domains.organization.services import records
+from thenga.domains.organization.services.facts import fact_values
 from thenga.domains.organization.services.facts._choosing import Said
-from thenga.domains.organization.services.sealed_values import Place, Subject
+from thenga.domains.organization.services.records import Place, Subject
 from thenga.domains.organization.tables import (
     CustomerStatement,
     Fact,
@@ -195,11 +196,11 @@ class Values:
         if self._key is None:
             return None
         place = Place(self._organization_id, source.id, key)
-        return fact_values.from_text(sealed_values.unseal(self._key, sealed, place))
+        return fact_values.from_text(records.unseal(self._key, sealed, place))
 
     def shown(self, key: str, source: Source) -> Any:
         """The value as every view shows it (ORG-14)."""
-        return fact_values.shown(key, self.plain(key, source))
+        return fact_values.shown_value(key, self.plain(key, source))
 
 
 async def values_for(read: Reader, sources: Collection[Source]) -> Values:
@@ -208,7 +209,7 @@ async def values_for(read: Reader, sources: Collection[Source]) -> Values:
     if not any(_sealed(source) for source in sources):
         return Values(organization_id, None)
     subject = Subject("organization", organization_id)
-    keys = await sealed_values.keys_of(read, [subject])
+    keys = await records.keys_of(read, [subject])
     return Values(organization_id, keys.get(subject))
 
 

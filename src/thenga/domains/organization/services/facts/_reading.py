@@ -6,7 +6,6 @@ from uuid import UUID
 
 from sqlalchemy import and_, exists, or_, select
 
-from thenga.domains.organization.services.catalogues import FACTS
 from thenga.domains.organization.services.facts._ledger import (
     Picture,
     Source,
@@ -14,6 +13,7 @@ from thenga.domains.organization.services.facts._ledger import (
     load,
     values_for,
 )
+from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import (
     CustomerStatement,
     Fact,

@@ -11,8 +11,8 @@ from thenga.domains.organization.lifecycles import (
     FactConflictLifecycle,
     FactVerificationLifecycle,
 )
-from thenga.domains.organization.services import cards, edges, health_due, policies
-from thenga.domains.organization.services.catalogues import FACTS
+from thenga.domains.organization.services import records
+from thenga.domains.organization.services.facts import cards
 from thenga.domains.organization.services.facts._choosing import Resolution, choose
 from thenga.domains.organization.services.facts._ledger import (
     Picture,
@@ -25,6 +25,7 @@ from thenga.domains.organization.services.facts._ledger import (
     values_for,
 )
 from thenga.domains.organization.services.facts._overtaking import overtake
+from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import (
     CustomerStatement,
     Fact,
@@ -53,7 +54,7 @@ class Rules:
 
 
 async def rules_of(read: Reader) -> Rules:
-    found = await policies.current_of(
+    found = await records.policy_of(
         read,
         "sources.rank",
         "sources.autoResolve",
@@ -121,16 +122,18 @@ async def settle(
 
 async def _hang(work: Work, fact: Fact, counts: Source | None, live: Sequence[Source]) -> None:
     """What the fact hangs on in the graph: the company, what it was taken from, what it denies."""
-    here = edges.Node("fact", f"{fact.organization_id}:{fact.fact_key}")
-    hangs_on = [] if counts is None else [edges.claimed(here, fact.organization_id)]
+    here = records.Node("fact", f"{fact.organization_id}:{fact.fact_key}")
+    hangs_on = [] if counts is None else [records.claimed(here, fact.organization_id)]
     if counts is not None:
-        hangs_on += edges.taken_from(here, counts.source, checked=isinstance(counts, Verification))
+        hangs_on += records.taken_from(
+            here, counts.source, checked=isinstance(counts, Verification)
+        )
     if fact.conflict_status is FactConflict.CONFLICTED:
         hangs_on += [
-            edges.denied(here, one.id) for one in live if digest_of(one) != digest_of(counts)
+            records.denied(here, one.id) for one in live if digest_of(one) != digest_of(counts)
         ]
     kind = Origin.CUSTOMER_SUPPLIED if counts is None else origin_of(counts)
-    await edges.keep(work, here, hangs_on, kind=kind.value)
+    await records.save_edges(work, here, hangs_on, kind=kind.value)
 
 
 def told(fact: Fact, change: str, origin: Origin) -> public.FactChange:
@@ -155,7 +158,7 @@ async def tell(
     organization.display_name = names.get("tradingName") or names["legalName"]
     # The profile hangs on the organization's own version: one command, one version, one event.
     await work.touch(organization)
-    await health_due.mark(work)
+    await records.mark_health_due(work)
     await cards.refresh(work, organization, await card_facts(work, pictures))
     work.publish(public.ProfileFactChanged(organization_id=organization.id, changes=list(changes)))
     return organization

@@ -6,9 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from thenga.domains.organization import public
-from thenga.domains.organization.services import fact_values
-from thenga.domains.organization.services.fact_values import Normal
-from thenga.domains.organization.services.facts import _holding
+from thenga.domains.organization.services.facts import _holding, fact_values
 from thenga.domains.organization.services.facts._holding import (
     activate_due,
     announce,
@@ -31,6 +29,7 @@ from thenga.domains.organization.services.facts._writing import (
     end_statement,
     sealed_for,
 )
+from thenga.domains.organization.services.facts.fact_values import Normal
 from thenga.domains.organization.tables import (
     CustomerStatement,
     ImportedStatement,

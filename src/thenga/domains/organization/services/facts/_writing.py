@@ -2,9 +2,10 @@
 
 from typing import Any
 
-from thenga.domains.organization.services import fact_values, sealed_values
+from thenga.domains.organization.services import records
+from thenga.domains.organization.services.facts import fact_values
 from thenga.domains.organization.services.facts._ledger import Picture, Source, digest_of
-from thenga.domains.organization.services.sealed_values import Place, Subject
+from thenga.domains.organization.services.records import Place, Subject
 from thenga.domains.organization.tables import CustomerStatement, ImportedStatement, Verification
 from thenga.kernel.db.work import Work
 
@@ -13,9 +14,9 @@ Statement = CustomerStatement | ImportedStatement
 
 async def sealed_for(work: Work, source: Source, key: str, value: Any) -> bytes:
     """A secret value as it stands in its own row and nowhere else (ORG-16)."""
-    sealing = await sealed_values.key_for(work, Subject("organization", work.organization_id))
+    sealing = await records.key_for(work, Subject("organization", work.organization_id))
     place = Place(work.organization_id, source.id, key)
-    return sealed_values.seal(sealing, fact_values.as_text(value), place)
+    return records.seal(sealing, fact_values.as_text(value), place)
 
 
 async def end_statement(work: Work, statement: Statement) -> None:

@@ -1,0 +1,309 @@
+"""Accounts: who is billed, and how they stand."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, exists, not_, or_, select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import (
+    AccountLifecycle,
+    PaymentLifecycle,
+    SubscriptionLifecycle,
+)
+from thenga.domains.billing.services import customer, entitlements, ledger
+from thenga.domains.billing.services.accounts import recovery_holds
+from thenga.domains.billing.tables import (
+    Account,
+    AccountStatus,
+    Book,
+    CollectionStatus,
+    CreditNote,
+    CreditNoteStatus,
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    Standing,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import TenantRow
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import (
+    Duplicate,
+    Forbidden,
+    RuleViolated,
+)
+from thenga.kernel.gate import HeldAs
+from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.money import Money
+
+_HELD = [one.value for one in SubscriptionLifecycle.HOLDING]
+_PAYING = [one.value for one in PaymentLifecycle.OPEN]
+
+# Facts of the profile that are printed on documents, by the field that they are printed in.
+_PRINTED = {
+    "legalName": "legalName",
+    "tradingName": "tradingName",
+    "vatNumber": "vatNumber",
+    "registrationNumber": "registrationNumber",
+    "registeredAddress": "address",
+    "physicalAddress": "address",
+    "postalAddress": "address",
+}
+
+
+_OPERATORS = {"collection_method", "parked"}  # fields that nobody else changes
+_PROFILE = {"domain": "organization", "type": "profile"}
+_OF_ADDRESS = {"line1": "line1", "city": "city", "postal_code": "postalCode"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unfinished:
+    """What is not over yet between an organization and us."""
+
+    held: bool  # a subscription lives, or waits for its first payment
+    due: bool  # something is owed, or a payment is under way
+    late: bool  # of what is owed, something for longer than it should be
+    credit: bool  # something is the customer's, or is about to be
+
+    @property
+    def hindrance(self) -> str | None:
+        """Why the account cannot be closed."""
+        named = {
+            "a subscription lives": self.held,
+            "something is due or being paid": self.due,
+            "there is credit": self.credit,
+        }
+        told = ", and ".join(what for what, true in named.items() if true)
+        return f"An account is closed when all is done; {told}." if told else None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountSummary:
+    """An account with what is derived of it."""
+
+    account: Account
+    credit: Money
+    subscriptions: list[Subscription]
+    unfinished: Unfinished
+
+    @property
+    def standing(self) -> Standing:
+        behind = any(one.status in SubscriptionLifecycle.BEHIND for one in self.subscriptions)
+        return Standing.DELINQUENT if behind or self.unfinished.late else Standing.GOOD
+
+
+async def open_account(work: Work, *, sandbox: bool) -> None:
+    """The founding of an organization opens its account, once; somebody fills it in later."""
+    if await work.find(Account) is not None:
+        return
+    book = Book.SANDBOX if sandbox else Book.LIVE
+    account = await work.add(Account(organization_id=work.organization_id, book=book))
+    work.publish(
+        public.BillingAccountOpened(
+            organization_id=account.organization_id, account_id=account.id, book=book
+        )
+    )
+    await entitlements.refresh(work, reason="account_opened")
+
+
+async def is_sandbox(read: Reader) -> bool:
+    """Whether its account is in the book of sandboxes; every organization has an account."""
+    account = await read.find(Account)
+    if account is None:
+        raise LookupError("no account was opened for this organization")
+    return account.book is Book.SANDBOX
+
+
+async def complete_account(
+    work: Work, *, fields: dict[str, Any], prefill: dict[str, Any]
+) -> Account:
+    """Say who is billed; from then on plans can be bought. What is said counts over the profile."""
+    account = await customer.lock_account(work)
+    if account.status is not AccountStatus.PROVISIONAL:
+        raise Duplicate(
+            "This organization has its billing account already.",
+            existing={"domain": "billing", "type": "account", "id": str(account.id)},
+        )
+    told = fields | {"bill_to": prefill | (fields.get("bill_to") or {})}
+    _state(work, account, told)
+    if prefill and account.bill_to_provenance is not None:
+        account.bill_to_provenance |= {"kind": "imported", "source": _PROFILE}
+    return await _saved(work, account)
+
+
+async def change_account(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Account:
+    """Change the fields named; who is billed completes a provisional account."""
+    account = await work.lock(Account, account_id)
+    if account.status is AccountStatus.CLOSED:
+        raise not_possible(
+            "This account is closed.", status=account.status, operation="change", allowed=[]
+        )
+    if _OPERATORS & fields.keys() and work.held_as != HeldAs.PLATFORM:
+        raise Forbidden(
+            "An operator of the platform sets this; ask support.", reasonCode="operator_only"
+        )
+    _state(work, account, fields)
+    await _saved(work, account)
+    if "spend_cap_minor" in fields:
+        await entitlements.refresh(work, reason="spend_cap_changed")
+    return account
+
+
+async def _saved(work: Work, account: Account) -> Account:
+    freed = "parked" in work.changes(account)
+    await work.save(account)
+    if freed:
+        await resume_billing(work)
+    return account
+
+
+async def resume_billing(work: Work) -> None:
+    """The account is not parked any more: what waited for that is looked at now (BIL-51)."""
+    waiting = select(Subscription).where(
+        among(
+            Subscription.__table__.c.status,
+            [SubscriptionStatus.ACTIVE.value, SubscriptionStatus.PAST_DUE.value],
+        )
+    )
+    for known in await work.all(waiting.order_by(Subscription.id), limit=100):
+        subscription = await work.lock(Subscription, known.id)
+        subscription.next_check_at = work.now
+        await work.save(subscription)
+    await recovery_holds.release(work)
+
+
+async def close_account(work: Work, account_id: UUID, *, reason: str) -> Account:
+    """An operator ends the account for good, once nobody owes anybody anything."""
+    account = await work.lock(Account, account_id)
+    credit = await ledger.credit_balance(work, currency=account.currency)
+    found = await _unfinished(work, account, credit)
+    if account.status is AccountStatus.ACTIVE and found.hindrance is not None:
+        raise not_possible(
+            f"{found.hindrance} Settle that first.",
+            status=account.status,
+            operation="close",
+            allowed=[],
+            unmet=[name for name in ("held", "due", "credit") if getattr(found, name)],
+        )
+    if AccountLifecycle.close(account, at=work.now):
+        await work.save(account)
+        work.note("close", ("account", account.id), {"reason": reason})
+    return account
+
+
+def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
+    told = dict(fields)
+    if "bill_to" in told:
+        merged = merge_patch(account.bill_to or {}, told.pop("bill_to"))
+        _check_whole(merged)
+        if merged != account.bill_to:
+            account.bill_to = merged
+            account.bill_to_provenance = {
+                "kind": "customer_supplied",
+                "source": None,
+                "confidence": None,
+                "recordedAt": work.now.isoformat(),
+            }
+        account.bill_to_review = None  # whoever states it has looked at it
+    for name, value in told.items():
+        setattr(account, name, value)
+    waits = account.parked is not None and account.parked["reason"] == customer.PARKED_FOR
+    if waits and customer.is_recipient_complete(account):
+        account.parked = None
+    if account.bill_to is not None and account.status is AccountStatus.PROVISIONAL:
+        AccountLifecycle.complete(account, at=work.now)
+
+
+def merge_patch(known: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+    """RFC 7396: what is left out stays, null takes away, objects are merged in turn."""
+    merged = dict(known)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, dict):
+            inner = merged.get(name)
+            merged[name] = merge_patch(inner if isinstance(inner, dict) else {}, value)
+        else:
+            merged[name] = value
+    return merged
+
+
+def _check_whole(bill_to: dict[str, Any]) -> None:
+    missing = [] if "legal_name" in bill_to else ["/billTo/legalName"]
+    lacking = _OF_ADDRESS.keys() - bill_to.get("address", _OF_ADDRESS).keys()
+    missing += [f"/billTo/address/{_OF_ADDRESS[name]}" for name in sorted(lacking)]
+    if missing:
+        raise RuleViolated(
+            "Documents are printed with a name, and with a whole address or none.",
+            rule="bill-to-whole",
+            missing=missing,
+        )
+
+
+async def flag_for_review(work: Work, fact_keys: Iterable[str]) -> None:
+    """A fact of the profile moved: somebody should look whether documents still say the same."""
+    fields = sorted({_PRINTED[key] for key in fact_keys if key in _PRINTED})
+    known = await work.find(Account)
+    if not fields or known is None or known.bill_to is None:
+        return
+    account = await work.lock(Account, known.id)
+    before = account.bill_to_review or {"fields": [], "since": work.now.isoformat()}
+    account.bill_to_review = before | {"fields": sorted({*before["fields"], *fields})}
+    await work.save(account)
+
+
+async def list_accounts(read: Reader, paged: Paged) -> Slice[Account]:
+    """The account of the organization, as a list of one."""
+    return await read.page(select(Account), paged)
+
+
+async def summarize_account(read: Reader, account: Account) -> AccountSummary:
+    """The account with its balance and its live subscriptions; what has left is not shown."""
+    left = Subscription.cancel_at
+    live = select(Subscription).where(
+        among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE]),
+        or_(left.is_(None), left > read.now),
+    )
+    credit = await ledger.credit_balance(read, currency=account.currency)
+    return AccountSummary(
+        account,
+        credit,
+        await read.all(live.order_by(Subscription.id), limit=100),
+        await _unfinished(read, account, credit),
+    )
+
+
+async def _unfinished(read: Reader, account: Account, credit: Money) -> Unfinished:
+    """Looked at in one statement; what was written off is over."""
+    owed = (Invoice.status == InvoiceStatus.OPEN, Invoice.amount_due_minor > 0)
+    paying = Invoice.collection_status == CollectionStatus.PROCESSING
+    passed = and_(Invoice.due_date < local_day(read.now), not_(paying))
+    failed = Invoice.collection_status == CollectionStatus.FAILED
+    waits = CreditNote.released_at.is_not(None)
+
+    def there(row: type[TenantRow], *conditions: ColumnElement[bool]) -> ColumnElement[bool]:
+        own = row.__table__.c.organization_id == account.organization_id
+        return exists().where(own, *conditions)
+
+    statement = select(
+        there(Subscription, among(Subscription.__table__.c.status, _HELD)).label("held"),
+        or_(
+            there(Invoice, *owed),
+            there(Invoice, Invoice.status == InvoiceStatus.DRAFT),
+            there(Payment, among(Payment.__table__.c.status, _PAYING)),
+        ).label("due"),
+        there(Invoice, *owed, or_(passed, failed)).label("late"),
+        there(CreditNote, CreditNote.status == CreditNoteStatus.DRAFT, waits).label("waits"),
+    )
+    (found,) = await read.records(statement)
+    return Unfinished(
+        *(found["held"], found["due"], found["late"]), credit=bool(credit) or found["waits"]
+    )

@@ -1,0 +1,28 @@
+"""Meters: the catalogue of what usage is counted of."""
+
+from collections.abc import Mapping
+
+from sqlalchemy import select
+
+from thenga.domains.billing.tables import Meter, MeterKind
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+
+
+async def list_meters(read: Reader, paged: Paged, *, kind: MeterKind | None) -> Slice[Meter]:
+    """Every meter, or those of one kind."""
+    statement = select(Meter)
+    if kind is not None:
+        statement = statement.where(Meter.kind == kind)
+    return await read.page(statement, paged)
+
+
+async def meter_kind(read: Reader, key: str) -> MeterKind | None:
+    """How a meter counts; None where there is none of this key."""
+    found = await read.find(Meter, key=key)
+    return None if found is None else found.kind
+
+
+async def meter_kinds(read: Reader) -> Mapping[str, MeterKind]:
+    """How each meter counts, by its key."""
+    return {one.key: one.kind for one in await read.all(select(Meter))}

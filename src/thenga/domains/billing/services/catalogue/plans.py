@@ -1,0 +1,153 @@
+"""Plans as customers see them: what is sold on a day, and how two plans differ."""
+
+from dataclasses import dataclass
+from datetime import date
+from typing import Any, Literal
+
+from sqlalchemy import BindParameter, ColumnElement, Date, Select, bindparam, or_, select
+
+from thenga.domains.billing.services.catalogue.entitlement_types import Boolean, Entitlement
+from thenga.domains.billing.services.catalogue.entitlement_types import (
+    parse_entitlements as read_entitlements,
+)
+from thenga.domains.billing.tables import Interval, OfferedPlan, PlanKind, PlanStatus, PlanVersion
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.gate import HeldAs
+from thenga.kernel.money import Money
+
+AnyPlan = PlanVersion | OfferedPlan
+
+
+class PlanNotAvailable(Problem):
+    """This plan is not sold, not in this interval, or not to be tried. `GET /billing/plans` lists
+    what is."""
+
+    code, status, title = "billing-plan-not-available", 422, "This plan cannot be had"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One entitlement in two plans; None where a plan does not name it."""
+
+    key: str
+    here: Entitlement | None
+    there: Entitlement | None
+
+    @property
+    def change(self) -> Literal["same", "gained", "lost"]:
+        """Seen from the other plan: what one wins or loses by coming here."""
+        here, there = _worth(self.here), _worth(self.there)
+        return "same" if self.here == self.there else "gained" if here > there else "lost"
+
+
+def compare_plans(here: AnyPlan, there: AnyPlan) -> list[Difference]:
+    """Both plans key by key, in the order of the first."""
+    ours = {one.key: one for one in read_entitlements(here.entitlements)}
+    theirs = {one.key: one for one in read_entitlements(there.entitlements)}
+    return [Difference(key, ours.get(key), theirs.get(key)) for key in {**ours, **theirs}]
+
+
+def _worth(one: Entitlement | None) -> tuple[float, bool]:
+    """For comparing: how much, and whether more can be had."""
+    if one is None:
+        return 0, False
+    if isinstance(one, Boolean):
+        return int(one.value), False
+    return (float("inf") if one.limit is None else one.limit), one.mode == "soft"
+
+
+def plan_status_on(plan: AnyPlan, day: date) -> PlanStatus:
+    """What time has made of a version by that day, before any sweep has written it."""
+    if isinstance(plan, PlanVersion) and plan.status is not PlanStatus.ACTIVE:
+        return plan.status
+    if plan.retired_at is not None:
+        return PlanStatus.RETIRED
+    over = plan.effective_to is not None and plan.effective_to <= day
+    return PlanStatus.GRANDFATHERED if over else PlanStatus.ACTIVE
+
+
+def price_of(plan: AnyPlan, interval: Interval) -> Money | None:
+    """The gross price of an interval, if it is sold by it."""
+    for price in plan.prices:
+        if price["interval"] == interval:
+            return Money(price["grossMinor"], price["currency"])
+    return None
+
+
+async def list_plans(
+    read: Reader,
+    paged: Paged,
+    *,
+    kind: PlanKind | None,
+    interval: Interval | None,
+    on: date | None,
+    today: date,
+) -> Slice[Any]:
+    """What is sold on the day; operators see every version, drafts too, unless they name a day."""
+    by_staff = read.held_as == HeldAs.PLATFORM
+    row = PlanVersion if by_staff else OfferedPlan
+    statement: Select[Any] = select(row)
+    if not by_staff:
+        statement = statement.where(OfferedPlan.public.is_(True), OfferedPlan.retired_at.is_(None))
+    if not by_staff or on is not None:
+        statement = statement.where(*is_sold_on(row, on or today))
+    if kind is not None:
+        statement = statement.where(row.kind == kind)
+    if interval is not None:
+        statement = statement.where(row.prices.contains([{"interval": interval.value}]))
+    return await read.page(statement, paged)
+
+
+async def get_plan(read: Reader, plan_code: str, *, number: int | None, today: date) -> AnyPlan:
+    """The version named, or the one that is sold today; operators find drafts too."""
+    if number is not None:
+        row = PlanVersion if read.held_as == HeldAs.PLATFORM else OfferedPlan
+        named = await read.find(row, plan_code=plan_code, plan_version=number)
+        if named is None:
+            raise NotFound()
+        return named  # type: ignore[return-value]  # one of the two
+    found = await plan_on(read, plan_code, today)
+    if found is None:
+        raise NotFound()
+    return found
+
+
+async def plan_on(read: Reader, plan_code: str, on: date) -> OfferedPlan | None:
+    """The version of a plan that is sold on a day."""
+    found = await read.ask(_IN_FORCE, limit=1, plan_code=plan_code, on=on)
+    return found[0] if found else None
+
+
+def is_sold_on(row: type[AnyPlan], on: date | BindParameter[date]) -> list[ColumnElement[bool]]:
+    """Where a version is the one of its plan on that day."""
+    ends = row.effective_to
+    return [row.effective_from <= on, or_(ends.is_(None), ends > on)]
+
+
+_IN_FORCE = select(OfferedPlan).where(
+    OfferedPlan.plan_code == bindparam("plan_code"),
+    *is_sold_on(OfferedPlan, bindparam("on", type_=Date())),
+)
+
+
+async def plan_version(read: Reader, code: str, number: int) -> OfferedPlan:
+    """A plan_version that somebody holds; it stays in the catalogue for ever."""
+    found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
+    if found is None:
+        raise LookupError(f"{code} {number} is not in the catalogue")
+    return found
+
+
+async def renewal_version(read: Reader, plan_code: str, number: int, on: date) -> int:
+    """Which version a renewal on a day renews; one that was left may have been left again."""
+    seen = {number}
+    while True:
+        held = await read.find(OfferedPlan, plan_code=plan_code, plan_version=number)
+        if held is None or held.migrates_to is None or held.migrates_after is None:
+            return number
+        if on < held.migrates_after or held.migrates_to in seen:
+            return number
+        number = held.migrates_to
+        seen.add(number)

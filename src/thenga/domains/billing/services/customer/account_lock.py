@@ -1,0 +1,55 @@
+"""The account's lock, which every change of money or plan takes first, and its two refusals."""
+
+from thenga.domains.billing.tables import Account, AccountStatus
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import DependencyUnavailable, NotFound, Problem
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.lifecycle import not_possible
+
+TOO_MANY_LINES = "too_many_lines"
+
+park_account = errand("billing.park_account", form=Form.QUEUED, key="{reason}")
+free_account = errand("billing.free_account", form=Form.QUEUED, key="{reason}")
+
+
+class AccountParked(Problem):
+    """Something about this account did not add up, so it is not billed until an operator has
+    looked. Access is untouched; support can tell you more."""
+
+    code, status, title = "billing-account-parked", 409, "Billing of this account has stopped"
+
+
+async def lock_account(work: Work) -> Account:
+    """Lock the account; every change of money or plan does this first."""
+    organization_id = work.organization_id
+    try:
+        return await work.lock_by(Account, beside=True, organization_id=organization_id)
+    except NotFound:
+        # A reaction to OrganizationCreated opens it, a moment after the organization exists.
+        raise account_opening() from None
+
+
+def account_opening() -> DependencyUnavailable:
+    """The refusal while the account of a new organization is being opened."""
+    return DependencyUnavailable(
+        "The billing account of this organization is just being opened; try again.",
+        headers={"Retry-After": "2"},
+        dependency="organization",
+    )
+
+
+def check_open(account: Account) -> None:
+    """Refuse new purchases on a closed account."""
+    if account.status is AccountStatus.CLOSED:
+        raise not_possible(
+            "This billing account is closed; support can tell you more.",
+            status=account.status,
+            operation="buy",
+            allowed=[],
+        )
+
+
+def check_not_parked(account: Account) -> None:
+    """Refuse to move money while an operator has to review the account (BIL-51)."""
+    if account.parked is not None:
+        raise AccountParked(reason=account.parked["reason"])

@@ -1,0 +1,36 @@
+"""Who is printed as the recipient, and what the law wants to know of them (BIL-26)."""
+
+from typing import Any
+
+from thenga.domains.billing.tables import Account
+from thenga.kernel.errors import Problem
+from thenga.kernel.money import Money
+
+# Above this consideration a tax invoice needs the recipient's address (VAT Act, section 20).
+WITHOUT_ADDRESS = 500_000
+PARKED_FOR = "tax_data_missing"
+
+
+class TaxDataMissing(Problem):
+    """A tax invoice names its recipient, and above R 5 000.00 their address. Fill in what
+    `missing` names with `PATCH /billing/accounts/{accountId}`, then send this again."""
+
+    code, status, title = "billing-tax-data-missing", 422, "The tax invoice cannot be made out yet"
+
+
+def is_recipient_complete(account: Account) -> bool:
+    """Whether a document of any sum can be made out."""
+    return account.bill_to is not None and "address" in account.bill_to
+
+
+def recipient_of(account: Account, gross: Money) -> dict[str, Any]:
+    """The recipient as printed on a document of this sum."""
+    bill_to = account.bill_to
+    if bill_to is None:
+        raise TaxDataMissing("It is not said yet who is billed.", missing=["/billTo/legalName"])
+    if gross.minor > WITHOUT_ADDRESS and "address" not in bill_to:
+        raise TaxDataMissing(
+            f"A tax invoice of {gross} names the recipient's address.",
+            missing=["/billTo/address"],
+        )
+    return dict(bill_to)

@@ -1,0 +1,49 @@
+"""Charge an invoice to the method on file, or begin its recovery."""
+
+from uuid import UUID
+
+from thenga.domains.billing.services import payments
+from thenga.domains.billing.services.dunning import failures
+from thenga.domains.billing.services.payments import PaymentChoice
+from thenga.domains.billing.tables import (
+    Account,
+    CollectionMethod,
+    FailureCategory,
+    FailureKind,
+    Invoice,
+    Subscription,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+
+
+async def collect_automatically(
+    work: Work, account: Account, invoice: Invoice, subscription: Subscription
+) -> None:
+    """Charge what credit does not cover to the method on file; without one it has failed."""
+    if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
+        return
+    method_id = await method_for(work, subscription)
+    hindered = await blocked_by(work, method_id, invoice)
+    if hindered is not None:
+        declined = FailureKind.DECLINED
+        await failures.open_failure(work, invoice, subscription, kind=declined, category=hindered)
+        return
+    how = PaymentChoice(payment_method_id=method_id)
+    await payments.begin_payment(work, account, invoice, how=how, initiated_by="system")
+
+
+async def blocked_by(
+    read: Reader, method_id: UUID | None, invoice: Invoice
+) -> FailureCategory | None:
+    """Why nothing is charged at all: there is no method, or it was refused too often (BIL-42)."""
+    if method_id is None:
+        return FailureCategory.HARD
+    allowed = await payments.next_charge_allowed(read, method_id, invoice)
+    return FailureCategory.SOFT if allowed > read.now else None
+
+
+async def method_for(read: Reader, subscription: Subscription) -> UUID | None:
+    """The method that a subscription is charged to: its own while it is good, or the account's."""
+    method = await payments.method_of(read, subscription)
+    return method.id if method else None

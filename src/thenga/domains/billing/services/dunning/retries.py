@@ -1,0 +1,156 @@
+"""Charging again: on its dates, by hand, and at once with a new method (BIL-39, 42, 44)."""
+
+from datetime import datetime, timedelta
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
+from thenga.domains.billing.services import access, customer, payments
+from thenga.domains.billing.services.dunning import failures, notices
+from thenga.domains.billing.services.payments import (
+    PaymentChoice,
+    PaymentInProgress,
+    PaymentMethodRequired,
+    RetryLimit,
+)
+from thenga.domains.billing.tables import (
+    Account,
+    FailureStatus,
+    Invoice,
+    Payment,
+    PaymentFailure,
+    PaymentMethod,
+    Subscription,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.lifecycle import not_possible
+
+_MOST_BY_HAND = 5
+_DAY = timedelta(hours=24)
+
+
+async def held(work: Work, failure_id: UUID) -> tuple[PaymentFailure, Subscription, Invoice]:
+    """A recovery with all that it moves, locked in the order in which everybody locks."""
+    known = await work.get(PaymentFailure, failure_id)
+    await customer.lock_account(work)
+    subscription = await work.lock(Subscription, known.subscription_id, beside=True)
+    invoice = await work.lock(Invoice, known.invoice_id, beside=True)
+    return await work.lock(PaymentFailure, failure_id), subscription, invoice
+
+
+async def by_date(
+    work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
+) -> None:
+    """One of the dates: charge, or remind where a charge could not succeed."""
+    failure.next_retry_at = access.next_retry(failure, work.now)
+    failure.retries_left = access.retries_left(failure, work.now)
+    if await payments.charge_in_progress(work, invoice.id) is not None:
+        return  # somebody tries by hand, and never two at once
+    method = await payments.default_method(work, subscription.account_id)
+    parked = await _is_parked(work, invoice.account_id)
+    if method is None or parked or access.is_reminder_only(failure):
+        await _remind(work, failure, subscription, invoice)
+        return
+    if await payments.next_charge_allowed(work, method.id, invoice) > work.now:
+        return
+    await _charge(work, failure, invoice, method.id, initiated_by="system")
+
+
+async def _remind(
+    work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
+) -> None:
+    reminder = {"at": work.now.isoformat(), "reminder": True}
+    failure.attempts, failure.notices = [*failure.attempts, reminder], failure.notices + 1
+    tried = failure.retries_left == 0 and failure.held_since is None
+    if tried and failure.status is not FailureStatus.EXHAUSTED:
+        await failures.exhaust(work, failure, subscription)
+    await work.save(failure)
+    await notices.notify_failed(work, failure, invoice, payment_id=None)
+
+
+async def retry_now(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Payment:
+    """Somebody tries again now, whatever the day; the account's method unless they name one."""
+    failure, subscription, invoice = await held(work, failure_id)
+    if failure.status not in PaymentFailureLifecycle.UNSETTLED:
+        raise not_possible(
+            f"This is {failure.status}; there is nothing to try again.",
+            status=failure.status,
+            operation="retry",
+            allowed=[],
+        )
+    charged = await payments.charge_in_progress(work, invoice.id)
+    if charged is not None:
+        raise PaymentInProgress(paymentId=str(charged.id))
+    chosen = await _chosen(work, subscription, method_id)
+    _check_by_hand(failure, work.now)
+    return await _charge(work, failure, invoice, chosen.id, initiated_by="customer")
+
+
+async def _chosen(
+    read: Reader, subscription: Subscription, method_id: UUID | None
+) -> PaymentMethod:
+    if method_id is not None:
+        return await read.get(PaymentMethod, method_id)
+    method = await payments.default_method(read, subscription.account_id)
+    if method is None:
+        raise PaymentMethodRequired()
+    return method
+
+
+def _check_by_hand(failure: PaymentFailure, now: datetime) -> None:
+    by_hand = [
+        at
+        for one in failure.attempts
+        if one.get("initiatedBy") == "customer" and now - (at := _at(one)) < _DAY
+    ]
+    if len(by_hand) >= _MOST_BY_HAND:
+        allowed = sorted(by_hand)[-_MOST_BY_HAND] + _DAY
+        raise RetryLimit(nextAllowedAt=allowed.isoformat())
+
+
+def _at(attempt: dict[str, str]) -> datetime:
+    return datetime.fromisoformat(attempt["at"])
+
+
+async def _charge(
+    work: Work,
+    failure: PaymentFailure,
+    invoice: Invoice,
+    method_id: UUID,
+    *,
+    initiated_by: Literal["customer", "system"],
+) -> Payment:
+    account = await work.get(Account, invoice.account_id)
+    PaymentFailureLifecycle.attempt(failure, at=work.now)
+    await work.save(failure)
+    how = PaymentChoice(payment_method_id=method_id)
+    return await payments.begin_payment(
+        work, account, invoice, how=how, initiated_by=initiated_by, attempt=failure.notices
+    )
+
+
+async def _is_parked(read: Reader, account_id: UUID) -> bool:
+    return (await read.get(Account, account_id)).parked is not None
+
+
+async def retry_with_new_method(work: Work, method: PaymentMethod) -> None:
+    """A new method is on file: every recovery is tried with it at once (BIL-39)."""
+    parked = await _is_parked(work, method.account_id)
+    if parked or not await payments.chargeable_methods(work, [method]):
+        return
+    statement = select(PaymentFailure).where(
+        among(
+            PaymentFailure.__table__.c.status,
+            [one.value for one in PaymentFailureLifecycle.UNSETTLED],
+        )
+    )
+    for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
+        failure, _, invoice = await held(work, known.id)
+        charged = await payments.charge_in_progress(work, invoice.id)
+        owed = invoice.amount_due_minor > 0 and charged is None
+        if owed and await payments.next_charge_allowed(work, method.id, invoice) <= work.now:
+            await _charge(work, failure, invoice, method.id, initiated_by="system")

@@ -1,0 +1,323 @@
+"""Entitlements: what an organization holds now, stored with its cause and told when it moves."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+
+from thenga.domains.billing import public
+from thenga.domains.billing.services import catalogue, metering, pricing
+from thenga.domains.billing.services.catalogue import Boolean, Limit, Metered
+from thenga.domains.billing.services.entitlements import remedies, remedy_inputs, signals
+from thenga.domains.billing.services.entitlements import sources as entitlement_sources
+from thenga.domains.billing.services.entitlements.merging import HeldSet, Item, Source, compute
+from thenga.domains.billing.services.entitlements.signals import Question
+from thenga.domains.billing.services.entitlements.sources import Sources
+from thenga.domains.billing.services.metering import Moved, UsageCalendar, Used
+from thenga.domains.billing.services.pricing import Period
+from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.ids import new_id
+from thenga.kernel.money import Money
+
+log = structlog.get_logger()
+
+# A row to lock, which whoever comes first makes; it is filled before anybody can see it.
+_BEGIN = """
+    INSERT INTO billing.entitlement_set (id, created_at, updated_at, version, organization_id,
+        as_of, items, access, trial_ended, spend_capped, anchor, usage_month, resets_at)
+    VALUES ($1, $2, $2, 0, $3, $2, '{}', 'full', false, false, $4, $4, $2)
+    ON CONFLICT (organization_id) DO NOTHING
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentSet:
+    """A set with what usage is counted by."""
+
+    set: HeldSet
+    version: int
+    as_of: datetime
+    anchor: date
+    usage_month: date
+    resets_at: datetime
+    subscription_id: UUID | None
+    turned_at: datetime | None = None  # until when the stored set was true, where it is not now
+
+    @property
+    def month(self) -> Period:
+        """The usage month that runs."""
+        return Period(self.usage_month, local_day(self.resets_at))
+
+
+async def current_set(read: Reader) -> CurrentSet | None:
+    """What is held now: the stored set, or, once its time is over, computed anew (BIL-45)."""
+    row = await read.find(EntitlementSet, organization_id=read.organization_id)
+    if row is not None and (row.valid_until is None or read.now < row.valid_until):
+        return _stored(row)
+    sources = await entitlement_sources.of(read)
+    if sources is None:
+        return None
+    held, _ = await _computed(read, sources)
+    if row is None:
+        return held
+    return replace(held, version=row.version, turned_at=row.valid_until)
+
+
+async def usage_calendar_of(read: Reader, held: CurrentSet, *, since: datetime) -> UsageCalendar:
+    """In which month something counts that was used since then."""
+    return await metering.usage_calendar(
+        read, held.month, held.anchor, turned_at=held.turned_at, since=since
+    )
+
+
+async def signal(read: Reader, feature: str, quantity: int = 1) -> public.EntitlementSignal:
+    """Yes or no for one use, with the way out of a no (BIL-46)."""
+    return await _signal(read, await current_set(read), feature, quantity)
+
+
+async def signal_many(read: Reader, features: list[str]) -> list[public.EntitlementSignal]:
+    """As `signal` for one use of each; the set is read once."""
+    held = await current_set(read)
+    return [await _signal(read, held, feature, 1) for feature in features]
+
+
+async def _signal(
+    read: Reader, held: CurrentSet | None, feature: str, quantity: int
+) -> public.EntitlementSignal:
+    item = held.set.items.get(feature) if held else None
+    used = Used()
+    if held and item and not isinstance(item.entitlement, Boolean):
+        month = held.usage_month if isinstance(item.entitlement, Metered) else STANDING
+        used = await metering.usage_now(read, feature, month, held.resets_at)
+    known = item is not None or await _is_known(read, feature)
+    asked = Question(feature, quantity, known)
+    sequence = held.version if held else 0
+    said = signals.signal(held.set if held else None, used, read.now, asked, sequence=sequence)
+    if said.reason == "included":
+        return said
+    base, capped = (held.subscription_id, held.set.spend_capped) if held else (None, False)
+    situation = await remedy_inputs.of(read, base, capped=capped)
+    return remedies.with_remedy(said, used, asked, situation)
+
+
+async def _is_known(read: Reader, feature: str) -> bool:
+    """A key outside the catalogue is a defect of whoever asks: no, and an alarm (BIL-4)."""
+    if await read.find(Feature, key=feature) is not None:
+        return True
+    log.error("billing.signal.unknown_feature", feature=feature)
+    return False
+
+
+async def is_up_to_date(read: Reader) -> bool:
+    """Whether the stored set is what its sources say; one whose time is over says nothing."""
+    row = await read.find(EntitlementSet, organization_id=read.organization_id)
+    if row is None or (row.valid_until is not None and row.valid_until <= read.now):
+        return True
+    sources = await entitlement_sources.of(read)
+    if sources is None:
+        return False
+    held, _ = await _computed(read, sources)
+    return held.set == _stored(row).set
+
+
+async def refresh(work: Work, *, reason: str) -> None:
+    """Bring the stored set to what its sources say, and tell what differs."""
+    if await work.find(Account) is None:
+        return
+    await work.run(_BEGIN, new_id(), work.now, work.organization_id, STANDING)
+    row = await work.lock_by(EntitlementSet)
+    # Read under the lock: whoever held the row may have changed a source meanwhile.
+    sources = await entitlement_sources.of(work)
+    assert sources is not None  # noqa: S101  # an account is never taken away
+    held, totals = await _computed(work, sources)
+    used = {meter: await _used(work, held, totals.get(meter)) for meter in held.set.items}
+    items = {
+        feature: _kept(item, used[feature], capped=held.set.spend_capped)
+        for feature, item in held.set.items.items()
+    }
+    changes = _changes(row, items, used, held, reason)
+    await metering.record_month(
+        work, row, held.month, items, totals, sources.account.spend_cap_minor
+    )
+    await _look_at_limits(work, row, held, used)
+    told = bool(changes) or row.version == 0 or row.access != held.set.access
+    _put(row, held, items)
+    if not work.changes(row):
+        return
+    row.as_of = work.now
+    await work.save(row)
+    if told:
+        work.publish(
+            public.EntitlementChanged(
+                organization_id=row.organization_id,
+                entitlement_set_id=row.id,
+                set_version=row.version,
+                access=row.access.value,
+                changes=changes,
+            )
+        )
+
+
+async def _look_at_limits(
+    work: Work, before: EntitlementSet, held: CurrentSet, used: Mapping[str, Used]
+) -> None:
+    """A limit that is another may be reached though nothing more was used (BIL-21)."""
+    moved = [
+        (Moved(feature, held.usage_month, 0, used[feature].taken), item.entitlement)
+        for feature, item in held.set.items.items()
+        if isinstance(item.entitlement, Metered)
+        and used[feature].taken
+        and before.items.get(feature, {}).get("included") != item.entitlement.included
+    ]
+    if not moved:
+        return
+    percents = (await catalogue.usage_policy(work, local_day(work.now))).thresholds
+    crossed = [
+        one
+        for move, counted in moved
+        for one in metering.crossed_thresholds(move, counted, percents)
+    ]
+    await metering.publish_crossed(
+        work, crossed, subscription_id=held.subscription_id, resets_at=held.resets_at
+    )
+
+
+def _put(row: EntitlementSet, held: CurrentSet, items: dict[str, Any]) -> None:
+    row.items, row.access, row.because = items, held.set.access, held.set.because
+    row.trial_ended, row.spend_capped = held.set.trial_ended, held.set.spend_capped
+    row.valid_until = row.next_check_at = held.set.valid_until
+    row.subscription_id, row.anchor = held.subscription_id, held.anchor
+    row.usage_month, row.resets_at = held.usage_month, held.resets_at
+
+
+async def _computed(read: Reader, sources: Sources) -> tuple[CurrentSet, dict[str, UsageTotal]]:
+    """The set of these sources now, with the totals of its month."""
+    made = compute(
+        *(sources.contributions, sources.fallback, sources.standing, read.now),
+        fallback_until=sources.fallback_until,
+    )
+    month = pricing.usage_month(sources.anchor, local_day(read.now))
+    totals = dict(await metering.totals_of_month(read, month.start))
+    until = min(made.valid_until or month.ends_at, month.ends_at)
+    cap_minor = sources.account.spend_cap_minor
+    left = await _left(read, made, month.start, totals, cap_minor)
+    held = CurrentSet(
+        set=replace(made, valid_until=until, spend_capped=left is not None and left.minor <= 0),
+        version=0,
+        as_of=read.now,
+        anchor=sources.anchor,
+        usage_month=month.start,
+        resets_at=month.ends_at,
+        subscription_id=sources.base.id if sources.base else None,
+    )
+    return held, totals
+
+
+async def remaining_spend_cap(read: Reader, held: CurrentSet) -> Money | None:
+    """What the customer's ceiling still allows in the running month; None without one."""
+    account = await read.find(Account)
+    cap_minor = None if account is None else account.spend_cap_minor
+    totals = await metering.totals_of_month(read, held.usage_month)
+    return await _left(read, held.set, held.usage_month, totals, cap_minor)
+
+
+async def _left(
+    read: Reader,
+    held: HeldSet,
+    month: date,
+    totals: Mapping[str, UsageTotal],
+    cap_minor: int | None,
+) -> Money | None:
+    """The cap less what is over; what is reserved is about to be used (BIL-23)."""
+    if cap_minor is None:
+        return None
+    row, cost = await metering.usage_month_on(read, month), Money(0, "ZAR")
+    for feature, item in held.items.items():
+        if not isinstance(item.entitlement, Metered) or feature not in totals:
+            continue
+        used = await metering.usage_of_total(read, totals[feature], None)
+        cost += metering.overage_cost_of(row, feature, used.taken, _written(item))
+    return Money(cap_minor, "ZAR") - cost
+
+
+async def _used(read: Reader, held: CurrentSet, total: UsageTotal | None) -> Used:
+    return await metering.usage_of_total(read, total, held.resets_at)
+
+
+def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
+    """One item as it is stored."""
+    state = signals.state_of(item.entitlement, used, capped=capped)
+    return _written(item) | {"state": state}
+
+
+def _written(item: Item) -> dict[str, Any]:
+    (written,) = catalogue.serialize_entitlements([item.entitlement])
+    return written | {"sources": [one.value for one in item.sources]}
+
+
+def _stored(row: EntitlementSet) -> CurrentSet:
+    items = {
+        feature: Item(
+            catalogue.parse_entitlements([kept])[0], tuple(Source(one) for one in kept["sources"])
+        )
+        for feature, kept in row.items.items()
+    }
+    made = HeldSet(
+        items=items,
+        access=row.access,
+        because=row.because,
+        valid_until=row.valid_until,
+        trial_ended=row.trial_ended,
+        spend_capped=row.spend_capped,
+    )
+    here = (row.anchor, row.usage_month, row.resets_at, row.subscription_id)
+    return CurrentSet(made, row.version, row.as_of, *here)
+
+
+def _changes(
+    row: EntitlementSet, items: dict[str, Any], used: dict[str, Used], held: CurrentSet, reason: str
+) -> list[public.FeatureChanged]:
+    """What is another than it was; where it comes from alone is not worth telling."""
+    before, changes = row.items, []
+    for feature in sorted({*before, *items}):
+        was, now = before.get(feature), items.get(feature)
+        if _worth_telling(was) == _worth_telling(now):
+            continue
+        count = used.get(feature, Used())
+        changes.append(
+            public.FeatureChanged(
+                feature=feature,
+                before=_told(was, None, row.resets_at),
+                after=_told(now, count.taken, held.resets_at),
+                reason=reason,
+            )
+        )
+    return changes
+
+
+def _worth_telling(kept: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if kept is None else {n: v for n, v in kept.items() if n != "sources"}
+
+
+def _told(
+    kept: dict[str, Any] | None, used: int | None, resets_at: datetime
+) -> public.EntitlementTold | None:
+    if kept is None:
+        return None
+    (one,) = catalogue.parse_entitlements([kept])
+    counted = not isinstance(one, Boolean)
+    return public.EntitlementTold(
+        state=kept["state"],
+        value=one.value if isinstance(one, Boolean) else None,
+        limit=one.limit if isinstance(one, Limit | Metered) else None,
+        included=one.included if isinstance(one, Metered) else None,
+        used=used if counted else None,
+        mode=one.mode if isinstance(one, Limit | Metered) else None,
+        resets_at=resets_at if isinstance(one, Metered) else None,
+    )

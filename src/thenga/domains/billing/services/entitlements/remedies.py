@@ -1,0 +1,126 @@
+"""What would help: every «no» and every grace names a way out, with its price today (BIL-46)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from pydantic.alias_generators import to_camel
+
+from thenga.domains.billing.public import EntitlementSignal, Remedy
+from thenga.domains.billing.services.catalogue import Entitlement
+from thenga.domains.billing.services.entitlements import signals
+from thenga.domains.billing.services.entitlements.merging import (
+    Contribution,
+    HeldSet,
+    Source,
+    merge,
+)
+from thenga.domains.billing.services.entitlements.signals import Question
+from thenga.domains.billing.services.invoicing import UnusedTime
+from thenga.domains.billing.services.metering import Used
+from thenga.domains.billing.tables import Access
+from thenga.kernel.money import Money
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A public plan of the interval in question, at its price."""
+
+    plan_code: str
+    price: Money
+    entitlements: tuple[Entitlement, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Owed:
+    """The invoice that waits, and whether the method on file can still pay it."""
+
+    invoice_id: UUID
+    amount: Money
+    method_usable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a remedy may look at beside the signal."""
+
+    offers: Sequence[Offer] = ()
+    beside: Sequence[Contribution] = ()  # add-ons and goodwill, which stay with another plan
+    capped: bool = False  # no more overage is wanted, so what is soft is hard in every plan
+    remaining: UnusedTime | None = None
+    tries: bool = False  # a trial, in which another plan costs nothing (BIL-11)
+    credit: Money | None = None  # what the account has to its credit pays first
+    owed: Owed | None = None
+    resumes_at: datetime | None = None
+
+
+_BY_PLAN = ("no_subscription", "not_in_plan", "trial_ended", "limit_reached", "spend_cap_reached")
+_BY_PAYING = ("payment_overdue", "suspended", "grace")
+
+
+def remedy(
+    said: EntitlementSignal, used: Used, asked: Question, situation: Situation
+) -> Remedy | None:
+    """The way out of a signal; None where nothing is wrong."""
+    if said.reason == "included":
+        return None
+    if said.reason in _BY_PAYING and situation.owed is not None:
+        owed = situation.owed
+        return Remedy(
+            kind="pay_invoice" if owed.method_usable else "update_method",
+            invoice_id=owed.invoice_id,
+            amount_today=owed.amount,
+        )
+    if said.reason == "paused":
+        return Remedy(kind="resume", at=situation.resumes_at)
+    if said.reason in _BY_PLAN:
+        offer = cheapest(situation, used, asked)
+        if offer is not None:
+            today = due_today(offer.price, situation)
+            return Remedy(kind="upgrade", plan_code=offer.plan_code, amount_today=today)
+        if said.resets_at is not None:
+            return Remedy(kind="wait", at=said.resets_at)
+    return Remedy(kind="contact")
+
+
+def cheapest(situation: Situation, used: Used, asked: Question) -> Offer | None:
+    """The cheapest plan that would answer yes to the same question."""
+    for offer in sorted(situation.offers, key=lambda one: (one.price, one.plan_code)):
+        if signals.signal(_holding(offer, situation), used, _ANY_TIME, asked).entitled:
+            return offer
+    return None
+
+
+def due_today(price: Money, situation: Situation) -> Money:
+    """What is charged for a plan now: the whole price, or the days left less what they were paid;
+    what the account has to its credit pays first."""
+    nothing = Money(0, price.currency)
+    if situation.tries:
+        return nothing
+    credit, rest = situation.credit or nothing, situation.remaining
+    if rest is None:
+        return max(nothing, price - credit)
+    return max(nothing, rest.charge(price) - rest.credit(price.currency) - credit)
+
+
+def with_remedy(
+    said: EntitlementSignal, used: Used, asked: Question, situation: Situation
+) -> EntitlementSignal:
+    return said.model_copy(update={"remedy": remedy(said, used, asked, situation)})
+
+
+def serialize_remedy(helps: Remedy) -> dict[str, Any]:
+    """A remedy as a problem carries it: the names of the wire."""
+    told = helps.model_dump(mode="json")
+    return {to_camel(name): value for name, value in told.items()}
+
+
+_ANY_TIME = datetime.min.replace(tzinfo=UTC)  # a yes or no of an offer does not hang on the instant
+_NOTHING = HeldSet({}, Access.FULL, None, None)
+
+
+def _holding(offer: Offer, situation: Situation) -> HeldSet:
+    given = [Contribution(Source.PLAN, offer.entitlements), *situation.beside]
+    return replace(_NOTHING, items=merge(given), spend_capped=situation.capped)

@@ -1,0 +1,98 @@
+"""What a remedy may look at: what is sold today, what is being paid, and what is owed (BIL-46)."""
+
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing.services import access, catalogue, invoicing, ledger
+from thenga.domains.billing.services.entitlements import sources as entitlement_sources
+from thenga.domains.billing.services.entitlements.merging import Contribution, Source
+from thenga.domains.billing.services.entitlements.remedies import Offer, Owed, Situation
+from thenga.domains.billing.services.invoicing import UnusedTime
+from thenga.domains.billing.tables import (
+    FailureCategory,
+    FailureKind,
+    Interval,
+    Invoice,
+    InvoiceStatus,
+    OfferedPlan,
+    PlanKind,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.money import Money
+
+_BESIDE = (Source.ADDON, Source.GRANT)
+
+
+async def of(read: Reader, subscription_id: UUID | None, *, capped: bool) -> Situation:
+    """Looked at only where something is refused, so a yes costs nothing of this."""
+    base = None if subscription_id is None else await read.get(Subscription, subscription_id)
+    interval = Interval(base.interval) if base and base.interval else Interval.MONTH
+    resumes = base.resume_on if base else None
+    tries = base is not None and base.status is SubscriptionStatus.TRIALING
+    return Situation(
+        offers=await _offers(read, interval, tries=tries),
+        beside=await _beside(read),
+        capped=capped,
+        remaining=None if base is None else await _remaining(read, base),
+        tries=tries,
+        credit=await ledger.free_credit(read, currency="ZAR"),
+        owed=None if base is None else await _owed(read, base),
+        resumes_at=None if resumes is None else local_midnight(resumes),
+    )
+
+
+async def _remaining(read: Reader, base: Subscription) -> UnusedTime | None:
+    """What a change would be prorated by; nothing before a plan is paid and once it is over."""
+    today = local_day(read.now)
+    if (
+        base.status is SubscriptionStatus.TRIALING
+        or base.period_end is None
+        or base.period_end <= today
+    ):
+        return None
+    return await invoicing.unused_time_of(read, base, today)
+
+
+async def _beside(read: Reader) -> list[Contribution]:
+    """What is held beside the plan now, and would be held beside another."""
+    sources = await entitlement_sources.of(read)
+    given = [] if sources is None else sources.contributions
+    return [one for one in given if one.source in _BESIDE and one.counts(read.now)]
+
+
+async def _owed(read: Reader, base: Subscription) -> Owed | None:
+    """The oldest invoice of the plan that waits to be paid."""
+    statement = select(Invoice).where(
+        Invoice.subscription_id == base.id,
+        Invoice.status == InvoiceStatus.OPEN,
+        Invoice.amount_due_minor > 0,
+    )
+    found = await read.all(statement.order_by(Invoice.id), limit=1)
+    if not found:
+        return None
+    failure = await access.earliest_failure(read, base.id)
+    if failure is not None and failure.kind is FailureKind.DISPUTED:
+        return None  # no invoice that is paid brings back what a bank has taken
+    usable = failure is None or failure.category is not FailureCategory.HARD
+    return Owed(found[0].id, Money(found[0].amount_due_minor, found[0].currency), usable)
+
+
+async def _offers(read: Reader, interval: Interval, *, tries: bool) -> list[Offer]:
+    """The plans that anybody can buy today, at their price for the interval; in a trial those
+    that can be tried."""
+    statement = select(OfferedPlan).where(
+        OfferedPlan.public.is_(True),
+        OfferedPlan.retired_at.is_(None),
+        OfferedPlan.kind == PlanKind.BASE,
+        *catalogue.is_sold_on(OfferedPlan, local_day(read.now)),
+    )
+    priced = [(one, catalogue.price_of(one, interval)) for one in await read.all(statement)]
+    return [
+        Offer(one.plan_code, price, catalogue.parse_entitlements(one.entitlements))
+        for one, price in priced
+        if price is not None and (one.trial_eligible or not tries)
+    ]

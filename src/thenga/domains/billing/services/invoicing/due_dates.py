@@ -1,0 +1,40 @@
+"""When time moves an issued invoice: as a month ends, and when it is late (BIL-39, BIL-47)."""
+
+from datetime import date, datetime, timedelta
+
+from dateutil.relativedelta import relativedelta
+
+from thenga.domains.billing.tables import Invoice
+from thenga.kernel.calendar import local_day, local_midnight
+
+_HOUR = timedelta(hours=1)  # after midnight on the first of a month
+_A_DAY = timedelta(days=1)
+
+
+def next_booking(day: date) -> datetime:
+    """The first of the next month, when the days before it are booked."""
+    first: date = day.replace(day=1) + relativedelta(months=1)
+    return local_midnight(first) + _HOUR
+
+
+def is_revenue_date(at: datetime) -> bool:
+    """Whether this is an instant at which a month is booked."""
+    first = local_day(at)
+    return first.day == 1 and at == local_midnight(first) + _HOUR
+
+
+def overdue_at(invoice: Invoice) -> datetime | None:
+    """From when on an invoice that was sent is late; one that is charged is due at once."""
+    issued, due = invoice.issue_date, invoice.due_date
+    if issued is None or due is None or due <= issued:
+        return None
+    return local_midnight(due + _A_DAY)
+
+
+def next_invoice_check(invoice: Invoice, day: date, *, deferred: bool = True) -> datetime | None:
+    """The first of these instants after `day` has begun; none where nothing is left to come."""
+    late = overdue_at(invoice)
+    known = [late] if late is not None and late > local_midnight(day) else []
+    if deferred:
+        known.append(next_booking(day))
+    return min(known, default=None)

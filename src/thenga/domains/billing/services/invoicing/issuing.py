@@ -1,0 +1,259 @@
+"""Numbers without a gap: one row a series is locked, then number, date and booking (BIL-25).
+
+The job numbers one document in a transaction: where that fails, the number was never given. An
+organization's credit notes go before its invoices, so that an invoice finds its credit there.
+"""
+
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import CreditNoteLifecycle, InvoiceLifecycle
+from thenga.domains.billing.services import access, catalogue, customer, ledger, pricing
+from thenga.domains.billing.services.customer import TaxDataMissing, recipient_of
+from thenga.domains.billing.services.invoicing import due_dates
+from thenga.domains.billing.services.invoicing.lines import (
+    credit_note_lines,
+    invoice_lines,
+    spread_credit,
+    spread_net,
+)
+from thenga.domains.billing.services.ledger import EntrySource
+from thenga.domains.billing.tables import (
+    Account,
+    Book,
+    CollectionMethod,
+    CreditNote,
+    DocumentKind,
+    DocumentSeries,
+    Invoice,
+    InvoiceLine,
+    Seller,
+)
+from thenga.kernel.actors import OPERATOR
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.work import Work
+from thenga.kernel.ids import new_id
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.money import Money
+
+issue_documents = errand(
+    "billing.issue_documents", form=Form.QUEUED, key="{seller}:{book}", as_system=True
+)
+render_pdf = errand("billing.render_pdf", form=Form.OUTSIDE, key="{document_id}", retries=5)
+
+_PREFIX = {DocumentKind.INVOICE: "TI", DocumentKind.CREDIT_NOTE: "CN"}
+_BEGIN = """
+    INSERT INTO billing.document_series (id, created_at, updated_at, version, seller_code,
+        document_kind, book, next_number, holder_id)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, 1, $6)
+    ON CONFLICT DO NOTHING
+"""
+# Credit notes first, each kind by age; a credit note waits for the number of its invoice.
+_WAITING = """
+    SELECT kind, id FROM (
+        SELECT 'credit_note' AS kind, n.id, n.released_at FROM billing.credit_note n
+        JOIN billing.invoice i ON i.organization_id = n.organization_id AND i.id = n.invoice_id
+        WHERE n.organization_id = $1 AND n.seller_code = $2 AND n.book = $3
+            AND n.released_at IS NOT NULL AND n.number IS NULL AND i.number IS NOT NULL
+        UNION ALL
+        SELECT 'invoice', id, released_at FROM billing.invoice
+        WHERE organization_id = $1 AND seller_code = $2 AND book = $3
+            AND released_at IS NOT NULL AND number IS NULL
+    ) AS waiting ORDER BY kind, released_at, id LIMIT 2
+"""
+
+
+def title_of(seller: Seller) -> str:
+    """Only a vendor may write the word tax (BIL-5)."""
+    return "Invoice" if seller.vat_number is None else "Tax Invoice"
+
+
+def ask(work: Work, document: Invoice | CreditNote) -> None:
+    """Have the numbering job look at this organization's documents once this commits."""
+    work.enqueue(issue_documents, seller=document.seller_code, book=document.book.value)
+
+
+async def issue_next(work: Work, *, seller: str, book: str) -> None:
+    """As the system login: number the document that is next, and come back for the others."""
+    # The account before its documents, as whoever settles does; then nobody else numbers them.
+    account = await customer.lock_account(work)
+    waiting = await work.query(_WAITING, work.organization_id, seller, book)
+    if not waiting:
+        return
+    kind, document_id = waiting[0]["kind"], waiting[0]["id"]
+    if kind == DocumentKind.CREDIT_NOTE:
+        await _issue_credit_note(work, await work.lock(CreditNote, document_id))
+    else:
+        await _issue_invoice(work, account, await work.lock(Invoice, document_id))
+    work.enqueue(render_pdf, document_id=document_id)
+    if len(waiting) > 1:
+        work.enqueue(issue_documents, seller=seller, book=book)
+
+
+async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None:
+    number, day = await _take_number(work, invoice, DocumentKind.INVOICE)
+    seller = await pricing.seller_on(work, invoice.seller_code, day)
+    invoice.rate_pct = await pricing.seller_vat_rate(work, seller, day)
+    taxed = pricing.split_vat(Money(invoice.gross_minor, invoice.currency), invoice.rate_pct)
+    invoice.net_minor, invoice.vat_minor = taxed.net.minor, taxed.vat.minor
+    InvoiceLifecycle.issue(invoice, at=work.now)
+    invoice.number, invoice.issue_date, invoice.issued_at = number, day, work.now
+    invoice.title, invoice.seller = title_of(seller), seller_shown(seller)
+    invoice.recipient = _recipient(account, invoice)
+    invoice.order_number = account.order_number
+    # The supply counts from the payment or the document, whichever comes first.
+    invoice.supply_date = min(day, local_day(invoice.released_at or work.now))
+    invoice.due_date = await _due_date(work, account, day)
+    invoice.amount_due_minor = invoice.gross_minor
+    invoice.at_issue = await ledger.credit_on_print(work, invoice)
+    invoice.next_check_at = due_dates.next_invoice_check(invoice, day)
+    lines = await invoice_lines(work, invoice.id)
+    for known, net in zip(lines, spread_net(taxed.net, lines), strict=True):
+        line = await work.hold(known)
+        line.net_minor = net.minor
+        await work.save(line)
+    await work.save(invoice)
+    await ledger.post(
+        work,
+        ledger.invoice_booking(net=taxed.net, vat=taxed.vat),
+        book=invoice.book,
+        source=EntrySource("invoice", invoice.id, f"invoice:{invoice.id}"),
+        occurred_at=work.now,
+    )
+    due = await ledger.pay_from_credit(work, invoice)
+    if due and due_dates.overdue_at(invoice) is None:
+        # Credit that it counted on has gone: its clock looks whether anybody collects the rest.
+        invoice.next_check_at = work.now
+        await work.save(invoice)
+    _tell_invoice(work, invoice, number, due)
+
+
+def _tell_invoice(work: Work, invoice: Invoice, number: str, due: Money) -> None:
+    assert invoice.due_date is not None  # noqa: S101  # set at the issue
+    work.publish(
+        public.InvoiceIssued(
+            organization_id=invoice.organization_id,
+            invoice_id=invoice.id,
+            number=number,
+            gross=Money(invoice.gross_minor, invoice.currency),
+            amount_due=due,
+            due_date=invoice.due_date,
+        )
+    )
+
+
+async def _issue_credit_note(work: Work, note: CreditNote) -> None:
+    invoice = await work.lock(Invoice, note.invoice_id)
+    number, day = await _take_number(work, note, DocumentKind.CREDIT_NOTE)
+    seller = await pricing.seller_on(work, note.seller_code, day)
+    gross = Money(note.gross_minor, note.currency)
+    before = Money(invoice.amount_credited_minor, note.currency)
+    taxed = pricing.split_credit_vat(gross, before=before, rate_pct=invoice.rate_pct)
+    note.rate_pct = invoice.rate_pct
+    note.net_minor, note.vat_minor = taxed.net.minor, taxed.vat.minor
+    CreditNoteLifecycle.issue(note, at=work.now)
+    note.number, note.issue_date, note.issued_at = number, day, work.now
+    note.seller, note.recipient = seller_shown(seller), invoice.recipient
+    note.invoice_number, note.invoice_date = invoice.number, invoice.issue_date
+    await work.save(note)
+    unearned = await _bear(work, note, taxed.net)
+    await ledger.post(
+        work,
+        ledger.credit_note_booking(unearned=unearned, earned=taxed.net - unearned, vat=taxed.vat),
+        book=note.book,
+        source=EntrySource("credit_note", note.id, f"credit_note:{note.id}"),
+        occurred_at=work.now,
+    )
+    await ledger.apply_credit_note(work, invoice, gross)
+    if not invoice.amount_due_minor:
+        await access.recheck_invoice(work, invoice.id)
+    work.publish(
+        public.CreditNoteIssued(
+            organization_id=note.organization_id,
+            credit_note_id=note.id,
+            number=number,
+            invoice_id=invoice.id,
+            gross=gross,
+        )
+    )
+
+
+async def _bear(work: Work, note: CreditNote, net: Money) -> Money:
+    """Take a note's net off its lines, first what was not earned yet; how much that was."""
+    lines = await invoice_lines(work, note.invoice_id)
+    credited: dict[UUID, int] = {}
+    for one in await credit_note_lines(work, note.id):
+        credited[one.invoice_line_id] = credited.get(one.invoice_line_id, 0) + one.gross_minor
+    # Once, before any of them is changed: what a line bears hangs on what all of them had left.
+    borne = spread_credit(net, credited, lines)
+    unearned = 0
+    for known in lines:
+        if borne[known.id]:
+            unearned += await _bear_line(work, known, borne[known.id])
+    return Money(unearned, net.currency)
+
+
+async def _bear_line(work: Work, known: InvoiceLine, borne: int) -> int:
+    line = await work.hold(known)
+    deferred = (line.net_minor or 0) - line.credited_net_minor - line.earned_minor
+    unearned = min(borne, deferred)
+    line.credited_net_minor += borne
+    line.earned_minor -= borne - unearned
+    await work.save(line)
+    return unearned
+
+
+async def _take_number(
+    work: Work, document: Invoice | CreditNote, kind: DocumentKind
+) -> tuple[str, date]:
+    """The next number and its day; held until the commit, so that nobody overtakes."""
+    holder = document.organization_id if document.book is Book.SANDBOX else OPERATOR
+    key: dict[str, Any] = {
+        "seller_code": document.seller_code,
+        "document_kind": kind.value,
+        "book": document.book.value,
+        "holder_id": holder,
+    }
+    await work.run(_BEGIN, new_id(), work.now, *key.values())
+    series = await work.lock_by(DocumentSeries, **key)
+    day = max(local_day(work.now), series.last_date or date.min)
+    number = f"{_PREFIX[kind]}-{series.next_number:07d}"
+    series.next_number, series.last_date = series.next_number + 1, day
+    await work.save(series)
+    return (f"SBX-{number}" if document.book is Book.SANDBOX else number), day
+
+
+_PRINTED = ("legal_name", "trading_name", "registration_number", "vat_number")
+_CAMEL = {
+    "postalCode": "postal_code",
+    "bankName": "bank_name",
+    "accountName": "account_name",
+    "accountNumber": "account_number",
+    "branchCode": "branch_code",
+}
+
+
+def seller_shown(seller: Seller) -> dict[str, Any]:
+    """The seller as a document keeps it, by the same names as the recipient."""
+    parts = {"address": seller.address, "bank": seller.bank}
+    return {name: getattr(seller, name) for name in _PRINTED} | {
+        name: {_CAMEL.get(key, key): value for key, value in part.items()}
+        for name, part in parts.items()
+    }
+
+
+def _recipient(account: Account, invoice: Invoice) -> dict[str, Any]:
+    """As the account says now; where something needed was taken away since, as it said then."""
+    try:
+        return recipient_of(account, Money(invoice.gross_minor, invoice.currency))
+    except TaxDataMissing:
+        return invoice.recipient
+
+
+async def _due_date(work: Work, account: Account, day: date) -> date:
+    if account.collection_method is CollectionMethod.AUTOMATIC:
+        return day
+    days = await catalogue.setting(work, "billing.invoice.due_days", day)
+    return day + timedelta(days=days)

@@ -1,0 +1,46 @@
+"""The invoice line of a whole period of a plan (BIL-14)."""
+
+from thenga.domains.billing.services import catalogue
+from thenga.domains.billing.services.catalogue import PlanNotAvailable
+from thenga.domains.billing.services.invoicing.invoices import DraftLine
+from thenga.domains.billing.services.pricing import Period, interval_of
+from thenga.domains.billing.tables import Interval, LineKind, Subscription
+from thenga.kernel.db.reader import Reader
+
+
+async def recurring_lines(
+    read: Reader, subscription: Subscription, period: Period
+) -> list[DraftLine]:
+    """The line of a whole period; none where the plan is free."""
+    interval = interval_of(subscription)
+    code, number = subscription.plan_code, subscription.plan_version
+    return await recurring_lines_for(read, subscription, code, number, interval, period)
+
+
+async def recurring_lines_for(
+    read: Reader,
+    subscription: Subscription,
+    code: str,
+    number: int,
+    interval: Interval,
+    period: Period,
+) -> list[DraftLine]:
+    plan = await catalogue.plan_version(read, code, number)
+    price = catalogue.price_of(plan, interval)
+    if price is None:  # only a price of 0 is free
+        raise PlanNotAvailable(f"{code} {number} has no price by the {interval}.", planCode=code)
+    if not price:
+        return []
+    line = DraftLine(
+        kind=LineKind.RECURRING,
+        description=f"{plan.name}, by the {interval}",
+        quantity=1,
+        unit_price=price,
+        gross=price,
+        service=period,
+        subscription_id=subscription.id,
+        plan_code=code,
+        plan_version=number,
+        key=f"recurring:{subscription.id}:{period.start}",
+    )
+    return [line]

@@ -1,0 +1,65 @@
+"""Ledger: the double-entry journal, credit and its allocation, statements."""
+
+from thenga.domains.billing.services.ledger.account_statements import (
+    Statement,
+    statement_page,
+    whole_statement,
+)
+from thenga.domains.billing.services.ledger.collection_status import refresh_collection_status
+from thenga.domains.billing.services.ledger.credit import (
+    apply_credit_note,
+    credit_for,
+    credit_on_print,
+    free_credit,
+    pay_from_credit,
+    write_off_rest,
+)
+from thenga.domains.billing.services.ledger.journal import (
+    Booking,
+    EntrySource,
+    bank_transfer_booking,
+    credit_balance,
+    credit_note_booking,
+    dispute_lost_booking,
+    dispute_opened_booking,
+    dispute_won_booking,
+    entry_lines,
+    fee_booking,
+    invoice_booking,
+    list_entries,
+    payment_booking,
+    post,
+    refund_booking,
+    revenue_booking,
+    trial_balance,
+)
+
+__all__ = [
+    "Booking",
+    "EntrySource",
+    "Statement",
+    "apply_credit_note",
+    "bank_transfer_booking",
+    "credit_balance",
+    "credit_for",
+    "credit_note_booking",
+    "credit_on_print",
+    "dispute_lost_booking",
+    "dispute_opened_booking",
+    "dispute_won_booking",
+    "entry_lines",
+    "fee_booking",
+    "free_credit",
+    "invoice_booking",
+    "list_entries",
+    "pay_from_credit",
+    "payment_booking",
+    "post",
+    "refresh_collection_status",
+    "refund_booking",
+    "revenue_booking",
+    "statement_page",
+    "trial_balance",
+    "whole_statement",
+    "write_off_rest",
+]

@@ -1,0 +1,57 @@
+"""How the money of an invoice comes along, as its own facts and its payments say (BIL-31).
+
+It is worked out anew whenever one of them moved, so that the order in which we heard of them
+leaves no trace.
+"""
+
+from collections.abc import Sequence
+
+from sqlalchemy import bindparam, select
+
+from thenga.domains.billing.tables import (
+    CollectionStatus,
+    DisputeStatus,
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    PaymentStatus,
+)
+from thenga.kernel.db.work import Work
+
+_SETTLED = (InvoiceStatus.PAID, InvoiceStatus.CREDITED)
+_MOST_ATTEMPTS = 1000
+_ATTEMPTS = (
+    select(Payment).where(Payment.invoice_id == bindparam("invoice_id")).order_by(Payment.id)
+)
+
+
+def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
+    """What is taken back weighs most, then what is settled; else the last attempt speaks."""
+    disputes = {one.dispute_status for one in attempts if one.status is PaymentStatus.SUCCEEDED}
+    if DisputeStatus.OPEN in disputes:
+        return CollectionStatus.DISPUTED
+    if DisputeStatus.LOST in disputes:
+        return CollectionStatus.FAILED
+    if invoice.status in _SETTLED:
+        return CollectionStatus.SETTLED
+    if any(one.status is PaymentStatus.PROCESSING for one in attempts):
+        return CollectionStatus.PROCESSING
+    if attempts and _has_failed(attempts[-1]):
+        return CollectionStatus.FAILED
+    return CollectionStatus.NONE if invoice.number is None else CollectionStatus.PENDING
+
+
+def _has_failed(payment: Payment) -> bool:
+    """A charge of a method on file that was canceled has failed; at a page somebody left it."""
+    canceled = payment.status is PaymentStatus.CANCELED and payment.payment_method_id is not None
+    return canceled or payment.status is PaymentStatus.FAILED
+
+
+async def refresh_collection_status(work: Work, invoice: Invoice) -> None:
+    """Write down how its money comes along now."""
+    await work.hold(invoice)
+    attempts = await work.ask(_ATTEMPTS, limit=_MOST_ATTEMPTS, invoice_id=invoice.id)
+    now = standing(invoice, attempts)
+    if invoice.collection_status is not now:
+        invoice.collection_status = now
+        await work.save(invoice)

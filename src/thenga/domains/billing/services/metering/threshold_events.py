@@ -1,0 +1,89 @@
+"""Thresholds of a limit: each is told once for whoever holds it, in the month it is in (BIL-21)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.services.catalogue import Limit, Metered
+from thenga.domains.billing.services.metering.totals import Moved
+from thenga.domains.billing.tables import Threshold
+from thenga.kernel.db.work import Work
+from thenga.kernel.ids import new_id
+
+# Usage and a smaller limit may come to the same threshold at once; whoever is second says nothing.
+_REACH = """
+    INSERT INTO billing.threshold (id, created_at, updated_at, version, organization_id,
+        held_by, meter, usage_month, percent)
+    VALUES ($1, $2, $2, 0, $3, $4, $5, $6, $7)
+    ON CONFLICT (organization_id, held_by, meter, usage_month, percent) DO NOTHING
+    RETURNING id
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """So many per cent of a limit that a total has reached."""
+
+    moved: Moved
+    counted: Limit | Metered
+    limit: int
+    percent: int
+
+
+def crossed_thresholds(
+    moved: Moved, one: Limit | Metered, percents: Sequence[int]
+) -> list[Crossing]:
+    """The thresholds of a month that lie between before and after."""
+    limit = one.limit
+    if not limit or not isinstance(one, Metered):
+        return []  # the first of one seat is no news
+    return [
+        Crossing(moved, one, limit, percent)
+        for percent in percents
+        if moved.before * 100 < limit * percent <= moved.after * 100
+    ]
+
+
+async def publish_crossed(
+    work: Work,
+    crossed: Sequence[Crossing],
+    *,
+    subscription_id: UUID | None,
+    resets_at: datetime,
+) -> None:
+    """Tell what was crossed and is not told yet."""
+    if not crossed:
+        return
+    holder = subscription_id or work.organization_id
+    known = await _known(work, holder, {one.moved.usage_month for one in crossed})
+    for one in crossed:
+        named = (one.moved.meter, one.moved.usage_month, one.percent)
+        if named in known:
+            continue  # a larger plan and a smaller one again do not make it news
+        found = await work.query(_REACH, new_id(), work.now, work.organization_id, holder, *named)
+        if not found:
+            continue
+        row = await work.touch(await work.lock(Threshold, found[0]["id"]))
+        work.publish(
+            public.UsageLimitReached(
+                organization_id=work.organization_id,
+                threshold_id=row.id,
+                subscription_id=subscription_id,
+                meter=one.moved.meter,
+                threshold_pct=one.percent,
+                used=one.moved.after,
+                limit=one.limit,
+                mode=one.counted.mode,
+                resets_at=resets_at,
+            )
+        )
+
+
+async def _known(work: Work, holder: UUID, months: set[date]) -> set[tuple[str, date, int]]:
+    statement = select(Threshold).where(Threshold.held_by == holder)
+    found = await work.all(statement.where(Threshold.usage_month >= min(months)))
+    return {(one.meter, one.usage_month, one.percent) for one in found}

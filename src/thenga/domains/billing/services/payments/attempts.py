@@ -1,0 +1,332 @@
+"""Payments: one attempt to get the money of an invoice, and never two at once (BIL-30)."""
+
+import secrets
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal
+from uuid import UUID
+
+from sqlalchemy import bindparam, select
+
+from thenga.domains.billing.lifecycles import PaymentLifecycle
+from thenga.domains.billing.services import ledger
+from thenga.domains.billing.services.customer import AccountParked
+from thenga.domains.billing.services.payments import (
+    card_networks,
+    methods,
+    polling,
+    provider_orders,
+    providers,
+)
+from thenga.domains.billing.tables import (
+    Account,
+    Invoice,
+    Payment,
+    PaymentMethod,
+    PaymentStatus,
+    ProviderStatement,
+)
+from thenga.kernel.calendar import local_midnight
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound, Problem, RuleViolated
+from thenga.kernel.gate import HeldAs
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.lifecycle import not_possible
+
+_RUNNING = (
+    select(Payment)
+    .where(
+        Payment.invoice_id == bindparam("invoice_id"),
+        among(Payment.__table__.c.status, [one.value for one in PaymentLifecycle.OPEN]),
+    )
+    .order_by(Payment.id.desc())
+)
+_LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+_REFERENCE_LENGTH = 16  # fits every provider's limit
+
+start_payment = errand("billing.start_payment", form=Form.OUTSIDE, key="{payment_id}")
+charge_payment = errand("billing.charge_payment", form=Form.OUTSIDE, key="{payment_id}")
+
+
+class PaymentInProgress(Problem):
+    """A charge of this invoice is under way, and an invoice is charged once at a time. Wait for it:
+    `paymentId` says which."""
+
+    code, status, title = "billing-payment-in-progress", 409, "A payment is under way"
+
+
+class PaymentMethodRequired(Problem):
+    """There is no way to pay on file that can be charged. Add one, or pay with a provider."""
+
+    code, status, title = "billing-payment-method-required", 422, "A way to pay is needed"
+
+
+class RetryLimit(Problem):
+    """A failed payment is tried by hand five times in 24 hours at most, and one card so often as
+    the card networks allow. `nextAllowedAt` says when it is possible again."""
+
+    code, status, title = "billing-retry-limit", 409, "It was tried too often"
+
+
+def one_way() -> RuleViolated:
+    """Who pays says how, and says it once."""
+    return RuleViolated(
+        "Pay with a method on file or with a provider, and name one of them.", rule="one-way"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class PaymentChoice:
+    """How an invoice is paid: with a method on file, or at a provider's own page; never both."""
+
+    payment_method_id: UUID | None = None
+    provider: str | None = None
+    return_url: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.payment_method_id is not None and self.provider is not None:
+            raise one_way()
+
+
+async def begin_payment(
+    work: Work,
+    account: Account,
+    invoice: Invoice,
+    *,
+    how: PaymentChoice,
+    initiated_by: Literal["customer", "system"],
+    attempt: int = 0,
+) -> Payment:
+    """Begin to collect what is due; the same way again is the payment that runs already."""
+    if account.parked is not None and work.held_as != HeldAs.PLATFORM:
+        raise AccountParked()
+    _check_due(invoice)
+    method = await _method(work, how)
+    provider = method.provider if method is not None else how.provider
+    if provider is None:
+        raise PaymentMethodRequired()
+    await providers.check(work, account, provider)
+    await providers.check_return(work, how.return_url)
+    known = await payment_in_progress(work, invoice.id)
+    if known is not None and _is_same(known, provider, method, invoice, work.now):
+        return known
+    if method is not None:
+        await _check_bounds(work, method, invoice)
+    await _make_way(work, known)
+    payment = _made(account, invoice, provider, method, how)
+    payment.initiated_by, payment.attempt = initiated_by, attempt
+    await _send(work, payment)
+    await ledger.refresh_collection_status(work, invoice)
+    return payment
+
+
+def _check_due(invoice: Invoice) -> None:
+    if invoice.amount_due_minor <= 0:
+        raise not_possible(
+            "Nothing is due on this invoice.", status=invoice.status, operation="pay", allowed=[]
+        )
+
+
+async def _method(work: Work, how: PaymentChoice) -> PaymentMethod | None:
+    if how.payment_method_id is None:
+        return None
+    try:
+        method = await work.get(PaymentMethod, how.payment_method_id)
+    except NotFound:
+        raise PaymentMethodRequired("There is no such way to pay on file.") from None
+    if not methods.is_chargeable(method, work.now):
+        raise PaymentMethodRequired("This way to pay cannot be charged any more.")
+    return method
+
+
+async def _check_bounds(read: Reader, method: PaymentMethod, invoice: Invoice) -> None:
+    allowed = await next_charge_allowed(read, method.id, invoice)
+    if allowed > read.now:
+        raise RetryLimit(nextAllowedAt=allowed.isoformat())
+
+
+async def next_charge_allowed(read: Reader, method_id: UUID, invoice: Invoice) -> datetime:
+    """When a method may be charged with what is due: card networks count every refusal of the
+    same amount, whatever it was for (BIL-42)."""
+    table = Payment.__table__
+    statement = select(table.c.created_at).where(
+        table.c.payment_method_id == method_id,
+        table.c.amount_minor == invoice.amount_due_minor,
+        table.c.currency == invoice.currency,
+        table.c.status == PaymentStatus.FAILED.value,
+        table.c.created_at > read.now - card_networks.MONTH,
+    )
+    refusals = await read.values(statement.order_by(table.c.created_at.desc()), limit=100)
+    return card_networks.next_attempt_at(refusals, read.now)
+
+
+def _is_same(
+    known: Payment, provider: str, method: PaymentMethod | None, invoice: Invoice, now: datetime
+) -> bool:
+    """The same way; and where the customer has still to pay, that what is asked for is due."""
+    if (known.provider, known.payment_method_id) != (provider, method and method.id):
+        return False
+    due = known.amount_minor == invoice.amount_due_minor
+    return known.status is PaymentStatus.PROCESSING or (
+        due and not provider_orders.is_payment_expired(known, now)
+    )
+
+
+async def _make_way(work: Work, known: Payment | None) -> None:
+    """What waits for the customer is superseded, and may still succeed (BIL-33)."""
+    if known is None:
+        return
+    if known.status is PaymentStatus.PROCESSING:
+        raise PaymentInProgress(paymentId=str(known.id))
+    former = await work.lock(Payment, known.id)
+    if former.status is PaymentStatus.PROCESSING:
+        raise PaymentInProgress(paymentId=str(known.id))
+    if former.status in PaymentLifecycle.OPEN:
+        PaymentLifecycle.cancel(former, at=work.now)
+        former.next_check_at, former.next_action = None, None
+        await work.save(former)
+
+
+def new_reference() -> str:
+    """What a provider knows a payment by."""
+    return "".join(secrets.choice(_LETTERS) for _ in range(_REFERENCE_LENGTH))
+
+
+def _made(
+    account: Account,
+    invoice: Invoice,
+    provider: str,
+    method: PaymentMethod | None,
+    how: PaymentChoice,
+) -> Payment:
+    return Payment(
+        organization_id=account.organization_id,
+        account_id=account.id,
+        invoice_id=invoice.id,
+        subscription_id=invoice.subscription_id,
+        payment_method_id=None if method is None else method.id,
+        provider=provider,
+        reference=new_reference(),
+        amount_minor=invoice.amount_due_minor,
+        currency=invoice.currency,
+        return_url=how.return_url,
+        initiated_by="customer",
+    )
+
+
+async def _send(work: Work, payment: Payment) -> None:
+    """What talks to the outside is done by a job; a bank transfer is told at once."""
+    if payment.payment_method_id is not None:
+        payment.status = PaymentStatus.PROCESSING
+        payment.next_check_at = polling.next_poll_at(work.now, work.now)
+        await work.add(payment)
+        work.enqueue(charge_payment, payment_id=payment.id)
+        return
+    if payment.provider == providers.EFT:
+        bank = await providers.bank(work)
+        payment.status = PaymentStatus.REQUIRES_ACTION
+        payment.next_action = {
+            "kind": "bank_transfer",
+            "url": None,
+            "fields": ordered_fields({**bank, "reference": payment.reference}),
+            "expiresAt": None,  # a transfer takes its days, and is good whenever it comes
+        }
+        await work.add(payment)
+        return
+    payment.next_check_at = polling.next_poll_while_open(work.now, work.now)
+    await work.add(payment)
+    work.enqueue(start_payment, payment_id=payment.id)
+
+
+_BY_CODE = {
+    "51": "There was not enough money on the card. Pay again once there is, or in another way.",
+    "54": "The card has run out. Add the new one.",
+}
+_BY_CATEGORY = {
+    "soft": "The bank said no this time. Try again later, or pay in another way.",
+    "hard": "The bank will not take this card again. Add another way to pay.",
+    "authentication": "The bank wants to see you. Pay on the provider's page.",
+    "technical": "The provider could not take the payment. Nothing was charged; try again.",
+}
+
+
+def describe_failure(failure: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Why a payment failed, with a sentence for whoever paid."""
+    if failure is None:
+        return None
+    by_code = _BY_CODE.get(failure["code"] or "")
+    return failure | {"message": by_code or _BY_CATEGORY[failure["category"]]}
+
+
+def ordered_fields(fields: dict[str, str] | None) -> list[dict[str, str]] | None:
+    """Fields in their order, which a signature may depend on and an object does not keep."""
+    if fields is None:
+        return None
+    return [{"name": name, "value": value} for name, value in fields.items()]
+
+
+async def payment_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
+    """The payment of an invoice that is under way: the one that is charged before the others."""
+    found = await read.ask(_RUNNING, limit=100, invoice_id=invoice_id)
+    charged = [one for one in found if one.status is PaymentStatus.PROCESSING]
+    return next(iter([*charged, *found]), None)
+
+
+async def charge_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
+    """The charge of an invoice that is under way; a page that waits for the customer is none."""
+    known = await payment_in_progress(read, invoice_id)
+    return known if known is not None and known.status is PaymentStatus.PROCESSING else None
+
+
+async def payments_of_invoice(read: Reader, invoice_id: UUID) -> list[Payment]:
+    """Every attempt at an invoice, the first one first."""
+    statement = select(Payment).where(Payment.invoice_id == invoice_id)
+    return await read.all(statement.order_by(Payment.id), limit=200)
+
+
+async def pay_invoice(work: Work, *, invoice_id: UUID, how: PaymentChoice) -> tuple[Payment, bool]:
+    """Pay an invoice; whether the payment is a new one."""
+    if how.payment_method_id is None and how.provider is None:
+        raise one_way()
+    account = await work.lock_by(Account)
+    invoice = await work.get(Invoice, invoice_id)
+    known = await payment_in_progress(work, invoice.id)
+    payment = await begin_payment(work, account, invoice, how=how, initiated_by="customer")
+    return payment, known is None or known.id != payment.id
+
+
+async def reports_of(read: Reader, payment_id: UUID) -> list[ProviderStatement]:
+    """What was said of a payment, in the order in which we heard it."""
+    statement = select(ProviderStatement).where(ProviderStatement.payment_id == payment_id)
+    return await read.all(statement.order_by(ProviderStatement.id), limit=200)
+
+
+async def list_payments(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: PaymentStatus | None,
+    invoice_id: UUID | None,
+    provider: str | None,
+    since: date | None,
+    until: date | None,
+) -> Slice[Payment]:
+    """Payments of the organization; days are local, both of them counted."""
+    statement = select(Payment)
+    filters: dict[Any, Any] = {
+        Payment.status: status,
+        Payment.invoice_id: invoice_id,
+        Payment.provider: provider,
+    }
+    for column, value in filters.items():
+        if value is not None:
+            statement = statement.where(column == value)
+    if since is not None:
+        statement = statement.where(Payment.created_at >= local_midnight(since))
+    if until is not None:
+        after = date.fromordinal(until.toordinal() + 1)
+        statement = statement.where(Payment.created_at < local_midnight(after))
+    return await read.page(statement, paged)

@@ -1,0 +1,22 @@
+"""When a provider is asked again: silence is an unknown, never a failure (BIL-32)."""
+
+from datetime import datetime, timedelta
+
+_FIRST = tuple(timedelta(minutes=n) for n in (1, 5, 15, 60))
+_LATER = tuple(timedelta(hours=n) for n in range(6, 73, 6))
+_AFTER = (*_FIRST, *_LATER)
+
+OPEN_FOR = timedelta(hours=24)  # how long a customer may take to pay
+FAULT_PAUSE = timedelta(hours=1)
+MOST_FAULTS = 6
+
+
+def next_poll_at(begun: datetime, now: datetime) -> datetime | None:
+    """The next time to ask about what was begun then; none once three days have passed."""
+    return next((begun + after for after in _AFTER if begun + after > now), None)
+
+
+def next_poll_while_open(begun: datetime, now: datetime) -> datetime:
+    """As long as the customer may still pay, the provider is asked; then it is over."""
+    ends = begun + OPEN_FOR
+    return min(next_poll_at(begun, now) or ends, ends)

@@ -1,0 +1,133 @@
+"""What a statement did, written down: applied, stale, or set aside with the reason (BIL-36)."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.public.payments import Finding
+from thenga.domains.billing.tables import Payment, ProviderStatement, Statement, StatementOutcome
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSource:
+    """Where a statement came from: a callback, an answer, a question of ours, an operator."""
+
+    source: str = "answer"
+    callback_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportOutcome:
+    """What became of a statement."""
+
+    outcome: StatementOutcome
+    payment: Payment
+    statement_id: UUID
+    note: str | None = None
+
+
+async def record_report(
+    work: Work,
+    payment: Payment,
+    statement: Statement,
+    heard: ReportSource,
+    outcome: StatementOutcome,
+    note: str | None = None,
+) -> ReportOutcome:
+    """Keep what was said, with what it did."""
+    row = await work.add(
+        ProviderStatement(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            callback_id=heard.callback_id,
+            source=heard.source,
+            kind=statement.kind,
+            status=statement.status,
+            provider_reference=statement.provider_reference,
+            item_reference=statement.item_reference or statement.item_alias,
+            amount_minor=statement.amount_minor,
+            currency=statement.currency,
+            provider_at=statement.provider_at,
+            outcome=outcome,
+            note=note,
+        )
+    )
+    return ReportOutcome(outcome, payment, row.id, note)
+
+
+async def quarantine(
+    work: Work, payment: Payment, statement: Statement, heard: ReportSource, finding: Finding
+) -> ReportOutcome:
+    """It does not fit our own record: nothing changes, and somebody is told; once, however often
+    a provider that is asked repeats it."""
+    known = await _is_known(work, payment, statement, finding)
+    taken = await record_report(
+        work, payment, statement, heard, StatementOutcome.QUARANTINED, finding
+    )
+    if not known:
+        publish_mismatch(work, payment, statement, taken, finding)
+    return taken
+
+
+async def _is_known(read: Reader, payment: Payment, statement: Statement, finding: Finding) -> bool:
+    kept = ProviderStatement
+    said = select(kept).where(
+        kept.payment_id == payment.id,
+        kept.outcome == StatementOutcome.QUARANTINED,
+        kept.note == finding,
+        kept.kind == statement.kind,
+        kept.status == statement.status,
+        kept.amount_minor.is_not_distinct_from(statement.amount_minor),
+        kept.currency.is_not_distinct_from(statement.currency),
+        kept.item_reference.is_not_distinct_from(statement.item_reference or statement.item_alias),
+    )
+    return bool(await read.all(said, limit=1))
+
+
+def publish_mismatch(
+    work: Work, payment: Payment, statement: Statement, taken: ReportOutcome, finding: Finding
+) -> None:
+    """Somebody must look at a statement that was kept."""
+    stated = None
+    if statement.amount_minor is not None:
+        stated = Money(statement.amount_minor, _currency(statement, payment))
+    expected, kept_as = payment.amount, taken.statement_id
+    publish_payment_mismatch(
+        work, payment, finding, expected=expected, stated=stated, statement_id=kept_as
+    )
+
+
+def publish_payment_mismatch(
+    work: Work,
+    payment: Payment,
+    finding: Finding,
+    *,
+    expected: Money,
+    stated: Money | None = None,
+    statement_id: UUID | None = None,
+) -> None:
+    """Somebody must look at a payment, or at what was said of it."""
+    work.publish(
+        public.PaymentMismatchFound(
+            organization_id=payment.organization_id,
+            source="payment" if statement_id is None else "providerStatement",
+            source_id=statement_id or payment.id,
+            provider=payment.provider,
+            finding=finding,
+            payment_id=payment.id,
+            expected=expected,
+            stated=stated,
+        )
+    )
+
+
+def _currency(statement: Statement, payment: Payment) -> str:
+    """As stated, where that can be a currency at all; else the code of ISO 4217 for none."""
+    stated = statement.currency or payment.currency
+    plain = len(stated) == 3 and stated.isascii() and stated.isalpha() and stated.isupper()
+    return stated if plain else "XXX"

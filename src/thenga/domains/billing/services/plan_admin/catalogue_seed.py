@@ -1,0 +1,146 @@
+"""The catalogue that a deployment brings: dated, loaded as the system login (BIL-2).
+
+Loading twice changes nothing. A published version in the file that differs from the stored one
+stops the deployment: what customers bought is not rewritten, a new version is added (BIL-1).
+"""
+
+import json
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any, TypeVar
+
+from thenga.domains.billing.services import entitlements
+from thenga.domains.billing.tables import (
+    ConfigurationValue,
+    Feature,
+    Meter,
+    OfferedPlan,
+    PlanStatus,
+    PlanVersion,
+    Seller,
+)
+from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.db.reader import Origin
+from thenga.kernel.db.rows import Row
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+from thenga.kernel.manifest import Domain
+
+_FILE = Path(__file__).parents[1] / "content" / "catalogue.json"
+R = TypeVar("R", bound=Row)
+Line = dict[str, Any]
+
+
+class CatalogueChanged(Exception):
+    """A dated row of the file differs from the one that is in force: give it a new date."""
+
+
+class FeatureUnknown(Exception):
+    """A permission names a feature that no plan can have: it would be refused for ever."""
+
+
+def deployed() -> dict[str, list[Line]]:
+    """The file as it is deployed."""
+    read: dict[str, list[Line]] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return read
+
+
+async def seed_catalogue(host: Host, domains: Sequence[Domain]) -> None:
+    """At deployment, as the system login: catalogues are written by nobody else."""
+    check_features(domains)
+    origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
+    work = Work(host, "billing", Scope(actor=SYSTEM), origin, login="billing_system")
+    try:
+        await load(work, deployed())
+        await work.finish()
+    finally:
+        await work.close()
+
+
+def check_features(domains: Sequence[Domain]) -> None:
+    """Every feature that a permission names is in the catalogue (BIL-4)."""
+    known = {line["key"] for line in deployed()["features"]}
+    unknown = [
+        f"{granted.code} needs {granted.feature}"
+        for domain in domains
+        for granted in domain.permissions
+        if granted.feature is not None and granted.feature not in known
+    ]
+    if unknown:
+        raise FeatureUnknown(", ".join(unknown))
+
+
+async def load(work: Work, lines: dict[str, list[Line]]) -> None:
+    """Bring the catalogue to what these lines declare."""
+    for line in lines["features"]:
+        titled = {"type": line["type"], "title": line["title"]}
+        await _described(work, Feature, {"key": line["key"]}, titled)
+        if line["meter"] is not None:
+            await _described(work, Meter, {"key": line["key"]}, line["meter"])
+    plans = [_columns(line) for line in lines["plans"]]
+    new = [terms for terms in plans if await _load_plan(work, terms) and terms["plan_version"] > 1]
+    for line in lines["sellers"]:
+        await _dated(work, Seller, ("seller_code", "effective_from"), _columns(line))
+    for line in lines["configuration"]:
+        await _dated(work, ConfigurationValue, ("key", "effective_from"), _columns(line))
+    for terms in new:
+        await entitlements.end_fallback_plan(work, terms["plan_code"], terms["effective_from"])
+
+
+async def _load_plan(work: Work, terms: Line) -> bool:
+    """Add a version that is new; whether it was."""
+    key = ("plan_code", "plan_version")
+    made = await _dated(work, OfferedPlan, key, terms)
+    if made is None:
+        return False
+    await work.add(
+        PlanVersion(**terms, id=made.id, status=PlanStatus.ACTIVE, published_at=work.now)
+    )
+    await _end_former(work, terms)
+    return True
+
+
+async def _end_former(work: Work, terms: Line) -> None:
+    """A version in the file follows on the one before it."""
+    former = {"plan_code": terms["plan_code"], "plan_version": terms["plan_version"] - 1}
+    if former["plan_version"] == 0:
+        return
+    for row in (OfferedPlan, PlanVersion):
+        held = await work.lock_by(row, **former)
+        held.effective_to = terms["effective_from"]  # type: ignore[attr-defined]  # both have it
+        await work.save(held)
+
+
+async def _dated(work: Work, row: type[R], key: tuple[str, ...], values: Line) -> R | None:
+    """Add a row that is new; one that is there must say the same, and stays."""
+    found = await work.find(row, **{name: values[name] for name in key})
+    if found is None:
+        return await work.add(row(**values))
+    differing = [name for name, value in values.items() if getattr(found, name) != value]
+    if differing:
+        what = " ".join(str(values[name]) for name in key)
+        raise CatalogueChanged(f"{row.__table__} {what} differs in {', '.join(differing)}")
+    return None
+
+
+async def _described(work: Work, row: type[Row], key: Line, values: Line) -> None:
+    """Words may be improved; an equal row is left alone."""
+    found = await work.find(row, **key)
+    if found is None:
+        await work.add(row(**key, **values))
+    elif any(getattr(found, name) != value for name, value in values.items()):
+        held = await work.lock_by(row, **key)
+        for name, value in values.items():
+            setattr(held, name, value)
+        await work.save(held)
+
+
+def _columns(line: Line) -> Line:
+    """Names of columns; days as days."""
+    values = {_snake(name): value for name, value in line.items()}
+    return values | {"effective_from": date.fromisoformat(values["effective_from"])}
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)

@@ -1,0 +1,82 @@
+"""Moving who has an earlier version to a later one, with notice, at a renewal (BIL-1).
+
+It stands in the catalogue at the version that is left, so nobody's subscription is touched before
+its own renewal.
+"""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from thenga.domains.billing.services import catalogue
+from thenga.domains.billing.services.plan_admin.versions import EffectiveTooEarly, offer_plan
+from thenga.domains.billing.tables import PlanStatus, PlanVersion
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import RuleViolated
+from thenga.kernel.lifecycle import not_possible
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedMigration:
+    """Who has the version that is left, and from which day on they go to which."""
+
+    left: PlanVersion
+    to_version: int
+    apply_after: date
+
+
+async def plan_migration(
+    work: Work, plan_code: str, number: int, *, from_version: int, apply_after: date, reason: str
+) -> PlannedMigration:
+    """Have those who hold an earlier version come to this one, at a renewal after a day."""
+    if from_version >= number:
+        raise RuleViolated("Customers go to a later version, never back.", rule="later-version")
+    known = await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=number)
+    left = await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=from_version)
+    _check(known, left)
+    _check_prices(known, left)
+    await _check_notice(work, apply_after)
+    left.migrates_to, left.migrates_after = number, apply_after
+    if work.changes(left):
+        await work.save(left)
+        detail = {"reason": reason, "toVersion": number, "applyAfter": apply_after.isoformat()}
+        work.note("billing.plan_version.migrate", ("plan_version", left.id), detail)
+        work.enqueue(offer_plan, plan_version_id=left.id)
+    return PlannedMigration(left, number, apply_after)
+
+
+def _check(known: PlanVersion, left: PlanVersion) -> None:
+    for version, needed in ((known, PlanStatus.ACTIVE), (left, PlanStatus.GRANDFATHERED)):
+        if version.status is not needed:
+            raise not_possible(
+                f"Version {version.plan_version} is {version.status}; customers go from one that "
+                f"is not sold any more to the one that is.",
+                status=version.status,
+                operation="migrate",
+                allowed=[],
+            )
+
+
+def _check_prices(known: PlanVersion, left: PlanVersion) -> None:
+    """By whichever interval it was sold, somebody may hold it; only the system can count that."""
+    priced = {one["interval"] for one in known.prices}
+    missing = sorted({one["interval"] for one in left.prices} - priced)
+    if missing:
+        raise RuleViolated(
+            f"Version {known.plan_version} has no price by the {' and the '.join(missing)}, by "
+            f"which version {left.plan_version} was sold; migrate to a version that has one.",
+            rule="every-interval-has-a-price",
+            missing=missing,
+        )
+
+
+async def _check_notice(read: Reader, apply_after: date) -> None:
+    today = local_day(read.now)
+    days = await catalogue.setting(read, "billing.plan.migration_notice_days", today)
+    earliest = today + timedelta(days=int(days))
+    if apply_after < earliest:
+        raise EffectiveTooEarly(
+            f"Customers are told {days} days before; the earliest day is {earliest}.",
+            earliest=earliest.isoformat(),
+        )

@@ -1,0 +1,271 @@
+"""Plans as operators write them: drafts, publishing, retiring.
+
+A draft is a row of the platform's own. Publishing moves it; the system login then copies it into
+the catalogue, where nobody else can write (docs/decisions/0020).
+"""
+
+from datetime import date, timedelta
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from sqlalchemy import select
+
+from thenga.domains.billing.lifecycles import PlanVersionLifecycle, SubscriptionLifecycle
+from thenga.domains.billing.services import entitlements
+from thenga.domains.billing.tables import (
+    Feature,
+    OfferedPlan,
+    PlanStatus,
+    PlanVersion,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
+from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.lifecycle import not_possible
+
+offer_plan = errand("billing.offer_plan", form=Form.QUEUED, key="{plan_version_id}", as_system=True)
+
+_TERMS = (
+    *("plan_code", "plan_version", "name", "description", "kind", "rank", "public"),
+    *("trial_eligible", "prices", "entitlements", "effective_from", "retired_at"),
+)
+# A change that waits brings somebody to a version, also one that an unpaid change has put aside.
+_HOLDERS = """
+    SELECT count(*) AS counted FROM billing.subscription,
+        jsonb_build_object('planCode', $1::text, 'planVersion', $2::int) AS wanted
+    WHERE status = ANY($3) AND (
+        (plan_code = $1 AND plan_version = $2)
+        OR pending_change @> wanted
+        OR pending_change -> 'former' @> wanted
+    )
+"""
+
+
+class EffectiveTooEarly(Problem):
+    """A version that follows another is sold from tomorrow at the earliest, and later than that
+    one; a new plan from today. Set `effectiveFrom` of the draft to `earliest` or later."""
+
+    code, status, title = "billing-effective-too-early", 422, "This day is too early"
+
+
+async def create_plan(work: Work, *, fields: dict[str, Any]) -> PlanVersion:
+    """The first version of a new plan, as a draft."""
+    made = PlanVersion(authors=[_actor(work)], plan_version=1, **fields)
+    await _check_terms(work, made)
+    return await _add(work, made)
+
+
+async def draft_version(work: Work, plan_code: str, *, fields: dict[str, Any]) -> PlanVersion:
+    """Another version of a plan, as a draft; one draft of a plan at a time."""
+    newest = await _newest(work, plan_code)
+    if newest.status is PlanStatus.DRAFT:
+        raise _known(newest)
+    known = {"plan_code": plan_code, "plan_version": newest.plan_version + 1}
+    known["kind"] = fields["kind"] or newest.kind
+    made = PlanVersion(authors=[_actor(work)], **fields | known)
+    _check_kind(made, newest)
+    await _check_terms(work, made)
+    return await _add(work, made)
+
+
+async def change_draft(
+    work: Work, plan_code: str, number: int, *, fields: dict[str, Any]
+) -> PlanVersion:
+    """Change a draft; whoever does becomes one of its authors (BIL-1)."""
+    held = await _held(work, plan_code, number)
+    if held.status is not PlanStatus.DRAFT:
+        raise not_possible(
+            "A published version never changes; make a new one.",
+            status=held.status,
+            operation="change",
+            allowed=PlanVersionLifecycle.open(held),
+        )
+    for name, value in fields.items():
+        setattr(held, name, value)
+    _check_kind(held, await work.find(PlanVersion, plan_code=plan_code, plan_version=number - 1))
+    await _check_terms(work, held)
+    if work.changes(held) and (me := _actor(work)) not in held.authors:
+        held.authors = [*held.authors, me]
+    return await work.save(held)
+
+
+async def publish_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
+    """Sell it from its day on; the version before it ends on that day."""
+    held = await _held(work, plan_code, number)
+    if held.status is PlanStatus.ACTIVE:
+        return held
+    former = await _former(work, held)
+    held.published_by = _actor(work)
+    held.published_at = work.now
+    PlanVersionLifecycle.publish(held, at=work.now)
+    _check_day(held, former, local_day(work.now))
+    _check_kind(held, former)
+    await _check_terms(work, held)
+    await work.save(held)
+    if former is not None:
+        former.effective_to = held.effective_from
+        await work.save(former)
+    _give_reason(work, "publish", held, reason)
+    work.enqueue(offer_plan, plan_version_id=held.id)
+    return held
+
+
+async def retire_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
+    """Close a version that nobody holds any more; it stays readable for ever."""
+    held = await _held(work, plan_code, number)
+    if PlanVersionLifecycle.retire(held, at=work.now):
+        held.retired_at = work.now
+        await work.save(held)
+        _give_reason(work, "retire", held, reason)
+        work.enqueue(offer_plan, plan_version_id=held.id)
+    return held
+
+
+async def publish_to_catalogue(work: Work, plan_version_id: UUID) -> None:
+    """As the system login: bring the catalogue to what was published."""
+    version = await work.get(PlanVersion, plan_version_id)
+    await _bring(work, version)
+    statement = select(PlanVersion).where(
+        PlanVersion.plan_code == version.plan_code,
+        PlanVersion.plan_version == version.plan_version - 1,
+    )
+    for former in await work.all(statement, limit=1):
+        await _bring(work, former)
+        if former.effective_to is not None:
+            await entitlements.end_fallback_plan(work, former.plan_code, former.effective_to)
+
+
+async def _bring(work: Work, version: PlanVersion) -> None:
+    shown = {name: getattr(version, name) for name in _TERMS}
+    if await work.find(OfferedPlan, id=version.id) is None:
+        await work.add(OfferedPlan(id=version.id, effective_to=version.effective_to, **shown))
+        return
+    held = await work.lock(OfferedPlan, version.id)
+    held.effective_to, held.retired_at = version.effective_to, version.retired_at
+    held.migrates_to, held.migrates_after = version.migrates_to, version.migrates_after
+    await work.save(held)
+
+
+async def refresh_versions(work: Work) -> None:
+    """As the system login: write down what time made of versions, and count who holds them.
+
+    A version that is not sold any more only loses subscriptions, so a count of 0 stays true; it is
+    counted all the same, because a purchase of its last moment may be written a moment later.
+    Operators see nobody's subscriptions, so whoever retires a version goes by this count.
+    """
+    today = local_day(work.now)
+    over = select(PlanVersion).where(
+        PlanVersion.status == PlanStatus.ACTIVE, PlanVersion.effective_to <= today
+    )
+    for version in await work.all(over, limit=100):
+        held = await work.lock(PlanVersion, version.id)
+        PlanVersionLifecycle.supersede(held, at=work.now)
+        held.live_subscriptions = await _holders(work, held)
+        await work.save(held)
+    kept = select(PlanVersion).where(PlanVersion.status == PlanStatus.GRANDFATHERED)
+    for version in await work.all(kept, limit=1000):
+        held = await work.lock(PlanVersion, version.id)
+        held.live_subscriptions = await _holders(work, held)
+        await work.save(held)
+
+
+async def _holders(work: Work, version: PlanVersion) -> int:
+    """How many have it, are buying it, or come to it by a change that waits."""
+    named = (version.plan_code, version.plan_version)
+    (found,) = await work.query(
+        _HOLDERS, *named, [one.value for one in SubscriptionLifecycle.HOLDING]
+    )
+    return int(found["counted"])
+
+
+async def _add(work: Work, made: PlanVersion) -> PlanVersion:
+    try:
+        return await work.add(made)
+    except asyncpg.UniqueViolationError:
+        raise _known(made) from None
+
+
+def _known(version: PlanVersion) -> Duplicate:
+    return Duplicate(
+        f"Version {version.plan_version} of {version.plan_code} is there already.",
+        existing={"planCode": version.plan_code, "planVersion": version.plan_version},
+    )
+
+
+async def _held(work: Work, plan_code: str, number: int) -> PlanVersion:
+    return await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=number)
+
+
+async def _former(work: Work, version: PlanVersion) -> PlanVersion | None:
+    if version.plan_version == 1:
+        return None
+    return await _held(work, version.plan_code, version.plan_version - 1)
+
+
+async def _newest(read: Reader, plan_code: str) -> PlanVersion:
+    statement = (
+        select(PlanVersion)
+        .where(PlanVersion.plan_code == plan_code)
+        .order_by(PlanVersion.plan_version.desc())
+    )
+    found = await read.all(statement, limit=1)
+    if not found:
+        raise NotFound()
+    return found[0]
+
+
+def _check_day(version: PlanVersion, former: PlanVersion | None, today: date) -> None:
+    # What was shown today stays true today; a plan that is new was not shown at all.
+    earliest = today
+    if former is not None:
+        earliest = max(today, former.effective_from) + timedelta(days=1)
+    if version.effective_from < earliest:
+        raise EffectiveTooEarly(
+            f"This version can be sold from {earliest} on.", earliest=earliest.isoformat()
+        )
+
+
+def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
+    """Who has an earlier version may be moved to this one, so it is of the same kind (BIL-1)."""
+    if former is not None and version.kind is not former.kind:
+        raise RuleViolated(
+            f"{version.plan_code} is of the kind {former.kind}; another kind is another plan.",
+            rule="plan-kind",
+            kind=former.kind,
+        )
+
+
+async def _check_terms(read: Reader, version: PlanVersion) -> None:
+    """What a schema cannot say: keys of the catalogue once, soft ones priced, a price once."""
+    known = {one.key: one.type for one in await read.all(select(Feature))}
+    features = version.entitlements
+    keys = [one["key"] for one in features]
+    intervals = [one["interval"] for one in version.prices]
+    wrong = [one["key"] for one in features if known.get(one["key"]) != one["type"]]
+    wrong += [key for key in keys if keys.count(key) > 1]
+    wrong += [one["key"] for one in features if not _is_priced_where_soft(one)]
+    if wrong or len(set(intervals)) < len(intervals):
+        raise RuleViolated(
+            "Name keys of the catalogue once, with the type they have there; a soft one has a "
+            "price for each unit above it, a hard one has none. Name each interval once.",
+            rule="plan-terms",
+            keys=sorted(set(wrong)),
+        )
+
+
+def _is_priced_where_soft(one: dict[str, Any]) -> bool:
+    return (one.get("mode") == "soft") == (one.get("overageUnitPrice") is not None)
+
+
+def _actor(work: Work) -> UUID:
+    if work.actor.id is None:
+        raise LookupError("plans are written by a person")
+    return work.actor.id
+
+
+def _give_reason(work: Work, verb: str, version: PlanVersion, reason: str) -> None:
+    target = ("plan_version", version.id)
+    work.note(f"billing.plan_version.{verb}", target, {"reason": reason})

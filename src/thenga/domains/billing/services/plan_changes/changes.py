@@ -1,0 +1,373 @@
+"""Changes of plan: asked for, paid, withdrawn, lapsed, and made (BIL-10 to 12)."""
+
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.billing.services import catalogue, customer, entitlements, invoicing, payments
+from thenga.domains.billing.services.invoicing import DraftLine
+from thenga.domains.billing.services.payments import (
+    PaymentChoice,
+    PaymentInProgress,
+    PaymentMethodRequired,
+)
+from thenga.domains.billing.services.plan_changes import quotes, trial_switches
+from thenga.domains.billing.services.plan_changes.quotes import (
+    ChangeQuote,
+    ChangeRequest,
+    Direction,
+    Effective,
+)
+from thenga.domains.billing.services.subscription_state import (
+    UNPAID_FOR,
+    begin_periods,
+    change_awaited_until,
+    drop_change,
+    publish_change,
+    schedule_next_check,
+)
+from thenga.domains.billing.tables import (
+    Account,
+    CollectionMethod,
+    CreditReason,
+    Interval,
+    Invoice,
+    InvoiceLine,
+    LineKind,
+    Purpose,
+    Subscription,
+    SubscriptionStatus,
+    Trial,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem
+from thenga.kernel.ids import new_id
+from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.money import Money
+
+
+class ChangeToday(Problem):
+    """A plan can be changed downwards once a day, and not on the day it was changed upwards. Ask
+    for `period_end`, or come back tomorrow."""
+
+    code, status, title = "billing-change-today", 409, "The plan was changed today already"
+
+
+class QuoteChanged(Problem):
+    """The amount you saw is not the amount of today. Look at the preview again; `expected` is what
+    you sent and `amountDue` what it costs now."""
+
+    code, status, title = "billing-quote-changed", 409, "This costs another amount now"
+
+
+class PaymentOverdue(Problem):
+    """Something of this subscription is not paid. Pay it first; the plan can be changed at once
+    afterwards."""
+
+    code, status, title = "billing-payment-overdue", 409, "Pay what is due first"
+
+
+class SubscriptionPaused(Problem):
+    """This subscription is paused. Resume it first, or cancel it at once with `immediate`."""
+
+    code, status, title = "billing-paused", 409, "This subscription is paused"
+
+
+async def request_change(
+    work: Work, subscription: Subscription, wanted: ChangeRequest, *, expected_due: Money | None
+) -> Subscription:
+    """Change the plan of a locked subscription: now, when it is paid, or at the period's end."""
+    if subscription.status is SubscriptionStatus.TRIALING:
+        trial = await work.lock(Trial, trial_switches.trial_of(subscription))
+        switch = await trial_switches.quote(work, subscription, trial, wanted.plan_code)
+        check_expected(switch.due, expected_due)
+        return await trial_switches.make(work, subscription, trial, switch.change.plan)
+    check_changeable(subscription)
+    account = await customer.lock_account(work)
+    customer.check_not_parked(account)
+    if _is_there(subscription, wanted):
+        return subscription
+    quoted = await quotes.quote(work, subscription, wanted)
+    check_expected(quoted.due, expected_due)
+    check_none_waits(subscription)
+    if quoted.change.effective is Effective.PERIOD_END:
+        return await _schedule(work, subscription, quoted)
+    await check_settled(work, account, quoted)
+    check_day(subscription, quoted)
+    return await _change_now(work, account, subscription, quoted)
+
+
+def _is_there(subscription: Subscription, wanted: ChangeRequest) -> bool:
+    """Whether a repeat asks for what a change has brought already; one that waits is no such."""
+    if subscription.pending_change is not None or subscription.changed_on is None:
+        return False
+    same = subscription.plan_code == wanted.plan_code
+    interval = wanted.interval in (None, subscription.interval)
+    return same and interval
+
+
+def check_changeable(subscription: Subscription) -> None:
+    """In which standing a plan can be changed at all (BIL-11)."""
+    if subscription.status in (SubscriptionStatus.PAST_DUE, SubscriptionStatus.SUSPENDED):
+        raise PaymentOverdue()
+    if subscription.status is SubscriptionStatus.PAUSED:
+        raise SubscriptionPaused()
+    if subscription.status is not SubscriptionStatus.ACTIVE or subscription.cancel_at is not None:
+        raise not_possible(
+            "Only a plan that goes on can be changed; undo its cancellation, or buy another.",
+            status=subscription.status,
+            operation="change-plan",
+            allowed=[],
+        )
+
+
+def check_expected(due: Money, expected: Money | None) -> None:
+    """What the customer saw is what is charged."""
+    if expected is not None and expected != due:
+        raise QuoteChanged(
+            f"This costs {due.amount} now, not {expected.amount}.",
+            expected=_wire(expected),
+            amountDue=_wire(due),
+        )
+
+
+def check_none_waits(subscription: Subscription) -> None:
+    """One change after the other: the money of an earlier one is waited for."""
+    if change_awaited_until(subscription) is not None:
+        raise PaymentInProgress("Another change waits for its payment; withdraw it first.")
+
+
+def check_day(subscription: Subscription, quoted: ChangeQuote) -> None:
+    """Downwards once a local day, and not on the day of another change."""
+    if quoted.change.direction is Direction.DOWN and subscription.changed_on == quoted.priced.on:
+        raise ChangeToday()
+
+
+async def check_settled(read: Reader, account: Account, quoted: ChangeQuote) -> None:
+    """The days that are given back are paid for: a note on what is owed pays only that (BIL-11)."""
+    running = quoted.priced.running
+    if running is None or account.collection_method is CollectionMethod.SEND_INVOICE:
+        return
+    invoice = await read.get(Invoice, running.invoice_id)
+    if invoice.amount_due_minor <= invoice.received_minor - invoice.amount_paid_minor:
+        return
+    payment = await payments.payment_in_progress(read, invoice.id)
+    if payment is None:
+        raise PaymentOverdue()
+    raise PaymentInProgress(
+        "The period that runs is just being paid; ask again once it is.", paymentId=str(payment.id)
+    )
+
+
+async def _schedule(work: Work, subscription: Subscription, quoted: ChangeQuote) -> Subscription:
+    """At the period's end: no money, and an earlier one is replaced."""
+    subscription.pending_change = _pending(quoted, status="scheduled")
+    await schedule_next_check(work, subscription)
+    await work.save(subscription)
+    await entitlements.refresh(work, reason="plan_change_scheduled")
+    return subscription
+
+
+async def _change_now(
+    work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote
+) -> Subscription:
+    pending = _pending(quoted, status="awaiting_payment") | {"former": subscription.pending_change}
+    invoice = await _draft(work, account, subscription, quoted, pending["changeId"])
+    if invoice is not None:
+        pending["invoiceId"] = str(invoice.id)
+    expires = min(work.now + UNPAID_FOR, invoicing.current_period(subscription).ends_at)
+    pending["expiresAt"] = expires.isoformat()
+    subscription.pending_change = pending
+    at_once = not quoted.due or account.collection_method is CollectionMethod.SEND_INVOICE
+    if at_once or invoice is None:
+        await apply_change(work, subscription, on=quoted.priced.on)
+        return subscription
+    how = await _by_method(work, subscription)
+    payment = await payments.begin_payment(work, account, invoice, how=how, initiated_by="customer")
+    subscription.pending_change = pending | {"paymentId": str(payment.id)}
+    await schedule_next_check(work, subscription)
+    return await work.save(subscription)
+
+
+async def _by_method(read: Reader, subscription: Subscription) -> PaymentChoice:
+    """The method of this subscription while it is good, or the one of the account."""
+    method = await payments.method_of(read, subscription)
+    if method is None:
+        raise PaymentMethodRequired("Put a way to pay on file first; a change is charged to it.")
+    return PaymentChoice(payment_method_id=method.id)
+
+
+async def _draft(
+    work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote, change_id: str
+) -> Invoice | None:
+    """The invoice of the days left on the new plan; none where they cost nothing."""
+    change, priced = quoted.change, quoted.priced
+    if not priced.charge:
+        return None
+    line = DraftLine(
+        kind=LineKind.RECURRING if change.begins_anew else LineKind.PRORATION,
+        description=f"{change.plan.name}, by the {change.interval}",
+        quantity=1,
+        unit_price=priced.charge,
+        gross=priced.charge,
+        service=priced.service,
+        subscription_id=subscription.id,
+        plan_code=change.plan.plan_code,
+        plan_version=change.plan.plan_version,
+        key=f"change:{change_id}",
+    )
+    return await invoicing.draft_invoice(
+        work,
+        account,
+        purpose=Purpose.CHANGE,
+        lines=[line],
+        subscription_id=subscription.id,
+        planned_credit=quoted.credit_applied,
+    )
+
+
+def _pending(quoted: ChangeQuote, *, status: str) -> dict[str, Any]:
+    change, priced = quoted.change, quoted.priced
+    running = priced.running
+    return {
+        "changeId": str(new_id()),
+        "planCode": change.plan.plan_code,
+        "planVersion": change.plan.plan_version,
+        "interval": change.interval.value,
+        "effective": change.effective.value,
+        "effectiveOn": priced.on.isoformat(),
+        "status": status,
+        "creditMinor": priced.credit.minor,
+        "amountDueMinor": quoted.due.minor,
+        "currency": priced.charge.currency,
+        "creditedLineId": str(running.line_id) if running else None,
+        "begins": change.begins_anew,
+        "invoiceId": None,
+        "paymentId": None,
+        "expiresAt": None,
+    }
+
+
+def awaits_payment(subscription: Subscription, invoice_id: UUID) -> bool:
+    """Whether the money of this invoice makes a change; else it comes too late (BIL-33)."""
+    pending = subscription.pending_change
+    return pending is not None and pending.get("invoiceId") == str(invoice_id)
+
+
+async def apply_change(work: Work, subscription: Subscription, *, on: date) -> None:
+    """The change that was paid for, or whose day has come, takes effect."""
+    pending = subscription.pending_change
+    if pending is None:
+        return
+    await _release(work, pending)
+    subscription.plan_code, subscription.plan_version = pending["planCode"], pending["planVersion"]
+    subscription.interval = Interval(pending["interval"]).value
+    if pending["effective"] == Effective.NOW:
+        subscription.changed_on = date.fromisoformat(pending["effectiveOn"])
+    if pending["begins"]:
+        begin_periods(subscription, date.fromisoformat(pending["effectiveOn"]))
+    subscription.pending_change = None
+    await schedule_next_check(work, subscription)
+    await work.save(subscription)
+    await publish_change(work, subscription, "plan_changed")
+    await entitlements.refresh(work, reason="plan_changed")
+
+
+async def _release(work: Work, pending: dict[str, Any]) -> None:
+    """First what was paid is given back, which frees its days, then the new days are billed."""
+    if pending["creditedLineId"] is not None:
+        await _give_back(work, pending)
+    if pending["invoiceId"] is not None:
+        invoice = await work.lock(Invoice, UUID(pending["invoiceId"]))
+        await invoicing.release_invoice(work, invoice)
+
+
+async def _give_back(work: Work, pending: dict[str, Any]) -> None:
+    """What was quoted, or what an operator has left of the line; its days are free in any case."""
+    cut = date.fromisoformat(pending["effectiveOn"])
+    line = await work.get(InvoiceLine, UUID(pending["creditedLineId"]))
+    left = line.gross_minor - line.credited_minor
+    credit = Money(min(pending["creditMinor"], left), pending["currency"])
+    if not credit:
+        await invoicing.shorten_billed_period(work, line.id, at=cut)
+        return
+    note = await invoicing.draft_credit_note(
+        work,
+        await work.get(Invoice, line.invoice_id),
+        credited=[(line.id, credit)],
+        reason_code=CreditReason.PLAN_CHANGE,
+        explanation=f"Change of plan to {pending['planCode']} on {pending['effectiveOn']}",
+    )
+    await invoicing.release_credit_note(work, note, cut_span_at=cut)
+
+
+async def apply_at_renewal(work: Work, subscription: Subscription, *, on: date) -> None:
+    """What was scheduled takes effect where the next period begins, or the move to a later version
+    that was told (BIL-1); what is unpaid lapses."""
+    if change_awaited_until(subscription) is not None:
+        await drop_change(work, subscription)
+    pending = subscription.pending_change
+    if pending is not None:
+        version = await catalogue.renewal_version(
+            work, pending["planCode"], pending["planVersion"], on
+        )
+        subscription.pending_change = pending | {"planVersion": version}
+        await apply_change(work, subscription, on=on)
+        return
+    code, number = subscription.plan_code, subscription.plan_version
+    subscription.plan_version = await catalogue.renewal_version(work, code, number, on)
+    if subscription.plan_version != number:
+        await work.save(subscription)
+        await publish_change(work, subscription, "plan_changed")
+        await entitlements.refresh(work, reason="plan_migrated")
+
+
+async def withdraw_change(work: Work, subscription: Subscription) -> Subscription:
+    """Forget a change that has not been made; a charge that runs is waited for."""
+    pending = subscription.pending_change
+    if pending is None:
+        return subscription
+    if await _is_charged(work, pending):
+        raise PaymentInProgress("Its payment is being made; wait for the outcome.")
+    if pending["status"] == "scheduled":
+        subscription.pending_change = None
+    else:
+        await drop_change(work, subscription)
+    await schedule_next_check(work, subscription)
+    await work.save(subscription)
+    await entitlements.refresh(work, reason="plan_change_withdrawn")
+    return subscription
+
+
+async def expire_change(work: Work, subscription: Subscription) -> None:
+    """A change that was not paid in time falls away, and nothing has changed (BIL-11)."""
+    if await is_change_expired(work, subscription):
+        await drop_change(work, subscription)
+        await work.save(subscription)
+
+
+async def is_change_expired(read: Reader, subscription: Subscription) -> bool:
+    """Whether its time is over; a charge that runs is waited for, but not past the period."""
+    until, pending = change_awaited_until(subscription), subscription.pending_change
+    if until is None or pending is None or read.now < until:
+        return False
+    over = invoicing.current_period(subscription).ends_at <= read.now
+    return over or not await _is_charged(read, pending)
+
+
+async def _is_charged(read: Reader, pending: dict[str, Any]) -> bool:
+    if pending["invoiceId"] is None:
+        return False
+    return await payments.charge_in_progress(read, UUID(pending["invoiceId"])) is not None
+
+
+def move_with_period(subscription: Subscription) -> None:
+    """A scheduled change goes with the end of the period, wherever a pause has moved it."""
+    pending, end = subscription.pending_change, subscription.period_end
+    if pending is not None and pending["status"] == "scheduled" and end is not None:
+        subscription.pending_change = pending | {"effectiveOn": end.isoformat()}
+
+
+def _wire(money: Money) -> dict[str, str]:
+    return {"amount": money.amount, "currency": money.currency}

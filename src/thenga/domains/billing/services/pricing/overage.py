@@ -1,0 +1,64 @@
+"""Usage above what is included: priced once a meter and month, capped where asked (BIL-23)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from thenga.kernel.money import Money
+
+_ONE = 100  # a unit price is in whole units of the currency, money in hundredths
+_MOST_MINOR = 10**15  # of one charge; sums of such charges still fit into an amount
+_MOST_UNITS = 10**15
+
+
+@dataclass(frozen=True, slots=True)
+class OverageTerms:
+    """What a meter included and cost from a quantity on; without a price more costs nothing."""
+
+    begins: int
+    included: int | None
+    unit_price: Decimal | None
+
+
+def overage_units(
+    terms: Sequence[OverageTerms], *, used: int, billed: int
+) -> list[tuple[int, Decimal]]:
+    """The units above what was included when they were used, by price, less the first `billed`.
+
+    What was included later covers what was used before it, and never the other way round.
+    """
+    found: list[tuple[int, Decimal]] = []
+    for place, one in enumerate(terms):
+        ends = terms[place + 1].begins if place + 1 < len(terms) else used
+        covered = [later.included for later in terms[place:]]
+        included = max((count for count in covered if count is not None), default=0)
+        if not one.unit_price or None in covered:
+            continue
+        over = max(0, min(ends, used) - max(one.begins, included))
+        known = min(over, billed)
+        billed -= known
+        if over > known:
+            found.append((over - known, one.unit_price))
+    return found
+
+
+def overage_cost(over: Iterable[tuple[int, Decimal]]) -> Money:
+    """What units cost, rounded once a price."""
+    return Money(sum(price_units(count, price).minor for count, price in over), "ZAR")
+
+
+def price_units(count: int, unit_price: Decimal, currency: str = "ZAR") -> Money:
+    """What so many units cost, rounded once; beyond reason it stays at the most that is billed."""
+    if count * unit_price * _ONE >= _MOST_MINOR:
+        return Money(_MOST_MINOR, currency)
+    return Money(_ONE, currency).times(count * unit_price)
+
+
+def units_affordable(amount: Money, unit_price: Decimal) -> int:
+    """How many whole units an amount pays for."""
+    return max(0, min(_MOST_UNITS, int(amount.minor // (unit_price * _ONE))))
+
+
+def is_below_minimum(amount: Money, *, least: Money, renews: bool) -> bool:
+    """Whether it is left for a later invoice: too little to be worth one of its own."""
+    return not renews and amount < least

@@ -1,0 +1,27 @@
+"""What some days of a billed line are worth: by local day, rounded once (BIL-8, BIL-10)."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+from fractions import Fraction
+
+from thenga.domains.billing.services.pricing.periods import Period
+from thenga.kernel.money import Money
+
+
+@dataclass(frozen=True, slots=True)
+class RunningLine:
+    """The billed line that covers today: its gross, and the days it was billed for."""
+
+    gross: Money
+    span: Period
+
+
+def prorate(gross: Money, days: int, of_days: int) -> Money:
+    """The share of some days in a gross sum, half a cent rounded up."""
+    return gross.times(Fraction(days, of_days))
+
+
+def unused_after(line: RunningLine, day: date) -> Money:
+    """What an immediate cancellation gives back: today counts as used (BIL-8)."""
+    left = line.span.days_from(day + timedelta(days=1))
+    return prorate(line.gross, left, line.span.days)

@@ -1,0 +1,35 @@
+"""Who sells on a day, and which VAT they charge (BIL-5)."""
+
+from datetime import date
+from decimal import Decimal
+
+from sqlalchemy import bindparam, select
+
+from thenga.domains.billing.services import catalogue
+from thenga.domains.billing.tables import Seller
+from thenga.kernel.db.reader import Reader
+
+_IN_FORCE = (
+    select(Seller)
+    .where(Seller.seller_code == bindparam("code"), Seller.effective_from <= bindparam("on"))
+    .order_by(Seller.effective_from.desc())
+)
+
+
+async def seller_on(read: Reader, seller_code: str, on: date) -> Seller:
+    """The seller as documents of that day print it; one that is not deployed is a defect."""
+    found = await read.ask(_IN_FORCE, limit=1, code=seller_code, on=on)
+    if not found:
+        raise LookupError(f"there is no seller {seller_code} on {on}")
+    return found[0]
+
+
+async def seller_vat_rate(read: Reader, seller: Seller, on: date) -> Decimal | None:
+    """The VAT rate of a day in per cent; none where the seller has no VAT number."""
+    return None if seller.vat_number is None else await catalogue.vat_rate(read, on)
+
+
+async def vat_rate_on(read: Reader, on: date) -> Decimal | None:
+    """The VAT rate of whoever sells on a day; none where they have no VAT number."""
+    code = await catalogue.setting(read, "billing.seller", on)
+    return await seller_vat_rate(read, await seller_on(read, code, on), on)

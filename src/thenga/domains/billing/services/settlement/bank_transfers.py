@@ -1,0 +1,71 @@
+"""Confirming: a bank transfer that an operator saw on the account."""
+
+from datetime import date
+from uuid import UUID
+
+import asyncpg
+
+from thenga.domains.billing.services import customer, payments
+from thenga.domains.billing.services.payments import ReportSource
+from thenga.domains.billing.services.settlement import provider_results
+from thenga.domains.billing.tables import (
+    Payment,
+    PaymentStatus,
+    StatedStatus,
+    Statement,
+    StatementKind,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, RuleViolated
+from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.money import Money
+
+
+async def confirm_transfer(
+    work: Work, payment_id: UUID, *, bank_reference: str, received_on: date, amount: Money
+) -> Payment:
+    """The money is there; said twice with the same line of the bank, it is said once."""
+    await customer.lock_account(work)
+    payment = await work.lock(Payment, payment_id)
+    done = payment.status is PaymentStatus.SUCCEEDED
+    if done and payment.bank_reference == bank_reference:
+        return payment
+    if done or payment.provider != payments.EFT:
+        raise not_possible(
+            "Only a bank transfer that is waited for is confirmed.",
+            status=payment.status,
+            operation="confirm",
+            allowed=[],
+        )
+    _check(payment, received_on, amount, local_day(work.now))
+    payment.bank_reference = bank_reference
+    try:
+        await work.save(payment)
+    except asyncpg.UniqueViolationError:
+        raise Duplicate(
+            "This line of the bank has confirmed another payment. Confirm each payment with the "
+            "line that brought its own money.",
+            field="bankReference",
+        ) from None
+    stated = Statement(
+        reference=payment.reference,
+        kind=StatementKind.PAYMENT,
+        status=StatedStatus.SUCCEEDED,
+        provider_reference=bank_reference,
+        amount_minor=amount.minor,
+        currency=amount.currency,
+        provider_at=local_midnight(received_on),
+    )
+    taken = await provider_results.take(work, payment.id, stated, ReportSource("operator"))
+    return taken.payment
+
+
+def _check(payment: Payment, received_on: date, amount: Money, today: date) -> None:
+    if amount != payment.amount:
+        raise RuleViolated(
+            f"{payment.amount} is waited for. Another amount is booked by support, not here.",
+            rule="amount-as-due",
+        )
+    if received_on > today:
+        raise RuleViolated("Money is confirmed once it is there.", rule="not-in-future")

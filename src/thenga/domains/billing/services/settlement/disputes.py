@@ -1,0 +1,127 @@
+"""Disputes: money that the holder of a card takes back, until it is decided (BIL-31, BIL-47)."""
+
+from typing import Literal
+
+from thenga.domains.billing import public
+from thenga.domains.billing.services import ledger
+from thenga.domains.billing.services.ledger import Booking, EntrySource
+from thenga.domains.billing.services.payments import (
+    ReportOutcome,
+    ReportSource,
+    quarantine,
+    record_report,
+)
+from thenga.domains.billing.services.settlement import effects
+from thenga.domains.billing.tables import (
+    Book,
+    DisputeStatus,
+    Invoice,
+    Payment,
+    StatedStatus,
+    Statement,
+    StatementOutcome,
+)
+from thenga.kernel.db.work import Work
+from thenga.kernel.money import Money
+
+_RANK = {DisputeStatus.NONE: 0, DisputeStatus.OPEN: 1, DisputeStatus.WON: 2, DisputeStatus.LOST: 3}
+_STATED: dict[StatedStatus, Literal["open", "won", "lost"]] = {
+    StatedStatus.OPEN: "open",
+    StatedStatus.WON: "won",
+    StatedStatus.LOST: "lost",
+}
+
+
+async def take(
+    work: Work, payment: Payment, book: Book, statement: Statement, heard: ReportSource
+) -> ReportOutcome:
+    """The highest that was said per dispute counts, whatever came first."""
+    if not 0 <= (statement.amount_minor or 0) <= payment.amount_minor:
+        return await quarantine(work, payment, statement, heard, "amount_differs")
+    number = statement.item_reference or statement.provider_reference or payment.reference
+    before = DisputeStatus(payment.disputes.get(number, DisputeStatus.NONE))
+    stated = _STATED[statement.status]
+    corrected = await _correct(work, payment, book, number, statement)
+    if _RANK[DisputeStatus(stated)] <= _RANK[before]:
+        await work.save(payment)
+        outcome = StatementOutcome.APPLIED if corrected else StatementOutcome.STALE
+        return await record_report(work, payment, statement, heard, outcome)
+    payment.disputes = payment.disputes | {number: stated}
+    payment.dispute_status = _of_all(payment)
+    await work.save(payment)
+    amount = _amount(payment, number)
+    for step, booking in _bookings(payment.provider, amount, before, DisputeStatus(stated)):
+        await _post(work, payment, book, f"{number}:{step}", booking)
+    taken = await record_report(work, payment, statement, heard, StatementOutcome.APPLIED)
+    work.publish(
+        public.PaymentDisputed(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            invoice_id=payment.invoice_id,
+            subscription_id=payment.subscription_id,
+            amount=amount,
+            outcome=stated,
+        )
+    )
+    await effects.disputed(work, payment)
+    await ledger.refresh_collection_status(work, await work.lock(Invoice, payment.invoice_id))
+    return taken
+
+
+async def _correct(
+    work: Work, payment: Payment, book: Book, number: str, statement: Statement
+) -> bool:
+    """How much is disputed says whoever stands highest and names it; what was booked before
+    follows, so that nothing of it stays under way for ever."""
+    if not statement.amount_minor:
+        return False
+    said = [_RANK[DisputeStatus(_STATED[statement.status])], statement.amount_minor]
+    if said <= payment.dispute_amounts.get(number, []):
+        return False
+    before, status = (
+        _amount(payment, number),
+        DisputeStatus(payment.disputes.get(number, DisputeStatus.NONE)),
+    )
+    payment.dispute_amounts = payment.dispute_amounts | {number: said}
+    more = _amount(payment, number) - before
+    if more.minor and status is not DisputeStatus.NONE:
+        for step, booking in _bookings(payment.provider, more, DisputeStatus.NONE, status):
+            key = f"{number}:{step}:{said[0]}-{said[1]}"
+            await _post(work, payment, book, key, booking)
+    return True
+
+
+def _amount(payment: Payment, number: str) -> Money:
+    said = payment.dispute_amounts.get(number)
+    return Money(payment.amount_minor if said is None else said[1], payment.currency)
+
+
+async def _post(work: Work, payment: Payment, book: Book, key: str, booking: Booking) -> None:
+    source = EntrySource("payment", payment.id, f"dispute:{payment.id}:{key}")
+    await ledger.post(work, booking, book=book, source=source, occurred_at=work.now)
+
+
+def _of_all(payment: Payment) -> DisputeStatus:
+    """One that was lost weighs most, then one that is open."""
+    held = set(payment.disputes.values())
+    return next(
+        one
+        for one in (DisputeStatus.LOST, DisputeStatus.OPEN, DisputeStatus.WON)
+        if one.value in held
+    )
+
+
+def _bookings(
+    provider: str, amount: Money, before: DisputeStatus, now: DisputeStatus
+) -> list[tuple[str, Booking]]:
+    """The steps from one state to another; one that was skipped is booked on the way."""
+    steps: list[tuple[str, Booking]] = []
+    if before is DisputeStatus.NONE:
+        steps.append(("opened", ledger.dispute_opened_booking(provider, amount)))
+    if before is DisputeStatus.WON:
+        steps.append(("reopened", ledger.dispute_opened_booking(provider, amount)))
+    if now is DisputeStatus.WON:
+        steps.append(("won", ledger.dispute_won_booking(provider, amount)))
+    if now is DisputeStatus.LOST:
+        steps.append(("lost", ledger.dispute_lost_booking(amount)))
+    return steps

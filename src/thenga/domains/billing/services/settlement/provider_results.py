@@ -1,0 +1,357 @@
+"""Taking in what providers say: any order and any repetition give the same end (BIL-31, BIL-36).
+
+A payment has the highest rank over all that was said of it. What is lower or was heard already is
+kept as stale; what does not fit our own record is set aside and told, and changes nothing.
+"""
+
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import PaymentLifecycle
+from thenga.domains.billing.public.payments import Finding
+from thenga.domains.billing.services import access, customer, dunning, invoicing, ledger, payments
+from thenga.domains.billing.services.ledger import EntrySource
+from thenga.domains.billing.services.payments import (
+    ReportOutcome,
+    ReportSource,
+    publish_mismatch,
+    publish_payment_mismatch,
+    quarantine,
+    record_report,
+)
+from thenga.domains.billing.services.settlement import disputes, effects
+from thenga.domains.billing.tables import (
+    Account,
+    Answer,
+    FailureCategory,
+    Invoice,
+    Payment,
+    PaymentMethod,
+    PaymentStatus,
+    Purpose,
+    StatedStatus,
+    Statement,
+    StatementKind,
+    StatementOutcome,
+)
+from thenga.kernel.db.work import Work
+from thenga.kernel.lifecycle import Move
+from thenga.kernel.money import Money
+
+_MOST_FEE = 10_000  # minor units; a provider's least fee can be more than a small payment
+# Failed, canceled and expired are of one rank (BIL-31); what says most of them stays.
+_RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
+_MOVES: dict[StatedStatus, Move] = {
+    StatedStatus.REQUIRES_ACTION: PaymentLifecycle.start,
+    StatedStatus.PROCESSING: PaymentLifecycle.process,
+    StatedStatus.CANCELED: PaymentLifecycle.cancel,
+    StatedStatus.FAILED: PaymentLifecycle.fail,
+    StatedStatus.SUCCEEDED: PaymentLifecycle.succeed,
+}
+
+
+async def take(
+    work: Work, payment_id: UUID, statement: Statement, heard: ReportSource | None = None
+) -> ReportOutcome:
+    """Weigh one statement under the lock of its payment, and let it have its effect once."""
+    heard = heard or ReportSource()
+    account = await customer.lock_account(work)
+    payment = await work.lock(Payment, payment_id)
+    finding = _misfit(payment, statement)
+    if finding is not None:
+        return await quarantine(work, payment, statement, heard, finding)
+    if statement.kind is StatementKind.REFUND:
+        return await payments.apply_refund_report(work, payment, account.book, statement, heard)
+    if statement.kind is StatementKind.DISPUTE:
+        return await disputes.take(work, payment, account.book, statement, heard)
+    return await _take_payment(work, payment, account, statement, heard)
+
+
+def _misfit(payment: Payment, statement: Statement) -> Finding | None:
+    """What of it is not ours. Money moves only on a statement that names amount and currency; a
+    failure may leave them out (SEC-68)."""
+    if statement.reference != payment.reference:
+        return "unknown_reference"
+    moves = _moves_money(statement)
+    if statement.currency != payment.currency and (moves or statement.currency is not None):
+        return "currency_differs"
+    if statement.amount_minor is None:
+        return "amount_differs" if moves else None
+    if not 0 <= (statement.fee_minor or 0) <= max(statement.amount_minor, _MOST_FEE):
+        return "amount_differs"
+    if statement.kind is not StatementKind.PAYMENT:
+        return None
+    off = abs(statement.amount_minor - payment.amount_minor)
+    return "amount_differs" if off > statement.tolerance_minor else None
+
+
+def _moves_money(statement: Statement) -> bool:
+    """A payment or refund that succeeded; every step of a dispute is booked."""
+    return statement.kind is StatementKind.DISPUTE or statement.status is StatedStatus.SUCCEEDED
+
+
+async def _take_payment(
+    work: Work, payment: Payment, account: Account, statement: Statement, heard: ReportSource
+) -> ReportOutcome:
+    second = _is_second(payment, statement)
+    moved = _RANK[PaymentStatus(statement.status.value)] > _RANK[payment.status]
+    if moved:
+        _MOVES[statement.status](payment, at=work.now)
+        _settle_times(work, payment)
+    payment.charge_again = False  # whoever speaks of it has it
+    new = _remember(payment, statement)
+    await work.save(payment)
+    if statement.status is StatedStatus.SUCCEEDED and (moved or second):
+        await _book(work, payment, account, statement)
+    fee = await _book_fee(work, payment, account, statement)
+    kept = False
+    if statement.status is StatedStatus.SUCCEEDED and statement.token is not None:
+        kept = await _keep_method(work, payment, statement)
+    refused = await _refuse_method(work, payment, statement)
+    effect = moved or second or new or fee or kept or refused
+    taken = await record_report(
+        work,
+        payment,
+        statement,
+        heard,
+        StatementOutcome.APPLIED if effect else StatementOutcome.STALE,
+    )
+    if second:
+        publish_mismatch(work, payment, statement, taken, "paid_twice")
+    if moved:
+        await _follow(work, payment)
+        await ledger.refresh_collection_status(work, await work.lock(Invoice, payment.invoice_id))
+    if kept and payment.payment_method_id is not None:
+        # What is still owed is tried with the new method at once (BIL-39).
+        await dunning.retry_with_new_method(
+            work, await work.get(PaymentMethod, payment.payment_method_id)
+        )
+    return taken
+
+
+def _is_second(payment: Payment, statement: Statement) -> bool:
+    """Two payments of money under one reference: the provider's own numbers differ (BIL-33)."""
+    if (
+        payment.status is not PaymentStatus.SUCCEEDED
+        or statement.status is not StatedStatus.SUCCEEDED
+    ):
+        return False
+    stated = statement.provider_reference
+    return stated is not None and stated not in payment.paid_by
+
+
+def _settle_times(work: Work, payment: Payment) -> None:
+    if payment.status in PaymentLifecycle.FINAL:
+        payment.next_check_at, payment.next_action = None, None
+    else:
+        payment.next_check_at = payments.next_poll_at(payment.created_at, work.now)
+
+
+def _remember(payment: Payment, statement: Statement) -> bool:
+    """What the latest of its kind says, so that the order in which we hear it does not matter."""
+    before = (payment.failure, payment.provider_reference)
+    if statement.status is StatedStatus.SUCCEEDED:
+        stated = statement.provider_reference
+        if stated is not None:
+            payment.paid_by = sorted({*payment.paid_by, stated})
+            payment.provider_reference = payment.paid_by[0]
+        payment.failure = None
+    elif payment.status is not PaymentStatus.SUCCEEDED and statement.provider_reference is not None:
+        known = payment.provider_reference
+        payment.provider_reference = min(
+            known or statement.provider_reference, statement.provider_reference
+        )
+    if payment.status is PaymentStatus.FAILED and statement.status is StatedStatus.FAILED:
+        told = _failure(statement)
+        if payment.failure is None or _order(told) > _order(payment.failure):
+            payment.failure = told
+    latest = [at for at in (payment.provider_updated_at, statement.provider_at) if at is not None]
+    payment.provider_updated_at = max(latest, default=None)
+    return before != (payment.failure, payment.provider_reference)
+
+
+def _failure(statement: Statement) -> dict[str, Any]:
+    at = statement.provider_at
+    return {
+        "category": statement.category or payments.category_of(statement.code or ""),
+        "code": statement.code,
+        "at": None if at is None else at.isoformat(),
+    }
+
+
+def _order(failure: dict[str, Any]) -> tuple[str, str, str]:
+    return (failure["at"] or "", failure["code"] or "", failure["category"])
+
+
+async def _book(work: Work, payment: Payment, account: Account, statement: Statement) -> None:
+    """Money came: it is the customer's credit until the invoice takes it (BIL-47)."""
+    named = statement.provider_reference or payment.reference
+    booking = (
+        ledger.bank_transfer_booking(payment.amount)
+        if payment.provider == payments.EFT
+        else ledger.payment_booking(payment.provider, payment.amount)
+    )
+    source = EntrySource("payment", payment.id, f"payment:{payment.id}:{named}")
+    stated = statement.provider_at or work.now
+    if payment.provider != payments.EFT:
+        # The clock of a sandbox runs ahead of its provider's (BIL-50).
+        stated = max(stated, payment.created_at)
+    at = min(stated, work.now)
+    await ledger.post(work, booking, book=account.book, source=source, occurred_at=at)
+
+
+async def _book_fee(work: Work, payment: Payment, account: Account, statement: Statement) -> bool:
+    if (
+        not statement.fee_minor
+        or payment.fee_minor
+        or payment.status is not PaymentStatus.SUCCEEDED
+    ):
+        return False
+    payment.fee_minor = statement.fee_minor
+    await work.save(payment)
+    fee = ledger.fee_booking(payment.provider, Money(statement.fee_minor, payment.currency))
+    source = EntrySource("payment", payment.id, f"fee:{payment.id}")
+    await ledger.post(work, fee, book=account.book, source=source, occurred_at=work.now)
+    return True
+
+
+async def _keep_method(work: Work, payment: Payment, statement: Statement) -> bool:
+    assert statement.token is not None  # noqa: S101  # asked by the caller
+    method = await payments.save_method(work, payment, statement.token)
+    if payment.payment_method_id == method.id:
+        return False
+    payment.payment_method_id = method.id
+    await work.save(payment)
+    return True
+
+
+async def _refuse_method(work: Work, payment: Payment, statement: Statement) -> bool:
+    """A card that was refused for good is taken off file: nothing is ever charged to it again.
+
+    A payment that succeeded was made with a card that works, whatever was tried before (BIL-42).
+    """
+    hard = (
+        statement.status is StatedStatus.FAILED
+        and _failure(statement)["category"] == FailureCategory.HARD
+    )
+    if not hard or payment.status is PaymentStatus.SUCCEEDED or payment.payment_method_id is None:
+        return False
+    return await payments.mark_method_refused(work, payment.payment_method_id)
+
+
+async def _follow(work: Work, payment: Payment) -> None:
+    """What the payment's new state means for its invoice and its plan."""
+    if payment.status is PaymentStatus.SUCCEEDED:
+        await _succeeded(work, payment)
+    elif payment.status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
+        invoice = await work.get(Invoice, payment.invoice_id)
+        if invoice.purpose is Purpose.METHOD:
+            await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))
+        elif payment.status is PaymentStatus.FAILED or payment.payment_method_id is not None:
+            # Nobody was there to cancel a charge of a method on file: it has failed (BIL-39).
+            await effects.failed(work, payment)
+
+
+async def _succeeded(work: Work, payment: Payment) -> None:
+    failure = await access.unsettled_failure(work, payment.invoice_id)
+    work.publish(
+        public.PaymentSucceeded(
+            organization_id=payment.organization_id,
+            payment_id=payment.id,
+            invoice_id=payment.invoice_id,
+            subscription_id=payment.subscription_id,
+            amount=payment.amount,
+            failure_id=failure.id if failure else None,
+        )
+    )
+    invoice = await work.get(Invoice, payment.invoice_id)
+    if invoice.purpose is Purpose.METHOD:
+        # What was charged to learn the card stays as the customer's credit.
+        await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))
+        return
+    # What came already may not be allocated yet: that waits for the document's number.
+    waits = max(0, invoice.received_minor - invoice.amount_paid_minor)
+    if invoice.amount_due_minor - waits < payment.amount_minor:
+        due = Money(invoice.amount_due_minor, invoice.currency)
+        publish_payment_mismatch(
+            work, payment, "more_than_due", expected=due, stated=payment.amount
+        )
+    await effects.succeeded(work, payment)
+    await effects.disputed(work, payment)  # heard of before the money was
+
+
+async def record_answer(
+    work: Work, payment_id: UUID, answer: Answer, *, source: str, reference: str
+) -> None:
+    """What came of calling the provider about a reference; silence leaves the payment as it is
+    (BIL-32)."""
+    if answer.statement is not None:
+        taken = await take(work, payment_id, answer.statement, ReportSource(source))
+        await _plan_on(work, taken.payment)
+        return
+    await customer.lock_account(work)
+    payment = await work.lock(Payment, payment_id)
+    if payment.status in PaymentLifecycle.FINAL or payment.reference != reference:
+        return  # what is final needs no asking, and nobody pays under a reference that was left
+    if answer.action is not None:
+        _show(work, payment, answer)
+    elif answer.fault is not None or (answer.unheard and payment.payment_method_id is not None):
+        if payment.faults >= payments.MOST_FAULTS:
+            await _give_up(work, payment, answer.fault or "unknown to the provider", source)
+            return
+        payment.faults += 1
+        payment.charge_again = payment.payment_method_id is not None
+        payment.next_check_at = work.now + payments.FAULT_PAUSE
+    else:
+        await _ask_later(work, payment)
+    await work.save(payment)
+
+
+def _show(work: Work, payment: Payment, answer: Answer) -> None:
+    action = answer.action
+    assert action is not None  # noqa: S101  # asked by the caller
+    if payment.status is PaymentStatus.CREATED:
+        PaymentLifecycle.start(payment, at=work.now)
+    payment.next_action = {
+        "kind": action.kind,
+        "url": action.url,
+        "fields": payments.ordered_fields(action.fields),
+        "expiresAt": (payment.created_at + payments.OPEN_FOR).isoformat(),
+    }
+    payment.next_check_at = payments.next_poll_while_open(payment.created_at, work.now)
+
+
+async def _plan_on(work: Work, payment: Payment) -> None:
+    """An answer that decides nothing is as good as none: the next time to ask is a later one."""
+    when = payment.next_check_at
+    if payment.status not in PaymentLifecycle.FINAL and when is not None and when <= work.now:
+        await _ask_later(work, payment)
+        await work.save(payment)
+
+
+async def _ask_later(work: Work, payment: Payment) -> None:
+    payment.charge_again = False
+    if payment.status is PaymentStatus.CREATED:
+        # Where the customer shall pay was lost on the way, and a reference is taken once.
+        payment.reference = payments.new_reference()
+    if payment.status is not PaymentStatus.PROCESSING:
+        payment.next_check_at = payments.next_poll_while_open(payment.created_at, work.now)
+        return
+    payment.next_check_at = payments.next_poll_at(payment.created_at, work.now)
+    if payment.next_check_at is None:
+        await work.save(payment)
+        publish_payment_mismatch(work, payment, "no_answer", expected=payment.amount)
+
+
+async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> None:
+    """Six tries an hour apart found no way in: that counts as a failure."""
+    failed = Statement(
+        reference=payment.reference,
+        kind=StatementKind.PAYMENT,
+        status=StatedStatus.FAILED,
+        code=fault[:200],
+        category="technical",
+        provider_at=work.now,
+    )
+    await take(work, payment.id, failed, ReportSource(source))

@@ -1,0 +1,37 @@
+"""Subscription state: the transitions that every other room makes through one place."""
+
+from thenga.domains.billing.services.subscription_state.signup_expiry import (
+    expire_previous_signup,
+    is_signup_expired,
+    run_due_signup_steps,
+)
+from thenga.domains.billing.services.subscription_state.transitions import (
+    UNPAID_FOR,
+    activate,
+    begin_periods,
+    change_awaited_until,
+    change_event,
+    drop_change,
+    end_subscription,
+    leaves_with_period,
+    publish_change,
+    restart_periods,
+    schedule_next_check,
+)
+
+__all__ = [
+    "UNPAID_FOR",
+    "activate",
+    "begin_periods",
+    "change_awaited_until",
+    "change_event",
+    "drop_change",
+    "end_subscription",
+    "expire_previous_signup",
+    "is_signup_expired",
+    "leaves_with_period",
+    "publish_change",
+    "restart_periods",
+    "run_due_signup_steps",
+    "schedule_next_check",
+]

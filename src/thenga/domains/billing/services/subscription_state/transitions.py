@@ -1,0 +1,209 @@
+"""What every area does to a subscription: begin it, end it, tell of it, plan its next check.
+
+The row is locked by whoever calls, and saved here.
+"""
+
+from datetime import date, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import bindparam, select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import CancellationLifecycle, SubscriptionLifecycle
+from thenga.domains.billing.public.subscriptions import Change, PeriodTold
+from thenga.domains.billing.services import (
+    access,
+    catalogue,
+    entitlements,
+    invoicing,
+    pricing,
+    usage,
+)
+from thenga.domains.billing.tables import (
+    Access,
+    Cancellation,
+    CancellationStatus,
+    Invoice,
+    InvoiceStatus,
+    PlanKind,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+
+UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
+_LATER = timedelta(hours=1)
+_SOON = timedelta(seconds=10)  # what is credited gets its number first, and pays
+_DRAFTS = select(Invoice).where(
+    Invoice.subscription_id == bindparam("subscription_id"),
+    Invoice.status == InvoiceStatus.DRAFT,
+    Invoice.released_at.is_(None),
+)
+
+
+def change_event(
+    subscription: Subscription, change: Change, access: Access
+) -> public.SubscriptionChanged:
+    """The one place that makes the event."""
+    start, end = subscription.period_start, subscription.period_end
+    period = PeriodTold(start=start, end=end) if start and end else None
+    return public.SubscriptionChanged(
+        organization_id=subscription.organization_id,
+        subscription_id=subscription.id,
+        change=change,
+        status=subscription.status,
+        plan_code=subscription.plan_code,
+        plan_version=subscription.plan_version,
+        interval=subscription.interval,
+        period=period if subscription.status is not SubscriptionStatus.ENDED else None,
+        access=access,
+    )
+
+
+async def publish_change(work: Work, subscription: Subscription, change: Change) -> None:
+    """Tell a change of a saved row, with the access that it allows now."""
+    failure = await access.earliest_failure(work, subscription.id)
+    work.publish(
+        change_event(subscription, change, access.access_level(subscription, failure, work.now))
+    )
+
+
+async def activate(work: Work, subscription: Subscription, *, starts_on: date) -> None:
+    """It is paid, or nothing is due: its periods are counted from this day on (BIL-6)."""
+    if not SubscriptionLifecycle.activate(subscription, at=work.now):
+        return
+    begin_periods(subscription, starts_on)
+    await schedule_next_check(work, subscription)
+    await work.save(subscription)
+    await publish_change(work, subscription, "activated")
+    await entitlements.refresh(work, reason="activated")
+
+
+def begin_periods(subscription: Subscription, day: date) -> None:
+    """Count periods anew: the first begins on this day."""
+    first = pricing.period_number(day, pricing.interval_of(subscription), 0)
+    subscription.anchor_date = day
+    subscription.period_start, subscription.period_end = first.start, first.end
+
+
+async def end_subscription(work: Work, subscription: Subscription, *, reason: str) -> None:
+    """It is over; what was scheduled for it falls away."""
+    if not SubscriptionLifecycle.end(subscription, at=work.now):
+        return
+    await drop_change(work, subscription)
+    await _drop_drafts(work, subscription)
+    subscription.ended_at, subscription.pending_change = work.now, None
+    await schedule_next_check(work, subscription)
+    if subscription.kind is PlanKind.BASE and await usage.is_usage_owed(work):
+        subscription.next_check_at = work.now + _SOON
+    await work.save(subscription)
+    await _close_cancellation(work, subscription)
+    work.note("billing.subscription.end", ("subscription", subscription.id), {"reason": reason})
+    await publish_change(work, subscription, "ended")
+    await entitlements.refresh(work, reason=reason)
+
+
+async def drop_change(work: Work, subscription: Subscription) -> None:
+    """Discard the draft of a change; one that was scheduled before it counts again."""
+    pending = subscription.pending_change or {}
+    if pending.get("invoiceId") is not None:
+        await invoicing.discard_draft(work, await work.lock(Invoice, UUID(pending["invoiceId"])))
+    subscription.pending_change = pending.get("former")
+
+
+async def _drop_drafts(work: Work, subscription: Subscription) -> None:
+    """What was to be bought and is not paid for; money that still comes for it is credit."""
+    for draft in await work.ask(_DRAFTS, limit=10, subscription_id=subscription.id):
+        await invoicing.discard_draft(work, draft)
+        failure = await access.unsettled_failure(work, draft.id)
+        if failure is not None:  # nothing was sold, so who has left is not charged any more
+            await work.hold(failure)
+            access.stop_recovery(failure, work.now)
+            await work.save(failure)
+
+
+async def _close_cancellation(work: Work, subscription: Subscription) -> None:
+    if subscription.cancellation_id is None:
+        return
+    cancellation = await work.lock(Cancellation, subscription.cancellation_id)
+    if cancellation.status is CancellationStatus.SCHEDULED:
+        CancellationLifecycle.take_effect(cancellation, at=work.now)
+        cancellation.effective_at = min(cancellation.effective_at, work.now)
+        await work.save(cancellation)
+
+
+async def schedule_next_check(read: Reader, subscription: Subscription) -> None:
+    """Write down the earliest instant at which time will move this row; the caller saves it."""
+    later = [at for at in await _instants(read, subscription) if at > read.now]
+    subscription.next_check_at = min(later, default=None)
+
+
+async def _instants(read: Reader, subscription: Subscription) -> list[datetime]:
+    if subscription.status is SubscriptionStatus.INCOMPLETE:
+        return [_or_later(subscription.created_at + UNPAID_FOR, read.now)]
+    if subscription.status in (
+        SubscriptionStatus.INCOMPLETE_EXPIRED,
+        SubscriptionStatus.ENDED,
+        SubscriptionStatus.TRIALING,
+    ):
+        return []  # a trial has a clock of its own
+    known = [subscription.cancel_at, change_awaited_until(subscription)]
+    if subscription.status is SubscriptionStatus.PAUSED and subscription.resume_on is not None:
+        policy = await catalogue.pause_policy(read, local_day(read.now))
+        known.append(pricing.renewal_notice_at(subscription.resume_on, policy.notice_days))
+        known.append(local_midnight(subscription.resume_on))
+    if (
+        subscription.status in SubscriptionLifecycle.RENEWING
+        and subscription.period_end is not None
+    ):
+        known += await _renewal_instants(read, subscription, subscription.period_end)
+    return [at for at in known if at is not None]
+
+
+async def _renewal_instants(
+    read: Reader, subscription: Subscription, renews_on: date
+) -> list[datetime]:
+    interval = pricing.interval_of(subscription)
+    days = await catalogue.renewal_notice_days(read, interval, local_day(read.now))
+    month = pricing.usage_month(subscription.anchor_date or renews_on, local_day(read.now))
+    # A renewal that could not be made is looked at again; it is keyed by its period.
+    return [
+        pricing.renewal_notice_at(renews_on, days),
+        _or_later(local_midnight(renews_on), read.now),
+        min(month.ends_at, local_midnight(renews_on)),
+    ]
+
+
+def _or_later(at: datetime, now: datetime) -> datetime:
+    return at if at > now else now + _LATER
+
+
+def change_awaited_until(subscription: Subscription) -> datetime | None:
+    """Until when the money of a change is waited for; None where none is."""
+    pending: dict[str, Any] | None = subscription.pending_change
+    if pending is None or pending["status"] != "awaiting_payment":
+        return None
+    return datetime.fromisoformat(pending["expiresAt"])
+
+
+async def restart_periods(work: Work, subscription: Subscription, day: date) -> None:
+    """Money came after the period was over: the next one begins on that day (BIL-14).
+
+    It is billed as every other, in a step of its own: what hinders that must not take back the
+    money that was booked (BIL-31).
+    """
+    if leaves_with_period(subscription):
+        return
+    subscription.anchor_date = subscription.period_end = day
+    subscription.next_check_at = work.now
+    await work.save(subscription)
+
+
+def leaves_with_period(subscription: Subscription) -> bool:
+    """Whether it ends with this period or before; ending goes before renewing."""
+    if subscription.cancel_at is None or subscription.period_end is None:
+        return False
+    return subscription.cancel_at <= local_midnight(subscription.period_end)

@@ -1,0 +1,194 @@
+"""Leaving: at the end of what was paid for, or at once with the rest given back (BIL-7 to 9)."""
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import CancellationLifecycle, SubscriptionLifecycle
+from thenga.domains.billing.services import customer, entitlements, trials
+from thenga.domains.billing.services.invoicing import current_period
+from thenga.domains.billing.services.plan_changes import SubscriptionPaused, withdraw_change
+from thenga.domains.billing.services.subscription_state import (
+    end_subscription,
+    publish_change,
+    schedule_next_check,
+)
+from thenga.domains.billing.services.subscriptions import cancellation_refunds
+from thenga.domains.billing.services.subscriptions.cancellation_refunds import Given
+from thenga.domains.billing.tables import (
+    Cancellation,
+    CancellationMode,
+    CancellationStatus,
+    Settlement,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem
+from thenga.kernel.lifecycle import not_possible
+
+
+class DisputeOpen(Problem):
+    """A payment of this subscription is disputed at the bank. Cancel at the period's end, or at
+    once when the dispute is settled."""
+
+    code, status, title = "billing-dispute-open", 409, "A disputed payment must be settled first"
+
+
+@dataclass(frozen=True, slots=True)
+class CancellationRequest:
+    """What a customer says on leaving; without a settlement the kindest that fits is taken."""
+
+    mode: CancellationMode
+    reason_code: str
+    comment: str | None
+    settlement: Settlement | None
+
+
+async def cancel_subscription(
+    work: Work, subscription: Subscription, leaving: CancellationRequest
+) -> tuple[Cancellation, bool]:
+    """Cancel a locked subscription; False where it was cancelled so already."""
+    scheduled = await _scheduled(work, subscription)
+    if scheduled is not None and leaving.mode is scheduled.mode:
+        return scheduled, False
+    if subscription.status in SubscriptionLifecycle.OVER:
+        return await _repeated(work, subscription), False
+    _check(subscription, leaving.mode)
+    if scheduled is not None:
+        CancellationLifecycle.replace(scheduled, at=work.now)
+        await work.save(scheduled)
+    while subscription.pending_change is not None:  # behind one that waits another may be
+        await withdraw_change(work, subscription)
+    if (
+        subscription.status is SubscriptionStatus.TRIALING
+        and leaving.mode is CancellationMode.PERIOD_END
+    ):
+        await trials.drop_unpaid_conversion(work, subscription)
+    cancellation = await _add(work, subscription, leaving)
+    subscription.cancellation_id = cancellation.id
+    subscription.cancel_at = cancellation.effective_at
+    await schedule_next_check(work, subscription)
+    await work.save(subscription)
+    work.publish(
+        public.SubscriptionCancelled(
+            organization_id=subscription.organization_id,
+            subscription_id=subscription.id,
+            cancellation_id=cancellation.id,
+            mode=leaving.mode.value,
+            reason_code=leaving.reason_code,
+            effective_at=cancellation.effective_at,
+        )
+    )
+    if cancellation.effective_at <= work.now:
+        await _leave_now(work, subscription, leaving)
+    else:
+        await entitlements.refresh(work, reason="cancellation_scheduled")
+    return await work.get(Cancellation, cancellation.id), True
+
+
+async def _repeated(read: Reader, subscription: Subscription) -> Cancellation:
+    """The cancellation by which it has ended; what ended otherwise cannot be cancelled."""
+    if subscription.cancellation_id is not None:
+        found = await read.get(Cancellation, subscription.cancellation_id)
+        if found.status is CancellationStatus.EFFECTIVE:
+            return found
+    raise not_possible(
+        "There is nothing to cancel: this subscription is not running.",
+        status=subscription.status,
+        operation="cancel",
+        allowed=[],
+    )
+
+
+def _check(subscription: Subscription, mode: CancellationMode) -> None:
+    at_once = mode is CancellationMode.IMMEDIATE
+    if subscription.status is SubscriptionStatus.PAUSED and not at_once:
+        raise SubscriptionPaused("A paused subscription can only be cancelled `immediate`.")
+    if subscription.disputed and at_once:
+        raise DisputeOpen()
+
+
+async def _add(
+    work: Work, subscription: Subscription, leaving: CancellationRequest
+) -> Cancellation:
+    ends_at = current_period(subscription).ends_at
+    at_once = leaving.mode is CancellationMode.IMMEDIATE
+    kept = Settlement.NONE if not at_once else leaving.settlement or Settlement.CREDIT
+    return await work.add(
+        Cancellation(
+            organization_id=subscription.organization_id,
+            subscription_id=subscription.id,
+            mode=leaving.mode,
+            reason_code=leaving.reason_code,
+            comment=leaving.comment,
+            requested_by=work.actor.id,
+            settlement=kept,
+            # A period that is over and was not renewed has nothing left to wait for.
+            effective_at=work.now if at_once else max(ends_at, work.now),
+        )
+    )
+
+
+async def _leave_now(work: Work, subscription: Subscription, leaving: CancellationRequest) -> None:
+    """End it and give back what was paid for the days after this one."""
+    if subscription.status is SubscriptionStatus.TRIALING and subscription.trial_id is not None:
+        await trials.cancel_trial(work, subscription.trial_id)
+        return
+    given: Given | None = None
+    if leaving.mode is CancellationMode.IMMEDIATE and leaving.settlement is not Settlement.NONE:
+        given = await cancellation_refunds.credit_unused_time(
+            work, subscription, leaving.settlement
+        )
+    await end_subscription(work, subscription, reason="cancelled")
+    if given is not None and subscription.cancellation_id is not None:
+        cancellation = await work.lock(Cancellation, subscription.cancellation_id)
+        await cancellation_refunds.keep(work, cancellation, given)
+
+
+async def take_effect(work: Work, subscription: Subscription) -> None:
+    """The day of a cancellation has come: nothing renews (BIL-7)."""
+    if subscription.cancel_at is None or work.now < subscription.cancel_at:
+        return
+    if subscription.status not in SubscriptionLifecycle.OVER:
+        await end_subscription(work, subscription, reason="cancelled")
+
+
+async def undo_cancellation(work: Work, cancellation_id: UUID) -> Cancellation:
+    """Go on as if it had not been cancelled: same anchor, period and version (BIL-9)."""
+    known = await work.get(Cancellation, cancellation_id)
+    await customer.lock_account(work)
+    subscription = await work.lock(Subscription, known.subscription_id, beside=True)
+    cancellation = await work.lock(Cancellation, cancellation_id)
+    if CancellationLifecycle.undo(cancellation, at=work.now):
+        cancellation.undone_at = work.now
+        await work.save(cancellation)
+        subscription.cancel_at = subscription.cancellation_id = None
+        await schedule_next_check(work, subscription)
+        await work.save(subscription)
+        await publish_change(work, subscription, "cancellation_undone")
+        await entitlements.refresh(work, reason="cancellation_undone")
+    return cancellation
+
+
+async def _scheduled(work: Work, subscription: Subscription) -> Cancellation | None:
+    if subscription.cancellation_id is None:
+        return None
+    found = await work.lock(Cancellation, subscription.cancellation_id)
+    return found if found.status is CancellationStatus.SCHEDULED else None
+
+
+async def list_cancellations(
+    read: Reader, paged: Paged, *, status: CancellationStatus | None, reason_code: str | None
+) -> Slice[Cancellation]:
+    """The cancellations of the organization."""
+    statement = select(Cancellation)
+    if status is not None:
+        statement = statement.where(Cancellation.status == status)
+    if reason_code is not None:
+        statement = statement.where(Cancellation.reason_code == reason_code)
+    return await read.page(statement, paged)

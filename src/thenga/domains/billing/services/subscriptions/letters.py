@@ -1,0 +1,171 @@
+"""Telling whoever pays what is coming or went wrong; Notification delivers it (BIL-40).
+
+A letter is asked for by reference. Its facts are read when it is handed over, so no address waits
+in a queue. It goes to the addresses that invoices go to.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
+from thenga.domains.billing.services import access, catalogue, customer
+from thenga.domains.billing.services.subscriptions import upcoming_invoice
+from thenga.domains.billing.tables import (
+    Access,
+    Account,
+    FailureCategory,
+    FailureStatus,
+    Invoice,
+    OfferedPlan,
+    PaymentFailure,
+    Renewal,
+    Subscription,
+    SubscriptionStatus,
+    Trial,
+    TrialStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.money import Money
+
+_ZONE = "Africa/Johannesburg"
+
+
+@dataclass(frozen=True)
+class Letter:
+    """What is told, to which addresses, and the facts that its text names."""
+
+    topic: str
+    addresses: list[str]
+    facts: dict[str, str]
+
+
+async def compose_letter(read: Reader, topic: str, about: UUID) -> Letter | None:
+    """The letter as it stands now; none where it is over, or nobody gave an address."""
+    account = await read.find(Account)
+    if account is None or not account.invoice_emails:
+        return None
+    facts = await _FACTS[topic](read, about)
+    if facts is None:
+        return None
+    name = (account.bill_to or {}).get("legal_name", "")
+    return Letter(topic, account.invoice_emails, {"name": name} | facts)
+
+
+async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    failure = await read.get(PaymentFailure, failure_id)
+    if failure.status not in PaymentFailureLifecycle.UNSETTLED:
+        return None
+    invoice = await read.get(Invoice, failure.invoice_id)
+    subscription = await read.get(Subscription, failure.subscription_id)
+    return {
+        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
+        "amount": _said(Money(invoice.amount_due_minor, invoice.currency)),
+        "standing": _standing(subscription, failure, read.now),
+        "next": await _next(read, failure),
+    }
+
+
+_OPEN = {
+    Access.READ_ONLY: "you can read and take out everything you have, but not change it.",
+    Access.NONE: "the plan is suspended; everything you have can still be taken out.",
+}
+
+
+def _standing(subscription: Subscription, failure: PaymentFailure, now: datetime) -> str:
+    """What is open now, and until when."""
+    if subscription.status is SubscriptionStatus.ENDED:
+        return "The plan has ended; this is still owed for the time before."
+    closed = _OPEN.get(access.access_level(subscription, failure, now))
+    if closed is not None:
+        return f"Until it is paid {closed}"
+    reduced = [one.at for one in access.access_reductions(failure) if one.at > now]
+    if not reduced:
+        return "Nothing is closed: you can go on working."
+    last = _day(min(reduced) - timedelta(seconds=1))
+    return f"Nothing is closed: you can go on working until {last}."
+
+
+async def _of_grace(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    facts = await _of_failure(read, failure_id)
+    failure = await read.get(PaymentFailure, failure_id)
+    ahead = [one for one in access.access_reductions(failure) if one.at > read.now]
+    if facts is None or not ahead:
+        return facts
+    first = min(ahead, key=lambda one: one.at)
+    return facts | {"standing": f"From {_day(first.at)} on {_OPEN[first.access]}"}
+
+
+async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    facts = await _of_failure(read, failure_id)
+    if facts is None:
+        return None
+    failure = await read.get(PaymentFailure, failure_id)
+    invoice = await read.get(Invoice, failure.invoice_id)
+    taken_back = _said(Money(invoice.amount_paid_minor, invoice.currency))
+    return facts | {"amount": taken_back, "until": _day(failure.ends_at)}
+
+
+async def _next(read: Reader, failure: PaymentFailure) -> str:
+    if failure.category is FailureCategory.AUTHENTICATION:  # no date helps where a person must
+        link = await catalogue.setting(read, "billing.pay_link", local_day(read.now))
+        there = link.format(invoiceId=failure.invoice_id)
+        return f"Your bank wants you to confirm it yourself. Please pay it here: {there}"
+    if failure.status is FailureStatus.EXHAUSTED or failure.next_retry_at is None:
+        return "It is not tried again by itself."
+    if access.is_reminder_only(failure):
+        return "It cannot be charged again as it is; please pay it yourself."
+    return f"It is tried again on {_day(failure.next_retry_at)}."
+
+
+async def _of_renewal(read: Reader, renewal_id: UUID) -> dict[str, str] | None:
+    renewal = await read.get(Renewal, renewal_id)
+    if renewal.renewed_at is not None:
+        return None
+    subscription = await read.get(Subscription, renewal.subscription_id)
+    if not upcoming_invoice.renews(subscription) or subscription.period_end != renewal.period_start:
+        return None
+    expected = await upcoming_invoice.next_invoice(read, subscription)
+    return {
+        "plan": expected.plan.name,
+        "amount": _said(Money(renewal.amount_minor or 0, renewal.currency)),
+        "until": f"{renewal.period_start:%d %B %Y}",
+    }
+
+
+async def _of_trial(read: Reader, trial_id: UUID) -> dict[str, str] | None:
+    trial = await read.get(Trial, trial_id)
+    if trial.status is not TrialStatus.ACTIVE:
+        return None
+    subscription = await read.get(Subscription, trial.subscription_id)
+    bought = "It is then bought as you chose."
+    free = "Nothing is charged; buy the plan under Billing if you wish to keep it."
+    return {
+        "plan": await _plan(read, trial.plan_code, trial.plan_version),
+        "until": _day(trial.ends_at - timedelta(seconds=1)),
+        "next": free if subscription.interval is None else bought,
+    }
+
+
+_FACTS = {
+    customer.PAYMENT_FAILED: _of_failure,
+    customer.DISPUTE_LOST: _of_dispute,
+    customer.GRACE_ENDING: _of_grace,
+    customer.RENEWAL_DUE: _of_renewal,
+    customer.TRIAL_ENDING: _of_trial,
+}
+
+
+async def _plan(read: Reader, code: str, version: int) -> str:
+    plan = await read.find(OfferedPlan, plan_code=code, plan_version=version)
+    return plan.name if plan else code
+
+
+def _said(money: Money) -> str:
+    return f"{money.currency} {money.amount}"
+
+
+def _day(instant: datetime) -> str:
+    return f"{instant.astimezone(ZoneInfo(_ZONE)):%d %B %Y}"

@@ -1,0 +1,203 @@
+"""Pausing and resuming: no money moves, the days that were paid for wait (BIL-13)."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
+from thenga.domains.billing.services import (
+    catalogue,
+    customer,
+    entitlements,
+    invoicing,
+    payments,
+    pricing,
+)
+from thenga.domains.billing.services.invoicing import (
+    check_period_running,
+    current_period,
+    full_period_days,
+)
+from thenga.domains.billing.services.payments import PaymentInProgress
+from thenga.domains.billing.services.plan_changes import PaymentOverdue, move_with_period
+from thenga.domains.billing.services.pricing import Period
+from thenga.domains.billing.services.subscription_state import (
+    change_awaited_until,
+    publish_change,
+    schedule_next_check,
+)
+from thenga.domains.billing.services.subscriptions import pause_rules
+from thenga.domains.billing.tables import (
+    Account,
+    Invoice,
+    InvoiceStatus,
+    Pause,
+    Subscription,
+    SubscriptionStatus,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+
+_A_DAY = timedelta(days=1)
+_OWED = (InvoiceStatus.DRAFT, InvoiceStatus.OPEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Continued:
+    """Where the days that waited go on."""
+
+    first: date
+    end: date
+    moved: bool  # False where the pause ended before it had begun
+
+
+def continued(subscription: Subscription, resumed_on: date) -> Continued:
+    """The days of a paused subscription that resumes on a day; today is used up already."""
+    if subscription.paused_on is None or subscription.banked_days is None:
+        raise LookupError(f"{subscription!r} is not paused")
+    first = max(resumed_on, subscription.paused_on + _A_DAY)
+    end = pause_rules.resumed_end(first, subscription.banked_days)
+    return Continued(first, end, moved=end != subscription.period_end)
+
+
+def go_on(subscription: Subscription, resumed_on: date) -> Continued:
+    """Set what a resume makes of the row; pure, so a read shows it before any sweep."""
+    days = continued(subscription, resumed_on)
+    if days.moved:
+        subscription.anchor_date = subscription.period_end = days.end
+        subscription.period_start = days.first
+        move_with_period(subscription)
+    subscription.paused_on = subscription.resume_on = subscription.banked_days = None
+    return days
+
+
+async def pause_subscription(
+    work: Work, subscription: Subscription, *, resume_on: date | None
+) -> Subscription:
+    """Pause a locked subscription when this day is over."""
+    if subscription.status is SubscriptionStatus.PAUSED:
+        return subscription
+    if change_awaited_until(subscription) is not None:
+        raise PaymentInProgress("A change of plan waits for its payment; withdraw it first.")
+    today = local_day(work.now)
+    policy = await catalogue.pause_policy(work, today)
+    SubscriptionLifecycle.pause(subscription, at=work.now)
+    await _check_settled(work, subscription, today)
+    pause_rules.check_another(await _earlier(work, subscription), today, policy)
+    period = current_period(subscription)
+    if period.end <= today:  # nothing renews while the account is parked
+        customer.check_not_parked(await work.get(Account, subscription.account_id))
+    check_period_running(period, today)
+    subscription.paused_on = today
+    subscription.resume_on = pause_rules.resumes_by(today, resume_on, policy)
+    subscription.banked_days = pause_rules.banked_days(period, today)
+    await work.add(
+        Pause(
+            organization_id=subscription.organization_id,
+            subscription_id=subscription.id,
+            paused_on=today,
+            resume_by=subscription.resume_on,
+            banked_days=subscription.banked_days,
+            period_days=await full_period_days(work, subscription, period),
+        )
+    )
+    await schedule_next_check(work, subscription)
+    await work.save(subscription)
+    await publish_change(work, subscription, "paused")
+    await entitlements.refresh(work, reason="paused")
+    return subscription
+
+
+async def _check_settled(read: Reader, subscription: Subscription, today: date) -> None:
+    """Only days that were paid for can wait."""
+    line = await invoicing.running_line(read, subscription.id, today)
+    if line is None:
+        return
+    charged = await payments.charge_in_progress(read, line.invoice_id)
+    if charged is not None:
+        raise PaymentInProgress(paymentId=str(charged.id))
+    invoice = await read.get(Invoice, line.invoice_id)
+    # What came for a document that has no number yet is not allocated yet.
+    came = max(0, invoice.received_minor - invoice.amount_paid_minor)
+    if invoice.status in _OWED and invoice.amount_due_minor > came:
+        raise PaymentOverdue(
+            "The days that would wait are not paid for. Pay the invoice first; the plan can be "
+            "paused at once afterwards.",
+            invoiceId=str(invoice.id),
+        )
+
+
+async def _earlier(read: Reader, subscription: Subscription) -> list[date]:
+    """The days of earlier pauses; one that was taken back on its own day did not happen."""
+    statement = select(Pause).where(Pause.subscription_id == subscription.id)
+    found = await read.all(statement.order_by(Pause.id.desc()), limit=20)
+    return [one.paused_on for one in found if one.resumed_on != one.paused_on]
+
+
+async def resume_subscription(work: Work, subscription: Subscription, *, on: date) -> Subscription:
+    """Let the days go on; by hand today, by itself on the day that was planned."""
+    if not SubscriptionLifecycle.resume(subscription, at=work.now):
+        return subscription
+    pause = await _running(work, subscription)
+    await _move_days(work, subscription, continued(subscription, on))
+    days = go_on(subscription, on)
+    pause.resumed_on = on
+    pause.continued_to = days.end if days.moved else None
+    await work.save(pause)
+    await schedule_next_check(work, subscription)
+    await work.save(subscription)
+    await publish_change(work, subscription, "resumed")
+    await entitlements.refresh(work, reason="resumed")
+    return subscription
+
+
+async def run_due_pause_steps(work: Work, subscription: Subscription) -> None:
+    """Tell that a pause ends soon, and end it on its day."""
+    if subscription.status is not SubscriptionStatus.PAUSED or subscription.resume_on is None:
+        return
+    if local_midnight(subscription.resume_on) <= work.now:
+        await resume_subscription(work, subscription, on=subscription.resume_on)
+        return
+    policy = await catalogue.pause_policy(work, local_day(work.now))
+    if work.now < pricing.renewal_notice_at(subscription.resume_on, policy.notice_days):
+        return
+    pause = await _running(work, subscription)
+    if pause.noticed_at is not None:
+        return
+    pause.noticed_at = work.now
+    await work.save(pause)
+    work.publish(
+        public.PauseEnding(
+            organization_id=subscription.organization_id,
+            pause_id=pause.id,
+            subscription_id=subscription.id,
+            at=local_midnight(subscription.resume_on),
+        )
+    )
+
+
+async def _running(work: Work, subscription: Subscription) -> Pause:
+    running = select(Pause).where(
+        Pause.subscription_id == subscription.id, Pause.resumed_on.is_(None)
+    )
+    (found,) = await work.all(running, limit=1)
+    return await work.lock(Pause, found.id)
+
+
+async def _move_days(work: Work, subscription: Subscription, days: Continued) -> None:
+    """The line that pays for the days that waited pays for the days on which they go on."""
+    if not days.moved or not subscription.banked_days or subscription.paused_on is None:
+        return
+    waits_from = subscription.paused_on + _A_DAY
+    running = await invoicing.running_line(work, subscription.id, waits_from)
+    if running is not None:
+        await invoicing.shorten_billed_period(work, running.line_id, at=waits_from)
+        await invoicing.record_billed_period(
+            work,
+            running.line_id,
+            subscription_id=subscription.id,
+            span=Period(days.first, days.end),
+        )

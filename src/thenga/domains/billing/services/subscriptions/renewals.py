@@ -1,0 +1,176 @@
+"""Renewals: the period that starts where the paid one ends is billed, once (BIL-14).
+
+Keyed by subscription and first day, so it does not matter when or how often it runs. Credit pays
+first; the rest is charged to the method on file.
+"""
+
+from datetime import date, datetime
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle
+from thenga.domains.billing.services import (
+    access,
+    accounts,
+    catalogue,
+    customer,
+    dunning,
+    invoicing,
+    plan_changes,
+    pricing,
+    subscription_state,
+    usage,
+)
+from thenga.domains.billing.services.catalogue import PlanNotAvailable
+from thenga.domains.billing.services.customer import TaxDataMissing, recipient_of
+from thenga.domains.billing.services.pricing import Period, interval_of
+from thenga.domains.billing.services.subscriptions import upcoming_invoice
+from thenga.domains.billing.services.subscriptions.upcoming_invoice import NextInvoice
+from thenga.domains.billing.tables import (
+    Access,
+    Account,
+    Purpose,
+    Renewal,
+    Subscription,
+)
+from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import NotFound
+from thenga.kernel.money import Money
+
+_REDUCED = (Access.READ_ONLY, Access.NONE)
+
+
+async def run_due_renewal_steps(work: Work, subscription: Subscription) -> None:
+    """Tell a renewal that is near, or make the one whose day has come; the row is held."""
+    renews_on = subscription.period_end
+    if not is_renewing(subscription) or renews_on is None:
+        return
+    if local_midnight(renews_on) <= work.now:
+        await renew(work, subscription)
+        return
+    interval = interval_of(subscription)
+    days = await catalogue.renewal_notice_days(work, interval, local_day(work.now))
+    if pricing.renewal_notice_at(renews_on, days) <= work.now:
+        await _announce(work, subscription, renews_on)
+
+
+def is_renewing(subscription: Subscription) -> bool:
+    """Whether a next period follows; a trial whose first charge failed has none yet."""
+    counted = subscription.anchor_date is not None
+    return (
+        counted
+        and subscription.status in SubscriptionLifecycle.RENEWING
+        and not subscription_state.leaves_with_period(subscription)
+    )
+
+
+def is_renewal_due(subscription: Subscription, now: datetime) -> bool:
+    """Whether the present period is over as well."""
+    renews_on = subscription.period_end
+    behind = renews_on is not None and local_midnight(renews_on) <= now
+    return behind and is_renewing(subscription)
+
+
+async def _announce(work: Work, subscription: Subscription, renews_on: date) -> None:
+    row = await _row(work, subscription, renews_on)
+    if row.notice_sent_at is not None:
+        return
+    expected = await _wanted(work, subscription)
+    if expected is None:
+        return
+    row.notice_sent_at = work.now
+    row.amount_minor = expected.due.minor
+    await work.save(row)
+    work.publish(
+        public.RenewalDue(
+            organization_id=row.organization_id,
+            renewal_id=row.id,
+            subscription_id=subscription.id,
+            at=local_midnight(renews_on),
+            amount=expected.due,
+            remedy=None if expected.can_be_paid else _put_a_method(expected.due),
+        )
+    )
+    customer.notify(work, customer.RENEWAL_DUE, row.id)
+
+
+def _put_a_method(due: Money) -> public.RemedyTold:
+    return public.RemedyTold(kind="update_method", invoice_id=None, amount=due)
+
+
+async def renew(work: Work, subscription: Subscription) -> None:
+    """Bill the next period, unless it is billed, too early, or nothing is delivered now."""
+    renews_on = subscription.period_end
+    if renews_on is None or work.now < local_midnight(renews_on):
+        return
+    account = await work.lock(Account, subscription.account_id)
+    failure = await access.earliest_failure(work, subscription.id)
+    if account.parked or access.access_level(subscription, failure, work.now) in _REDUCED:
+        return
+    row = await _row(work, subscription, renews_on)
+    if row.renewed_at is not None:
+        return
+    wanted = await _wanted(work, subscription)
+    if wanted is None or not await _can_be_written(work, account, wanted):
+        return
+    await plan_changes.apply_at_renewal(work, subscription, on=renews_on)
+    await _bill(work, account, subscription, row, wanted.period, wanted.lines)
+
+
+async def _wanted(work: Work, subscription: Subscription) -> NextInvoice | None:
+    """What the next period costs; a plan without a price for it is nobody's gift (BIL-51)."""
+    try:
+        return await upcoming_invoice.next_invoice(work, subscription)
+    except PlanNotAvailable:
+        await accounts.park(work, reason="price_missing")
+        return None
+
+
+async def _can_be_written(work: Work, account: Account, wanted: NextInvoice) -> bool:
+    """Whether a document can be made out, asked before anything moves: else neither the period
+    nor the plan would be the one that is billed later (BIL-26, BIL-51)."""
+    try:
+        if wanted.lines:
+            recipient_of(account, wanted.gross)
+    except TaxDataMissing:
+        await accounts.park(work, reason=customer.PARKED_FOR)
+        return False
+    return True
+
+
+async def _bill(
+    work: Work,
+    account: Account,
+    subscription: Subscription,
+    row: Renewal,
+    period: Period,
+    lines: list[invoicing.DraftLine],
+) -> None:
+    subscription.period_start, subscription.period_end = period.start, period.end
+    invoice = None
+    if lines:
+        invoice = await invoicing.invoice_subscription(
+            work, account, subscription, lines, Purpose.RENEWAL
+        )
+    row.renewed_at, row.period_end = work.now, period.end
+    row.invoice_id = invoice.id if invoice else None
+    row.amount_minor = invoice.amount_due_minor if invoice else 0
+    await work.save(row)
+    await subscription_state.schedule_next_check(work, subscription)
+    await work.save(subscription)
+    await subscription_state.publish_change(work, subscription, "renewed")
+    if invoice is not None:
+        await dunning.collect_automatically(work, account, invoice, subscription)
+    await usage.mark_billed(work, lines)  # which follows what is held from now on
+
+
+async def _row(work: Work, subscription: Subscription, first_day: date) -> Renewal:
+    try:
+        return await work.lock_by(Renewal, subscription_id=subscription.id, period_start=first_day)
+    except NotFound:
+        made = Renewal(
+            organization_id=subscription.organization_id,
+            subscription_id=subscription.id,
+            period_start=first_day,
+        )
+        return await work.hold(await work.add(made))

@@ -1,0 +1,52 @@
+"""What waits to be paid for a trial to be bought; it makes way for whatever is decided later."""
+
+from sqlalchemy import select
+
+from thenga.domains.billing.services import invoicing, payments
+from thenga.domains.billing.tables import (
+    Invoice,
+    InvoiceStatus,
+    Payment,
+    Purpose,
+    Subscription,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+
+
+async def drop_unpaid_conversion(work: Work, subscription: Subscription) -> None:
+    """An earlier try that was not paid makes way; one that is being charged does not.
+
+    Money that still comes for a draft that was dropped is credit (BIL-33).
+    """
+    await check_no_charge_in_progress(work, subscription)
+    for draft in await _waiting(work, subscription):
+        await invoicing.discard_draft(work, await work.lock(Invoice, draft.id))
+
+
+async def check_no_charge_in_progress(read: Reader, subscription: Subscription) -> None:
+    """Whoever buys what they try waits for the outcome before anything else."""
+    charged = await charging(read, subscription)
+    if charged is not None:
+        raise payments.PaymentInProgress(
+            "What you buy is being charged; wait for the outcome.", paymentId=str(charged.id)
+        )
+
+
+async def charging(read: Reader, subscription: Subscription) -> Payment | None:
+    """The charge that is on its way; what only waits for the customer is not waited for."""
+    for draft in await _waiting(read, subscription):
+        payment = await payments.charge_in_progress(read, draft.id)
+        if payment is not None:
+            return payment
+    return None
+
+
+async def _waiting(read: Reader, subscription: Subscription) -> list[Invoice]:
+    statement = select(Invoice).where(
+        Invoice.subscription_id == subscription.id,
+        Invoice.purpose == Purpose.CONVERSION,
+        Invoice.status == InvoiceStatus.DRAFT,
+        Invoice.released_at.is_(None),
+    )
+    return await read.all(statement, limit=10)

@@ -1,0 +1,225 @@
+"""Trials: a whole plan for fourteen days, once, without a card (BIL-16, BIL-17)."""
+
+from datetime import datetime
+from typing import Any, Literal
+from uuid import UUID
+
+import asyncpg
+from sqlalchemy import select
+
+from thenga.domains.billing import public
+from thenga.domains.billing.lifecycles import SubscriptionLifecycle, TrialLifecycle
+from thenga.domains.billing.services import (
+    accounts,
+    catalogue,
+    customer,
+    entitlements,
+    subscription_state,
+)
+from thenga.domains.billing.services.catalogue import PlanNotAvailable
+from thenga.domains.billing.services.customer import Registered
+from thenga.domains.billing.services.trials import dates as trial_calendar
+from thenga.domains.billing.services.trials.dates import TrialDates
+from thenga.domains.billing.tables import (
+    Account,
+    Book,
+    OfferedPlan,
+    PlanKind,
+    Subscription,
+    SubscriptionStatus,
+    Trial,
+    TrialStatus,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import DependencyUnavailable, Duplicate, Problem
+from thenga.kernel.ids import new_id
+from thenga.kernel.lifecycle import not_possible
+
+
+class TrialUsed(Problem):
+    """There is one trial for a company, for ever, and it has begun already; without a verified
+    registration number there is one for a person. Buy a plan instead: it can be cancelled at any
+    time, and within the first days the whole is refunded. Or have the number verified."""
+
+    code, status, title = "billing-trial-used", 409, "The trial was used already"
+
+
+async def start_trial(work: Work, *, plan_code: str) -> Trial:
+    """Try a plan; two starts at once wait for each other at the account."""
+    company = await customer.registered(work)
+    await _open_account(work)
+    plan = await trial_version(work, plan_code)
+    policy = await catalogue.trial_policy(work, local_day(work.now))
+    account = await customer.lock_account(work)
+    customer.check_open(account)
+    await _check_first(work, account)
+    await _check_company(work, account, company)
+    trial = await _add(work, account, plan, trial_calendar.dates(work.now, policy))
+    work.publish(public.TrialStarted(**_told(trial)))
+    await entitlements.refresh(work, reason="trial_started")
+    return trial
+
+
+async def _open_account(work: Work) -> None:
+    """Whoever tries a plan before we have heard of their founding is not kept waiting (BIL-16).
+
+    In which book is for ever, so where nobody says which, the founding is waited for.
+    """
+    if await work.find(Account) is not None:
+        return
+    sandbox = await customer.is_sandbox(work)
+    if sandbox is None:
+        return
+    try:
+        await accounts.open_account(work, sandbox=sandbox)
+    except asyncpg.UniqueViolationError:  # another has opened it in the same instant
+        raise customer.account_opening() from None
+
+
+async def _add(work: Work, account: Account, plan: OfferedPlan, dates: TrialDates) -> Trial:
+    """The trial and the subscription that it tries."""
+    trial_id = new_id()
+    subscription = await work.add(
+        Subscription(
+            organization_id=account.organization_id,
+            account_id=account.id,
+            plan_code=plan.plan_code,
+            plan_version=plan.plan_version,
+            kind=PlanKind.BASE,
+            status=SubscriptionStatus.TRIALING,
+            period_start=local_day(work.now),
+            period_end=local_day(dates.ends_at),
+            trial_id=trial_id,
+        )
+    )
+    return await work.add(
+        Trial(
+            id=trial_id,
+            organization_id=account.organization_id,
+            book=account.book,
+            plan_code=plan.plan_code,
+            plan_version=plan.plan_version,
+            subscription_id=subscription.id,
+            started_at=work.now,
+            notice_at=dates.notice_at,
+            ends_at=dates.ends_at,
+            next_check_at=dates.notice_at,
+        )
+    )
+
+
+async def trial_version(read: Reader, plan_code: str) -> OfferedPlan:
+    """The version that is sold today, if it is one to be tried."""
+    plan = await catalogue.plan_on(read, plan_code, local_day(read.now))
+    if plan is None or not (plan.public and plan.trial_eligible) or plan.kind is not PlanKind.BASE:
+        raise PlanNotAvailable(f"{plan_code} cannot be tried.", planCode=plan_code)
+    return plan
+
+
+async def _check_first(work: Work, account: Account) -> None:
+    """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17). A
+    sign-up that was not paid gives way, as it does to another purchase (BIL-15)."""
+    for trial in await work.all(select(Trial), limit=1000):
+        if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
+            raise TrialUsed()
+    statuses = [one.value for one in SubscriptionLifecycle.HOLDING]
+    known = select(Subscription).where(
+        Subscription.kind == PlanKind.BASE, among(Subscription.__table__.c.status, statuses)
+    )
+    for found in await work.all(known.order_by(Subscription.id), limit=100):
+        subscription = await work.lock(Subscription, found.id)
+        await subscription_state.expire_previous_signup(work, subscription)
+        if subscription.status not in SubscriptionLifecycle.LIVE:
+            continue
+        if subscription.cancel_at is not None and subscription.cancel_at <= work.now:
+            await subscription_state.end_subscription(work, subscription, reason="cancelled")
+            continue
+        raise Duplicate(
+            "This organization has a plan already.",
+            existing={"domain": "billing", "type": "subscription", "id": str(subscription.id)},
+        )
+
+
+async def _check_company(work: Work, account: Account, company: Registered) -> None:
+    """One for a company whose number was verified, whatever organizations it has; else one for
+    the person. Silence gives no second one, so it is waited for; a sandbox uses none up."""
+    if account.book is not Book.LIVE:
+        return
+    if not company.known:
+        raise DependencyUnavailable(
+            "Whether this company had its trial cannot be asked now; try again.",
+            headers={"Retry-After": "2"},
+            dependency="organization",
+        )
+    try:
+        tried = await customer.has_used_trial(work, company.number)
+    except asyncpg.UniqueViolationError:  # another organization began in the same instant
+        tried = True
+    if tried:
+        raise TrialUsed()
+
+
+def check_trial_running(trial: Trial, now: datetime, *, operation: str) -> None:
+    """Refuse what only a running trial allows; by the clock, before any sweep."""
+    if trial.status is TrialStatus.ACTIVE and now < trial.ends_at:
+        return
+    over = TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status
+    raise not_possible(
+        "This trial is over; buy the plan instead.", status=over, operation=operation, allowed=[]
+    )
+
+
+async def cancel_trial(work: Work, trial_id: UUID) -> Trial:
+    """End it now; the fallback plan counts from this moment."""
+    await customer.lock_account(work)
+    trial = await work.lock(Trial, trial_id)
+    if TrialLifecycle.cancel(trial, at=work.now):
+        await _end(work, trial, "cancelled")
+    return trial
+
+
+async def step(work: Work, trial: Trial, due: datetime) -> None:
+    """The step of a trial that is held: the notice before its end, or the end itself."""
+    if due < trial.ends_at:
+        trial.noticed_at, trial.next_check_at = work.now, trial.ends_at
+        await work.save(trial)
+        work.publish(public.TrialEnding(**_told(trial)))
+        return
+    TrialLifecycle.lapse(trial, at=work.now)
+    await _end(work, trial, "expired")
+
+
+async def _end(work: Work, trial: Trial, outcome: Literal["cancelled", "expired"]) -> None:
+    trial.ended_at, trial.next_check_at = work.now, None
+    await work.save(trial)
+    work.publish(public.TrialEnded(**_told(trial), outcome=outcome))
+    subscription = await work.lock(Subscription, trial.subscription_id)
+    await subscription_state.end_subscription(work, subscription, reason=f"trial_{outcome}")
+    await entitlements.refresh(work, reason="trial_ended")
+
+
+def _told(trial: Trial) -> dict[str, Any]:
+    return {
+        "organization_id": trial.organization_id,
+        "trial_id": trial.id,
+        "subscription_id": trial.subscription_id,
+        "plan_code": trial.plan_code,
+        "ends_at": trial.ends_at,
+    }
+
+
+async def list_trials(read: Reader, paged: Paged) -> Slice[Trial]:
+    """The trial of the organization, as a list of one."""
+    return await read.page(select(Trial), paged)
+
+
+async def plan_of(read: Reader, trial: Trial) -> OfferedPlan:
+    """The version that is tried; it stays in the catalogue for ever."""
+    found = await read.find(OfferedPlan, plan_code=trial.plan_code, plan_version=trial.plan_version)
+    if found is None:
+        raise LookupError(f"{trial.plan_code} {trial.plan_version} is not in the catalogue")
+    return found

@@ -1,0 +1,80 @@
+"""Old usage: records are kept 13 months, what they added up to each day five years (BIL-19)."""
+
+from uuid import UUID
+
+from dateutil.relativedelta import relativedelta
+
+from thenga.domains.billing.services import catalogue
+from thenga.domains.billing.tables import MeterKind
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.work import Work
+from thenga.kernel.jobs.declare import Form, errand
+
+RECORDS, DAYS = relativedelta(months=13), relativedelta(years=5)
+_PORTION = 20_000
+
+compact_usage = errand("billing.compact_usage", form=Form.QUEUED, key="usage", as_system=True)
+
+# By the clock of each organization; the first condition is one that the index knows.
+_DUE = """
+    SELECT DISTINCT r.organization_id FROM billing.usage_record r
+    LEFT JOIN billing.clock_offset c ON c.organization_id = r.organization_id
+    WHERE r.created_at < $1::timestamptz
+            + (SELECT coalesce(max(ahead), '0') FROM billing.clock_offset)
+        AND r.created_at < $1::timestamptz + coalesce(c.ahead, '0')
+    LIMIT $2
+"""
+# What another domain counts and tells is no sum: of a day its largest number is kept.
+_COMPACT = """
+    WITH gone AS (
+        DELETE FROM billing.usage_record WHERE organization_id = $2 AND (meter, key) IN (
+            SELECT meter, key FROM billing.usage_record
+            WHERE organization_id = $2 AND created_at < $3 LIMIT $4
+        )
+        RETURNING meter, operation, quantity,
+            (occurred_at AT TIME ZONE 'Africa/Johannesburg')::date AS day
+    ), summed AS (
+        SELECT meter, operation, day, count(*) AS records, CASE WHEN meter = ANY ($5::text[])
+            THEN max(quantity) ELSE sum(quantity) END::bigint AS quantity
+        FROM gone GROUP BY meter, operation, day
+    ), kept AS (
+        INSERT INTO billing.usage_day AS known (id, created_at, updated_at, version,
+            organization_id, meter, operation, day, quantity, records)
+        SELECT gen_random_uuid(), $1, $1, 1, $2, meter, operation, day, quantity, records
+        FROM summed
+        ON CONFLICT (organization_id, meter, operation, day) DO UPDATE
+        SET quantity = CASE WHEN known.meter = ANY ($5::text[])
+            THEN greatest(known.quantity, excluded.quantity)
+            ELSE known.quantity + excluded.quantity END,
+            records = known.records + excluded.records, updated_at = $1,
+            version = known.version + 1
+    )
+    SELECT count(*) AS records FROM gone
+"""
+_FORGET = """
+    DELETE FROM billing.usage_day WHERE (organization_id, id) IN (
+        SELECT organization_id, id FROM billing.usage_day WHERE day < $1 LIMIT $2)
+"""
+
+
+async def due_for_compaction(work: Work, *, limit: int) -> list[UUID]:
+    """Organizations that have records older than 13 months."""
+    found = await work.query(_DUE, work.now - RECORDS, limit)
+    return [one["organization_id"] for one in found]
+
+
+async def compact(work: Work, *, portion: int = _PORTION) -> int:
+    """Fold old records of one organization into their days; what is left follows at once."""
+    kinds = await catalogue.meter_kinds(work)
+    told = [key for key, kind in kinds.items() if kind is MeterKind.TOLD]
+    before = work.now - RECORDS
+    here = (work.now, work.organization_id, before, portion, told)
+    folded = int((await work.query(_COMPACT, *here))[0]["records"])
+    if folded == portion:
+        work.enqueue(compact_usage)
+    return folded
+
+
+async def delete_old_days(work: Work) -> None:
+    """Days go after five years, with the documents that they explain."""
+    await work.run(_FORGET, local_day(work.now) - DAYS, _PORTION)

@@ -1,0 +1,101 @@
+"""Roles: what a member may do, who gives it, and until when (IDN-19 to 26)."""
+
+from thenga.domains.identity.services.roles.catalogue import list_permissions, seed_permissions
+from thenga.domains.identity.services.roles.own_roles import own_role_codes
+from thenga.domains.identity.services.roles.owners import LastOwner, check_owner_remains
+from thenga.domains.identity.services.roles.permission_assignments import (
+    RoleBuiltIn,
+    assign_permission,
+    end_permission_assignments,
+    list_permission_assignments,
+    revoke_permission,
+    run_due_permission_steps,
+)
+from thenga.domains.identity.services.roles.platform_roles import (
+    assign_platform_role,
+    list_platform_roles,
+    revoke_platform_role,
+)
+from thenga.domains.identity.services.roles.rights import (
+    GrantAboveOwn,
+    Right,
+    awaiting,
+    custom_roles,
+    giver_of,
+    has_role_clause,
+    holders,
+    is_or_becomes_owner,
+    permissions_given_by,
+    permissions_held,
+    rights_of_member,
+    scope_of,
+    tenant_permissions,
+)
+from thenga.domains.identity.services.roles.role_assignments import (
+    assign_role,
+    end_role_assignments,
+    give_role,
+    list_role_assignments,
+    revoke_role,
+    role_codes_of,
+    run_due_role_steps,
+)
+from thenga.domains.identity.services.roles.roles import (
+    RoleInUse,
+    RoleSummary,
+    activate_role,
+    change_role,
+    create_role,
+    deprecate_role,
+    get_role,
+    list_roles,
+    retire_role,
+)
+from thenga.domains.identity.services.roles.validity import assignment_status
+
+__all__ = [
+    "GrantAboveOwn",
+    "LastOwner",
+    "Right",
+    "RoleBuiltIn",
+    "RoleInUse",
+    "RoleSummary",
+    "activate_role",
+    "assign_permission",
+    "assign_platform_role",
+    "assign_role",
+    "assignment_status",
+    "awaiting",
+    "change_role",
+    "check_owner_remains",
+    "create_role",
+    "custom_roles",
+    "deprecate_role",
+    "end_permission_assignments",
+    "end_role_assignments",
+    "get_role",
+    "give_role",
+    "giver_of",
+    "has_role_clause",
+    "holders",
+    "is_or_becomes_owner",
+    "list_permission_assignments",
+    "list_permissions",
+    "list_platform_roles",
+    "list_role_assignments",
+    "list_roles",
+    "own_role_codes",
+    "permissions_given_by",
+    "permissions_held",
+    "retire_role",
+    "revoke_permission",
+    "revoke_platform_role",
+    "revoke_role",
+    "rights_of_member",
+    "role_codes_of",
+    "run_due_permission_steps",
+    "run_due_role_steps",
+    "scope_of",
+    "seed_permissions",
+    "tenant_permissions",
+]

@@ -1,0 +1,161 @@
+"""Roles of staff: given by staff, to another member of staff, never both sides of a policy."""
+
+from datetime import datetime
+from uuid import UUID
+
+import sqlalchemy as sa
+from sqlalchemy import select
+
+from thenga.domains.identity import public
+from thenga.domains.identity.lifecycles import AssignmentLifecycle
+from thenga.domains.identity.permissions import PLATFORM_ROLES
+from thenga.domains.identity.services import accounts
+from thenga.domains.identity.services.roles import validity
+from thenga.domains.identity.services.roles.rights import Giver
+from thenga.domains.identity.tables import (
+    AssignmentStatus,
+    PermissionEntry,
+    PlatformRoleAssignment,
+)
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
+from thenga.kernel.ids import new_id
+from thenga.kernel.manifest import Audience
+
+# Who writes policies does not approve them (IDN-24).
+_APART = {
+    "platform_policy_author": "platform_policy_approver",
+    "platform_policy_approver": "platform_policy_author",
+}
+
+
+_ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended($1, 24))"
+
+
+async def assign_platform_role(
+    work: Work,
+    *,
+    user_id: UUID,
+    role_code: str,
+    valid_from: datetime | None,
+    valid_to: datetime | None,
+    reason: str,
+) -> PlatformRoleAssignment:
+    """Give a member of staff a platform role."""
+    if role_code not in PLATFORM_ROLES:
+        raise RuleViolated(f"{role_code} is not a role of staff.", rule="IDN-24")
+    if user_id == work.actor.id:
+        raise RuleViolated("Nobody changes their own rights.", rule="IDN-20")
+    one = await accounts.account_standing(work, user_id)
+    if one is None or not one.is_active:
+        raise NotFound()
+    if not one.staff:
+        raise RuleViolated("Only an account of staff has a platform role.", rule="IDN-18")
+    starts = validity.check_times(valid_from, valid_to, work.now)
+    await _must_hold(work, role_code)
+    await _must_fit(work, user_id, role_code)
+    assignment = await work.add(
+        PlatformRoleAssignment(
+            id=new_id(),
+            user_id=user_id,
+            role_code=role_code,
+            status=AssignmentStatus.SCHEDULED if starts > work.now else AssignmentStatus.ACTIVE,
+            valid_from=starts,
+            valid_to=valid_to,
+            reason=reason,
+            assigned_by=work.actor.id,
+        )
+    )
+    work.publish(_changed(assignment))
+    return assignment
+
+
+async def list_platform_roles(
+    read: Reader,
+    paged: Paged,
+    *,
+    user_id: UUID | None,
+    role_code: str | None,
+    status: AssignmentStatus | None,
+) -> Slice[PlatformRoleAssignment]:
+    """Who of staff has which role, or had it."""
+    statement = select(PlatformRoleAssignment)
+    if user_id is not None:
+        statement = statement.where(PlatformRoleAssignment.user_id == user_id)
+    if role_code is not None:
+        statement = statement.where(PlatformRoleAssignment.role_code == role_code)
+    if status is not None:
+        statement = statement.where(validity.is_shown_as(PlatformRoleAssignment, status, read.now))
+    return await read.page(statement, paged)
+
+
+async def revoke_platform_role(work: Work, assignment_id: UUID) -> PlatformRoleAssignment:
+    """Take a platform role; one's own may be given up."""
+    assignment = await work.lock(PlatformRoleAssignment, assignment_id)
+    assignment.status = validity.assignment_status(assignment, work.now)
+    if AssignmentLifecycle.revoke(assignment, at=work.now):
+        await work.save(assignment)
+        work.publish(_changed(assignment))
+    return assignment
+
+
+async def _must_hold(work: Work, role_code: str) -> None:
+    """Staff give what they hold, as members do (SEC-58).
+
+    Whoever makes staff accounts could otherwise make a second one and give it every role.
+    """
+    mine = await work.all(
+        select(PlatformRoleAssignment).where(PlatformRoleAssignment.user_id == work.actor.id)
+    )
+    codes = {
+        one.role_code
+        for one in mine
+        if validity.assignment_status(one, work.now) is AssignmentStatus.ACTIVE
+    }
+    entries = await work.all(
+        select(PermissionEntry).where(
+            PermissionEntry.status == "active",
+            sa.literal(Audience.PLATFORM.value) == sa.any_(PermissionEntry.audiences),
+        ),
+        limit=5000,
+    )
+    held = frozenset(one.code for one in entries if codes.intersection(one.roles))
+    giver = Giver(work.user_id, None, held, is_owner=False)
+    giver.must_hold(one.code for one in entries if role_code in one.roles)
+
+
+async def _must_fit(work: Work, user_id: UUID, role_code: str) -> None:
+    """Not twice, and not with the role that checks it; one after the other for one person."""
+    await work.query(_ONE_AFTER_THE_OTHER, str(user_id))
+    known = await work.all(
+        select(PlatformRoleAssignment).where(PlatformRoleAssignment.user_id == user_id)
+    )
+    for one in known:
+        if validity.assignment_status(one, work.now) not in (
+            AssignmentStatus.SCHEDULED,
+            AssignmentStatus.ACTIVE,
+        ):
+            continue
+        if one.role_code == role_code:
+            reference = {"domain": "identity", "type": "roleAssignment", "id": str(one.id)}
+            raise Duplicate("This person has the role already.", existing=reference)
+        if one.role_code == _APART.get(role_code):
+            raise RuleViolated(
+                "Who writes policies does not approve them: these roles are never in one person.",
+                rule="IDN-24",
+            )
+
+
+def _changed(one: PlatformRoleAssignment) -> public.RoleAssignmentChanged:
+    return public.RoleAssignmentChanged(
+        organization_id=None,
+        role_assignment_id=one.id,
+        membership_id=None,
+        user_id=one.user_id,
+        role_code=one.role_code,
+        scope=None,
+        status=one.status,
+        valid_to=one.valid_to,
+    )

@@ -1,0 +1,11 @@
+"""Graph: how companies, people and assets are connected."""
+
+from thenga.domains.organization.services.graph.graph import MOST_NODES, Asked, explore
+from thenga.domains.organization.services.graph.nodes import READ
+
+__all__ = [
+    "MOST_NODES",
+    "READ",
+    "Asked",
+    "explore",
+]

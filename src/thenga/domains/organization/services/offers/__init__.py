@@ -1,0 +1,83 @@
+"""Offers: services, products, capabilities, past projects and procurement preferences."""
+
+from thenga.domains.organization.services.offers.capabilities import (
+    EvidenceNotLive,
+    add_capability,
+    archive_capability,
+    as_of,
+    change_capability,
+    lapse_due,
+    list_capabilities,
+    recheck_capabilities,
+    request_review,
+    verify_capability,
+    withdraw_capability,
+)
+from thenga.domains.organization.services.offers.offered_services import (
+    add_service,
+    archive_service,
+    change_service,
+    list_services,
+    move_service,
+)
+from thenga.domains.organization.services.offers.past_projects import (
+    add_past_project,
+    archive_past_project,
+    change_past_project,
+    delete_past_project,
+    list_past_projects,
+    publish_past_project,
+    recheck_past_projects,
+    verify_past_project,
+)
+from thenga.domains.organization.services.offers.procurement_preferences import (
+    current_preferences,
+    preferences_version,
+    preferences_versions,
+    preferences_warnings,
+    replace_preferences,
+)
+from thenga.domains.organization.services.offers.products import (
+    add_product,
+    archive_product,
+    change_product,
+    list_products,
+    move_product,
+)
+
+__all__ = [
+    "EvidenceNotLive",
+    "add_capability",
+    "add_past_project",
+    "add_product",
+    "add_service",
+    "archive_capability",
+    "archive_past_project",
+    "archive_product",
+    "archive_service",
+    "as_of",
+    "change_capability",
+    "change_past_project",
+    "change_product",
+    "change_service",
+    "current_preferences",
+    "delete_past_project",
+    "lapse_due",
+    "list_capabilities",
+    "list_past_projects",
+    "list_products",
+    "list_services",
+    "move_product",
+    "move_service",
+    "preferences_version",
+    "preferences_versions",
+    "preferences_warnings",
+    "publish_past_project",
+    "recheck_capabilities",
+    "recheck_past_projects",
+    "replace_preferences",
+    "request_review",
+    "verify_capability",
+    "verify_past_project",
+    "withdraw_capability",
+]

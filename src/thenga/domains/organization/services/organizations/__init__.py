@@ -1,0 +1,31 @@
+"""Organizations: creating an organization, its profile and its sandbox clock."""
+
+from thenga.domains.organization.services.organizations.organizations import (
+    NotASandbox,
+    change_profile,
+    create_organization,
+    get_organization,
+    move_clock,
+    move_clock_to,
+)
+from thenga.domains.organization.services.organizations.profiles import (
+    describe_profiles,
+    fact_of,
+    is_sandbox,
+    organization_mode,
+    resolve_facts,
+)
+
+__all__ = [
+    "NotASandbox",
+    "change_profile",
+    "create_organization",
+    "describe_profiles",
+    "fact_of",
+    "get_organization",
+    "is_sandbox",
+    "move_clock",
+    "move_clock_to",
+    "organization_mode",
+    "resolve_facts",
+]

@@ -1,0 +1,93 @@
+"""Directors as they are shown: with what is declared and found of them, and every check."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, or_
+
+from thenga.domains.organization.services import evidence, records
+from thenga.domains.organization.services.people import flags
+from thenga.domains.organization.tables import (
+    Director,
+    DirectorStatus,
+    DirectorVerification,
+    Verification,
+)
+from thenga.kernel.calendar import local_day
+from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import Erased
+
+SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
+
+
+@dataclass(frozen=True)
+class Portrait:
+    """A director with what stands in rows below."""
+
+    director: Director
+    statements: list[flags.Statement]
+    checks: list[Verification]
+
+
+async def get(read: Reader, director_id: UUID) -> Portrait:
+    """One director, archived ones too; an erased one is gone for good."""
+    director = await read.get(Director, director_id)
+    if director.erased_at is not None:
+        raise Erased()
+    return await portrait(read, director)
+
+
+async def list_all(
+    read: Reader,
+    paged: Paged,
+    *,
+    status: DirectorStatus | None,
+    role: str | None,
+    verification_status: DirectorVerification | None,
+    flag: str | None,
+    archived: bool,
+) -> Slice[Director]:
+    """The directors of the organization; erased ones are in no list."""
+    statement = records.kept(Director, archived=archived).where(Director.erased_at.is_(None))
+    if status is not None:
+        statement = statement.where(Director.status == status)
+    if role is not None:
+        statement = statement.where(Director.role == role)
+    if verification_status is not None:
+        statement = statement.where(_verification_is(verification_status, read.now))
+    if flag is not None:
+        statement = statement.where(flags.flagged(flag, local_day(read.now)))
+    return await read.page(statement, paged, SORTS[paged.sort])
+
+
+async def portrait(read: Reader, director: Director) -> Portrait:
+    return (await portraits(read, [director]))[director.id]
+
+
+async def portraits(read: Reader, directors: Sequence[Director]) -> dict[UUID, Portrait]:
+    """Several at once, by a few statements for all of them together."""
+    said = await flags.statements_of(read, directors)
+    checked = await evidence.of_records(read, directors)
+    return {one.id: Portrait(one, said[one.id], checked[one.id]) for one in directors}
+
+
+def verification_on(director: Director, now: datetime) -> DirectorVerification:
+    """A check that has run out is over, whether or not anybody wrote that down."""
+    until = director.verified_until
+    if director.verification_status is DirectorVerification.VERIFIED and until and until <= now:
+        return DirectorVerification.EXPIRED
+    return director.verification_status
+
+
+def _verification_is(status: DirectorVerification, now: datetime) -> ColumnElement[bool]:
+    over = and_(
+        Director.verification_status == DirectorVerification.VERIFIED,
+        Director.verified_until <= now,
+    )
+    if status is DirectorVerification.EXPIRED:
+        return or_(Director.verification_status == status, over)
+    return and_(Director.verification_status == status, ~over)
