@@ -119,7 +119,8 @@ async def test_bounds_of_a_head(api: ApiProcess, lines: list[str], status: int) 
     answers = []
     for step in (len(whole), 1400):  # at once, and as packets
         raw = await connect(api.port)
-        for start in range(0, len(whole), step):
+        # Past the bound it is refused, and what is sent then meets a closed connection.
+        for start in range(0, min(len(whole), protocol.HEAD_BYTES + 1), step):
             await raw.send(whole[start : start + step])
         answers.append(await raw.status(5))
         raw.writer.close()
