@@ -101,11 +101,17 @@ def test_the_map_tells_moves_and_events_through_services(domain: Domain) -> None
     api, services = domain.home / "api", domain.home / "services" / "sheets"
     api.mkdir(parents=True)
     services.mkdir(parents=True)
-    (services / "_folding.py").write_text(
+    (services / "__init__.py").write_text(
+        "from some.paper.services.sheets.folding import fold as fold_one\n"
+    )
+    (services / "folding.py").write_text(
         "async def fold(work, id):\n    SheetLifecycle.fold(row, at=work.now)\n    _tell(work)\n"
         "def _tell(work):\n    work.publish(public.SheetFolded.of(work))\n"
     )
-    (api / "sheets.py").write_text("async def fold_sheet(work):\n    await sheets.fold(work, 1)\n")
+    (api / "sheets.py").write_text(
+        "from some.paper.services import sheets\n"
+        "async def fold_sheet(work):\n    await sheets.fold_one(work, 1)\n"
+    )
     reach = pages.reach(domain)
 
     effects = reach.of_route("sheets", "fold_sheet")

@@ -122,10 +122,8 @@ async def test_a_planted_crossing_that_looks_only_at_the_end_would_be_found():
     moved = totals.Moved(RUNS, STANDING, 79, 104)
     plan = entitlement_types.Metered(RUNS, 100)
 
-    assert [one.percent for one in threshold_events.crossed_thresholds(moved, plan, (80, 100))] == [
-        80,
-        100,
-    ]
+    crossed = threshold_events.crossed_thresholds(moved, plan, (80, 100))
+    assert [one.percent for one in crossed] == [80, 100]
     stays = totals.Moved(RUNS, STANDING, 100, 104)
     assert threshold_events.crossed_thresholds(stays, plan, (80, 100)) == []
 
@@ -301,9 +299,7 @@ async def test_totals_are_what_the_records_say(host: Host, owner: people.Member)
 async def raced(host: Host, owner: people.Member) -> list[str]:
     """What a batch hears whose keys another one is just writing: it waits for the other's end."""
     at, first = host.now(), billing.working(host, owner.organization_id)
-    await recording.record_usage(
-        first, [recording.UsageEntry(RUNS, "a", 1, at), recording.UsageEntry(RUNS, "b", 1, at)]
-    )
+    await recording.record_usage(first, [recording.UsageEntry(RUNS, key, 1, at) for key in "ab"])
     second = billing.working(host, owner.organization_id)
     said = [("a", 1), ("b", 2), ("c", 1)]
     batch = [recording.UsageEntry(RUNS, key, quantity, at) for key, quantity in said]

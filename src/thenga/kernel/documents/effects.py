@@ -1,14 +1,16 @@
 """What an endpoint brings about, read from the source: the events and moves that it can reach.
 
-Followed are calls inside a module, and of functions in `services/` by the name of their module.
+Calls are followed inside a module, and into `services/` by what a module imports: a function, a
+module, or the face of a room, which leads to the function that it re-exports.
 """
 
 import ast
 from dataclasses import dataclass, field
 from pathlib import Path
 
-Key = tuple[str, str, str]  # layer, module, function
+Key = tuple[str, str]  # module below the domain, as `services.dunning.retries`, and function
 Functions = dict[Key, ast.AsyncFunctionDef | ast.FunctionDef]
+Imports = dict[str, dict[str, str]]  # by module: local name and what it stands for
 
 
 @dataclass
@@ -29,11 +31,24 @@ class Reach:
     def __init__(self, home: Path, *, events: set[str], moves: dict[str, set[str]]) -> None:
         self._events = events
         self._moves = moves  # by the name of the lifecycle
-        self._functions = _functions(home, "api") | _functions(home, "services")
+        self._functions: Functions = {}
+        self._imports: Imports = {}
+        for path in sorted([*(home / "api").rglob("*.py"), *(home / "services").rglob("*.py")]):
+            self._read(home, path)
 
     def of_route(self, module: str, function: str) -> Effects:
         """The effects of a route function in `api/<module>`."""
-        return self._of(("api", module, function), seen=set())
+        return self._of((f"api.{module}", function), seen=set())
+
+    def _read(self, home: Path, path: Path) -> None:
+        module = ".".join(path.relative_to(home).with_suffix("").parts).removesuffix(".__init__")
+        names = self._imports[module] = {}
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef):
+                self._functions[module, node.name] = node
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                below = f"{node.module}.".partition(f".{home.name}.")[2]
+                names |= {one.asname or one.name: f"{below}{one.name}" for one in node.names}
 
     def _of(self, key: Key, seen: set[Key]) -> Effects:
         found = Effects()
@@ -46,9 +61,7 @@ class Reach:
                 found.add(self._move(node))
             elif isinstance(node, ast.Call):
                 found.add(self._event(node.func))
-                called = _called(node.func, key)
-                if called is not None:
-                    found.add(self._of(called, seen))
+                found.add(self._of(self._called(node.func, key[0]), seen))
         return found
 
     def _move(self, node: ast.Attribute) -> Effects:
@@ -65,24 +78,23 @@ class Reach:
             names.append(_name(function.value))
         return Effects(events=[name for name in names if name in self._events])
 
+    def _called(self, function: ast.expr, module: str) -> Key:
+        """The function that a call in a module leads to; one that is nowhere reaches nothing."""
+        if isinstance(function, ast.Attribute):
+            owner = self._imports[module].get(_name(function.value), "")
+            return self._found(f"{owner}.{function.attr}")
+        name = _name(function)
+        if (module, name) in self._functions:
+            return module, name
+        return self._found(self._imports[module].get(name, ""))
 
-def _functions(home: Path, layer: str) -> Functions:
-    """By module and name; the files of a package count as one module, as its callers see it."""
-    found: Functions = {}
-    for path in sorted((home / layer).rglob("*.py")):
-        module = path.relative_to(home / layer).with_suffix("").parts[0]
-        for node in ast.parse(path.read_text()).body:
-            if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef):
-                found[layer, module, node.name] = node
-    return found
-
-
-def _called(function: ast.expr, caller: Key) -> Key | None:
-    if isinstance(function, ast.Name):
-        return caller[0], caller[1], function.id
-    if isinstance(function, ast.Attribute):
-        return "services", _name(function.value), function.attr
-    return None
+    def _found(self, dotted: str) -> Key:
+        """Through a face to where the function is defined."""
+        module, _, name = dotted.rpartition(".")
+        exported = self._imports.get(module, {}).get(name)
+        if (module, name) in self._functions or exported is None:
+            return module, name
+        return self._found(exported)
 
 
 def _name(node: ast.AST) -> str:

@@ -245,9 +245,8 @@ async def _credit_undelivered(
     await invoicing.release_credit_note(work, note, cut_span_at=first)
     if not ends and last < line.span.end:
         # It goes on: the days from now on stay paid for, those in between are not any more.
-        going_on = Period(last, line.span.end)
-        subscription_id = failure.subscription_id
+        span, subscription_id = Period(last, line.span.end), failure.subscription_id
         await invoicing.record_billed_period(
-            work, line.line_id, subscription_id=subscription_id, span=going_on
+            work, line.line_id, subscription_id=subscription_id, span=span
         )
     return note.id

@@ -27,7 +27,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.manifest import Domain
 
-_FILE = Path(__file__).parents[1] / "content" / "catalogue.json"
+_FILE = Path(__file__).parents[2] / "content" / "catalogue.json"
 R = TypeVar("R", bound=Row)
 Line = dict[str, Any]
 

@@ -22,7 +22,7 @@ from thenga.kernel.printing import Print
 
 log = structlog.get_logger()
 
-TEMPLATE = Path(__file__).parents[1] / "content" / "document.typ"
+TEMPLATE = Path(__file__).parents[2] / "content" / "document.typ"
 # What a job has lost is asked for again; younger ones have their job still.
 _PATIENCE = timedelta(minutes=2)
 _MOST_NAMED = 100  # replaced characters that a document names

@@ -8,7 +8,7 @@ from typing import Any
 
 import cedarpy
 
-BASE = (Path(__file__).parent.parent / "content" / "base.cedar").read_text()
+BASE = (Path(__file__).parents[2] / "content" / "base.cedar").read_text()
 _MOST_VERDICTS = 4096
 _ACTION = 'Action::"use"'
 _NO_ENTITIES = cedarpy.Entities.from_json_str("[]")

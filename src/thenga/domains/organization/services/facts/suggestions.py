@@ -9,8 +9,15 @@ from sqlalchemy import ColumnElement, select
 
 from thenga.domains.organization import public
 from thenga.domains.organization.lifecycles import SuggestionLifecycle
-from thenga.domains.organization.services import facts, records
-from thenga.domains.organization.services.facts import fact_types, fact_values
+from thenga.domains.organization.services import records
+from thenga.domains.organization.services.facts import (
+    _ledger,
+    _overtaking,
+    _settling,
+    _stating,
+    fact_types,
+    fact_values,
+)
 from thenga.domains.organization.services.facts.fact_values import Normal
 from thenga.domains.organization.tables import (
     CustomerStatement,
@@ -72,8 +79,8 @@ async def propose_suggestions(work: Work, proposal: Proposal) -> tuple[FactSugge
     if proposal.fact_key not in fact_types.SUGGESTED:
         detail = "Bank and ownership facts are stated by people; machines do not suggest them."
         raise RuleViolated(detail, rule="ORG-5")
-    await facts.hold(work)
-    picture = await facts.load_one(work, proposal.fact_key)
+    await _settling.hold(work)
+    picture = await _ledger.load_one(work, proposal.fact_key)
     version = picture.fact.version if picture.fact is not None else 0
     if proposal.base_version is not None and proposal.base_version != version:
         raise SuggestionStale(currentVersion=version)
@@ -87,7 +94,7 @@ async def propose_suggestions(work: Work, proposal: Proposal) -> tuple[FactSugge
 
 async def _normal(work: Work, key: str, value: Any, pointer: str = "/proposedValue") -> Normal:
     read = fact_types.read(key, value, pointer=pointer)
-    rules = await facts.rules_of(work)
+    rules = await _settling.rules_of(work)
     today = local_day(work.now)
     return fact_values.normal({key: read}, known={}, today=today, vat_luhn=rules.vat_luhn)[key]
 
@@ -106,7 +113,7 @@ async def _merge(work: Work, waiting: FactSuggestion, proposal: Proposal) -> Fac
     held = await work.lock(FactSuggestion, waiting.id)
     new = [source for source in proposal.sources if source not in held.sources]
     held.sources = [*held.sources, *new][:_MOST_SOURCES]
-    held.confidence_ppm = max(held.confidence_ppm, round(proposal.confidence * facts.PPM))
+    held.confidence_ppm = max(held.confidence_ppm, round(proposal.confidence * _overtaking.PPM))
     return await work.save(held)
 
 
@@ -122,7 +129,7 @@ async def _add(
             proposed_value=value,
             proposed_hash=digest,
             base_version=version,
-            confidence_ppm=round(proposal.confidence * facts.PPM),
+            confidence_ppm=round(proposal.confidence * _overtaking.PPM),
             sources=proposal.sources,
             produced_by=proposal.produced_by,
             guardrail_outcome=proposal.guardrail_outcome,
@@ -135,8 +142,8 @@ async def _add(
         public.OrganizationFactSuggested(
             organization_id=made.organization_id,
             suggestion_id=made.id,
-            target=facts.target_of(made),
-            confidence=made.confidence_ppm / facts.PPM,
+            target=_overtaking.target_of(made),
+            confidence=made.confidence_ppm / _overtaking.PPM,
             produced_by=public.Producer.model_validate(made.produced_by),
         )
     )
@@ -168,7 +175,7 @@ async def list_suggestions(
     if record_type is not None:
         statement = statement.where(FactSuggestion.record_type == record_type)
     if min_confidence is not None:
-        least = round(min_confidence * facts.PPM)
+        least = round(min_confidence * _overtaking.PPM)
         statement = statement.where(FactSuggestion.confidence_ppm >= least)
     return await read.page(statement, paged, SORTS[paged.sort])
 
@@ -195,24 +202,24 @@ async def accept_suggestion(
     suggestion.decided_by, suggestion.decided_at = work.actor.id, work.now
     suggestion.next_check_at = None
     await work.save(suggestion)
-    work.publish(facts.decided(suggestion))
+    work.publish(_overtaking.decided(suggestion))
     return suggestion
 
 
 async def _state(
     work: Work, key: str, normal: Normal, source: dict[str, Any], suggestion_id: UUID
 ) -> UUID | None:
-    organization = await facts.hold(work)
-    pictures = await facts.load(work, [key])
-    changes = await facts.state(
+    organization = await _settling.hold(work)
+    pictures = await _ledger.load(work, [key])
+    changes = await _stating.state(
         work,
         pictures[key],
         normal,
-        await facts.rules_of(work),
+        await _settling.rules_of(work),
         source=source,
         accepted=suggestion_id,
     )
-    await facts.tell(work, organization, changes)
+    await _settling.tell(work, organization, changes)
     stated = pictures[key].customer
     return None if stated is None else stated.id
 
@@ -226,7 +233,7 @@ async def reject_suggestion(
     if suggestion.status is not SuggestionStatus.REJECTED:
         suggestion.decided_by = work.actor.id
         suggestion.decision_reason = {"code": reason_code, "text": text}
-        await facts.end(work, suggestion, SuggestionLifecycle.reject)
+        await _overtaking.end(work, suggestion, SuggestionLifecycle.reject)
     return suggestion
 
 
@@ -235,7 +242,7 @@ async def expire_suggestion(work: Work, suggestion_id: UUID) -> None:
     suggestion = await work.lock(FactSuggestion, suggestion_id)
     over = suggestion.status not in SuggestionLifecycle.expire.sources
     if not over and suggestion.expires_at <= work.now:
-        await facts.end(work, suggestion, SuggestionLifecycle.expire)
+        await _overtaking.end(work, suggestion, SuggestionLifecycle.expire)
 
 
 async def decided_statement(read: Reader, suggestion: FactSuggestion) -> CustomerStatement | None:
@@ -248,11 +255,11 @@ async def decided_statement(read: Reader, suggestion: FactSuggestion) -> Custome
 async def _hold(work: Work, suggestion_id: UUID) -> FactSuggestion:
     """The suggestion, after the organization: every command about facts locks in this order."""
     wanted, work.if_match = work.if_match, None
-    await facts.hold(work)
+    await _settling.hold(work)
     work.if_match = wanted
     suggestion = await work.lock(FactSuggestion, suggestion_id)
     if suggestion.status is SuggestionStatus.PENDING and suggestion.expires_at <= work.now:
-        await facts.end(work, suggestion, SuggestionLifecycle.expire)
+        await _overtaking.end(work, suggestion, SuggestionLifecycle.expire)
     return suggestion
 
 

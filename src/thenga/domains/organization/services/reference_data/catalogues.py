@@ -17,7 +17,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.manifest import Domain
 
-_CONTENT = Path(__file__).parents[1] / "content"
+_CONTENT = Path(__file__).parents[2] / "content"
 _CATALOGUE = UUID("019a0000-0000-7000-8000-0000000fac75")
 
 _FACT_KEY = """

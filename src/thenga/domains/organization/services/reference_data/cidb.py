@@ -12,7 +12,7 @@ from pathlib import Path
 from thenga.kernel.errors import Problem
 from thenga.kernel.money import Money
 
-_FILE = Path(__file__).parents[1] / "content" / "cidb_limits.json"
+_FILE = Path(__file__).parents[2] / "content" / "cidb_limits.json"
 _DESIGNATION = re.compile(r"([1-9])(GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])(\s?PE)?")
 
 

@@ -21,7 +21,7 @@ from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 
-FILE = Path(__file__).parents[1] / "content" / "classifications.csv"
+FILE = Path(__file__).parents[2] / "content" / "classifications.csv"
 SORTS: dict[str, ColumnElement[Any] | None] = {"code": ClassificationCode.code}
 _CATALOGUE = UUID("019a0000-0000-7000-8000-0000000c1a55")
 _FORMS = {

@@ -20,7 +20,7 @@ from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 
-FILE = Path(__file__).parents[1] / "content" / "municipalities.csv"
+FILE = Path(__file__).parents[2] / "content" / "municipalities.csv"
 SORTS: dict[str, ColumnElement[Any] | None] = {
     "code": Municipality.code,
     "name": Municipality.name,
