@@ -356,7 +356,7 @@ async def test_a_signed_call_lives_seconds_while_redis_is_away(
     assert not await once.take(token_hex(16), age=WINDOW_ALONE + 1)
 
 
-@pytest.mark.rule("65")
+@pytest.mark.rule("SEC-65")
 def test_an_address_counts_with_its_network() -> None:
     assert networks.counted("196.25.1.7") == ("196.25.1.7",)
     assert networks.counted("::ffff:196.25.1.7") == ("196.25.1.7",)

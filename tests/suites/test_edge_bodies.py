@@ -31,7 +31,7 @@ PATHS = {
 }
 INTERNAL = ("/metrics", "/internal/ports/identity.decisions/enter")
 
-pytestmark = pytest.mark.rule("60")
+pytestmark = pytest.mark.rule("SEC-60")
 
 
 @pytest.fixture(scope="module")

@@ -22,7 +22,7 @@ _LIVE = "/health/live"
 _LIVE_MS = 500  # where nothing else runs it is below 50
 _ALLOWED = 256
 
-pytestmark = pytest.mark.rule("61")
+pytestmark = pytest.mark.rule("SEC-61")
 
 
 @pytest.fixture(scope="module")
