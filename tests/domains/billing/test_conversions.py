@@ -12,7 +12,7 @@ from tests.factories.paying import Payer
 from tests.planting import plant
 from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.services.payments import methods
-from thenga.domains.billing.services.trials import conversions, trials
+from thenga.domains.billing.services.trials import trials
 from thenga.domains.billing.tables import Subscription, Trial
 from thenga.kernel.host import Host
 
@@ -144,7 +144,7 @@ async def test_a_planted_conversion_that_forgets_the_choice_is_found(
         return None
 
     plant(monkeypatch, methods, "default_method", forgets)
-    monkeypatch.setattr(conversions.upcoming, "method_of", forgets)
+    plant(monkeypatch, methods, "method_of", forgets)
     await payer.at(ENDS)
 
     assert (await subscription_of(payer, trial)).status == "ended"

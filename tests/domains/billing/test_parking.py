@@ -19,6 +19,7 @@ from tests.suites import flows
 from thenga.domains.billing.jobs import jobs
 from thenga.domains.billing.services.accounts import parking
 from thenga.domains.billing.services.entitlements import current
+from thenga.domains.billing.services.invoicing import invoices
 from thenga.domains.billing.tables import Book, LineKind, Subscription
 from thenga.kernel.host import Host
 
@@ -110,7 +111,7 @@ async def test_a_planted_count_that_sees_no_circle_is_found(
     owner: people.Member,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    plant(monkeypatch, parking, "_MOST_LINES", 10**6)
+    plant(monkeypatch, invoices, "_MOST_LINES", 10**6)
 
     assert (await parked_by(api, host, owner))["parked"] is None
 

@@ -12,7 +12,8 @@ from tests.factories import billing
 from tests.factories import identity as people
 from tests.factories.subscriptions import Customer, customer
 from tests.planting import plant
-from thenga.domains.billing.services.plan_admin import migrations, versions
+from thenga.domains.billing.services.catalogue import plans
+from thenga.domains.billing.services.plan_admin import versions
 from thenga.domains.billing.tables import OfferedPlan, PlanStatus, PlanVersion
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Origin
@@ -158,7 +159,7 @@ async def test_a_planted_migration_before_its_day_is_found(
 
     first, _ = await two_versions(host)
     buyer, bought = await held(host, api, clock, first.plan_code)
-    plant(monkeypatch, migrations, "version_on", at_once)
+    plant(monkeypatch, plans, "renewal_version", at_once)
 
     await buyer.at("2190-12-14 10:00")
     await buyer.sweep(bought["id"])

@@ -15,7 +15,7 @@ from tests.factories.subscriptions import Customer, customer
 from tests.planting import plant
 from tests.suites import clocks, flows
 from thenga.domains.billing.services.payments import attempts
-from thenga.domains.billing.services.subscriptions import purchase as buying
+from thenga.domains.billing.services.subscription_state import signup_expiry
 from thenga.domains.billing.tables import (
     AccountStatus,
     Book,
@@ -332,7 +332,7 @@ async def test_a_planted_purchase_that_leaves_the_former_one_is_refused_by_the_d
         return None
 
     await buyer.start()
-    monkeypatch.setattr(buying.expiring, "expire_former", leaves_it)
+    plant(monkeypatch, signup_expiry, "expire_previous_signup", leaves_it)
 
     answer = await buyer.post(
         "subscriptions", planCode="starter", interval="month", provider="sandbox"

@@ -22,7 +22,9 @@ from tests.domains.identity.inviting import (
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.letters import Letters
+from tests.planting import plant
 from tests.settling import Settle
+from thenga.domains.identity.services.accounts import member_cards
 from thenga.domains.identity.services.invitations import _answering
 from thenga.domains.identity.tables import (
     Invitation,
@@ -144,10 +146,10 @@ async def test_a_planted_acceptance_that_asks_too_little_is_found(
         invited = await with_key_of(work, key, owner.organization_id)
         return type(found)(found.user_id, True, False, invited, found.account)
 
-    _standing = _answering.cards.standing
+    _standing = member_cards.account_standing
     monkeypatch.setattr(_answering, "_ask_inviter_again", asks_nothing)
     if broken == "cards":
-        monkeypatch.setattr(_answering.cards, "standing", believes)
+        plant(monkeypatch, member_cards, "account_standing", believes)
 
     void = await accept(api, key, token, right if broken != "cards" else wrong)
 

@@ -177,7 +177,7 @@ async def test_a_planted_removal_without_the_lock_of_the_organization_is_found(
         await guard(*looked)  # the last look before the first write
         await both_looked.wait()
 
-    monkeypatch.setattr(_moving.tenants, "hold", unlocked)
+    plant(monkeypatch, organization_lock, "lock_organization", unlocked)
     monkeypatch.setattr(_moving, "_guard_owner", looks_and_waits)
 
     answers = await remove_each_other(api, owner, other)

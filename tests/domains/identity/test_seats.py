@@ -19,9 +19,10 @@ from tests.domains.identity.inviting import (
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.letters import Letters
+from tests.planting import plant
 from tests.settling import Settle
-from thenga.domains.identity.services.invitations import _sending
 from thenga.domains.identity.services.memberships import seats
+from thenga.domains.identity.services.organizations import organization_lock
 from thenga.domains.identity.services.organizations.organization_lock import Tenant
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -85,8 +86,9 @@ async def test_a_planted_count_without_the_lock_is_found(
         await both_counted.wait()
         return after
 
-    monkeypatch.setattr(_sending.tenants, "hold", _sending.tenants.look)
-    monkeypatch.setattr(_sending.seats, "must_fit", counts_and_waits)
+    unlocked = organization_lock.find_organization
+    plant(monkeypatch, organization_lock, "lock_organization", unlocked)
+    plant(monkeypatch, seats, "must_fit", counts_and_waits)
 
     won, lost = await race_for_a_seat(api, owner)
 

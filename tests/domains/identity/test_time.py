@@ -97,7 +97,7 @@ async def test_a_planted_sweep_that_ends_an_invitation_again_is_found(
         await end(work, *given, **more)  # type: ignore[arg-type]  # as it was called
         row = given[1]
         held = await work.lock(_sending.Invitation, row.id)  # type: ignore[attr-defined]
-        held.status, held.next_check_at = _sending.I.PENDING, work.now
+        held.status, held.next_check_at = _sending.InvitationStatus.PENDING, work.now
         await work.save(held)
 
     monkeypatch.setattr(_sending, "end", forgets_that_it_ended)
