@@ -1,4 +1,4 @@
-"""Limits by address at the socket: who shares one, and who is not held up by it (SEC-64, SEC-65)."""
+"""Limits by address at the socket: who shares one, who is not held up by it (SEC-64, SEC-65)."""
 
 import asyncio
 import shutil
