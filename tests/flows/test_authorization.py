@@ -22,6 +22,7 @@ from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.factories.subscriptions import customer
 from tests.letters import Letters
+from tests.planting import plant
 from tests.settling import Settle
 from tests.suites.processes import ApiProcess, Child
 from tests.suites.sizes import size
@@ -181,7 +182,7 @@ async def test_seats_of_a_plan_begun_a_moment_ago_count_at_once(
 
     await billing_signals.ask_entitlement(paid_for, owner.organization_id, seats.FEATURE)
     if not asked_anew:
-        monkeypatch.setattr(seats.entitlements, "ask", by_memory)
+        plant(monkeypatch, billing_signals, "ask_entitlement", by_memory)
     full = await invited()
     trial = await api.post("/billing/trials", json={}, headers=owner.acting)
     after = await invited()
