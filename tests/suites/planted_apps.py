@@ -5,6 +5,7 @@ from datetime import datetime
 from fastapi import FastAPI
 
 from thenga import main
+from thenga.domains.billing.services import settlement
 from thenga.domains.billing.services.settlement import webhooks
 from thenga.domains.billing.services.settlement.webhooks import Received
 from thenga.domains.organization.api.equipment import EquipmentView
@@ -44,5 +45,5 @@ def hasty() -> FastAPI:
         waiting.append(call)
         return True
 
-    webhooks.receive_callback = remembered
+    webhooks.receive_callback = settlement.receive_callback = remembered
     return main.app()

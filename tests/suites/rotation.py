@@ -28,7 +28,6 @@ _EVERYBODYS = (
     "src/thenga/domains/identity/public/",
     "src/thenga/domains/identity/services/decisions/",
     "src/thenga/domains/identity/services/organizations/billing_signals.py",
-    "src/thenga/domains/identity/services/policies",
     "tests/suites/actors.py",
     "tests/suites/fuzzing.py",
     "tests/suites/matrix.py",

@@ -15,7 +15,7 @@ from tests.planting import plant
 from tests.suites import books, clocks, subscribed
 from thenga import topology
 from thenga.domains.billing.adapters.sandbox_server import SandboxServer
-from thenga.domains.billing.services.subscriptions import renewals
+from thenga.domains.billing.services.dunning import collection
 from thenga.domains.billing.tables import Book
 from thenga.domains.organization import public
 from thenga.domains.organization.services.assets import equipment
@@ -205,7 +205,7 @@ async def test_a_planted_renewal_that_takes_no_money_is_found(
     async def forgets(*_: Any) -> None:
         return None
 
-    plant(monkeypatch, renewals, "charge", forgets)
+    plant(monkeypatch, collection, "collect_automatically", forgets)
     domains = clocks.quick()
     async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
         furnished = await clocks.furnish(api, host, "sandbox")

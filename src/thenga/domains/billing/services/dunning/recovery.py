@@ -86,7 +86,9 @@ async def reinstate(
     PaymentFailureLifecycle.recover(failure, at=work.now)
     today = local_day(work.now)
     if failure.credit_note_id is None:
-        failure.credit_note_id = await _credit_undelivered(work, failure, subscription, until=today)
+        failure.credit_note_id = await _credit_undelivered(
+            work, failure, subscription, until=today, ends=False
+        )
     failure.recovered_at = work.now
     failure.next_retry_at = failure.next_check_at = None
     await work.save(failure)
@@ -210,12 +212,7 @@ def _undelivered_to(subscription: Subscription, paid_to: date, until: date) -> d
 
 
 async def _credit_undelivered(
-    work: Work,
-    failure: PaymentFailure,
-    subscription: Subscription,
-    *,
-    until: date,
-    ends: bool = False,
+    work: Work, failure: PaymentFailure, subscription: Subscription, *, until: date, ends: bool
 ) -> UUID | None:
     """Days on which nothing was delivered for want of money are not owed (BIL-55).
 
