@@ -26,6 +26,7 @@ from thenga.kernel.db.flush import _flush_text
 from thenga.kernel.db.idempotency import _texts
 from thenga.kernel.db.paging import Paged, page_statement
 from thenga.kernel.ids import new_id
+from thenga.kernel.sealing import Ring
 
 ORGANIZATION = UUID(os.environ["BENCH_ORGANIZATION"])
 ACTOR = UUID(os.environ["BENCH_USER"])
@@ -65,7 +66,7 @@ async def _begin() -> None:
         Paged(limit=50),
         None,
         holder=("organization_id", ORGANIZATION),
-        key=b"0" * 32,
+        ring=Ring([b"0" * 32], b"bench"),
         bound_to="",
     )
 
