@@ -48,7 +48,7 @@ async def setting(read: Reader, key: str, on: date) -> Any:
 
 
 async def setting_row(read: Reader, key: str, on: date) -> ConfigurationValue:
-    """As `in_force`, with the day from which it counts."""
+    """As `setting`, with the day from which it counts."""
     found = await read.ask(_IN_FORCE, limit=1, key=key, on=on)
     if not found:
         raise LookupError(f"{key} is not configured for {on}")

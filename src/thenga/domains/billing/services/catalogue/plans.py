@@ -133,7 +133,7 @@ _IN_FORCE = select(OfferedPlan).where(
 
 
 async def plan_version(read: Reader, code: str, number: int) -> OfferedPlan:
-    """A plan_version that somebody holds; it stays in the catalogue for ever."""
+    """A version that somebody holds; versions are never removed from the catalogue."""
     found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
     if found is None:
         raise LookupError(f"{code} {number} is not in the catalogue")

@@ -25,6 +25,7 @@ async def recurring_lines_for(
     interval: Interval,
     period: Period,
 ) -> list[DraftLine]:
+    """The same for any version and interval, such as the one that a scheduled change names."""
     plan = await catalogue.plan_version(read, code, number)
     price = catalogue.price_of(plan, interval)
     if price is None:  # only a price of 0 is free

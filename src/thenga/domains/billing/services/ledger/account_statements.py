@@ -80,7 +80,7 @@ async def statement_page(
 async def whole_statement(
     read: Reader, paged: Paged, *, since: date, until: date, currency: str
 ) -> Statement:
-    """As `draw_up`, all of it at once, for a file."""
+    """As `statement_page`, all of it at once, for a file."""
     page = replace(paged, limit=_MOST_STEPS, cursor=None)
     made = await statement_page(read, page, since=since, until=until, currency=currency)
     if made.next_cursor is not None:

@@ -1,4 +1,4 @@
-"""What follows when the state of a payment moves; called by `collecting.take` and nobody else.
+"""What follows when a payment changes state; only `provider_results.take` calls it.
 
 Money that nothing waits for any more stays as credit (BIL-33). Rows are locked in one order
 everywhere: account, trial, subscription, invoice, failure.

@@ -222,7 +222,7 @@ async def list_sessions(
 
 
 def _is_shown_as(*statuses: SessionStatus, now: datetime) -> ColumnElement[bool]:
-    """As `shown_status`, in the database."""
+    """As `session_status`, in the database."""
     alive = or_(*(Session.status == one for one in _ALIVE))
     over = and_(alive, or_(Session.expires_at <= now, Session.idle_expires_at <= now))
     if SessionStatus.EXPIRED in statuses:
