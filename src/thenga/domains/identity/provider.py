@@ -4,14 +4,10 @@ from uuid import UUID, uuid5
 
 from thenga.domains.identity import public
 from thenga.domains.identity.services import belonging, decisions, memberships, sessions
-from thenga.kernel.actors import SYSTEM, Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin, Reader
-from thenga.kernel.db.sandbox import clock_offset
-from thenga.kernel.db.work import Work
 from thenga.kernel.events.inbox import AlreadyTaken, take
-from thenga.kernel.gate import HeldAs, Passage, Refusal
+from thenga.kernel.gate import Passage, Refusal
 from thenga.kernel.host import Host
-from thenga.kernel.ports.remote import calling
+from thenga.kernel.ports.local import Answering
 
 _ENSURED = UUID("019a0000-0000-7000-8000-00000000e45e")
 
@@ -90,7 +86,7 @@ class LocalMembers(public.Members):
     """Who may do something, read as the organization."""
 
     def __init__(self, host: Host) -> None:
-        self._host = host
+        self._answering = Answering(host, public.Members)
 
     async def holding(
         self,
@@ -100,14 +96,10 @@ class LocalMembers(public.Members):
         role_code: str | None = None,
         limit: int = 200,
     ) -> list[UUID]:
-        scope = await _scope(self._host, organization_id, SYSTEM)
-        read = Reader(self._host, "identity", scope, _origin("identity.members"))
-        try:
+        async with self._answering.reading(organization_id) as read:
             return await memberships.holding(
                 read, permission=permission, role_code=role_code, limit=limit
             )
-        finally:
-            await read.close()
 
 
 class LocalMemberships(public.Memberships):
@@ -115,6 +107,7 @@ class LocalMemberships(public.Memberships):
 
     def __init__(self, host: Host) -> None:
         self._host = host
+        self._answering = Answering(host, public.Memberships)
 
     async def ensure(
         self,
@@ -126,23 +119,19 @@ class LocalMemberships(public.Memberships):
         requested_by: UUID,
         key: str,
     ) -> public.Belonging:
-        scope = await _scope(self._host, organization_id, Actor(ActorKind.USER, requested_by))
-        scope.user_id = requested_by
-        work = Work(self._host, "identity", scope, _origin("identity.memberships.ensure"))
-        work.held_as = HeldAs.SERVICE
-        # The route of the domain that asks has demanded the proof (IDN-15).
-        work.proven_at = self._host.now()
+        now = self._host.now()
         taken = uuid5(_ENSURED, f"{organization_id}#{key}")
-        work.first = take("identity", "memberships.ensure", taken, self._host.now())
         try:
-            made = await belonging.ensure(work, email=email, user_id=user_id, role_codes=role_codes)
-            await work.finish()
-            return made
+            async with self._answering.working(organization_id, requested_by=requested_by) as work:
+                work.first = take("identity", "memberships.ensure", taken, now)
+                # The route of the domain that asks has demanded the proof (IDN-15).
+                work.proven_at = now
+                return await belonging.ensure(
+                    work, email=email, user_id=user_id, role_codes=role_codes
+                )
         except AlreadyTaken:
-            async with work.aside() as read:
+            async with self._answering.reading(organization_id) as read:
                 return await belonging.ensured(read, email=email, user_id=user_id)
-        finally:
-            await work.close()
 
 
 class LocalPeople(public.People):
@@ -153,18 +142,3 @@ class LocalPeople(public.People):
 
     async def describe(self, *, user_ids: list[UUID]) -> list[public.PersonCard]:
         return await memberships.describe_people(self._host, user_ids)
-
-
-async def _scope(host: Host, organization_id: UUID, actor: Actor) -> Scope:
-    ahead = await clock_offset(host, "identity", organization_id)
-    return Scope(actor=actor, organization_id=organization_id, clock_offset=ahead)
-
-
-def _origin(action: str) -> Origin:
-    context = calling.get()
-    return Origin(
-        action=action,
-        request_id=context.request_id,
-        correlation_id=context.request_id,
-        traceparent=context.traceparent or None,
-    )

@@ -1,10 +1,8 @@
 """Organization's ports, answered in this process."""
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from datetime import date, datetime, timedelta
 from typing import Literal
-from uuid import UUID, uuid5
+from uuid import UUID
 
 from pydantic import JsonValue
 
@@ -13,57 +11,18 @@ from thenga.domains.organization.services import facts, offers, organizations
 from thenga.domains.organization.services.facts import Check, Proposal
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Outcome
-from thenga.kernel.actors import Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin, Reader
-from thenga.kernel.db.sandbox import clock_offset
-from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, ValidationFailed
 from thenga.kernel.host import Host
-from thenga.kernel.ports.remote import calling
+from thenga.kernel.ports.local import Answering
 
-_SERVICES = UUID("019a0000-0000-7000-8000-00000005e121")
 _MOST_REFS, _MOST_CARDS = 200, 100
-
-
-class _Opening:
-    """Opens units of work for a domain that asks; it acts as a service, never as a person."""
-
-    def __init__(self, host: Host) -> None:
-        self._host = host
-
-    @asynccontextmanager
-    async def reading(self, organization_id: UUID | None) -> AsyncIterator[Reader]:
-        reader = Reader(self._host, "organization", await self._scope(organization_id), _origin())
-        try:
-            yield reader
-        finally:
-            await reader.close()
-
-    @asynccontextmanager
-    async def working(self, organization_id: UUID) -> AsyncIterator[Work]:
-        work = Work(self._host, "organization", await self._scope(organization_id), _origin())
-        try:
-            yield work
-            await work.finish()
-        finally:
-            await work.close()
-
-    async def _scope(self, organization_id: UUID | None) -> Scope:
-        actor = Actor(kind=ActorKind.SERVICE, id=uuid5(_SERVICES, calling.get().actor))
-        offset = await clock_offset(self._host, "organization", organization_id)
-        return Scope(actor=actor, organization_id=organization_id, clock_offset=offset)
-
-
-def _origin() -> Origin:
-    request_id = calling.get().request_id or "port"
-    return Origin(action="port", request_id=request_id, correlation_id=request_id)
 
 
 class LocalProfiles(public.Profiles):
     """Facts, citations and cards."""
 
     def __init__(self, host: Host) -> None:
-        self._opening = _Opening(host)
+        self._answering = Answering(host, public.Profiles)
 
     async def describe(
         self,
@@ -74,13 +33,13 @@ class LocalProfiles(public.Profiles):
         record_types: list[str] | None = None,
         on: date | None = None,
     ) -> public.ProfileView:
-        async with self._opening.reading(organization_id) as read:
+        async with self._answering.reading(organization_id) as read:
             return await organizations.describe_profiles(
                 read, purpose=purpose, fact_keys=fact_keys, on=on
             )
 
     async def mode(self, *, organization_id: UUID) -> Literal["live", "sandbox"]:
-        async with self._opening.reading(organization_id) as read:
+        async with self._answering.reading(organization_id) as read:
             return await organizations.organization_mode(read)
 
     async def resolve(self, *, refs: list[public.Ref]) -> list[public.Resolved]:
@@ -94,14 +53,14 @@ class LocalProfiles(public.Profiles):
             else:
                 by_company.setdefault(named[0], []).append(place)
         for company, places in by_company.items():
-            async with self._opening.reading(UUID(company)) as read:
+            async with self._answering.reading(UUID(company)) as read:
                 answers = await organizations.resolve_facts(read, [refs[place] for place in places])
             found |= dict(zip(places, answers, strict=True))
         return [found[place] for place in range(len(refs))]
 
     async def cards(self, *, organization_ids: list[UUID]) -> list[public.Card]:
         _bounded("/organization_ids", len(organization_ids), _MOST_CARDS)
-        async with self._opening.reading(None) as read:
+        async with self._answering.reading(None) as read:
             rows = await facts.cards_of(read, organization_ids)
             return [facts.shown_card(row, read.now) for row in rows]
 
@@ -110,10 +69,10 @@ class LocalPreferences(public.Preferences):
     """What the company wants to bid on."""
 
     def __init__(self, host: Host) -> None:
-        self._opening = _Opening(host)
+        self._answering = Answering(host, public.Preferences)
 
     async def current(self, *, organization_id: UUID) -> public.CurrentPreferences:
-        async with self._opening.reading(organization_id) as read:
+        async with self._answering.reading(organization_id) as read:
             held = await offers.current_preferences(read)
         document = public.PreferenceSet.model_validate(held.document)
         return public.CurrentPreferences(preferences_version=held.version, document=document)
@@ -123,7 +82,7 @@ class LocalSuggestions(public.Suggestions):
     """Suggestions of machines."""
 
     def __init__(self, host: Host) -> None:
-        self._opening = _Opening(host)
+        self._answering = Answering(host, public.Suggestions)
 
     async def propose(
         self,
@@ -150,7 +109,7 @@ class LocalSuggestions(public.Suggestions):
             guardrail_outcome=guardrail_outcome,
             key=key,
         )
-        async with self._opening.working(organization_id) as work:
+        async with self._answering.working(organization_id) as work:
             made, created = await facts.propose_suggestions(work, proposal)
         return public.Suggested(suggestion_id=made.id, status=made.status, created=created)
 
@@ -159,7 +118,7 @@ class LocalVerifications(public.Verifications):
     """Checks that other domains made."""
 
     def __init__(self, host: Host) -> None:
-        self._opening = _Opening(host)
+        self._answering = Answering(host, public.Verifications)
 
     async def record(
         self,
@@ -184,7 +143,7 @@ class LocalVerifications(public.Verifications):
             note=note,
             key=key,
         )
-        async with self._opening.working(organization_id) as work:
+        async with self._answering.working(organization_id) as work:
             picture, made = await facts.verify(work, fact_key, check)
             status = picture.verification(work.now)
         assert picture.fact is not None  # noqa: S101  # without a value it would be refused
@@ -212,9 +171,9 @@ class LocalClocks(public.Clocks):
     """The clocks of sandboxes."""
 
     def __init__(self, host: Host) -> None:
-        self._opening = _Opening(host)
+        self._answering = Answering(host, public.Clocks)
 
     async def move(self, *, organization_id: UUID, ahead_seconds: int) -> int:
-        async with self._opening.working(organization_id) as work:
+        async with self._answering.working(organization_id) as work:
             moved = await organizations.move_clock_to(work, ahead=timedelta(seconds=ahead_seconds))
             return int(moved.clock_ahead.total_seconds())
