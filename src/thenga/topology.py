@@ -6,6 +6,7 @@ from importlib import import_module
 import httpx2
 
 from thenga.kernel.host import Host
+from thenga.kernel.jobs.timetable import timetable_of
 from thenga.kernel.manifest import Domain
 from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import remote
@@ -41,6 +42,7 @@ def bind(host: Host, domains: Sequence[Domain], *, gate: type[Port]) -> None:
         domain.bind(host)
     needed = {port for domain in domains for port in domain.needs} | {gate}
     hoped_for = {port for domain in domains for port in domain.may_need}
+    hoped_for |= {timetable_of(name) for name in DOMAINS}
     client = httpx2.AsyncClient(trust_env=False)  # no proxy may take a call between ourselves
     host.closing.append(client.aclose)
     for port in sorted(needed | hoped_for, key=lambda p: p.port_name):

@@ -25,7 +25,9 @@ ASKED: list[type[Port]] = [billing.Usage, identity.Memberships, organization.Sug
 
 
 @pytest.mark.parametrize("port", ASKED, ids=lambda port: port.port_name)
-async def test_who_asks_by_a_port_reads_and_writes_as_a_service(host: Host, port: type[Port]):
+async def test_who_asks_by_a_port_reads_and_writes_as_a_service(
+    host: Host, port: type[Port]
+) -> None:
     token = calling.set(CallContext("bid", "request 7", "trace 7"))
     answering, somewhere = Answering(host, port), uuid4()
     try:
@@ -42,7 +44,9 @@ async def test_who_asks_by_a_port_reads_and_writes_as_a_service(host: Host, port
     assert told == {(port.port_name, "request 7", "trace 7")}
 
 
-async def test_a_request_that_is_carried_on_is_written_as_the_person_who_made_it(host: Host):
+async def test_a_request_that_is_carried_on_is_written_as_the_person_who_made_it(
+    host: Host,
+) -> None:
     person = uuid4()
     async with Answering(host, identity.Memberships).working(uuid4(), requested_by=person) as work:
         seen = (work.held_as, work.actor.kind, work.actor.id, work.user_id)
@@ -61,7 +65,7 @@ async def _hours_ahead(host: Host, organization_id: UUID) -> list[int]:
 
 async def test_a_port_answers_in_the_time_of_the_sandbox_it_is_asked_about(
     host: Host, monkeypatch: pytest.MonkeyPatch
-):
+) -> None:
     somewhere, elsewhere = uuid4(), uuid4()
     async with host.engines.connection("billing", "billing_system") as connection:
         await connection.execute(
@@ -88,7 +92,7 @@ def opened_by_hand(text: str) -> set[str]:
     return named & {"Reader", "Work", "Scope", "Actor"}
 
 
-def test_no_domain_opens_the_units_of_work_of_its_ports_itself():
+def test_no_domain_opens_the_units_of_work_of_its_ports_itself() -> None:
     assert len(PROVIDERS) >= 3
     assert {path.parent.name: opened_by_hand(path.read_text()) for path in PROVIDERS} == {
         path.parent.name: set() for path in PROVIDERS

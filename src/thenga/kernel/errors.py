@@ -196,6 +196,12 @@ class InvalidTransition(Problem):
     code, status, title = "invalid-transition", 409, "Not possible in the present state"
 
 
+class NotASandbox(Problem):
+    """Only a sandbox has a clock of its own. Create one with `mode: sandbox` and move its clock."""
+
+    code, status, title = "not-a-sandbox", 409, "This organization is not a sandbox"
+
+
 class IdempotencyInProgress(Problem):
     """The first call with this `Idempotency-Key` is still running. Ask again in a moment."""
 

@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
 from thenga.kernel.events.event import Event
+from thenga.kernel.jobs.timetable import local_timetable, timetable_of
 from thenga.kernel.lifecycle import Lifecycle
 from thenga.kernel.ports.port import Port
 
@@ -105,8 +107,16 @@ class Domain:
     def migrations(self) -> Path:
         return self.home / "migrations"
 
+    @property
+    def answers(self) -> "dict[type[Port], Any]":
+        """The ports that it provides, and its timetable where time moves rows of it."""
+        if self.jobs is None or not self.jobs.moved:
+            return self.provides
+        dates = partial(local_timetable, jobs=self.jobs)
+        return {**self.provides, timetable_of(self.name): dates}
+
     def bind(self, host: "Host") -> None:
         """Answer this domain's ports in this process, and let it tell its events."""
         host.told[self.name] = frozenset(event.type for event in self.events)
-        for port, maker in self.provides.items():
+        for port, maker in self.answers.items():
             host.bindings.bind(port, maker(host))

@@ -2,12 +2,14 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+from dateutil.relativedelta import relativedelta
+from fastapi import FastAPI
 
 from tests.factories import billing
 from tests.factories import identity as people
@@ -30,7 +32,9 @@ from thenga.domains.identity.public import Decisions
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.events.meshside import MeshSide
 from thenga.kernel.host import Host, make_host
+from thenga.kernel.jobs import timetable
 from thenga.kernel.jobs.runner import JobSide, Pace
+from thenga.kernel.jobs.timetable import Step, Timetable
 from thenga.kernel.money import Money
 from thenga.kernel.settings import Settings
 
@@ -150,13 +154,15 @@ async def test_only_a_sandbox_has_a_clock_and_it_goes_forward_only(
 
     now, day = host.now(), timedelta(days=1)
 
-    assert await advance(live, now + day) == (409, "billing-not-sandbox")
+    assert await advance(live, now + day) == (409, "not-a-sandbox")
     assert await advance(sandbox, now - day) == (422, "billing-clock-backwards")
     assert await advance(sandbox, now + 3000 * day) == (422, "rule-violated")
 
 
 @pytest.mark.rule("BIL-50")
-async def test_a_jump_stops_where_something_due_is_never_done(host: Host, seeded: None):
+async def test_a_jump_stops_where_something_due_is_never_done(
+    app: FastAPI, host: Host, seeded: None
+):
     organization_id = uuid4()
     await billing.account(host, organization_id, book=Book.SANDBOX)
     await bought(host, organization_id)
@@ -171,8 +177,8 @@ async def test_a_jump_stops_where_something_due_is_never_done(host: Host, seeded
     turns, waits = 0, []
     while clock.status is ClockStatus.ADVANCING:
         work = billing.working(host, organization_id)
-        found = await sandbox_clock.look(work, clock.id)
-        await sandbox_clock.go_on(work, clock.id, found)
+        step = await sandbox_clock.next_step(app.state.shared.host, clock)
+        await sandbox_clock.go_on(work, clock.id, step)
         clock = await work.get(tables.TestClock, clock.id)
         waits += [job.after - work.now for job in work._jobs if job.after is not None]
         turns += 1
@@ -180,19 +186,97 @@ async def test_a_jump_stops_where_something_due_is_never_done(host: Host, seeded
         await work.finish()
 
     print(f"turns={turns} waited_s={sum(waits, timedelta()).total_seconds():.0f} {clock.status}")
-    assert [row.__name__ for row, _ in found.due] == ["Subscription"]
+    assert step == Step()
     assert (clock.status, clock.steps) == (ClockStatus.STOPPED, 0)
     assert turns < 200
     assert timedelta(minutes=1) < sum(waits, timedelta()) < timedelta(minutes=5)
 
 
+async def jumped(api: httpx2.AsyncClient, headers: dict[str, str], to: datetime) -> dict[str, Any]:
+    """The clock after a jump to an instant."""
+    body = {"to": to.isoformat()}
+    asked = await api.post("/billing/test-clock/advance", json=body, headers=headers)
+    assert asked.status_code == 202, asked.text
+    shown: dict[str, Any] = {}
+
+    async def arrived() -> bool:
+        shown.update((await api.get("/billing/test-clock", headers=headers)).json())
+        assert shown["status"] != "stopped", shown
+        await asyncio.sleep(0.2)
+        return bool(shown["status"] == "ready")
+
+    await clocks.until(arrived, seconds=300)
+    return shown
+
+
+async def dates_of_three_domains(
+    api: httpx2.AsyncClient, host: Host
+) -> tuple[dict[str, date], dict[str, date]]:
+    """What a jump of 40 days does in each domain: the day it falls on, and the day it was done."""
+    organization_id, headers = await founded(api, host, "sandbox")
+    await bought(host, organization_id)
+    today = local_day(host.now())
+    # Told 60 days before its end, so on the twentieth day of the jump.
+    paper = {"kind": "calibration", "expiresOn": str(today + timedelta(days=80))}
+    machine = {"name": "Digger", "quantity": 1, "expiries": [paper]}
+    path = f"/organizations/{organization_id}/equipment"
+    assert (await api.post(path, json=machine, headers=headers)).status_code == 201
+    valid = timedelta(days=10)
+    await people.member(host, organization_id, role="viewer", valid_for=valid)
+
+    await jumped(api, headers, host.now() + timedelta(days=40))
+    done: dict[str, date] = {}
+    for envelope in await clocks._envelopes(host, organization_id):
+        kind, data = envelope["type"], envelope["data"]
+        if (
+            kind == "organization.ExpiryApproaching.v1"
+            or (kind == "identity.RoleAssignmentChanged.v1" and data["status"] == "expired")
+            or (kind == "billing.SubscriptionChanged.v1" and data["change"] == "renewed")
+        ):
+            done[kind.split(".")[0]] = local_day(datetime.fromisoformat(envelope["time"]))
+    due = {
+        "identity": today + timedelta(days=10),
+        "organization": today + timedelta(days=20),
+        "billing": today + relativedelta(months=1),
+    }
+    return due, done
+
+
+@pytest.mark.rule("BIL-50")
+async def test_a_jump_stops_at_the_dates_of_every_domain(
+    api: httpx2.AsyncClient, host: Host, worker: None
+):
+    due, done = await dates_of_three_domains(api, host)
+
+    print("jump_days=40 " + " ".join(f"{name}={day}" for name, day in sorted(done.items())))
+    assert done == due
+
+
+async def test_a_planted_jump_that_knows_the_dates_of_billing_only_is_found(
+    api: httpx2.AsyncClient, host: Host, worker: None, monkeypatch: pytest.MonkeyPatch
+):
+    every = timetable.next_step
+
+    async def of_billing(timetables: list[Timetable], *args: Any, **named: Any) -> Step:
+        return await every(timetables[:1], *args, **named)  # by name, Billing's is the first
+
+    plant(monkeypatch, timetable, "next_step", of_billing)
+    due, done = await dates_of_three_domains(api, host)
+
+    assert done["billing"] == due["billing"]
+    assert done != due
+
+
 async def test_a_planted_jump_that_stops_nowhere_is_found(
     api: httpx2.AsyncClient, host: Host, worker: None, monkeypatch: pytest.MonkeyPatch
 ):
-    async def sees_nothing(*_: Any) -> list[datetime]:
-        return []
+    every = timetable.next_step
 
-    plant(monkeypatch, sandbox_clock, "_checks", sees_nothing)
+    async def sees_nothing(timetables: list[Timetable], *args: Any, **named: Any) -> Step:
+        step = await every(timetables, *args, **named)
+        return Step(move_to=named["target"]) if step.move_to else step
+
+    plant(monkeypatch, timetable, "next_step", sees_nothing)
     organization_id, headers = await founded(api, host, "sandbox")
     await bought(host, organization_id)
     to = host.now() + timedelta(days=70)

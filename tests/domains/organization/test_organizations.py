@@ -205,5 +205,5 @@ async def test_only_a_sandbox_has_a_clock_of_its_own(
         f"/organizations/{sandbox}/clock", json={"forwardDays": 400}, headers=founder.headers
     )
 
-    assert (refused.status_code, refused.json()["code"]) == (409, "organization-not-a-sandbox")
+    assert (refused.status_code, refused.json()["code"]) == (409, "not-a-sandbox")
     assert moved.json()["aheadSeconds"] == 400 * 86_400

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import asyncpg
@@ -35,6 +34,7 @@ from thenga.domains.billing.tables import (
     Refund,
     Reservation,
     Subscription,
+    TestClock,
     Trial,
 )
 from thenga.domains.notification.public import Recipient, Requests
@@ -360,14 +360,10 @@ async def pay_back_cancellation(run: Run, *, cancellation_id: UUID) -> None:
 async def advance_clock(run: Run, *, clock_id: UUID, turn: int) -> None:
     """One stop of a jump: do what is due, or move the clock to where something will be."""
     async with run.reading() as read:
-        found = await accounts.look(read, clock_id)
-        clocks, organization_id = read.port(Clocks), read.organization_id
-    if found.move_to is not None:
-        ahead = accounts.ahead_seconds(found.move_to, run.host.now())
-        await clocks.move(organization_id=organization_id, ahead_seconds=ahead)
+        clock, clocks = await read.get(TestClock, clock_id), read.port(Clocks)
+    step = await accounts.next_step(run.host, clock)
+    if step.move_to is not None:
+        ahead = accounts.ahead_seconds(step.move_to, run.host.now())
+        await clocks.move(organization_id=clock.organization_id, ahead_seconds=ahead)
     async with run.working() as work:
-        for row, row_id in found.due:
-            job, name = jobs.moved[row]
-            named: dict[str, Any] = {name: row_id}
-            work.enqueue(job, **named)
-        await accounts.go_on(work, clock_id, found)
+        await accounts.go_on(work, clock_id, step)

@@ -27,7 +27,7 @@ def event_schemas(domains: Sequence[Domain]) -> Json:
 
 def port_schemas(domains: Sequence[Domain]) -> Json:
     """Each method of each port, by its full name, with its arguments and its answer."""
-    ports = {port.port_name: port for domain in domains for port in domain.provides}
+    ports = {port.port_name: port for domain in domains for port in domain.answers}
     return {
         f"{name}.{method}": shape
         for name, port in sorted(ports.items())

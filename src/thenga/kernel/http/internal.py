@@ -26,7 +26,7 @@ def make_internal(host: Host, limits: Limits, domains: Sequence[Domain]) -> ASGI
     settings = host.settings
     bounds = Bounds(process=settings.in_flight, tenant=settings.in_flight_tenant)
     secret = bytes.fromhex(settings.internal_secret.get_secret_value())
-    served = [port for domain in domains for port in domain.provides]
+    served = [port for domain in domains for port in domain.answers]
     once = Once(limits.remember)
     ports = serve.routes(host.bindings, served, secret, now=host.now, once=once)
     app = Starlette(routes=[*ports, Route("/metrics", _metrics)])

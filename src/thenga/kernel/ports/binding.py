@@ -49,6 +49,11 @@ class Bindings:
             raise LookupError(f"nothing is bound to port {port_class.port_name}") from None
         return implementation
 
+    def every(self, shape: type[T]) -> list[T]:
+        """All that was bound and has this shape, by the names of their ports."""
+        named = sorted(self._bound.items(), key=lambda one: one[0].port_name)
+        return [implementation for _, implementation in named if isinstance(implementation, shape)]
+
     def require(self, needed: Iterable[type[Port]]) -> None:
         """Fails the start, naming all that is missing at once."""
         missing = sorted({one.port_name for one in needed if one not in self._bound})

@@ -8,11 +8,11 @@ from pydantic import AwareDatetime, Field
 
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import accounts
-from thenga.domains.billing.services.accounts import ClockBackwards, NotASandbox
+from thenga.domains.billing.services.accounts import ClockBackwards
 from thenga.domains.billing.tables import TestClock
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import RuleViolated
+from thenga.kernel.errors import NotASandbox, RuleViolated
 from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes

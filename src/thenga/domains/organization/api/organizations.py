@@ -13,7 +13,6 @@ from thenga.domains.organization.api.profile_bodies import ChangeProfile, NewPro
 from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import facts, organizations
 from thenga.domains.organization.services.facts import Ownership, Picture, Values
-from thenga.domains.organization.services.organizations import NotASandbox
 from thenga.domains.organization.services.reference_data import (
     FACTS,
     IdentifierInconsistent,
@@ -31,6 +30,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
     Duplicate,
     Erased,
+    NotASandbox,
     PreconditionRequired,
     RuleViolated,
     StepUpRequired,

@@ -19,19 +19,17 @@ from thenga.domains.billing.services.accounts.ledger_checks import (
 from thenga.domains.billing.services.accounts.parking import Timed, park, park_broken, unpark
 from thenga.domains.billing.services.accounts.sandbox_clock import (
     ClockBackwards,
-    NotASandbox,
     advance,
     advance_clock,
     ahead_seconds,
     current,
     go_on,
-    look,
+    next_step,
 )
 
 __all__ = [
     "AccountSummary",
     "ClockBackwards",
-    "NotASandbox",
     "Timed",
     "advance",
     "advance_clock",
@@ -45,7 +43,7 @@ __all__ = [
     "is_sandbox",
     "list_accounts",
     "list_checks",
-    "look",
+    "next_step",
     "open_account",
     "park",
     "park_broken",

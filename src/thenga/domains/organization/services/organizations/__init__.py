@@ -1,7 +1,6 @@
 """Organizations: creating an organization, its profile and its sandbox clock."""
 
 from thenga.domains.organization.services.organizations.organizations import (
-    NotASandbox,
     change_profile,
     create_organization,
     get_organization,
@@ -17,7 +16,6 @@ from thenga.domains.organization.services.organizations.profiles import (
 )
 
 __all__ = [
-    "NotASandbox",
     "change_profile",
     "create_organization",
     "describe_profiles",

@@ -21,8 +21,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
     Duplicate,
     Erased,
+    NotASandbox,
     PreconditionRequired,
-    Problem,
     RuleViolated,
 )
 from thenga.kernel.ids import new_id
@@ -30,12 +30,6 @@ from thenga.kernel.ids import new_id
 _FURTHEST = timedelta(days=36_525)  # instants end with the year 9999, and days of ours with 2200
 # Groups of facts that need a permission of their own.
 _GUARDED = {"bank": Permission.BANK_UPDATE, "ownership": Permission.OWNERSHIP_UPDATE}
-
-
-class NotASandbox(Problem):
-    """Only a sandbox organization has a clock of its own. Found one with `mode: sandbox`."""
-
-    code, status, title = "organization-not-a-sandbox", 409, "This organization is not a sandbox"
 
 
 async def create_organization(
