@@ -20,13 +20,14 @@ from types import UnionType
 from typing import Annotated, Literal, Union, get_args, get_origin
 
 from email_validator import EmailNotValidError, validate_email
-from pydantic import BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic import AfterValidator, BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.fields import FieldInfo
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import TypeAliasType
 
 from thenga.kernel.money import CURRENCY_PATTERN
+from thenga.kernel.phones import e164
 
 # Patterns are read by ECMAScript, Python and Rust alike: only \uXXXX escapes, no \s and no \d,
 # which mean different characters in each.
@@ -290,6 +291,8 @@ _ZONES = resources.files("tzdata").joinpath("zones").read_text(encoding="ascii")
 Name = Annotated[str, text(1, 200)]
 Note = Annotated[str, lines(1, 4000)]
 Email = Annotated[str, Address()]
+# What cannot be a number is refused by a rule, so operations that take one list `RuleViolated`.
+PhoneNumber = Annotated[str, text(4, 30), AfterValidator(e164)]
 CurrencyCode = Annotated[str, matching(CURRENCY_PATTERN, 3)]
 # Named, so that the API document lists the zones once.
 TimeZoneName = TypeAliasType("TimeZoneName", Annotated[str, Zone()])

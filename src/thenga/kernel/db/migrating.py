@@ -387,9 +387,8 @@ def _make_jobs(domain: str) -> None:
         f"CREATE POLICY canceller ON {jobs} FOR UPDATE TO {domain} "
         f"USING (status IN ('todo', 'doing')) WITH CHECK (status = 'cancelled')"
     )
-    op.execute(
-        f"GRANT SELECT (id, status, queueing_lock, lock, attempts, worker_id) ON {jobs} TO {domain}"
-    )
+    seen = "id, status, queueing_lock, lock, attempts, worker_id, scheduled_at"
+    op.execute(f"GRANT SELECT ({seen}) ON {jobs} TO {domain}")
     op.execute(f"GRANT UPDATE (status) ON {jobs} TO {domain}")
     # Fetching asks of each waiting job whether another one has its lock; Procrastinate's index for
     # that begins with the identifier, so that all of it is read each time.

@@ -11,16 +11,15 @@ from thenga.domains.identity.api.auth import LOCALES, LinkSent, NewPassword
 from thenga.domains.identity.api.sessions import SessionView
 from thenga.domains.identity.lifecycles import UserLifecycle
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import accounts, auth, phones, users
+from thenga.domains.identity.services import accounts, auth, users
 from thenga.domains.identity.services.auth import PasswordWeak
-from thenga.domains.identity.services.phones import PhoneUnknown
 from thenga.domains.identity.services.users import Account, SamePerson
 from thenga.domains.identity.tables import AccountCard, Membership, UserStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Duplicate, Erased, InvalidTransition, NotFound
-from thenga.kernel.fields import Email, TimeZoneName, matching, text
+from thenga.kernel.errors import Duplicate, Erased, InvalidTransition, NotFound, RuleViolated
+from thenga.kernel.fields import Email, PhoneNumber, TimeZoneName, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -33,7 +32,6 @@ router = make_router("Identity / User")
 UserId = Annotated[UUID, Path(alias="userId")]
 DisplayName = Annotated[str, text(1, 120)]
 Reason = Annotated[str, text(1, 500)]
-Phone = Annotated[str, matching(r"^\+[1-9][0-9]{6,14}$", 16)]
 
 
 class CreateUser(Body):
@@ -50,7 +48,11 @@ class ChangeUser(Body):
 
     display_name: DisplayName = "unchanged"
     phone: Annotated[
-        Phone | None, Field(description="With the country in front.", examples=["+27821234567"])
+        PhoneNumber | None,
+        Field(
+            description="Kept in international form; +27 may be left out.",
+            examples=["082 123 4567", "+27821234567"],
+        ),
     ] = None
     locale: LOCALES = "en-ZA"
     time_zone: TimeZoneName = "Africa/Johannesburg"
@@ -238,15 +240,12 @@ async def get_user(
     return AccountView.of(found, read.now)
 
 
-@router.patch("/identity/users/{userId}", responses=problems(PhoneUnknown))
+@router.patch("/identity/users/{userId}", responses=problems(RuleViolated))
 async def change_user(
     user_id: UserId, body: ChangeUser, work: Annotated[Work, writes(Permission.USER_UPDATE)]
 ) -> AccountView:
     """Change your name, phone, language or time zone. Colleagues see the new name at once."""
-    changes = body.changes()
-    if changes.get("phone") is not None:
-        changes["phone"] = phones.settled(changes["phone"])
-    return AccountView.of(await users.change(work, user_id, changes), work.now)
+    return AccountView.of(await users.change(work, user_id, body.changes()), work.now)
 
 
 @router.post("/identity/users/{userId}/disable", responses=problems(SamePerson, InvalidTransition))

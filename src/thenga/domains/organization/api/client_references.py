@@ -26,7 +26,7 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition, RuleViolated
-from thenga.kernel.fields import Email, lines, matching, text
+from thenga.kernel.fields import Email, PhoneNumber, lines, matching, text
 from thenga.kernel.http.bodies import Body, PageOf
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -38,7 +38,6 @@ router = make_router("Organization / Client references")
 
 ClientReferenceId = Annotated[UUID, Path(alias="clientReferenceId")]
 Name = Annotated[str, text(1, 120)]
-Phone = Annotated[str, text(4, 30)]
 Message = Annotated[str, lines(1, 1000)]
 Question = Annotated[str, matching("^[a-z][a-z_]{1,39}$", 40)]
 Questions = Annotated[
@@ -56,7 +55,7 @@ class AddClientReference(Body):
     contact_email: Annotated[
         Email, Field(description="Of the client, sealed; shown only masked, also to you.")
     ]
-    contact_phone: Phone | None = None
+    contact_phone: PhoneNumber | None = None
     contact_position: Name | None = None
     questions: Questions = []
     message: Message | None = None
@@ -67,7 +66,7 @@ class ChangeClientReference(Body):
 
     contact_name: Name = "unchanged"
     contact_email: Email = "unchanged@example.test"
-    contact_phone: Phone | None = None
+    contact_phone: PhoneNumber | None = None
     contact_position: Name | None = None
     questions: Questions = []
     message: Message | None = None

@@ -25,7 +25,7 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Erased, RuleViolated
-from thenga.kernel.fields import Day, Email, text
+from thenga.kernel.fields import Day, Email, PhoneNumber, text
 from thenga.kernel.http.bodies import Body, PageOf
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -37,7 +37,6 @@ router = make_router("Organization / Contacts")
 ContactId = Annotated[UUID, Path(alias="contactId")]
 PersonName = Annotated[str, text(1, 160)]
 Short = Annotated[str, text(1, 80)]
-Phone = Annotated[str, text(4, 30)]
 Kind = Literal[
     "general", "bids", "finance", "delivery", "emergency", "information_officer", "compliance"
 ]
@@ -54,7 +53,7 @@ class AddContact(Body):
     position: Short | None = None
     email: Annotated[Email | None, Field(description="This, or a phone number, or both.")] = None
     phone: Annotated[
-        Phone | None,
+        PhoneNumber | None,
         Field(description="Kept in international form; +27 may be left out."),
     ] = None
     preferred_channel: Channel | None = None
@@ -76,7 +75,7 @@ class ChangeContact(Body):
     name: PersonName = "unchanged"
     position: Short | None = None
     email: Email | None = None
-    phone: Phone | None = None
+    phone: PhoneNumber | None = None
     preferred_channel: Channel | None = None
     language: Language | None = None
     primary: bool = False

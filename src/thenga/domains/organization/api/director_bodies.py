@@ -9,12 +9,11 @@ from thenga.domains.organization.api.checked import VerificationBody
 from thenga.domains.organization.api.facts import CheckSource
 from thenga.domains.organization.api.records import Country
 from thenga.domains.organization.services import people
-from thenga.kernel.fields import Day, Email, Percent, lines, text
+from thenga.kernel.fields import Day, Email, Percent, PhoneNumber, lines, text
 from thenga.kernel.http.bodies import Body
 
 Names = Annotated[str, text(1, 100)]
 Short = Annotated[str, text(1, 80)]
-Phone = Annotated[str, text(4, 30)]
 IdNumber = Annotated[str, text(5, 40)]
 IdType = Literal["za_id", "passport", "other"]
 Role = Literal[
@@ -46,7 +45,7 @@ class AddDirector(Body):
         UUID | None, Field(description="The person's account, if they belong to the organization.")
     ] = None
     email: Email | None = None
-    phone: Phone | None = None
+    phone: PhoneNumber | None = None
 
 
 class ParticularsBody(Body):
@@ -96,7 +95,7 @@ class ChangeDirector(Body):
     appointed_on: Day | None = None
     user_id: UUID | None = None
     email: Email | None = None
-    phone: Phone | None = None
+    phone: PhoneNumber | None = None
     verification: Annotated[
         VerificationBody | None, Field(description="Asks for `organization:director:verify`.")
     ] = None

@@ -15,7 +15,7 @@ from sqlalchemy import ColumnElement, func, select
 from thenga.domains.identity import public as identity
 from thenga.domains.organization import public
 from thenga.domains.organization.lifecycles import ClientReferenceLifecycle
-from thenga.domains.organization.services import phones, records
+from thenga.domains.organization.services import records
 from thenga.domains.organization.services.records import Place, Subject
 from thenga.domains.organization.tables import (
     ClientReference,
@@ -222,10 +222,8 @@ async def _rounds(read: Reader, *conditions: ColumnElement[bool]) -> int:
 
 
 def _apart(fields: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What is said of a person, and the rest; a number is brought to one form."""
+    """What is said of a person, and the rest."""
     contact = {name: value for name, value in fields.items() if name in PERSONAL}
-    if contact.get("contact_phone") is not None:
-        contact["contact_phone"] = phones.e164(contact["contact_phone"])
     return contact, {name: value for name, value in fields.items() if name not in PERSONAL}
 
 

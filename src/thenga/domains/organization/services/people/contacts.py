@@ -6,7 +6,7 @@ from uuid import UUID
 from sqlalchemy import ColumnElement
 
 from thenga.domains.organization import public
-from thenga.domains.organization.services import facts, phones, records
+from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.people import primaries
 from thenga.domains.organization.tables import Contact
 from thenga.kernel.db.paging import Paged, Slice
@@ -109,8 +109,6 @@ def _check(contact: Contact) -> None:
             "A contact has an e-mail address, a telephone number, or both.",
             rule="contact-reachable",
         )
-    if contact.phone is not None:
-        contact.phone = phones.e164(contact.phone)
 
 
 async def _take_mark(work: Work, contact: Contact) -> None:

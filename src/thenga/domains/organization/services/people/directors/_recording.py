@@ -9,7 +9,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from thenga.domains.organization.permissions import Permission
-from thenga.domains.organization.services import evidence, facts, phones, records, reference_data
+from thenga.domains.organization.services import evidence, facts, records, reference_data
 from thenga.domains.organization.services.people import flags
 from thenga.domains.organization.services.people.directors import _checking
 from thenga.domains.organization.services.people.directors._telling import changed, held
@@ -121,8 +121,6 @@ def check(director: Director, today: date) -> None:
     records.in_order(director.appointed_on, director.resigned_on)
     if director.shareholding_percent is not None:
         director.shareholding_percent = director.shareholding_percent.quantize(_CENT)
-    if director.phone is not None:
-        director.phone = phones.e164(director.phone)
 
 
 async def shares_add_up(work: Work, director: Director) -> None:

@@ -1,4 +1,4 @@
-"""Telephone numbers in the one form in which they are stored and dialled from anywhere."""
+"""Phone numbers in the one form in which they are stored and dialled from anywhere."""
 
 import phonenumbers
 from phonenumbers import NumberParseException, PhoneNumberFormat
@@ -9,7 +9,10 @@ _HOME = "ZA"
 
 
 def e164(text: str) -> str:
-    """`082 123 4567` is the same as `+27821234567`: without `+` a number is South African."""
+    """`082 123 4567` is the same as `+27821234567`: without `+` a number is South African.
+
+    Which numbers can exist is no form that a schema could tell, so it is refused by a rule.
+    """
     try:
         number = phonenumbers.parse(text, _HOME)
     except NumberParseException:
@@ -20,4 +23,6 @@ def e164(text: str) -> str:
 
 
 def _unreadable() -> RuleViolated:
-    return RuleViolated("Write a telephone number like +27 82 123 4567.", rule="phone")
+    return RuleViolated(
+        "This is not a phone number. Write it like 082 123 4567 or +27 82 123 4567.", rule="phone"
+    )
