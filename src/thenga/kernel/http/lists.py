@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from typing import Annotated, Any, Literal
+from uuid import UUID
 
 from fastapi import Depends, Query, Request
 
@@ -16,6 +17,11 @@ Cursor = Annotated[
         pattern="^[A-Za-z0-9_-]+$",
         description="`nextCursor` of the page before.",
     ),
+]
+# The route goes on by `await on_behalf_of(read, organization_id)` of `kernel/db/acting.py`.
+OfOrganization = Annotated[
+    UUID | None,
+    Query(alias="organizationId", description="For operators: whose; for others their own."),
 ]
 _NOT_FILTERS = ("cursor", "limit")
 

@@ -4,14 +4,13 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Path
 from pydantic import Field
 
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import AccountLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import accounts, customer
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
@@ -21,6 +20,7 @@ from thenga.domains.billing.tables import (
     SubscriptionStatus,
 )
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -30,7 +30,7 @@ from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove, By
 from thenga.kernel.money import Money
@@ -38,10 +38,6 @@ from thenga.kernel.money import Money
 router = make_router("Billing / Account")
 
 AccountId = Annotated[UUID, Path(alias="accountId")]
-OfOrganization = Annotated[
-    UUID | None,
-    Query(alias="organizationId", description="For operators: whose; for others their own."),
-]
 Part = Annotated[str, text(1, 120)]
 VatNumber = Annotated[str, matching(customer.VAT_PATTERN, 13)]
 RegistrationNumber = Annotated[str, matching(customer.REGISTRATION_PATTERN, 15)]
@@ -267,7 +263,7 @@ async def list_billing_accounts(
     organization_id: OfOrganization = None,
 ) -> PageOf[AccountView]:
     """The account of the organization: a list of one, or of none before it is opened."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await accounts.list_accounts(read, page)
     shown = {one.id: await _view(read, one) for one in found.items}
     return PageOf[AccountView].of(found, lambda account: shown[account.id])

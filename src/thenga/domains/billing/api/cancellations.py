@@ -7,12 +7,10 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.api.subscriptions import SubscriptionId
 from thenga.domains.billing.lifecycles import CancellationLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import subscriptions
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.payments import PaymentInProgress
 from thenga.domains.billing.services.plan_changes import SubscriptionPaused
 from thenga.domains.billing.services.subscriptions import CancellationRequest, DisputeOpen
@@ -22,6 +20,7 @@ from thenga.domains.billing.tables import (
     CancellationStatus,
     Settlement,
 )
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -30,7 +29,7 @@ from thenga.kernel.fields import lines
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
@@ -144,7 +143,7 @@ async def list_cancellations(
     organization_id: OfOrganization = None,
 ) -> PageOf[CancellationView]:
     """The cancellations of the organization, undone ones as well."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await subscriptions.list_cancellations(
         read, page, status=status, reason_code=reason_code
     )

@@ -7,7 +7,6 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.api.documents import (
     PRINTED,
     Copy,
@@ -26,7 +25,6 @@ from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import CreditNoteLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import invoicing, printing
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.invoicing import (
     CreditExceeds,
     credit_note_lines,
@@ -40,6 +38,7 @@ from thenga.domains.billing.tables import (
     CreditReason,
     Edition,
 )
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -48,7 +47,7 @@ from thenga.kernel.fields import text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 from thenga.kernel.money import Money
@@ -151,7 +150,7 @@ async def list_credit_notes(
     issued_to: IssuedTo = None,
 ) -> PageOf[CreditNoteView]:
     """The credit notes of the organization, the newest first."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await invoicing.list_credit_notes(
         read,
         page,

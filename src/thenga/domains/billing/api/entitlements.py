@@ -9,16 +9,16 @@ from pydantic import Field
 
 from thenga.domains.billing import public
 from thenga.domains.billing.api.terms import Key
-from thenga.domains.billing.api.trials import OfOrganization
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import entitlements
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.entitlements import Listed, ListedEntitlement
 from thenga.domains.billing.tables import Access
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
+from thenga.kernel.http.lists import OfOrganization
 from thenga.kernel.money import Money
 
 router = make_router("Billing / Entitlement")
@@ -152,7 +152,7 @@ async def get_entitlements(
     organization_id: OfOrganization = None,
 ) -> EntitlementsView:
     """All that the organization holds: plan, add-ons, trial and goodwill together."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     return EntitlementsView.of(await entitlements.list_entitlements(read))
 
 
@@ -164,5 +164,5 @@ async def get_signal(
     organization_id: OfOrganization = None,
 ) -> SignalView:
     """Whether one use is paid for, and, if not, what would help and what it costs today."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     return SignalView.of(await entitlements.signal(read, feature, quantity))

@@ -8,12 +8,11 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.billing.api.terms import Key
-from thenga.domains.billing.api.trials import OfOrganization
 from thenga.domains.billing.lifecycles import GrantLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import entitlements
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import Grant, GrantStatus
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -22,7 +21,7 @@ from thenga.kernel.fields import Instant, text, whole
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 
@@ -88,7 +87,7 @@ async def list_grants(
     organization_id: OfOrganization = None,
 ) -> PageOf[GrantView]:
     """What an organization was given, running and over."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await entitlements.list_grants(read, page, entitlement=entitlement, status=status)
     return PageOf[GrantView].of(found, lambda grant: GrantView.of(grant, read.now))
 

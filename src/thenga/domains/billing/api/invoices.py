@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.api.documents import (
     PRINTED,
     Copy,
@@ -25,7 +24,6 @@ from thenga.domains.billing.api.documents import (
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import dunning, invoicing, payments, printing
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.invoicing import (
     InvoiceFilters,
     invoice_lines,
@@ -45,6 +43,7 @@ from thenga.domains.billing.tables import (
     Purpose,
 )
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -54,7 +53,7 @@ from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove, By
 from thenga.kernel.money import Money
@@ -207,7 +206,7 @@ async def list_invoices(
     overdue: Annotated[bool | None, Query(description="Whether its due date passed.")] = None,
 ) -> PageOf[InvoiceView]:
     """The invoices of the organization, drafts included, the newest first."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     filters = InvoiceFilters(
         status, collection_status, subscription_id, issued_from, issued_to, overdue
     )

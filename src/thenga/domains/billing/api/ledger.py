@@ -9,24 +9,20 @@ from pydantic import Field
 
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import accounts, ledger
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import Book, EntryKind, JournalEntry, JournalLine
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.fields import Day, matching
 from thenga.kernel.http.bodies import PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.money import Money
 
 router = make_router("Billing / Ledger")
 
-OfOrganization = Annotated[
-    UUID | None,
-    Query(alias="organizationId", description="For operators: whose; for others their own."),
-]
 LedgerAccount = Annotated[str, matching("^[a-z][a-z_]*(?:\\.[a-z][a-z0-9_]*)?$", 60)]
 
 
@@ -120,7 +116,7 @@ async def list_journal_entries(
     source: Annotated[UUID | None, Query(description="Made for this document or payment.")] = None,
 ) -> PageOf[EntryView]:
     """The bookings of the organization, each with both of its sides."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await ledger.list_entries(
         read, page, account=account, since=since, until=until, source_id=source
     )
@@ -137,7 +133,7 @@ async def get_trial_balance(
     ] = None,
 ) -> TrialBalanceView:
     """What each account of the organization comes to."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     day = until or local_day(read.now)
     balances = await ledger.trial_balance(read, until=day)
     return TrialBalanceView(

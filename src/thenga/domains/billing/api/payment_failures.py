@@ -7,11 +7,9 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import access, dunning
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.customer import AccountParked
 from thenga.domains.billing.services.payments import (
     PaymentInProgress,
@@ -28,6 +26,7 @@ from thenga.domains.billing.tables import (
     PaymentStatus,
     Subscription,
 )
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -36,7 +35,7 @@ from thenga.kernel.fields import Instant
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
@@ -160,7 +159,7 @@ async def list_payment_failures(
     ] = None,
 ) -> PageOf[FailureView]:
     """The payments that failed, and how their recovery stands."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await dunning.list_failures(
         read,
         page,

@@ -12,7 +12,6 @@ from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments, settlement
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.customer import AccountParked
 from thenga.domains.billing.services.payments import (
     PaymentChoice,
@@ -30,6 +29,7 @@ from thenga.domains.billing.tables import (
     StatementKind,
     StatementOutcome,
 )
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -38,7 +38,7 @@ from thenga.kernel.fields import Day, matching, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 from thenga.kernel.money import CURRENCY_PATTERN, Money
@@ -47,10 +47,6 @@ from thenga.kernel.wire import to_json
 router = make_router("Billing / Payment")
 
 PaymentId = Annotated[UUID, Path(alias="paymentId")]
-OfOrganization = Annotated[
-    UUID | None,
-    Query(alias="organizationId", description="For operators: whose; for others their own."),
-]
 _CURRENCY = re.compile(CURRENCY_PATTERN)
 Provider = Annotated[str, matching("^[a-z]{2,20}$", 20)]
 ReturnUrl = Annotated[str, matching("^https?://[!-~]{1,500}$", 510)]
@@ -260,7 +256,7 @@ async def list_payments(
     until: Annotated[Day | None, TO] = None,
 ) -> PageOf[PaymentView]:
     """Every attempt to collect money, with how it ended."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await payments.list_payments(
         read,
         page,

@@ -6,13 +6,11 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.billing.api.accounts import OfOrganization
 from thenga.domains.billing.api.payments import NEXT_ACTION, NextActionView
 from thenga.domains.billing.api.plans import Code
 from thenga.domains.billing.api.subscription_views import SubscriptionView, view
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import subscriptions
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
 from thenga.domains.billing.services.payments import (
@@ -33,6 +31,7 @@ from thenga.domains.billing.tables import (
     SubscriptionStatus,
 )
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -41,7 +40,7 @@ from thenga.kernel.fields import Day, matching
 from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.money import Money
@@ -144,7 +143,7 @@ async def list_subscriptions(
     organization_id: OfOrganization = None,
 ) -> PageOf[SubscriptionView]:
     """The subscriptions of the organization, those that are over as well."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await subscriptions.list_subscriptions(
         read, page, status=status, plan_code=plan_code, kind=kind
     )

@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Path
 from pydantic import Field
 
 from thenga.domains.billing.api.plans import Code
@@ -15,7 +15,6 @@ from thenga.domains.billing.api.terms import PriceView
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments, pricing, trials
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.customer import AccountParked, TaxDataMissing
 from thenga.domains.billing.services.payments import (
@@ -34,6 +33,7 @@ from thenga.domains.billing.tables import (
     TrialStatus,
 )
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -41,17 +41,13 @@ from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 
 router = make_router("Billing / Trial")
 
 TrialId = Annotated[UUID, Path(alias="trialId")]
-OfOrganization = Annotated[
-    UUID | None,
-    Query(alias="organizationId", description="For operators: whose; for others their own."),
-]
 
 
 class StartTrial(Body):
@@ -146,7 +142,7 @@ async def list_trials(
     organization_id: OfOrganization = None,
 ) -> PageOf[TrialView]:
     """The trial of the organization: a list of one, or of none before it has begun."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await trials.list_trials(read, page)
     shown = {one.id: await _view(read, one) for one in found.items}
     return PageOf[TrialView].of(found, lambda trial: shown[trial.id])

@@ -12,10 +12,8 @@ from typing_extensions import TypedDict  # the one that pydantic can read
 from thenga.domains.billing import public
 from thenga.domains.billing.api.entitlements import SubscriptionId
 from thenga.domains.billing.api.terms import Key
-from thenga.domains.billing.api.trials import OfOrganization
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import usage
-from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.services.usage import MeterUsage, UsageState, UsageSummary
 from thenga.domains.billing.tables import (
     MeterKind,
@@ -24,6 +22,7 @@ from thenga.domains.billing.tables import (
     ReservationStatus,
     UsageRecord,
 )
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -33,7 +32,7 @@ from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.limits import Rule
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.http.shared import Shared
 from thenga.kernel.money import Money
@@ -252,7 +251,7 @@ async def list_usage_records(
     organization_id: OfOrganization = None,
 ) -> PageOf[UsageRecordView]:
     """Every record as it was reported, for 13 months."""
-    await act_for(read, organization_id)
+    await on_behalf_of(read, organization_id)
     found = await usage.list_records(
         read,
         page,

@@ -27,6 +27,7 @@ from thenga.domains.identity.services.invitations import (
 )
 from thenga.domains.identity.services.roles import GrantAboveOwn
 from thenga.domains.identity.tables import Invitation, InvitationStatus
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -44,7 +45,7 @@ from thenga.kernel.fields import Email, lines, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import anyone, perhaps, reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 
@@ -185,12 +186,12 @@ async def invite(
 async def list_invitations(
     read: Annotated[Reader, reads(Permission.INVITATION_READ)],
     page: Annotated[Paged, paged("createdAt")],
-    organization_id: Annotated[UUID | None, Query(alias="organizationId")] = None,
+    organization_id: OfOrganization = None,
     status: Annotated[InvitationStatus | None, Query()] = None,
     email: Annotated[Email | None, Query()] = None,
 ) -> PageOf[InvitationView]:
     """The invitations of the organization, ended ones too."""
-    must_agree(organization_id, read.organization_id)
+    await on_behalf_of(read, organization_id)
     found = await invitations.list_all(read, page, status=status, email=email)
     now = read.now
     return PageOf[InvitationView].of(found, lambda one: InvitationView.of(one, now))

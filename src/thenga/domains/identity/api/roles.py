@@ -13,13 +13,13 @@ from thenga.domains.identity.api.shapes import (
     Reason,
     RoleCode,
     StatusReason,
-    must_agree,
 )
 from thenga.domains.identity.lifecycles import RoleLifecycle
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import roles
 from thenga.domains.identity.services.roles import GrantAboveOwn, RoleBuiltIn, RoleInUse
 from thenga.domains.identity.tables import RoleStatus
+from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -28,7 +28,7 @@ from thenga.kernel.fields import lines, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import paged
+from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.lifecycle import AllowedMove
 
@@ -119,14 +119,14 @@ def _of_built_in(code: str, title: str) -> dict[str, object]:
 async def list_roles(
     read: Annotated[Reader, reads(Permission.ROLE_READ)],
     page: Annotated[Paged, paged("code")],
-    organization_id: Annotated[UUID | None, Query(alias="organizationId")] = None,
+    organization_id: OfOrganization = None,
     kind: Annotated[Literal["built_in", "custom"] | None, Query()] = None,
     audience: Annotated[Literal["tenant", "platform"] | None, Query()] = None,
     status: Annotated[RoleStatus | None, Query()] = None,
 ) -> PageOf[RoleView]:
     """Built-in roles and, acting for an organization, its own; in the order of their codes."""
     if organization_id is not None:
-        must_agree(organization_id, read.organization_id if read.has_organization else UUID(int=0))
+        await on_behalf_of(read, organization_id)
     items, after = await roles.list_roles(read, page, kind=kind, audience=audience, status=status)
     now = read.now
     return PageOf[RoleView](items=[RoleView.of(one, now) for one in items], next_cursor=after)

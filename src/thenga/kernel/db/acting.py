@@ -8,7 +8,7 @@ from thenga.kernel.errors import NotFound
 from thenga.kernel.gate import HeldAs
 
 
-async def act_for(read: Reader, organization_id: UUID | None) -> None:
+async def on_behalf_of(read: Reader, organization_id: UUID | None) -> None:
     """Go on for the organization asked for, by its own clock; another's is not there."""
     if read.held_as != HeldAs.PLATFORM:
         if organization_id not in (None, read.organization_id):
