@@ -14,7 +14,7 @@ from tests.factories import identity as people
 from tests.settling import Settle
 from thenga import topology
 from thenga.domains.billing.services.accounts import accounts
-from thenga.domains.billing.services.accounts.accounts import merge_patch
+from thenga.domains.billing.services.accounts.accounts import merged_document
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Account, AccountStatus, Book
 from thenga.kernel.host import Host
@@ -388,7 +388,7 @@ async def test_who_has_left_and_owes_is_delinquent(
 def test_a_merge_patch_follows_its_standard():
     known = {"a": 1, "b": {"c": 2, "d": 3}}
 
-    assert merge_patch(known, {"a": None, "b": {"c": 4}, "e": {"f": None, "g": 5}}) == {
+    assert merged_document(known, {"a": None, "b": {"c": 4}, "e": {"f": None, "g": 5}}) == {
         "b": {"c": 4, "d": 3},
         "e": {"g": 5},
     }

@@ -6,7 +6,7 @@ dictionary answers first. There is no session, no identity map and no lazy loadi
 (docs/decisions/0007).
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -209,3 +209,11 @@ def _copied(declared: Col[Any]) -> sa.Column[Any]:
     # A base's column belongs to several tables, and a SQLAlchemy column only ever to one.
     made = declared.column
     return sa.Column(made.key, made.type, nullable=made.nullable)
+
+
+def merge_patch(row: Row, fields: Mapping[str, Any]) -> list[str]:
+    """Set what a caller sent on a locked row, null included; the names of what is new."""
+    changed = [name for name, value in fields.items() if getattr(row, name) != value]
+    for name in changed:
+        setattr(row, name, fields[name])
+    return changed

@@ -7,6 +7,8 @@ insert, update) are rendered once a table and do not pass through SQLAlchemy at 
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from enum import Enum
 from functools import cache
 from typing import Any, TypeVar
 
@@ -17,7 +19,10 @@ from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
 
+from thenga.kernel.calendar import local_midnight
+
 T = TypeVar("T")
+S = TypeVar("S", bound=Select[*tuple[Any, ...]])
 
 _DIALECT = PGDialect_asyncpg()  # type: ignore[no-untyped-call]  # not annotated upstream
 _COMPILED: dict[Any, SQLCompiler] = {}
@@ -47,13 +52,33 @@ def render(statement: ClauseElement, named: dict[str, Any] | None = None) -> tup
 
 
 def among(column: ColumnElement[T], values: Iterable[T]) -> ColumnElement[bool]:
-    """Whether a column is one of some values, bound as one array: one shape, however many."""
-    return column == sa.any_(sa.literal(list(values), ARRAY(column.type)))
+    """Whether a column is one of some values, bound as one array: one shape, however many.
+
+    Members of an enum are bound as what the column holds.
+    """
+    plain = [one.value if isinstance(one, Enum) else one for one in values]
+    return column == sa.any_(sa.literal(plain, ARRAY(column.type)))
 
 
 def among_named(column: ColumnElement[T], name: str) -> ColumnElement[bool]:
     """As `among`, in a statement that is composed once: the values are given by that name."""
     return column == sa.any_(sa.bindparam(name, type_=ARRAY(column.type)))
+
+
+def where_given(statement: S, *filters: tuple[Any, object]) -> S:
+    """The rows whose columns have the values that a caller gave; None was not given."""
+    return statement.where(*(column == value for column, value in filters if value is not None))
+
+
+def on_local_days(
+    statement: S, column: ColumnElement[datetime], since: date | None, until: date | None
+) -> S:
+    """The rows whose instant falls on local days, from the first to the last; None is no bound."""
+    if since is not None:
+        statement = statement.where(column >= local_midnight(since))
+    if until is not None:
+        statement = statement.where(column < local_midnight(until + timedelta(days=1)))
+    return statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from thenga.kernel import tokens
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition, Problem, RuleViolated
 from thenga.kernel.ids import new_id
@@ -103,8 +104,7 @@ async def list_all(
     statement = select(ApiKey)
     if status is not None:
         statement = statement.where(_is(status, read.now))
-    if sponsor_user_id is not None:
-        statement = statement.where(ApiKey.sponsor_user_id == sponsor_user_id)
+    statement = where_given(statement, (ApiKey.sponsor_user_id, sponsor_user_id))
     if expiring_within_days is not None:
         last = read.now + timedelta(days=expiring_within_days)
         statement = statement.where(ApiKey.expires_at <= last, ApiKey.expires_at > read.now)

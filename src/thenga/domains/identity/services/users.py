@@ -23,6 +23,8 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.actors import OPERATOR
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Erased, NotFound, Problem
 from thenga.kernel.gate import HeldAs
@@ -126,8 +128,7 @@ async def change(work: Work, user_id: UUID, changes: dict[str, Any]) -> Account:
     if user_id != work.actor.id:
         raise NotFound()
     account = await work.lock(UserAccount, user_id)
-    for name, value in changes.items():
-        setattr(account, name, value)
+    merge_patch(account, changes)
     await accounts.save_user(work, account)
     return await whole(work, account)
 
@@ -168,10 +169,9 @@ async def list_all(read: Reader, paged: Paged, sought: Sought) -> Slice[AccountC
     if sought.email is not None:
         key = accounts.account_key(read.host, sought.email)
         statement = statement.where(AccountCard.account_key == key)
-    if sought.status is not None:
-        statement = statement.where(AccountCard.status == sought.status)
-    if sought.staff is not None:
-        statement = statement.where(AccountCard.staff == sought.staff)
+    statement = where_given(
+        statement, (AccountCard.status, sought.status), (AccountCard.staff, sought.staff)
+    )
     if sought.locked is not None:
         locked = func.coalesce(AccountCard.locked_until > read.now, sa.false())
         statement = statement.where(locked if sought.locked else ~locked)

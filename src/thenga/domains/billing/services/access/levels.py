@@ -38,8 +38,8 @@ _OPEN = (
     .where(
         PaymentFailure.subscription_id == bindparam("subscription_id"),
         among(
-            PaymentFailure.__table__.c.status,
-            [one.value for one in PaymentFailureLifecycle.UNSETTLED],
+            PaymentFailure.status,
+            PaymentFailureLifecycle.UNSETTLED,
         ),
     )
     .order_by(PaymentFailure.first_failed_at, PaymentFailure.id)
@@ -47,9 +47,7 @@ _OPEN = (
 
 _OF_INVOICE = select(PaymentFailure).where(
     PaymentFailure.invoice_id == bindparam("invoice_id"),
-    among(
-        PaymentFailure.__table__.c.status, [one.value for one in PaymentFailureLifecycle.UNSETTLED]
-    ),
+    among(PaymentFailure.status, PaymentFailureLifecycle.UNSETTLED),
 )
 
 

@@ -32,7 +32,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.rows import TenantRow
+from thenga.kernel.db.rows import TenantRow, merge_patch
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
@@ -43,9 +43,6 @@ from thenga.kernel.errors import (
 from thenga.kernel.gate import HeldAs
 from thenga.kernel.lifecycle import not_possible
 from thenga.kernel.money import Money
-
-_HELD = [one.value for one in SubscriptionLifecycle.HOLDING]
-_PAYING = [one.value for one in PaymentLifecycle.OPEN]
 
 # Facts of the profile that are printed on documents, by the field that they are printed in.
 _PRINTED = {
@@ -168,10 +165,7 @@ async def _saved(work: Work, account: Account) -> Account:
 async def resume_billing(work: Work) -> None:
     """The account is not parked any more: what waited for that is looked at now (BIL-51)."""
     waiting = select(Subscription).where(
-        among(
-            Subscription.__table__.c.status,
-            [SubscriptionStatus.ACTIVE.value, SubscriptionStatus.PAST_DUE.value],
-        )
+        among(Subscription.status, (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE))
     )
     for known in await work.all(waiting.order_by(Subscription.id), limit=100):
         subscription = await work.lock(Subscription, known.id)
@@ -202,7 +196,7 @@ async def close_account(work: Work, account_id: UUID, *, reason: str) -> Account
 def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
     told = dict(fields)
     if "bill_to" in told:
-        merged = merge_patch(account.bill_to or {}, told.pop("bill_to"))
+        merged = merged_document(account.bill_to or {}, told.pop("bill_to"))
         _check_whole(merged)
         if merged != account.bill_to:
             account.bill_to = merged
@@ -213,8 +207,7 @@ def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
                 "recordedAt": work.now.isoformat(),
             }
         account.bill_to_review = None  # whoever states it has looked at it
-    for name, value in told.items():
-        setattr(account, name, value)
+    merge_patch(account, told)
     waits = account.parked is not None and account.parked["reason"] == customer.PARKED_FOR
     if waits and customer.is_recipient_complete(account):
         account.parked = None
@@ -222,7 +215,7 @@ def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
         AccountLifecycle.complete(account, at=work.now)
 
 
-def merge_patch(known: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
+def merged_document(known: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
     """RFC 7396: what is left out stays, null takes away, objects are merged in turn."""
     merged = dict(known)
     for name, value in patch.items():
@@ -230,7 +223,7 @@ def merge_patch(known: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
             merged.pop(name, None)
         elif isinstance(value, dict):
             inner = merged.get(name)
-            merged[name] = merge_patch(inner if isinstance(inner, dict) else {}, value)
+            merged[name] = merged_document(inner if isinstance(inner, dict) else {}, value)
         else:
             merged[name] = value
     return merged
@@ -269,7 +262,7 @@ async def summarize_account(read: Reader, account: Account) -> AccountSummary:
     """The account with its balance and its live subscriptions; what has left is not shown."""
     left = Subscription.cancel_at
     live = select(Subscription).where(
-        among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE]),
+        among(Subscription.status, SubscriptionLifecycle.LIVE),
         or_(left.is_(None), left > read.now),
     )
     credit = await ledger.credit_balance(read, currency=account.currency)
@@ -294,11 +287,13 @@ async def _unfinished(read: Reader, account: Account, credit: Money) -> Unfinish
         return exists().where(own, *conditions)
 
     statement = select(
-        there(Subscription, among(Subscription.__table__.c.status, _HELD)).label("held"),
+        there(Subscription, among(Subscription.status, SubscriptionLifecycle.HOLDING)).label(
+            "held"
+        ),
         or_(
             there(Invoice, *owed),
             there(Invoice, Invoice.status == InvoiceStatus.DRAFT),
-            there(Payment, among(Payment.__table__.c.status, _PAYING)),
+            there(Payment, among(Payment.status, PaymentLifecycle.OPEN)),
         ).label("due"),
         there(Invoice, *owed, or_(passed, failed)).label("late"),
         there(CreditNote, CreditNote.status == CreditNoteStatus.DRAFT, waits).label("waits"),

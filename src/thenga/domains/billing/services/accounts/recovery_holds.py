@@ -13,8 +13,8 @@ _UNSETTLED = (
     select(PaymentFailure)
     .where(
         among(
-            PaymentFailure.__table__.c.status,
-            [one.value for one in PaymentFailureLifecycle.UNSETTLED],
+            PaymentFailure.status,
+            PaymentFailureLifecycle.UNSETTLED,
         )
     )
     .order_by(PaymentFailure.id)

@@ -7,13 +7,13 @@ from sqlalchemy import select
 from thenga.domains.billing.tables import Meter, MeterKind
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 
 
 async def list_meters(read: Reader, paged: Paged, *, kind: MeterKind | None) -> Slice[Meter]:
     """Every meter, or those of one kind."""
     statement = select(Meter)
-    if kind is not None:
-        statement = statement.where(Meter.kind == kind)
+    statement = where_given(statement, (Meter.kind, kind))
     return await read.page(statement, paged)
 
 

@@ -13,6 +13,7 @@ from thenga.domains.billing.services.catalogue.entitlement_types import (
 from thenga.domains.billing.tables import Interval, OfferedPlan, PlanKind, PlanStatus, PlanVersion
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.errors import NotFound, Problem
 from thenga.kernel.gate import HeldAs
 from thenga.kernel.money import Money
@@ -93,8 +94,7 @@ async def list_plans(
         statement = statement.where(OfferedPlan.public.is_(True), OfferedPlan.retired_at.is_(None))
     if not by_staff or on is not None:
         statement = statement.where(*is_sold_on(row, on or today))
-    if kind is not None:
-        statement = statement.where(row.kind == kind)
+    statement = where_given(statement, (row.kind, kind))
     if interval is not None:
         statement = statement.where(row.prices.contains([{"interval": interval.value}]))
     return await read.page(statement, paged)

@@ -28,6 +28,7 @@ from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
@@ -197,12 +198,12 @@ async def list_failures(
 ) -> Slice[PaymentFailure]:
     """The recoveries of the organization, newest first unless asked otherwise."""
     statement = select(PaymentFailure)
-    if status is not None:
-        statement = statement.where(PaymentFailure.status == status)
-    if subscription_id is not None:
-        statement = statement.where(PaymentFailure.subscription_id == subscription_id)
-    if category is not None:
-        statement = statement.where(PaymentFailure.category == category)
+    statement = where_given(
+        statement,
+        (PaymentFailure.status, status),
+        (PaymentFailure.subscription_id, subscription_id),
+        (PaymentFailure.category, category),
+    )
     if next_retry_before is not None:
         statement = statement.where(PaymentFailure.next_retry_at < next_retry_before)
     return await read.page(statement, paged, _ORDERS.get(paged.sort))

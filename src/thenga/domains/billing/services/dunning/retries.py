@@ -144,8 +144,8 @@ async def retry_with_new_method(work: Work, method: PaymentMethod) -> None:
         return
     statement = select(PaymentFailure).where(
         among(
-            PaymentFailure.__table__.c.status,
-            [one.value for one in PaymentFailureLifecycle.UNSETTLED],
+            PaymentFailure.status,
+            PaymentFailureLifecycle.UNSETTLED,
         )
     )
     for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):

@@ -10,6 +10,7 @@ from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.tables import Account, Feature, FeatureType, Grant, GrantStatus
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated
 
@@ -81,8 +82,7 @@ async def list_grants(
 ) -> Slice[Grant]:
     """The grants of an organization."""
     statement = select(Grant)
-    if entitlement is not None:
-        statement = statement.where(Grant.entitlement == entitlement)
+    statement = where_given(statement, (Grant.entitlement, entitlement))
     if status is GrantStatus.ACTIVE:
         statement = statement.where(Grant.expires_at > read.now)
     if status is GrantStatus.EXPIRED:

@@ -30,9 +30,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 
-_SUBSCRIPTIONS = select(Subscription).where(
-    among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE])
-)
+_SUBSCRIPTIONS = select(Subscription).where(among(Subscription.status, SubscriptionLifecycle.LIVE))
 _TRIALS = select(Trial)
 _END_FALLBACK = """
     UPDATE billing.entitlement_set SET valid_until = $2, next_check_at = $2, updated_at = $1

@@ -23,6 +23,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
 from thenga.kernel.lifecycle import not_possible
@@ -195,10 +196,9 @@ async def list_credit_notes(
 ) -> Slice[CreditNote]:
     """The credit notes of the organization."""
     statement = select(CreditNote)
-    if invoice_id is not None:
-        statement = statement.where(CreditNote.invoice_id == invoice_id)
-    if reason_code is not None:
-        statement = statement.where(CreditNote.reason_code == reason_code)
+    statement = where_given(
+        statement, (CreditNote.invoice_id, invoice_id), (CreditNote.reason_code, reason_code)
+    )
     if issued_from is not None:
         statement = statement.where(CreditNote.issue_date >= issued_from)
     if issued_to is not None:

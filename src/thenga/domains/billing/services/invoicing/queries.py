@@ -12,6 +12,7 @@ from thenga.domains.billing.tables import CollectionStatus, Invoice, InvoiceStat
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.errors import NotFound
 
 # A draft has neither day nor number: it comes after everything that has.
@@ -37,12 +38,12 @@ class InvoiceFilters:
 async def list_invoices(read: Reader, paged: Paged, filters: InvoiceFilters) -> Slice[Invoice]:
     """The invoices of the organization; overdue is a matter of today, not of a sweep."""
     statement = select(Invoice)
-    if filters.status is not None:
-        statement = statement.where(Invoice.status == filters.status)
-    if filters.collection_status is not None:
-        statement = statement.where(Invoice.collection_status == filters.collection_status)
-    if filters.subscription_id is not None:
-        statement = statement.where(Invoice.subscription_id == filters.subscription_id)
+    statement = where_given(
+        statement,
+        (Invoice.status, filters.status),
+        (Invoice.collection_status, filters.collection_status),
+        (Invoice.subscription_id, filters.subscription_id),
+    )
     if filters.issued_from is not None:
         statement = statement.where(Invoice.issue_date >= filters.issued_from)
     if filters.issued_to is not None:

@@ -15,7 +15,7 @@ from thenga.domains.billing.tables import Book, EntryKind, JournalEntry, Journal
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, on_local_days, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
 from thenga.kernel.money import Money
@@ -184,12 +184,8 @@ async def list_entries(
             line.c.organization_id == JournalEntry.organization_id, line.c.account == account
         )
         statement = statement.where(JournalEntry.id.in_(on_account))
-    if since is not None:
-        statement = statement.where(JournalEntry.occurred_at >= local_midnight(since))
-    if until is not None:
-        statement = statement.where(JournalEntry.occurred_at < local_midnight(_next(until)))
-    if source_id is not None:
-        statement = statement.where(JournalEntry.source_id == source_id)
+    statement = on_local_days(statement, JournalEntry.occurred_at, since, until)
+    statement = where_given(statement, (JournalEntry.source_id, source_id))
     return await read.page(statement, paged)
 
 

@@ -26,10 +26,9 @@ from thenga.domains.billing.tables import (
     PaymentStatus,
     ProviderStatement,
 )
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, on_local_days, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
 from thenga.kernel.gate import HeldAs
@@ -40,7 +39,7 @@ _RUNNING = (
     select(Payment)
     .where(
         Payment.invoice_id == bindparam("invoice_id"),
-        among(Payment.__table__.c.status, [one.value for one in PaymentLifecycle.OPEN]),
+        among(Payment.status, PaymentLifecycle.OPEN),
     )
     .order_by(Payment.id.desc())
 )
@@ -316,17 +315,11 @@ async def list_payments(
 ) -> Slice[Payment]:
     """Payments of the organization; days are local, both of them counted."""
     statement = select(Payment)
-    filters: dict[Any, Any] = {
-        Payment.status: status,
-        Payment.invoice_id: invoice_id,
-        Payment.provider: provider,
-    }
-    for column, value in filters.items():
-        if value is not None:
-            statement = statement.where(column == value)
-    if since is not None:
-        statement = statement.where(Payment.created_at >= local_midnight(since))
-    if until is not None:
-        after = date.fromordinal(until.toordinal() + 1)
-        statement = statement.where(Payment.created_at < local_midnight(after))
+    statement = where_given(
+        statement,
+        (Payment.status, status),
+        (Payment.invoice_id, invoice_id),
+        (Payment.provider, provider),
+    )
+    statement = on_local_days(statement, Payment.created_at, since, until)
     return await read.page(statement, paged)

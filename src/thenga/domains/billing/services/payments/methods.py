@@ -200,7 +200,7 @@ async def is_method_needed(read: Reader, method: PaymentMethod) -> bool:
     live = select(Subscription).where(
         Subscription.account_id == method.account_id,
         Subscription.kind == PlanKind.BASE,
-        among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE]),
+        among(Subscription.status, SubscriptionLifecycle.LIVE),
     )
     return bool(await read.all(live, limit=1))
 
@@ -212,7 +212,7 @@ async def _is_used(read: Reader, method: PaymentMethod) -> bool:
     default = await default_method(read, method.account_id)
     live = select(Subscription).where(
         Subscription.payment_method_id == method.id,
-        among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE]),
+        among(Subscription.status, SubscriptionLifecycle.LIVE),
     )
     return (default is not None and default.id == method.id) or bool(await read.all(live, limit=1))
 

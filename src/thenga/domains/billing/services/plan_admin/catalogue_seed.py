@@ -22,7 +22,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.reader import Origin
-from thenga.kernel.db.rows import Row
+from thenga.kernel.db.rows import Row, merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.manifest import Domain
@@ -131,8 +131,7 @@ async def _described(work: Work, row: type[Row], key: Line, values: Line) -> Non
         await work.add(row(**key, **values))
     elif any(getattr(found, name) != value for name, value in values.items()):
         held = await work.lock_by(row, **key)
-        for name, value in values.items():
-            setattr(held, name, value)
+        merge_patch(held, values)
         await work.save(held)
 
 

@@ -21,6 +21,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
 from thenga.kernel.jobs.declare import Form, errand
@@ -83,8 +84,7 @@ async def change_draft(
             operation="change",
             allowed=PlanVersionLifecycle.open(held),
         )
-    for name, value in fields.items():
-        setattr(held, name, value)
+    merge_patch(held, fields)
     _check_kind(held, await work.find(PlanVersion, plan_code=plan_code, plan_version=number - 1))
     await _check_terms(work, held)
     if work.changes(held) and (me := _actor(work)) not in held.authors:

@@ -22,11 +22,12 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementOutcome,
 )
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.calendar import local_day
 from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
+from thenga.kernel.db.statements import on_local_days, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
 from thenga.kernel.jobs.declare import Form, errand
@@ -212,15 +213,10 @@ async def list_callbacks(
 ) -> Slice[ProviderCallback]:
     """Verified callbacks of all providers, for staff."""
     statement = select(ProviderCallback)
-    if provider is not None:
-        statement = statement.where(ProviderCallback.provider == provider)
-    if status is not None:
-        statement = statement.where(ProviderCallback.status == status)
-    if since is not None:
-        statement = statement.where(ProviderCallback.received_at >= local_midnight(since))
-    if until is not None:
-        after = date.fromordinal(until.toordinal() + 1)
-        statement = statement.where(ProviderCallback.received_at < local_midnight(after))
+    statement = where_given(
+        statement, (ProviderCallback.provider, provider), (ProviderCallback.status, status)
+    )
+    statement = on_local_days(statement, ProviderCallback.received_at, since, until)
     return await read.page(statement, paged)
 
 

@@ -97,7 +97,7 @@ async def _is_fresh(read: Reader, subscription: Subscription) -> bool:
     """
     statement = select(Invoice).where(
         Invoice.subscription_id == subscription.id,
-        among(Invoice.__table__.c.purpose, [one.value for one in _BEGINS]),
+        among(Invoice.purpose, _BEGINS),
         Invoice.released_at.is_not(None),
     )
     found = await read.all(statement.order_by(Invoice.id), limit=1)
@@ -111,7 +111,7 @@ async def _all_of(read: Reader, subscription: Subscription) -> list[Part]:
     """Every line of its days, as far as it was not credited yet."""
     statement = select(InvoiceLine).where(
         InvoiceLine.subscription_id == subscription.id,
-        among(InvoiceLine.__table__.c.kind, [one.value for one in _OF_DAYS]),
+        among(InvoiceLine.kind, _OF_DAYS),
         InvoiceLine.gross_minor > InvoiceLine.credited_minor,
     )
     parts = []

@@ -27,6 +27,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 from thenga.kernel.lifecycle import not_possible
@@ -187,8 +188,7 @@ async def list_cancellations(
 ) -> Slice[Cancellation]:
     """The cancellations of the organization."""
     statement = select(Cancellation)
-    if status is not None:
-        statement = statement.where(Cancellation.status == status)
-    if reason_code is not None:
-        statement = statement.where(Cancellation.reason_code == reason_code)
+    statement = where_given(
+        statement, (Cancellation.status, status), (Cancellation.reason_code, reason_code)
+    )
     return await read.page(statement, paged)

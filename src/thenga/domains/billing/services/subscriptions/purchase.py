@@ -51,7 +51,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate
 from thenga.kernel.money import Money
@@ -136,8 +136,8 @@ async def _make_room(work: Work, plan: OfferedPlan) -> None:
     same = Subscription.kind == PlanKind.BASE
     if plan.kind is PlanKind.ADDON:
         same = Subscription.plan_code == plan.plan_code
-    statuses = [one.value for one in SubscriptionLifecycle.HOLDING]
-    known = select(Subscription).where(same, among(Subscription.__table__.c.status, statuses))
+    held = among(Subscription.status, SubscriptionLifecycle.HOLDING)
+    known = select(Subscription).where(same, held)
     for found in await work.all(known.order_by(Subscription.id), limit=100):
         if found.status is SubscriptionStatus.TRIALING and found.trial_id is not None:
             for _ in range(2):  # the notice before its end, and the end, if both are due
@@ -255,10 +255,10 @@ async def list_subscriptions(
 ) -> Slice[Subscription]:
     """The subscriptions of the organization, those that are over as well."""
     statement = select(Subscription)
-    if status is not None:
-        statement = statement.where(Subscription.status == status)
-    if plan_code is not None:
-        statement = statement.where(Subscription.plan_code == plan_code)
-    if kind is not None:
-        statement = statement.where(Subscription.kind == kind)
+    statement = where_given(
+        statement,
+        (Subscription.status, status),
+        (Subscription.plan_code, plan_code),
+        (Subscription.kind, kind),
+    )
     return await read.page(statement, paged)

@@ -126,9 +126,9 @@ async def _check_first(work: Work, account: Account) -> None:
     for trial in await work.all(select(Trial), limit=1000):
         if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
             raise TrialUsed()
-    statuses = [one.value for one in SubscriptionLifecycle.HOLDING]
     known = select(Subscription).where(
-        Subscription.kind == PlanKind.BASE, among(Subscription.__table__.c.status, statuses)
+        Subscription.kind == PlanKind.BASE,
+        among(Subscription.status, SubscriptionLifecycle.HOLDING),
     )
     for found in await work.all(known.order_by(Subscription.id), limit=100):
         subscription = await work.lock(Subscription, found.id)

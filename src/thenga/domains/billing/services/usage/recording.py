@@ -19,6 +19,7 @@ from thenga.domains.billing.services.usage import limit_watch, open_items
 from thenga.domains.billing.tables import STANDING, MeterKind, UsageRecord
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.ids import new_id
@@ -310,8 +311,7 @@ async def list_records(
 ) -> Slice[UsageRecord]:
     """Records as they were reported, for 13 months."""
     statement = select(UsageRecord)
-    if meter is not None:
-        statement = statement.where(UsageRecord.meter == meter)
+    statement = where_given(statement, (UsageRecord.meter, meter))
     if occurred_from is not None:
         statement = statement.where(UsageRecord.occurred_at >= occurred_from)
     if occurred_to is not None:

@@ -11,6 +11,7 @@ from sqlalchemy.dialects import postgresql as pg
 from thenga.domains.identity.tables import DecisionRecord, PersonalDecision, PlatformDecision
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.errors import NotFound
 from thenga.kernel.gate import HeldAs
 
@@ -27,9 +28,8 @@ async def list_records(
     """One page; a person sees what they were refused in every organization and outside of all."""
     kept = _seen(read)
     statement = sa.select(*kept.c)
-    for name in ("user_id", "action", "reason_code", "decision"):
-        if filters.get(name) is not None:
-            statement = statement.where(kept.c[name] == filters[name])
+    exact = ("user_id", "action", "reason_code", "decision")
+    statement = where_given(statement, *((kept.c[name], filters.get(name)) for name in exact))
     if filters.get("since") is not None:
         statement = statement.where(kept.c.created_at >= filters["since"])
     if filters.get("until") is not None:

@@ -12,6 +12,7 @@ from thenga.domains.identity.tables import PermissionEntry
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.manifest import Audience, Domain, Granted
@@ -62,16 +63,13 @@ async def list_permissions(
 ) -> Slice[PermissionEntry]:
     """The catalogue, deprecated ones too: what refers to them stays readable."""
     statement = select(PermissionEntry)
-    exact = {
-        PermissionEntry.domain: domain,
-        PermissionEntry.effect: effect,
-        PermissionEntry.sensitivity: sensitivity,
-    }
-    for column, value in exact.items():
-        if value is not None:
-            statement = statement.where(column == value)
-    if feature is not None:
-        statement = statement.where(PermissionEntry.feature == feature)
+    statement = where_given(
+        statement,
+        (PermissionEntry.domain, domain),
+        (PermissionEntry.effect, effect),
+        (PermissionEntry.sensitivity, sensitivity),
+        (PermissionEntry.feature, feature),
+    )
     if audience is not None:
         statement = statement.where(sa.literal(audience) == sa.any_(PermissionEntry.audiences))
     if q is not None:

@@ -21,6 +21,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Problem, RuleViolated
 from thenga.kernel.ids import new_id
@@ -93,10 +94,11 @@ async def list_permission_assignments(
 ) -> Slice[PermissionAssignment]:
     """The single permissions of the organization, ended ones too."""
     statement = select(PermissionAssignment)
-    if target_id is not None:
-        statement = statement.where(PermissionAssignment.target_id == target_id)
-    if permission is not None:
-        statement = statement.where(PermissionAssignment.permission == permission)
+    statement = where_given(
+        statement,
+        (PermissionAssignment.target_id, target_id),
+        (PermissionAssignment.permission, permission),
+    )
     if status is not None:
         statement = statement.where(validity.is_shown_as(PermissionAssignment, status, read.now))
     return await read.page(statement, paged)

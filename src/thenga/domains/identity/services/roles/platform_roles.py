@@ -19,6 +19,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
 from thenga.kernel.ids import new_id
@@ -82,10 +83,11 @@ async def list_platform_roles(
 ) -> Slice[PlatformRoleAssignment]:
     """Who of staff has which role, or had it."""
     statement = select(PlatformRoleAssignment)
-    if user_id is not None:
-        statement = statement.where(PlatformRoleAssignment.user_id == user_id)
-    if role_code is not None:
-        statement = statement.where(PlatformRoleAssignment.role_code == role_code)
+    statement = where_given(
+        statement,
+        (PlatformRoleAssignment.user_id, user_id),
+        (PlatformRoleAssignment.role_code, role_code),
+    )
     if status is not None:
         statement = statement.where(validity.is_shown_as(PlatformRoleAssignment, status, read.now))
     return await read.page(statement, paged)

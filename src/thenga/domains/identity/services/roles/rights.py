@@ -106,14 +106,14 @@ def scope_of(row: Assigned) -> ScopeRef | None:
 def in_force(row: type[Assigned], at: datetime) -> ColumnElement[bool]:
     """Time decides, also before the sweep has written it down."""
     return sa.and_(
-        among(row.__table__.c.status, _OPEN),
+        among(row.status, _OPEN),
         row.valid_from <= at,
         sa.or_(row.valid_to.is_(None), row.valid_to > at),
     )
 
 
-_OPEN = (AssignmentStatus.SCHEDULED.value, AssignmentStatus.ACTIVE.value)
-_COUNTING = (RoleStatus.ACTIVE.value, RoleStatus.DEPRECATED.value)
+_OPEN = (AssignmentStatus.SCHEDULED, AssignmentStatus.ACTIVE)
+_COUNTING = (RoleStatus.ACTIVE, RoleStatus.DEPRECATED)
 
 
 async def rights_of_member(read: Reader, membership_id: UUID, at: datetime) -> list[Right]:
@@ -279,9 +279,7 @@ async def awaiting(read: Reader, membership_id: UUID, at: datetime) -> dict[UUID
 def _not_over(row: type[G], at: datetime) -> sa.Select[G]:
     """Assignments that count now or will without anybody's doing."""
     ends = row.valid_to
-    return select(row).where(
-        among(row.__table__.c.status, _OPEN), sa.or_(ends.is_(None), ends > at)
-    )
+    return select(row).where(among(row.status, _OPEN), sa.or_(ends.is_(None), ends > at))
 
 
 async def are_grave(read: Reader, permissions: Iterable[str]) -> bool:
@@ -309,9 +307,7 @@ async def must_be_grantable(read: Reader, permissions: Iterable[str]) -> None:
 async def custom_roles(read: Reader, codes: Iterable[str]) -> dict[str, CustomRole]:
     """The organization's own roles of these codes that still count."""
     found = await read.all(
-        select(CustomRole).where(
-            among(CustomRole.code, codes), among(CustomRole.__table__.c.status, _COUNTING)
-        )
+        select(CustomRole).where(among(CustomRole.code, codes), among(CustomRole.status, _COUNTING))
     )
     return {one.code: one for one in found}
 

@@ -18,7 +18,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, RuleViolated
 from thenga.kernel.ids import new_id
@@ -104,8 +104,7 @@ async def list_role_assignments(
 ) -> Slice[RoleAssignment]:
     """The roles of the organization's members, ended ones too."""
     statement = select(RoleAssignment)
-    if membership_id is not None:
-        statement = statement.where(RoleAssignment.membership_id == membership_id)
+    statement = where_given(statement, (RoleAssignment.membership_id, membership_id))
     if user_id is not None:
         theirs = select(Membership.id).where(
             Membership.organization_id == read.organization_id, Membership.user_id == user_id
@@ -113,8 +112,7 @@ async def list_role_assignments(
         statement = statement.where(
             RoleAssignment.membership_id == sa.any_(theirs.scalar_subquery())
         )
-    if role_code is not None:
-        statement = statement.where(RoleAssignment.role_code == role_code)
+    statement = where_given(statement, (RoleAssignment.role_code, role_code))
     if status is not None:
         statement = statement.where(validity.is_shown_as(RoleAssignment, status, read.now))
     return await read.page(statement, paged)

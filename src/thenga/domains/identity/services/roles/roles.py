@@ -25,6 +25,7 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
     Duplicate,
@@ -162,10 +163,7 @@ async def change_role(
     after = set(fields.get("permissions", before))
     await _check(work, tenant.now, after - before)
     asked = fields | {"permissions": sorted(after)}
-    changed = [name for name, value in asked.items() if getattr(role, name) != value]
-    for name in changed:
-        setattr(role, name, asked[name])
-    if changed:
+    if merge_patch(role, asked):
         await work.save(role)
         work.note("identity.role.changed", ("custom_role", role.id), {"reason": reason})
         work.publish(_changed(role, added=sorted(after - before), removed=sorted(before - after)))

@@ -36,11 +36,9 @@ def limit_to(one: Assigned, scope: public.ScopeRef | None) -> None:
         one.scope_domain, one.scope_type, one.scope_id = scope.domain, scope.type, scope.id
 
 
-def is_open(row: type[Assigned]) -> ColumnElement[bool]:
+def is_open(row: type[Assigned] | type[PlatformRoleAssignment]) -> ColumnElement[bool]:
     """The condition that nothing has ended it yet, as far as it is written down."""
-    return among(
-        row.__table__.c.status, (AssignmentStatus.SCHEDULED.value, AssignmentStatus.ACTIVE.value)
-    )
+    return among(row.status, (AssignmentStatus.SCHEDULED, AssignmentStatus.ACTIVE))
 
 
 def same_scope(row: type[Assigned], scope: public.ScopeRef | None) -> ColumnElement[bool]:
@@ -68,8 +66,7 @@ def is_shown_as(
     now: datetime,
 ) -> ColumnElement[bool]:
     """The condition that a row is shown in this status now."""
-    column = row.__table__.c.status
-    still_open = among(column, (AssignmentStatus.SCHEDULED.value, AssignmentStatus.ACTIVE.value))
+    column, still_open = row.__table__.c.status, is_open(row)
     over = sa.and_(row.valid_to.is_not(None), row.valid_to <= now)
     if status is AssignmentStatus.EXPIRED:
         return sa.or_(column == status.value, sa.and_(still_open, over))

@@ -14,7 +14,7 @@ from thenga.domains.identity.tables import Session, SessionUse
 from thenga.kernel.actors import OPERATOR
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
 
@@ -58,8 +58,7 @@ async def list_managed_sessions(
 ) -> Slice[SessionUse]:
     """Sessions that were used in this organization, of one member or of all."""
     statement = select(SessionUse).where(SessionUse.organization_id == read.organization_id)
-    if user_id is not None:
-        statement = statement.where(SessionUse.user_id == user_id)
+    statement = where_given(statement, (SessionUse.user_id, user_id))
     if alive is not None:
         ended = SessionUse.ended_at.is_not(None)
         statement = statement.where(~ended if alive else ended)

@@ -20,6 +20,7 @@ from thenga.domains.identity.tables import (
 from thenga.kernel import networks, tokens
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
 
@@ -215,8 +216,7 @@ async def list_sessions(
     statement = select(Session)
     if status is not None:
         statement = statement.where(_is_shown_as(status, now=read.now))
-    if kind is not None:
-        statement = statement.where(Session.kind == kind)
+    statement = where_given(statement, (Session.kind, kind))
     by = Session.last_seen_at if paged.sort == "lastSeenAt" else None
     return await read.page(statement, paged, by)
 

@@ -15,6 +15,7 @@ from thenga.domains.organization.tables import Equipment, EquipmentStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import Move
 
@@ -48,10 +49,7 @@ async def list_equipment(
 ) -> Slice[Equipment]:
     """The machines of the organization."""
     statement = records.kept(Equipment, archived=archived)
-    if status is not None:
-        statement = statement.where(Equipment.status == status)
-    if category is not None:
-        statement = statement.where(Equipment.category == category)
+    statement = where_given(statement, (Equipment.status, status), (Equipment.category, category))
     if expiry_state is not None:
         statement = statement.where(_in_state(expiry_state, local_day(read.now)))
     if expires_before is not None:

@@ -12,6 +12,7 @@ from thenga.domains.organization.services.assets import expiries
 from thenga.domains.organization.services.assets.expiries import Expiry
 from thenga.domains.organization.tables import Address, Asset
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 
@@ -37,7 +38,7 @@ async def change(
     """
     records.not_archived(row)
     before = papers(row)
-    records.put_record(row, fields)
+    merge_patch(row, fields)
     await _check(work, row)
     if papers(row) != before:
         _plan(row, papers(row), work.now)

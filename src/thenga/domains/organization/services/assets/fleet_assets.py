@@ -16,6 +16,7 @@ from thenga.domains.organization.tables import FleetAsset, FleetAssetStatus
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 from thenga.kernel.lifecycle import Move
@@ -64,12 +65,12 @@ async def list_fleet_assets(
 ) -> Slice[FleetAsset]:
     """The vehicles of the organization."""
     statement = records.kept(FleetAsset, archived=archived)
-    if status is not None:
-        statement = statement.where(FleetAsset.status == status)
-    if category is not None:
-        statement = statement.where(FleetAsset.category == category)
-    if vehicle_type is not None:
-        statement = statement.where(FleetAsset.vehicle_type == vehicle_type)
+    statement = where_given(
+        statement,
+        (FleetAsset.status, status),
+        (FleetAsset.category, category),
+        (FleetAsset.vehicle_type, vehicle_type),
+    )
     if expiry_state is not None:
         statement = statement.where(_in_state(expiry_state, local_day(read.now)))
     if expires_before is not None:

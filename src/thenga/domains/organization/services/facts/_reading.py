@@ -26,7 +26,7 @@ from thenga.domains.organization.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.errors import NotFound
 
 _MOST = 200  # statements of one fact that are shown, the newest first
@@ -80,8 +80,7 @@ async def list_facts(read: Reader, paged: Paged, filters: Filters) -> Slice[Fact
     if filters.group is not None:
         keys = [one.key for one in FACTS.values() if one.group == filters.group]
         statement = statement.where(among(Fact.fact_key, keys))
-    if filters.conflict_status is not None:
-        statement = statement.where(Fact.conflict_status == filters.conflict_status)
+    statement = where_given(statement, (Fact.conflict_status, filters.conflict_status))
     if filters.verification_status is not None:
         statement = statement.where(_is(filters.verification_status, read))
     if filters.stale is not None:

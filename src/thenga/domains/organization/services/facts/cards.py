@@ -10,6 +10,7 @@ from sqlalchemy import select
 from thenga.domains.organization import public
 from thenga.domains.organization.tables import Organization, OrganizationCard
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 
@@ -39,8 +40,7 @@ async def refresh(work: Work, organization: Organization, facts: Facts) -> None:
         await work.add(card)
         return
     held = await work.lock(OrganizationCard, organization.id)
-    for name, value in shown.items():
-        setattr(held, name, value)
+    merge_patch(held, shown)
     await work.save(held)
 
 

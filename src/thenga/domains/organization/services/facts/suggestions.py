@@ -28,6 +28,7 @@ from thenga.kernel.actors import ActorKind
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, RuleViolated
 from thenga.kernel.ids import new_id
@@ -170,10 +171,9 @@ async def list_suggestions(
         statement = statement.where((FactSuggestion.status == status) | over)
     elif status is not None:
         statement = statement.where(FactSuggestion.status == status)
-    if fact_key is not None:
-        statement = statement.where(FactSuggestion.fact_key == fact_key)
-    if record_type is not None:
-        statement = statement.where(FactSuggestion.record_type == record_type)
+    statement = where_given(
+        statement, (FactSuggestion.fact_key, fact_key), (FactSuggestion.record_type, record_type)
+    )
     if min_confidence is not None:
         least = round(min_confidence * _overtaking.PPM)
         statement = statement.where(FactSuggestion.confidence_ppm >= least)

@@ -24,6 +24,8 @@ from thenga.domains.organization.tables import Capability, CapabilityVerificatio
 from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 from thenga.kernel.gate import HeldAs
@@ -72,8 +74,7 @@ async def list_capabilities(
     if scheme is not None:
         held = reference_data.matches(Capability.classifications, scheme, code)
         statement = statement.where(held)
-    if cidb_class is not None:
-        statement = statement.where(Capability.cidb_class == cidb_class)
+    statement = where_given(statement, (Capability.cidb_class, cidb_class))
     return await read.page(statement, paged, SORTS[paged.sort])
 
 
@@ -92,7 +93,7 @@ async def change_capability(
         return await _judge(work, row, check)
     records.not_archived(row)
     before = copy(row.evidence_refs)
-    records.put_record(row, _normal(fields))
+    merge_patch(row, _normal(fields))
     await _check(work, row)
     await _follow(work, row, before)
     if request_review:

@@ -10,6 +10,7 @@ from thenga.domains.organization.services.offers import offerings
 from thenga.domains.organization.tables import Service, ServiceStatus
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import Move
 
@@ -38,8 +39,7 @@ async def list_services(
 ) -> Slice[Service]:
     """The services of the organization."""
     statement = records.kept(Service, archived=archived)
-    if status is not None:
-        statement = statement.where(Service.status == status)
+    statement = where_given(statement, (Service.status, status))
     found = offerings.narrowed(statement, Service, scheme=scheme, code=code, province=province)
     return await read.page(found, paged, SORTS[paged.sort])
 

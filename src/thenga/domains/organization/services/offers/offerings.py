@@ -10,6 +10,7 @@ from thenga.domains.organization.services import evidence, records, reference_da
 from thenga.domains.organization.tables import Offering
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import Move
 
@@ -29,7 +30,7 @@ async def add(work: Work, row: Offering, *, once: str) -> None:
 async def change(work: Work, row: Offering, fields: Mapping[str, Any], *, once: str) -> None:
     """Set the fields of a locked one that differ, and tell if any did."""
     records.not_archived(row)
-    records.put_record(row, fields)
+    merge_patch(row, fields)
     await _check(work, row)
     with records.once(once, field="name"):
         changed = await records.save(work, row)

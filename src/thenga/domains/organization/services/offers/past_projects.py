@@ -27,7 +27,8 @@ from thenga.domains.organization.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.ids import new_id
@@ -74,14 +75,13 @@ async def list_past_projects(
 ) -> Slice[PastProject]:
     """The past projects of the organization; values are asked in minor units."""
     statement = records.kept(PastProject, archived=archived)
-    if status is not None:
-        statement = statement.where(PastProject.status == status)
-    if verification_status is not None:
-        statement = statement.where(PastProject.verification_status == verification_status)
-    if client_type is not None:
-        statement = statement.where(PastProject.client_type == client_type)
-    if province is not None:
-        statement = statement.where(PastProject.province == province)
+    statement = where_given(
+        statement,
+        (PastProject.status, status),
+        (PastProject.verification_status, verification_status),
+        (PastProject.client_type, client_type),
+        (PastProject.province, province),
+    )
     if value_min is not None:
         statement = statement.where(PastProject.value_minor >= value_min)
     if value_max is not None:
@@ -97,7 +97,7 @@ async def change_past_project(
     """Change the fields named; what was checked of it before is to be checked again."""
     row = await work.lock(PastProject, past_project_id)
     records.not_archived(row)
-    records.put_record(row, records.split_amount(fields, "value"))
+    merge_patch(row, records.split_amount(fields, "value"))
     await _check(work, row)
     if _CHECKED & work.changes(row).keys():
         await evidence.end_check(work, row)

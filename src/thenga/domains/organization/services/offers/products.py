@@ -13,6 +13,7 @@ from thenga.domains.organization.services.reference_data import IdentifierInvali
 from thenga.domains.organization.tables import Product, ProductStatus
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.lifecycle import Move
 
@@ -40,10 +41,7 @@ async def list_products(
 ) -> Slice[Product]:
     """The products of the organization."""
     statement = records.kept(Product, archived=archived)
-    if status is not None:
-        statement = statement.where(Product.status == status)
-    if brand is not None:
-        statement = statement.where(Product.brand == brand)
+    statement = where_given(statement, (Product.status, status), (Product.brand, brand))
     found = offerings.narrowed(statement, Product, scheme=scheme, code=code, province=province)
     return await read.page(found, paged, SORTS[paged.sort])
 

@@ -14,6 +14,8 @@ from thenga.domains.organization.tables import Address
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 
@@ -48,14 +50,13 @@ async def list_addresses(
 ) -> Slice[Address]:
     """The addresses of the organization."""
     statement = records.kept(Address, archived=archived)
-    if kind is not None:
-        statement = statement.where(Address.kind == kind)
-    if province is not None:
-        statement = statement.where(Address.province == province)
-    if municipality_code is not None:
-        statement = statement.where(Address.municipality_code == municipality_code)
-    if primary is not None:
-        statement = statement.where(Address.primary == primary)
+    statement = where_given(
+        statement,
+        (Address.kind, kind),
+        (Address.province, province),
+        (Address.municipality_code, municipality_code),
+        (Address.primary, primary),
+    )
     return await read.page(statement, paged, SORTS[paged.sort])
 
 
@@ -65,8 +66,7 @@ async def change_address(work: Work, address_id: UUID, *, fields: dict[str, Any]
         await primaries.in_turn(work, Address)
     address = await work.lock(Address, address_id)
     records.not_archived(address)
-    for name, value in fields.items():
-        setattr(address, name, value)
+    merge_patch(address, fields)
     await _check(work, address, local_day(work.now))
     if address.primary:
         await _take_mark(work, address)

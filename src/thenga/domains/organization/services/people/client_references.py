@@ -28,6 +28,8 @@ from thenga.domains.organization.tables import (
 )
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, Problem, RuleViolated
 from thenga.kernel.ids import new_id
@@ -85,10 +87,11 @@ async def list_client_references(
 ) -> Slice[ClientReference]:
     """The client references of the organization."""
     statement = records.kept(ClientReference, archived=archived)
-    if status is not None:
-        statement = statement.where(ClientReference.status == status)
-    if past_project_id is not None:
-        statement = statement.where(ClientReference.past_project_id == past_project_id)
+    statement = where_given(
+        statement,
+        (ClientReference.status, status),
+        (ClientReference.past_project_id, past_project_id),
+    )
     return await read.page(statement, paged, SORTS[paged.sort])
 
 
@@ -104,7 +107,7 @@ async def change_client_reference(
     contact, rest = _apart(fields)
     if contact:
         await _replace_contact(work, row, contact, emails)
-    records.put_record(row, rest)
+    merge_patch(row, rest)
     changed = await records.save(work, row)
     if changed:
         work.publish(public.ClientReferenceChanged(**_told(row, "updated", changed)))

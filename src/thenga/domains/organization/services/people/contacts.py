@@ -11,6 +11,8 @@ from thenga.domains.organization.services.people import primaries
 from thenga.domains.organization.tables import Contact
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Erased, RuleViolated
 
@@ -45,10 +47,7 @@ async def list_contacts(
 ) -> Slice[Contact]:
     """The contacts of the organization; erased ones are in no list."""
     statement = records.kept(Contact, archived=archived).where(Contact.erased_at.is_(None))
-    if kind is not None:
-        statement = statement.where(Contact.kind == kind)
-    if primary is not None:
-        statement = statement.where(Contact.primary == primary)
+    statement = where_given(statement, (Contact.kind, kind), (Contact.primary, primary))
     return await read.page(statement, paged, SORTS[paged.sort])
 
 
@@ -58,8 +57,7 @@ async def change_contact(work: Work, contact_id: UUID, *, fields: dict[str, Any]
         await primaries.in_turn(work, Contact)
     contact = await _held(work, contact_id)
     records.not_archived(contact)
-    for name, value in fields.items():
-        setattr(contact, name, value)
+    merge_patch(contact, fields)
     await facts.require(work, fields.get("user_id"))
     _check(contact)
     if contact.primary:

@@ -18,7 +18,8 @@ from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.tables import MemberRef, MemberStatus, OrganizationUser
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.rows import merge_patch
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable, NotFound, RuleViolated
 
@@ -73,8 +74,7 @@ async def list_users(
 ) -> tuple[Slice[MemberRef], dict[UUID, Described]]:
     """Everybody of the company, with what it says of them or nothing; one question to Identity."""
     statement = select(MemberRef)
-    if status is not None:
-        statement = statement.where(MemberRef.status == status)
+    statement = where_given(statement, (MemberRef.status, status))
     said = _said(archived)
     if bid_role is not None:
         said = and_(said, literal(bid_role) == any_(OrganizationUser.bid_roles))
@@ -115,8 +115,7 @@ async def change_user(
     described = await get_user(work, organization_user_id)
     user = await work.lock(OrganizationUser, organization_user_id)
     records.not_archived(user)
-    for name, value in fields.items():
-        setattr(user, name, value)
+    merge_patch(user, fields)
     _check(user)
     changed = await records.save(work, user)
     if changed:

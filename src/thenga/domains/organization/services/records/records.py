@@ -21,7 +21,7 @@ from thenga.domains.organization.services.records.sealed_values import Place, Su
 from thenga.domains.organization.tables import Record, RecordKind, RecordVersion
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.rows import Row
+from thenga.kernel.db.rows import Row, merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, Duplicate, NotFound, RuleViolated
 from thenga.kernel.wire import to_json
@@ -52,15 +52,8 @@ async def add(
 
 async def change(work: Work, row: Record, fields: Mapping[str, Any]) -> list[str]:
     """Set the fields of a locked record that differ; the wire names of what changed."""
-    put_record(row, fields)
+    merge_patch(row, fields)
     return await save(work, row)
-
-
-def put_record(row: Record, fields: Mapping[str, Any]) -> None:
-    """Set the fields of a locked record that differ."""
-    for name, value in fields.items():
-        if getattr(row, name) != value:
-            setattr(row, name, value)
 
 
 def wire_name(column: str) -> str:

@@ -13,6 +13,7 @@ from thenga.domains.organization.tables import FactKey
 from thenga.kernel.actors import SYSTEM, Scope
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.manifest import Domain
@@ -102,8 +103,7 @@ async def list_facts(
 ) -> Slice[FactKey]:
     """The fact catalogue."""
     statement = select(FactKey)
-    if group is not None:
-        statement = statement.where(FactKey.fact_group == group)
-    if sensitivity is not None:
-        statement = statement.where(FactKey.sensitivity == sensitivity)
+    statement = where_given(
+        statement, (FactKey.fact_group, group), (FactKey.sensitivity, sensitivity)
+    )
     return await read.page(statement, paged, FactKey.__table__.c.key)

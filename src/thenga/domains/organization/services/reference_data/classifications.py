@@ -17,7 +17,7 @@ from thenga.domains.organization.tables import ClassificationCode
 from thenga.domains.organization.tables.offers import Classification
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 
@@ -69,8 +69,7 @@ async def list_classifications(
 ) -> Slice[ClassificationCode]:
     """The codes of a scheme, by words of the title, the beginning of the code, or the parent."""
     statement = select(ClassificationCode).where(ClassificationCode.scheme == scheme)
-    if parent is not None:
-        statement = statement.where(ClassificationCode.parent == parent)
+    statement = where_given(statement, (ClassificationCode.parent, parent))
     if q is not None:
         title = ClassificationCode.title
         words = func.to_tsvector(_WORDS, title).op("@@")(func.websearch_to_tsquery(_WORDS, q))

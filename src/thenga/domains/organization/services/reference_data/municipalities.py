@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, or_, select
 from thenga.domains.organization.tables import Municipality
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import among
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 
@@ -72,8 +72,7 @@ async def list_municipalities(
 ) -> Slice[Municipality]:
     """The municipalities, of one province or by a part of their name or code."""
     statement = select(Municipality)
-    if province is not None:
-        statement = statement.where(Municipality.province == province)
+    statement = where_given(statement, (Municipality.province, province))
     if q is not None:
         named = Municipality.name.icontains(q, autoescape=True)
         statement = statement.where(or_(named, Municipality.code.istartswith(q, autoescape=True)))

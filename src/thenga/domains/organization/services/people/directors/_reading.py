@@ -19,6 +19,7 @@ from thenga.domains.organization.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import where_given
 from thenga.kernel.errors import Erased
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
@@ -53,10 +54,7 @@ async def list_all(
 ) -> Slice[Director]:
     """The directors of the organization; erased ones are in no list."""
     statement = records.kept(Director, archived=archived).where(Director.erased_at.is_(None))
-    if status is not None:
-        statement = statement.where(Director.status == status)
-    if role is not None:
-        statement = statement.where(Director.role == role)
+    statement = where_given(statement, (Director.status, status), (Director.role, role))
     if verification_status is not None:
         statement = statement.where(_verification_is(verification_status, read.now))
     if flag is not None:

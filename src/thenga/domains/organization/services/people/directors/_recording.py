@@ -16,6 +16,7 @@ from thenga.domains.organization.services.people.directors._telling import chang
 from thenga.domains.organization.services.records import Place, Subject
 from thenga.domains.organization.tables import Director, DirectorStatus
 from thenga.kernel.calendar import local_day
+from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.gate import HeldAs
@@ -93,8 +94,7 @@ async def _set(work: Work, director: Director, fields: dict[str, Any]) -> None:
     number = fields.pop("id_number", None)
     if number is None and fields.get("id_type", director.id_type) != director.id_type:
         raise RuleViolated("Another kind of document has another number: send both.", rule="ORG-12")
-    for name, value in fields.items():
-        setattr(director, name, value)
+    merge_patch(director, fields)
     await facts.require(work, fields.get("user_id"))
     today = local_day(work.now)
     check(director, today)
