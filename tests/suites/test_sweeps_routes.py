@@ -1,14 +1,17 @@
 """Every route has one way in, one known permission, a sentence, and bodies without surprises."""
 
 import inspect
+import re
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Any, get_args
-from uuid import uuid4
+from typing import Annotated, Any, get_args
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
 from fastapi import APIRouter
+from fastapi import Path as PathParameter
 from pydantic import BaseModel
 
 from tests.documented import statuses, whole_document
@@ -17,17 +20,19 @@ from tests.suites import allowed
 from tests.suites.calls.sending import is_staffs
 from thenga import topology
 from thenga.domains.identity.permissions import PLATFORM_ROLES
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound
 from thenga.kernel.fields import plain_fields
 from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.http.doors import Door, WithoutEntrance, router
-from thenga.kernel.http.entrances import Entrance
+from thenga.kernel.http.entrances import Entrance, reads
 from thenga.kernel.http.operations import Operation, operations
 from thenga.kernel.manifest import Domain
 
 DOMAINS = topology.load(topology.DOMAINS)
 OPERATIONS = operations(DOMAINS)
+IN_PATH = "{organizationId}"
 # What only the server says (security rule 34).
 SERVER_OWNED = {
     *("organization_id", "user_id", "actor_id", "status", "version", "staff", "price"),
@@ -58,6 +63,8 @@ def _faults_of(route: Any, codes: set[str]) -> Iterator[str]:
         yield f"{route.path}: has no permission, no limit and no signature"
     if not inspect.getdoc(inspect.unwrap(route.endpoint)):
         yield f"{route.path}: says nothing of itself"
+    if IN_PATH in route.path and "organization_id" in inspect.signature(route.endpoint).parameters:
+        yield f"{route.path}: takes the organization that its unit of work is for already"
     if len(route.methods or ()) != 1:
         yield f"{route.path}: answers {route.methods}"
 
@@ -181,8 +188,45 @@ class PlantedBody(Body):
     inside: list[PlantedInside]
 
 
+class PlantedPermission(StrEnum):
+    READ = "planted:thing:read"
+
+
 def _planted(made: APIRouter) -> Domain:
     return Domain(name="planted", home=Path(), routers=(made,))
+
+
+def test_every_part_of_every_path_is_described() -> None:
+    shown = whole_document()["paths"]
+    parts = {
+        (one.path, one.method): [
+            parameter["name"]
+            for parameter in shown[one.path][one.method.lower()]["parameters"]
+            if parameter["in"] == "path"
+        ]
+        for one in OPERATIONS
+    }
+    below = sum(IN_PATH in path for path, _ in parts)
+
+    print(f"operations_below_an_organization={below}")
+    assert below >= 125
+    assert {key: sorted(names) for key, names in parts.items()} == {
+        (path, method): sorted(re.findall(r"{(\w+)}", path)) for path, method in parts
+    }
+
+
+def test_a_planted_route_that_takes_the_organization_is_found() -> None:
+    doors = router("Planted")
+
+    @doors.get("/organizations/{organizationId}/planted")
+    async def planted(
+        organization_id: Annotated[UUID, PathParameter(alias="organizationId")],
+        read: Annotated[Reader, reads(PlantedPermission.READ)],
+    ) -> None:
+        """Could read another's, if it believed the path."""
+
+    faults = route_faults([_planted(doors)])
+    assert any("takes the organization" in fault for fault in faults), faults
 
 
 def test_a_planted_route_without_entrance_is_found() -> None:

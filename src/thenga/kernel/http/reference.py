@@ -131,6 +131,11 @@ def describe(door: "Door") -> None:
     if "GET" in (door.methods or ()) and _has_version(door.response_model):
         parameters.append(_IF_NONE_MATCH)
         door.responses[304] = {"description": "You have the same answer already."}
+    if "{organizationId}" in door.path and not any(
+        one.alias == _IN_PATH["name"] for one in _path_of(door)
+    ):
+        # The entrance reads it, so that a route need not take what it has no use for.
+        parameters.insert(0, _IN_PATH)
     extra["parameters"] = parameters
     if door.entrance.raw:
         extra["requestBody"] = _RAW
@@ -157,6 +162,13 @@ def _query_of(door: "Door") -> list[Any]:
     return found
 
 
+def _path_of(door: "Door") -> list[Any]:
+    found = list(door.dependant.path_params)
+    for dependency in door.dependant.dependencies:
+        found += dependency.path_params
+    return found
+
+
 def _codes(response: dict[str, Any]) -> list[str]:
     shown = response.get("content", {}).get("application/problem+json", {})
     return list(shown.get("examples", {}))
@@ -164,6 +176,13 @@ def _codes(response: dict[str, Any]) -> list[str]:
 
 PROBLEMS_BY_CODE = errors.PROBLEMS
 
+_IN_PATH = {
+    "name": "organizationId",
+    "in": "path",
+    "required": True,
+    "description": "The organization whose data this is.",
+    "schema": {"type": "string", "format": "uuid"},
+}
 _ORGANIZATION = {
     "name": "X-Organization-Id",
     "in": "header",

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from thenga.domains.identity.api.shapes import (
     Because,
-    OrganizationId,
     PermissionCode,
     Reason,
     RoleCode,
@@ -125,7 +124,6 @@ def _last(ways: list[Right]) -> datetime | None:
 
 @router.get("/identity/organizations/{organizationId}/members")
 async def list_members(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.MEMBERSHIP_READ)],
     page: Annotated[Paged, paged("createdAt", "displayName", "joinedAt")],
     status: Annotated[MembershipStatus | None, Query()] = None,

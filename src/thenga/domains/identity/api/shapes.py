@@ -3,7 +3,6 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import Path
 from pydantic import Field
 
 from thenga.domains.identity import public
@@ -11,7 +10,6 @@ from thenga.kernel.errors import NotFound
 from thenga.kernel.fields import matching, text
 from thenga.kernel.http.bodies import Body, View
 
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 Reason = Annotated[
     str, text(1, 500), Field(description="Why; it is kept with the change.", examples=["New team"])
 ]

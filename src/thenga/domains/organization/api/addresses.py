@@ -10,7 +10,6 @@ from pydantic import Field
 from thenga.domains.organization.api.fact_views import WarningView
 from thenga.domains.organization.api.records import (
     Country,
-    OrganizationId,
     Province,
     RecordView,
     ReferenceBody,
@@ -147,7 +146,6 @@ class AddressView(RecordView):
     responses=problems(MunicipalityMismatch, RuleViolated),
 )
 async def add_address(
-    organization_id: OrganizationId,
     body: AddAddress,
     work: Annotated[Work, writes(Permission.ADDRESS_CREATE)],
 ) -> AddressView:
@@ -157,7 +155,6 @@ async def add_address(
 
 @router.get("/organizations/{organizationId}/addresses")
 async def list_addresses(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
     page: Annotated[Paged, paged("createdAt")],
     kind: Annotated[Kind | None, Query()] = None,
@@ -181,7 +178,6 @@ async def list_addresses(
 
 @router.get("/organizations/{organizationId}/addresses/{addressId}")
 async def get_address(
-    organization_id: OrganizationId,
     address_id: AddressId,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
 ) -> AddressView:
@@ -191,7 +187,6 @@ async def get_address(
 
 @router.get("/organizations/{organizationId}/addresses/{addressId}/versions")
 async def list_address_versions(
-    organization_id: OrganizationId,
     address_id: AddressId,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
     page: Annotated[Paged, paged("version")],
@@ -203,7 +198,6 @@ async def list_address_versions(
 
 @router.get("/organizations/{organizationId}/addresses/{addressId}/versions/{version}")
 async def get_address_version(
-    organization_id: OrganizationId,
     address_id: AddressId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
@@ -217,7 +211,6 @@ async def get_address_version(
     responses=problems(MunicipalityMismatch, RuleViolated),
 )
 async def change_address(
-    organization_id: OrganizationId,
     address_id: AddressId,
     body: ChangeAddress,
     work: Annotated[Work, writes(Permission.ADDRESS_UPDATE)],
@@ -230,7 +223,6 @@ async def change_address(
 
 @router.delete("/organizations/{organizationId}/addresses/{addressId}", status_code=204)
 async def archive_address(
-    organization_id: OrganizationId,
     address_id: AddressId,
     work: Annotated[Work, writes(Permission.ADDRESS_ARCHIVE)],
 ) -> Response:

@@ -19,7 +19,6 @@ from thenga.domains.organization.api.classified import (
     Scheme,
 )
 from thenga.domains.organization.api.records import (
-    OrganizationId,
     RecordView,
     ReferenceBody,
     ReferenceView,
@@ -236,7 +235,6 @@ def _allowed(row: Capability, now: datetime) -> list[AllowedMove]:
     responses=problems(CidbInvalid, ClassificationInvalid, MunicipalityMismatch, RuleViolated),
 )
 async def claim_capability(
-    organization_id: OrganizationId,
     body: ClaimCapability,
     work: Annotated[Work, writes(Permission.CAPABILITY_CREATE)],
 ) -> CapabilityView:
@@ -246,7 +244,6 @@ async def claim_capability(
 
 @router.get("/organizations/{organizationId}/capabilities")
 async def list_capabilities(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
     page: Annotated[Paged, paged("createdAt", "title")],
     verification_status: Annotated[
@@ -278,7 +275,6 @@ async def list_capabilities(
 
 @router.get("/organizations/{organizationId}/capabilities/{capabilityId}")
 async def get_capability(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
 ) -> CapabilityView:
@@ -288,7 +284,6 @@ async def get_capability(
 
 @router.get("/organizations/{organizationId}/capabilities/{capabilityId}/versions")
 async def list_capability_versions(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
     page: Annotated[Paged, paged("version")],
@@ -300,7 +295,6 @@ async def list_capability_versions(
 
 @router.get("/organizations/{organizationId}/capabilities/{capabilityId}/versions/{version}")
 async def get_capability_version(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
@@ -317,7 +311,6 @@ async def get_capability_version(
     ),
 )
 async def change_capability(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     body: ChangeCapability,
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
@@ -342,7 +335,6 @@ async def change_capability(
 
 @router.delete("/organizations/{organizationId}/capabilities/{capabilityId}", status_code=204)
 async def archive_capability(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     work: Annotated[Work, writes(Permission.CAPABILITY_ARCHIVE)],
 ) -> Response:
@@ -356,7 +348,6 @@ async def archive_capability(
     responses=problems(InvalidTransition, EvidenceNotLive, RuleViolated),
 )
 async def request_review_of_capability(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:
@@ -369,7 +360,6 @@ async def request_review_of_capability(
     responses=problems(InvalidTransition),
 )
 async def withdraw_capability(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:
@@ -382,7 +372,6 @@ async def withdraw_capability(
     responses=problems(SelfVerification, InvalidTransition, EvidenceNotLive, RuleViolated),
 )
 async def verify_capability(
-    organization_id: OrganizationId,
     capability_id: CapabilityId,
     body: VerificationBody,
     work: Annotated[Work, writes(Permission.CAPABILITY_VERIFY)],

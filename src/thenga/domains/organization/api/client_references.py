@@ -9,7 +9,6 @@ from pydantic import Field
 
 from thenga.domains.organization.api.records import (
     ErasureView,
-    OrganizationId,
     RecordView,
     VersionNumber,
     VersionView,
@@ -108,7 +107,6 @@ class ClientReferenceView(RecordView):
     responses=problems(SelfReference, ReferenceLimit, RuleViolated),
 )
 async def add_client_reference(
-    organization_id: OrganizationId,
     body: AddClientReference,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_CREATE)],
 ) -> ClientReferenceView:
@@ -121,7 +119,6 @@ async def add_client_reference(
 
 @router.get("/organizations/{organizationId}/client-references")
 async def list_client_references(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
     page: Annotated[Paged, paged("createdAt")],
     status: Annotated[ClientReferenceStatus | None, Query()] = None,
@@ -141,7 +138,6 @@ async def list_client_references(
 
 @router.get("/organizations/{organizationId}/client-references/{clientReferenceId}")
 async def get_client_reference(
-    organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
 ) -> ClientReferenceView:
@@ -151,7 +147,6 @@ async def get_client_reference(
 
 @router.get("/organizations/{organizationId}/client-references/{clientReferenceId}/versions")
 async def list_client_reference_versions(
-    organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
     page: Annotated[Paged, paged("version")],
@@ -165,7 +160,6 @@ async def list_client_reference_versions(
     "/organizations/{organizationId}/client-references/{clientReferenceId}/versions/{version}"
 )
 async def get_client_reference_version(
-    organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
@@ -180,7 +174,6 @@ async def get_client_reference_version(
     responses=problems(SelfReference, RuleViolated),
 )
 async def change_client_reference(
-    organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     body: ChangeClientReference,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_UPDATE)],
@@ -195,7 +188,6 @@ async def change_client_reference(
     "/organizations/{organizationId}/client-references/{clientReferenceId}", status_code=204
 )
 async def archive_client_reference(
-    organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_ARCHIVE)],
 ) -> Response:
@@ -209,7 +201,6 @@ async def archive_client_reference(
     responses=problems(InvalidTransition),
 )
 async def withdraw_client_reference(
-    organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_UPDATE)],
 ) -> ClientReferenceView:
@@ -219,7 +210,6 @@ async def withdraw_client_reference(
 
 @router.post("/organizations/{organizationId}/client-references/{clientReferenceId}/erase")
 async def erase_client_reference(
-    organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_ERASE)],
 ) -> ErasureView:

@@ -9,7 +9,6 @@ from pydantic import Field
 
 from thenga.domains.organization.api.records import (
     ErasureView,
-    OrganizationId,
     RecordView,
     VersionNumber,
     VersionView,
@@ -116,7 +115,6 @@ class ContactView(RecordView):
     responses=problems(Duplicate, UnknownMembership, RuleViolated),
 )
 async def add_contact(
-    organization_id: OrganizationId,
     body: AddContact,
     work: Annotated[Work, writes(Permission.CONTACT_CREATE)],
 ) -> ContactView:
@@ -126,7 +124,6 @@ async def add_contact(
 
 @router.get("/organizations/{organizationId}/contacts")
 async def list_contacts(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
     page: Annotated[Paged, paged("createdAt", "name")],
     kind: Annotated[Kind | None, Query()] = None,
@@ -142,7 +139,6 @@ async def list_contacts(
 
 @router.get("/organizations/{organizationId}/contacts/{contactId}", responses=problems(Erased))
 async def get_contact(
-    organization_id: OrganizationId,
     contact_id: ContactId,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
 ) -> ContactView:
@@ -152,7 +148,6 @@ async def get_contact(
 
 @router.get("/organizations/{organizationId}/contacts/{contactId}/versions")
 async def list_contact_versions(
-    organization_id: OrganizationId,
     contact_id: ContactId,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
     page: Annotated[Paged, paged("version")],
@@ -164,7 +159,6 @@ async def list_contact_versions(
 
 @router.get("/organizations/{organizationId}/contacts/{contactId}/versions/{version}")
 async def get_contact_version(
-    organization_id: OrganizationId,
     contact_id: ContactId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
@@ -178,7 +172,6 @@ async def get_contact_version(
     responses=problems(Duplicate, Erased, UnknownMembership, RuleViolated),
 )
 async def change_contact(
-    organization_id: OrganizationId,
     contact_id: ContactId,
     body: ChangeContact,
     work: Annotated[Work, writes(Permission.CONTACT_UPDATE)],
@@ -195,7 +188,6 @@ async def change_contact(
     responses=problems(Erased),
 )
 async def archive_contact(
-    organization_id: OrganizationId,
     contact_id: ContactId,
     work: Annotated[Work, writes(Permission.CONTACT_ARCHIVE)],
 ) -> Response:
@@ -206,7 +198,6 @@ async def archive_contact(
 
 @router.post("/organizations/{organizationId}/contacts/{contactId}/erase")
 async def erase_contact(
-    organization_id: OrganizationId,
     contact_id: ContactId,
     work: Annotated[Work, writes(Permission.CONTACT_ERASE)],
 ) -> ErasureView:

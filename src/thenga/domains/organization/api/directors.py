@@ -17,7 +17,6 @@ from thenga.domains.organization.api.director_bodies import (
 from thenga.domains.organization.api.director_views import DirectorView
 from thenga.domains.organization.api.records import (
     ErasureView,
-    OrganizationId,
     VersionNumber,
     VersionView,
     given,
@@ -51,7 +50,6 @@ DirectorId = Annotated[UUID, Path(alias="directorId")]
     responses=problems(Duplicate, IdentifierInvalid, UnknownMembership, RuleViolated),
 )
 async def add_director(
-    organization_id: OrganizationId,
     body: AddDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_CREATE)],
 ) -> DirectorView:
@@ -63,7 +61,6 @@ async def add_director(
 
 @router.get("/organizations/{organizationId}/directors")
 async def list_directors(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
     page: Annotated[Paged, paged("createdAt")],
     status: Annotated[DirectorStatus | None, Query()] = None,
@@ -92,7 +89,6 @@ async def list_directors(
 
 @router.get("/organizations/{organizationId}/directors/{directorId}", responses=problems(Erased))
 async def get_director(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
 ) -> DirectorView:
@@ -102,7 +98,6 @@ async def get_director(
 
 @router.get("/organizations/{organizationId}/directors/{directorId}/versions")
 async def list_director_versions(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
     page: Annotated[Paged, paged("version")],
@@ -114,7 +109,6 @@ async def list_director_versions(
 
 @router.get("/organizations/{organizationId}/directors/{directorId}/versions/{version}")
 async def get_director_version(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
@@ -131,7 +125,6 @@ async def get_director_version(
     ),
 )
 async def change_director(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     body: ChangeDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
@@ -160,7 +153,6 @@ async def change_director(
     responses=problems(Erased),
 )
 async def archive_director(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     work: Annotated[Work, writes(Permission.DIRECTOR_ARCHIVE)],
 ) -> Response:
@@ -174,7 +166,6 @@ async def archive_director(
     responses=problems(InvalidTransition, Erased, RuleViolated),
 )
 async def resign_director(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     body: ResignDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
@@ -189,7 +180,6 @@ async def resign_director(
     responses=problems(InvalidTransition, Duplicate, Erased, RuleViolated),
 )
 async def reappoint_director(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     body: ReappointDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
@@ -204,7 +194,6 @@ async def reappoint_director(
     responses=problems(InvalidTransition, SelfVerification, Erased),
 )
 async def verify_director(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     body: VerificationBody,
     work: Annotated[Work, writes(Permission.DIRECTOR_VERIFY)],
@@ -219,7 +208,6 @@ async def verify_director(
     responses=problems(KeptByLaw),
 )
 async def erase_director(
-    organization_id: OrganizationId,
     director_id: DirectorId,
     work: Annotated[Work, writes(Permission.DIRECTOR_ERASE)],
 ) -> ErasureView:

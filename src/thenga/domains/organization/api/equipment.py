@@ -8,7 +8,6 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from thenga.domains.organization.api.records import (
-    OrganizationId,
     RecordView,
     ReferenceBody,
     ReferenceView,
@@ -153,7 +152,6 @@ class EquipmentView(RecordView):
     responses=problems(Duplicate, RuleViolated),
 )
 async def add_equipment(
-    organization_id: OrganizationId,
     body: AddEquipment,
     work: Annotated[Work, writes(Permission.EQUIPMENT_CREATE)],
 ) -> EquipmentView:
@@ -164,7 +162,6 @@ async def add_equipment(
 
 @router.get("/organizations/{organizationId}/equipment")
 async def list_equipment(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
     page: Annotated[Paged, paged("createdAt", "name", "nextExpiry")],
     status: Annotated[EquipmentStatus | None, Query()] = None,
@@ -192,7 +189,6 @@ async def list_equipment(
 
 @router.get("/organizations/{organizationId}/equipment/{equipmentId}")
 async def get_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
 ) -> EquipmentView:
@@ -203,7 +199,6 @@ async def get_equipment(
 
 @router.get("/organizations/{organizationId}/equipment/{equipmentId}/versions")
 async def list_equipment_versions(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
     page: Annotated[Paged, paged("version")],
@@ -215,7 +210,6 @@ async def list_equipment_versions(
 
 @router.get("/organizations/{organizationId}/equipment/{equipmentId}/versions/{version}")
 async def get_equipment_version(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
@@ -229,7 +223,6 @@ async def get_equipment_version(
     responses=problems(Duplicate, RuleViolated),
 )
 async def change_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     body: ChangeEquipment,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
@@ -241,7 +234,6 @@ async def change_equipment(
 
 @router.delete("/organizations/{organizationId}/equipment/{equipmentId}", status_code=204)
 async def archive_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_ARCHIVE)],
 ) -> Response:
@@ -255,7 +247,6 @@ async def archive_equipment(
     responses=problems(InvalidTransition),
 )
 async def assign_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
@@ -268,7 +259,6 @@ async def assign_equipment(
     responses=problems(InvalidTransition),
 )
 async def release_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
@@ -281,7 +271,6 @@ async def release_equipment(
     responses=problems(InvalidTransition),
 )
 async def maintain_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
@@ -294,7 +283,6 @@ async def maintain_equipment(
     responses=problems(InvalidTransition),
 )
 async def return_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
@@ -307,7 +295,6 @@ async def return_equipment(
     responses=problems(InvalidTransition),
 )
 async def retire_equipment(
-    organization_id: OrganizationId,
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:

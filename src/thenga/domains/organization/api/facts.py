@@ -50,7 +50,6 @@ from thenga.kernel.http.reference import problems
 
 router = make_router("Organization / Facts")
 
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 Key = Annotated[
     str,
     Path(alias="factKey", min_length=1, max_length=40, pattern="^[A-Za-z0-9-]+$"),
@@ -161,7 +160,6 @@ class FactKeyView(Stored):
 
 @router.get("/organizations/{organizationId}/facts")
 async def list_facts(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.PROFILE_READ)],
     page: Annotated[Paged, paged("factKey", "createdAt")],
     group: Annotated[Group | None, Query()] = None,
@@ -183,7 +181,6 @@ async def list_facts(
 
 @router.get("/organizations/{organizationId}/facts/{factKey}")
 async def get_fact(
-    organization_id: OrganizationId,
     fact_key: Key,
     read: Annotated[Reader, reads(Permission.PROFILE_READ)],
 ) -> FactDetailView:
@@ -204,7 +201,6 @@ async def get_fact(
 
 @router.get("/organizations/{organizationId}/facts/{factKey}/versions/{version}")
 async def get_fact_version(
-    organization_id: OrganizationId,
     fact_key: Key,
     version: Version,
     read: Annotated[Reader, reads(Permission.PROFILE_READ)],
@@ -215,7 +211,7 @@ async def get_fact_version(
     values = await facts.values_for(read, [] if source is None else [source])
     value = None if source is None else values.shown(fact_key, source)
     return CitedFactView(
-        organization_id=organization_id,
+        organization_id=read.organization_id,
         fact_key=fact_key,
         version=cited.version.number,
         value=value,
@@ -230,7 +226,6 @@ async def get_fact_version(
 
 @router.post("/organizations/{organizationId}/facts/confirm", responses=problems(RuleViolated))
 async def confirm_facts(
-    organization_id: OrganizationId,
     body: ConfirmFacts,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> ConfirmedView:
@@ -244,7 +239,6 @@ async def confirm_facts(
     "/organizations/{organizationId}/facts/{factKey}/withdraw", responses=problems(RuleViolated)
 )
 async def withdraw_statement(
-    organization_id: OrganizationId,
     fact_key: Key,
     body: WithdrawStatement,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
@@ -259,7 +253,6 @@ async def withdraw_statement(
     responses=problems(InvalidTransition, RuleViolated),
 )
 async def resolve_conflict(
-    organization_id: OrganizationId,
     fact_key: Key,
     body: ResolveConflict,
     work: Annotated[Work, writes(Permission.PROFILE_RESOLVE, if_match=True)],
@@ -279,7 +272,6 @@ async def resolve_conflict(
     responses=problems(InvalidTransition, RuleViolated),
 )
 async def request_verification(
-    organization_id: OrganizationId,
     fact_key: Key,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> FactView:
@@ -299,7 +291,6 @@ async def request_verification(
     ),
 )
 async def verify_fact(
-    organization_id: OrganizationId,
     fact_key: Key,
     body: VerifyFact,
     work: Annotated[Work, writes(Permission.PROFILE_VERIFY)],

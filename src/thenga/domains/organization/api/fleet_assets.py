@@ -8,7 +8,6 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from thenga.domains.organization.api.records import (
-    OrganizationId,
     RecordView,
     ReferenceBody,
     ReferenceView,
@@ -155,7 +154,6 @@ class FleetAssetView(RecordView):
     responses=problems(Duplicate, VinInvalid, RuleViolated),
 )
 async def add_fleet_asset(
-    organization_id: OrganizationId,
     body: AddFleetAsset,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_CREATE)],
 ) -> FleetAssetView:
@@ -166,7 +164,6 @@ async def add_fleet_asset(
 
 @router.get("/organizations/{organizationId}/fleet-assets")
 async def list_fleet_assets(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
     page: Annotated[Paged, paged("createdAt", "name", "nextExpiry")],
     status: Annotated[FleetAssetStatus | None, Query()] = None,
@@ -196,7 +193,6 @@ async def list_fleet_assets(
 
 @router.get("/organizations/{organizationId}/fleet-assets/{fleetAssetId}")
 async def get_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
 ) -> FleetAssetView:
@@ -207,7 +203,6 @@ async def get_fleet_asset(
 
 @router.get("/organizations/{organizationId}/fleet-assets/{fleetAssetId}/versions")
 async def list_fleet_asset_versions(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
     page: Annotated[Paged, paged("version")],
@@ -219,7 +214,6 @@ async def list_fleet_asset_versions(
 
 @router.get("/organizations/{organizationId}/fleet-assets/{fleetAssetId}/versions/{version}")
 async def get_fleet_asset_version(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
@@ -233,7 +227,6 @@ async def get_fleet_asset_version(
     responses=problems(Duplicate, VinInvalid, RuleViolated),
 )
 async def change_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     body: ChangeFleetAsset,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
@@ -245,7 +238,6 @@ async def change_fleet_asset(
 
 @router.delete("/organizations/{organizationId}/fleet-assets/{fleetAssetId}", status_code=204)
 async def archive_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_ARCHIVE)],
 ) -> Response:
@@ -259,7 +251,6 @@ async def archive_fleet_asset(
     responses=problems(InvalidTransition),
 )
 async def assign_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
@@ -272,7 +263,6 @@ async def assign_fleet_asset(
     responses=problems(InvalidTransition),
 )
 async def release_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
@@ -285,7 +275,6 @@ async def release_fleet_asset(
     responses=problems(InvalidTransition),
 )
 async def maintain_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
@@ -298,7 +287,6 @@ async def maintain_fleet_asset(
     responses=problems(InvalidTransition),
 )
 async def return_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
@@ -311,7 +299,6 @@ async def return_fleet_asset(
     responses=problems(InvalidTransition),
 )
 async def retire_fleet_asset(
-    organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:

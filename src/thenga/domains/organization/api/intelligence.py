@@ -21,7 +21,6 @@ from thenga.kernel.http.entrances import reads
 
 router = make_router("Organization / Intelligence")
 
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 
 _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _OURS = "|".join(["organization", *graph.READ])
@@ -110,7 +109,7 @@ class GraphView(View):
 
 
 async def _walking(
-    organization_id: OrganizationId,
+    organization_id: Annotated[UUID, Path(alias="organizationId")],
     root: Annotated[
         Root | None, Query(description="Where to begin, as `type:id`; the company if left out.")
     ] = None,
@@ -140,7 +139,6 @@ async def _walking(
 
 @router.get("/organizations/{organizationId}/intelligence-graph")
 async def get_intelligence_graph(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.GRAPH_READ)],
     asked: Annotated[Asked, Depends(_walking)],
 ) -> GraphView:
@@ -243,7 +241,6 @@ class HealthView(View):
 
 @router.get("/organizations/{organizationId}/health")
 async def get_health(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.HEALTH_READ)],
     trend_days: Annotated[
         int | None, Query(alias="trendDays", ge=7, le=400, description="Adds `series`.")
@@ -254,7 +251,7 @@ async def get_health(
     Each gap says by how much the score rises when it is mended; that is reckoned, not guessed.
     """
     seen = await health.current_health(read, trend_days=trend_days)
-    found = [GapView.of(gap, organization_id) for gap in health.gaps(seen.company)[:50]]
+    found = [GapView.of(gap, read.organization_id) for gap in health.gaps(seen.company)[:50]]
     return HealthView(
         score=health.shown(seen.score, 1),
         score_exact=health.shown(seen.score),
@@ -271,7 +268,7 @@ async def get_health(
             )
             for one in health.components(seen.company)
         ],
-        penalties=_penalties(seen.company, organization_id),
+        penalties=_penalties(seen.company, read.organization_id),
         gaps=found,
         next_best_action=next(iter(found), None),
         trend=TrendView.model_validate(seen.trend),

@@ -17,7 +17,6 @@ from thenga.domains.organization.api.classified import (
     Scheme,
 )
 from thenga.domains.organization.api.records import (
-    OrganizationId,
     Province,
     RecordView,
     ReferenceView,
@@ -115,7 +114,6 @@ class ServiceView(RecordView):
     responses=problems(Duplicate, ClassificationInvalid, MunicipalityMismatch, RuleViolated),
 )
 async def add_service(
-    organization_id: OrganizationId,
     body: AddService,
     work: Annotated[Work, writes(Permission.SERVICE_CREATE)],
 ) -> ServiceView:
@@ -125,7 +123,6 @@ async def add_service(
 
 @router.get("/organizations/{organizationId}/services")
 async def list_services(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
     page: Annotated[Paged, paged("createdAt", "name")],
     status: Annotated[ServiceStatus | None, Query()] = None,
@@ -147,7 +144,6 @@ async def list_services(
 
 @router.get("/organizations/{organizationId}/services/{serviceId}")
 async def get_service(
-    organization_id: OrganizationId,
     service_id: ServiceId,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
 ) -> ServiceView:
@@ -157,7 +153,6 @@ async def get_service(
 
 @router.get("/organizations/{organizationId}/services/{serviceId}/versions")
 async def list_service_versions(
-    organization_id: OrganizationId,
     service_id: ServiceId,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
     page: Annotated[Paged, paged("version")],
@@ -169,7 +164,6 @@ async def list_service_versions(
 
 @router.get("/organizations/{organizationId}/services/{serviceId}/versions/{version}")
 async def get_service_version(
-    organization_id: OrganizationId,
     service_id: ServiceId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
@@ -183,7 +177,6 @@ async def get_service_version(
     responses=problems(Duplicate, ClassificationInvalid, MunicipalityMismatch, RuleViolated),
 )
 async def change_service(
-    organization_id: OrganizationId,
     service_id: ServiceId,
     body: ChangeService,
     work: Annotated[Work, writes(Permission.SERVICE_UPDATE)],
@@ -195,7 +188,6 @@ async def change_service(
 
 @router.delete("/organizations/{organizationId}/services/{serviceId}", status_code=204)
 async def archive_service(
-    organization_id: OrganizationId,
     service_id: ServiceId,
     work: Annotated[Work, writes(Permission.SERVICE_ARCHIVE)],
 ) -> Response:
@@ -209,7 +201,6 @@ async def archive_service(
     responses=problems(InvalidTransition, RuleViolated),
 )
 async def activate_service(
-    organization_id: OrganizationId,
     service_id: ServiceId,
     work: Annotated[Work, writes(Permission.SERVICE_UPDATE)],
 ) -> ServiceView:
@@ -222,7 +213,6 @@ async def activate_service(
     responses=problems(InvalidTransition),
 )
 async def discontinue_service(
-    organization_id: OrganizationId,
     service_id: ServiceId,
     work: Annotated[Work, writes(Permission.SERVICE_UPDATE)],
 ) -> ServiceView:

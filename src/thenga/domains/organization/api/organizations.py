@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.organization.api.fact_views import FactView, StatementView, VerificationView
@@ -43,7 +43,6 @@ from thenga.kernel.http.reference import problems
 
 router = make_router("Organization / Profile")
 
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 Locale = Literal[
     "af-ZA", "en-ZA", "nr-ZA", "nso-ZA", "ss-ZA", "st-ZA",
     "tn-ZA", "ts-ZA", "ve-ZA", "xh-ZA", "zu-ZA",
@@ -177,7 +176,6 @@ async def found_organization(
 
 @router.get("/organizations/{organizationId}", responses=problems(Erased))
 async def get_organization(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.ORGANIZATION_READ)],
     include: Annotated[
         str | None,
@@ -208,7 +206,6 @@ async def get_organization(
     ),
 )
 async def change_profile(
-    organization_id: OrganizationId,
     body: ChangeProfile,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> OrganizationView:
@@ -223,7 +220,6 @@ async def change_profile(
 
 @router.post("/organizations/{organizationId}/clock", responses=problems(NotASandbox, RuleViolated))
 async def move_clock(
-    organization_id: OrganizationId,
     body: MoveClock,
     work: Annotated[Work, writes(Permission.CLOCK_MOVE)],
 ) -> ClockView:

@@ -18,7 +18,6 @@ from thenga.domains.organization.api.classified import (
     MunicipalityCode,
 )
 from thenga.domains.organization.api.records import (
-    OrganizationId,
     Province,
     RecordView,
     ReferenceBody,
@@ -180,7 +179,6 @@ class _Page:
     responses=problems(Duplicate, ClassificationInvalid, MunicipalityMismatch, RuleViolated),
 )
 async def add_past_project(
-    organization_id: OrganizationId,
     body: AddPastProject,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_CREATE)],
 ) -> PastProjectView:
@@ -192,7 +190,6 @@ async def add_past_project(
 
 @router.get("/organizations/{organizationId}/past-projects")
 async def list_past_projects(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
     page: Annotated[Paged, paged("createdAt", "title")],
     status: Annotated[PastProjectStatus | None, Query()] = None,
@@ -229,7 +226,6 @@ async def list_past_projects(
 
 @router.get("/organizations/{organizationId}/past-projects/{pastProjectId}")
 async def get_past_project(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
 ) -> PastProjectView:
@@ -239,7 +235,6 @@ async def get_past_project(
 
 @router.get("/organizations/{organizationId}/past-projects/{pastProjectId}/versions")
 async def list_past_project_versions(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
     page: Annotated[Paged, paged("version")],
@@ -251,7 +246,6 @@ async def list_past_project_versions(
 
 @router.get("/organizations/{organizationId}/past-projects/{pastProjectId}/versions/{version}")
 async def get_past_project_version(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
@@ -265,7 +259,6 @@ async def get_past_project_version(
     responses=problems(Duplicate, ClassificationInvalid, MunicipalityMismatch, RuleViolated),
 )
 async def change_past_project(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     body: ChangePastProject,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
@@ -279,7 +272,6 @@ async def change_past_project(
 
 @router.delete("/organizations/{organizationId}/past-projects/{pastProjectId}", status_code=204)
 async def delete_past_project(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_ARCHIVE)],
 ) -> Response:
@@ -293,7 +285,6 @@ async def delete_past_project(
     responses=problems(InvalidTransition, RuleViolated),
 )
 async def publish_past_project(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
 ) -> PastProjectView:
@@ -306,7 +297,6 @@ async def publish_past_project(
     responses=problems(InvalidTransition),
 )
 async def archive_past_project(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
 ) -> PastProjectView:
@@ -319,7 +309,6 @@ async def archive_past_project(
     responses=problems(SelfVerification, InvalidTransition),
 )
 async def verify_past_project(
-    organization_id: OrganizationId,
     past_project_id: PastProjectId,
     body: VerificationBody,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_VERIFY)],

@@ -30,7 +30,6 @@ from thenga.kernel.money import Money
 
 router = make_router("Organization / Procurement preferences")
 
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 VersionNumber = Annotated[int, Path(alias="version", ge=1, le=2**31 - 1)]
 Keyword = Annotated[str, text(2, 60)]
 Keywords = Annotated[list[Keyword], Field(max_length=50)]
@@ -163,7 +162,6 @@ class PreferencesVersionView(View):
 
 @router.get("/organizations/{organizationId}/procurement-preferences")
 async def get_procurement_preferences(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
 ) -> PreferencesView:
     """What the company wants to bid on. Nobody has said it yet: the defaults, as version 0."""
@@ -176,7 +174,6 @@ async def get_procurement_preferences(
     responses=problems(RuleViolated, ClassificationInvalid, MunicipalityMismatch),
 )
 async def put_procurement_preferences(
-    organization_id: OrganizationId,
     body: PutPreferences,
     work: Annotated[Work, writes(Permission.PREFERENCES_UPDATE, if_match=True)],
 ) -> PreferencesView:
@@ -192,7 +189,6 @@ async def put_procurement_preferences(
 
 @router.get("/organizations/{organizationId}/procurement-preferences/versions")
 async def list_procurement_preferences_versions(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[PreferencesVersionView]:
@@ -203,7 +199,6 @@ async def list_procurement_preferences_versions(
 
 @router.get("/organizations/{organizationId}/procurement-preferences/versions/{version}")
 async def get_procurement_preferences_version(
-    organization_id: OrganizationId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
 ) -> PreferencesVersionView:

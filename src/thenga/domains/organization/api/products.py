@@ -18,7 +18,6 @@ from thenga.domains.organization.api.classified import (
 )
 from thenga.domains.organization.api.records import (
     Country,
-    OrganizationId,
     Province,
     RecordView,
     ReferenceView,
@@ -140,7 +139,6 @@ class ProductView(RecordView):
     ),
 )
 async def add_product(
-    organization_id: OrganizationId,
     body: AddProduct,
     work: Annotated[Work, writes(Permission.PRODUCT_CREATE)],
 ) -> ProductView:
@@ -150,7 +148,6 @@ async def add_product(
 
 @router.get("/organizations/{organizationId}/products")
 async def list_products(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
     page: Annotated[Paged, paged("createdAt", "name")],
     status: Annotated[ProductStatus | None, Query()] = None,
@@ -180,7 +177,6 @@ async def list_products(
 
 @router.get("/organizations/{organizationId}/products/{productId}")
 async def get_product(
-    organization_id: OrganizationId,
     product_id: ProductId,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
 ) -> ProductView:
@@ -190,7 +186,6 @@ async def get_product(
 
 @router.get("/organizations/{organizationId}/products/{productId}/versions")
 async def list_product_versions(
-    organization_id: OrganizationId,
     product_id: ProductId,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
     page: Annotated[Paged, paged("version")],
@@ -202,7 +197,6 @@ async def list_product_versions(
 
 @router.get("/organizations/{organizationId}/products/{productId}/versions/{version}")
 async def get_product_version(
-    organization_id: OrganizationId,
     product_id: ProductId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
@@ -218,7 +212,6 @@ async def get_product_version(
     ),
 )
 async def change_product(
-    organization_id: OrganizationId,
     product_id: ProductId,
     body: ChangeProduct,
     work: Annotated[Work, writes(Permission.PRODUCT_UPDATE)],
@@ -230,7 +223,6 @@ async def change_product(
 
 @router.delete("/organizations/{organizationId}/products/{productId}", status_code=204)
 async def archive_product(
-    organization_id: OrganizationId,
     product_id: ProductId,
     work: Annotated[Work, writes(Permission.PRODUCT_ARCHIVE)],
 ) -> Response:
@@ -244,7 +236,6 @@ async def archive_product(
     responses=problems(InvalidTransition, RuleViolated),
 )
 async def activate_product(
-    organization_id: OrganizationId,
     product_id: ProductId,
     work: Annotated[Work, writes(Permission.PRODUCT_UPDATE)],
 ) -> ProductView:
@@ -257,7 +248,6 @@ async def activate_product(
     responses=problems(InvalidTransition),
 )
 async def discontinue_product(
-    organization_id: OrganizationId,
     product_id: ProductId,
     work: Annotated[Work, writes(Permission.PRODUCT_UPDATE)],
 ) -> ProductView:

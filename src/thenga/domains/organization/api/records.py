@@ -16,7 +16,6 @@ from thenga.kernel.http.bodies import Body, Stored, View
 
 Province = Literal["EC", "FS", "GP", "KZN", "LP", "MP", "NW", "NC", "WC"]
 Country = Annotated[str, matching("^[A-Z]{2}$", 2)]
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 VersionNumber = Annotated[int, Path(alias="version", ge=1, le=2**31 - 1)]
 
 

@@ -38,7 +38,6 @@ from thenga.kernel.http.reference import problems
 
 router = make_router("Organization / Suggestions")
 
-OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 SuggestionId = Annotated[UUID, Path(alias="suggestionId")]
 Name = Annotated[str, text(1, 120)]
 Confidence = Annotated[float, Field(ge=0, le=1, description="How sure, from 0 to 1.")]
@@ -149,7 +148,6 @@ _THE_SAME: dict[str, Any] = {
     | {200: _THE_SAME},
 )
 async def propose_fact(
-    organization_id: OrganizationId,
     body: ProposeFact,
     work: Annotated[Work, writes(Permission.SUGGESTION_PROPOSE)],
 ) -> SuggestionView:
@@ -174,7 +172,6 @@ async def propose_fact(
 
 @router.get("/organizations/{organizationId}/fact-suggestions")
 async def list_suggestions(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.SUGGESTION_READ)],
     page: Annotated[Paged, paged("createdAt", "confidence", default="-confidence")],
     status: Annotated[SuggestionStatus | None, Query()] = None,
@@ -201,7 +198,6 @@ async def list_suggestions(
 
 @router.get("/organizations/{organizationId}/fact-suggestions/{suggestionId}")
 async def get_suggestion(
-    organization_id: OrganizationId,
     suggestion_id: SuggestionId,
     read: Annotated[Reader, reads(Permission.SUGGESTION_READ)],
 ) -> SuggestionView:
@@ -223,7 +219,6 @@ async def get_suggestion(
     ),
 )
 async def accept_suggestion(
-    organization_id: OrganizationId,
     suggestion_id: SuggestionId,
     body: AcceptSuggestion,
     work: Annotated[Work, writes(Permission.SUGGESTION_DECIDE)],
@@ -238,7 +233,6 @@ async def accept_suggestion(
     responses=problems(PersonRequired, InvalidTransition),
 )
 async def reject_suggestion(
-    organization_id: OrganizationId,
     suggestion_id: SuggestionId,
     body: RejectSuggestion,
     work: Annotated[Work, writes(Permission.SUGGESTION_DECIDE)],

@@ -8,7 +8,6 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from thenga.domains.organization.api.records import (
-    OrganizationId,
     RecordView,
     ReferenceBody,
     ReferenceView,
@@ -133,7 +132,6 @@ class MemberView(IdentityView):
     responses=problems(Duplicate, UnknownMembership, RuleViolated),
 )
 async def add_organization_user(
-    organization_id: OrganizationId,
     body: AddUser,
     work: Annotated[Work, writes(Permission.USER_CREATE)],
 ) -> OrganizationUserView:
@@ -150,7 +148,6 @@ async def add_organization_user(
 
 @router.get("/organizations/{organizationId}/users")
 async def list_organization_users(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.USER_READ)],
     page: Annotated[Paged, paged("createdAt")],
     status: Annotated[MemberStatus | None, Query()] = None,
@@ -170,7 +167,6 @@ async def list_organization_users(
 
 @router.get("/organizations/{organizationId}/users/{organizationUserId}")
 async def get_organization_user(
-    organization_id: OrganizationId,
     organization_user_id: OrganizationUserId,
     read: Annotated[Reader, reads(Permission.USER_READ)],
 ) -> OrganizationUserView:
@@ -181,7 +177,6 @@ async def get_organization_user(
 
 @router.get("/organizations/{organizationId}/users/{organizationUserId}/versions")
 async def list_organization_user_versions(
-    organization_id: OrganizationId,
     organization_user_id: OrganizationUserId,
     read: Annotated[Reader, reads(Permission.USER_READ)],
     page: Annotated[Paged, paged("version")],
@@ -193,7 +188,6 @@ async def list_organization_user_versions(
 
 @router.get("/organizations/{organizationId}/users/{organizationUserId}/versions/{version}")
 async def get_organization_user_version(
-    organization_id: OrganizationId,
     organization_user_id: OrganizationUserId,
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.USER_READ)],
@@ -208,7 +202,6 @@ async def get_organization_user_version(
     responses=problems(RuleViolated),
 )
 async def change_organization_user(
-    organization_id: OrganizationId,
     organization_user_id: OrganizationUserId,
     body: ChangeUser,
     work: Annotated[Work, writes(Permission.USER_UPDATE)],
@@ -221,7 +214,6 @@ async def change_organization_user(
 
 @router.delete("/organizations/{organizationId}/users/{organizationUserId}", status_code=204)
 async def archive_organization_user(
-    organization_id: OrganizationId,
     organization_user_id: OrganizationUserId,
     work: Annotated[Work, writes(Permission.USER_ARCHIVE)],
 ) -> Response:
