@@ -9,16 +9,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from thenga.kernel.actors import Actor, Scope
-from thenga.kernel.ids import new_id
-
-if TYPE_CHECKING:
-    from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import Actor, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.values.ids import new_id
 
 Body = Callable[..., Awaitable[None]]
 
@@ -63,7 +61,7 @@ class Job:
         return f"{self.domain}.{self.name}"
 
     def enqueued(
-        self, arguments: dict[str, Any], scope: Scope, origin: "Origin", after: datetime | None
+        self, arguments: dict[str, Any], scope: Scope, origin: Origin, after: datetime | None
     ) -> Enqueued:
         """The row of one job; arguments are checked against the function's own signature."""
         if self.body is not _elsewhere:
