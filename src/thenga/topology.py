@@ -5,11 +5,12 @@ from importlib import import_module
 
 import httpx2
 
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.timetable import timetable_of
-from thenga.kernel.manifest import Domain
-from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import remote
+from thenga.kernel.ports.timetable import bind as bind_domain
+from thenga.kernel.ports.timetable import timetable_of
 from thenga.kernel.settings import Settings
 
 # A domain stands here from the day it has a manifest; the order is the specification's.
@@ -39,7 +40,7 @@ def bind(host: Host, domains: Sequence[Domain], *, gate: type[Port]) -> None:
     """Bind every port that these domains answer or need; the start fails if one has neither."""
     here = {domain.name for domain in domains}
     for domain in domains:
-        domain.bind(host)
+        bind_domain(domain, host)
     needed = {port for domain in domains for port in domain.needs} | {gate}
     hoped_for = {port for domain in domains for port in domain.may_need}
     hoped_for |= {timetable_of(name) for name in DOMAINS}

@@ -6,8 +6,8 @@ import httpx2
 import pytest
 
 from tests.factories import identity as people
-from thenga.kernel import phones
 from thenga.kernel.host import Host
+from thenga.kernel.values import phones
 
 TAKEN = {
     "082 123 4567": "+27821234567",

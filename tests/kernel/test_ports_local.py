@@ -11,13 +11,13 @@ from tests.planting import plant
 from thenga.domains.billing import public as billing
 from thenga.domains.identity import public as identity
 from thenga.domains.organization import public as organization
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db import sandbox
-from thenga.kernel.gate import HeldAs
+from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
 from thenga.kernel.ports import local
 from thenga.kernel.ports.local import Answering
-from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import CallContext, calling
 
 PROVIDERS = sorted(Path(local.__file__).parents[2].glob("domains/*/provider.py"))

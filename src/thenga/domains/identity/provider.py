@@ -4,8 +4,8 @@ from uuid import UUID, uuid5
 
 from thenga.domains.identity import public
 from thenga.domains.identity.services import belonging, decisions, memberships, sessions
+from thenga.kernel.access.gate import Passage, Refusal
 from thenga.kernel.events.inbox import AlreadyTaken, take
-from thenga.kernel.gate import Passage, Refusal
 from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
 

@@ -19,7 +19,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
 
-from thenga.kernel.calendar import local_midnight
+from thenga.kernel.values.calendar import local_midnight
 
 T = TypeVar("T")
 S = TypeVar("S", bound=Select[*tuple[Any, ...]])

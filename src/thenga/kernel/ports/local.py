@@ -8,13 +8,14 @@ from uuid import UUID, uuid5
 
 import sqlalchemy as sa
 
-from thenga.kernel.actors import Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.access.actors import Actor, ActorKind, Scope
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import NO_OFFSET, clock_offset
 from thenga.kernel.db.work import Work
-from thenga.kernel.gate import HeldAs
+from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
-from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import calling
 
 _SERVICES = UUID("019a0000-0000-7000-8000-00000005e121")

@@ -20,14 +20,14 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Erased, NotFound, Problem
-from thenga.kernel.gate import HeldAs
 
 
 class SamePerson(Problem):

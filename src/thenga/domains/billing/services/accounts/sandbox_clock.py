@@ -2,7 +2,7 @@
 
 The clock itself is Organization's, and all domains follow it. Each stop is a turn of one job: it
 has done what is due, waits until nothing is under way, and moves the clock to the next date. The
-dates of all domains are the kernel's `jobs/timetable.py`.
+dates of all domains are the kernel's `ports/timetable.py`.
 """
 
 from datetime import datetime, timedelta
@@ -13,11 +13,11 @@ from thenga.domains.billing.services import customer
 from thenga.domains.billing.tables import Account, Book, ClockStatus, TestClock
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, errand
 from thenga.kernel.errors import NotASandbox, Problem, RuleViolated
 from thenga.kernel.host import Host
 from thenga.kernel.jobs import timetable
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.jobs.timetable import Step, Timetable
+from thenga.kernel.ports.timetable import Step, Timetable
 
 _FURTHEST = timedelta(days=5 * 366)
 _A_MOMENT = timedelta(milliseconds=100)

@@ -26,14 +26,14 @@ from thenga.domains.billing.tables import (
     PaymentStatus,
     ProviderStatement,
 )
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, on_local_days, where_given
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, errand
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.lifecycle import not_possible
 
 _RUNNING = (
     select(Payment)

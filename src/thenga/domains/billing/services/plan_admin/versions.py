@@ -19,13 +19,13 @@ from thenga.domains.billing.tables import (
     PlanStatus,
     PlanVersion,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, errand
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_day
 
 offer_plan = errand("billing.offer_plan", form=Form.QUEUED, key="{plan_version_id}", as_system=True)
 

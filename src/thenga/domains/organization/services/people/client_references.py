@@ -32,7 +32,7 @@ from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, Problem, RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
 PERSONAL = ("contact_name", "contact_email", "contact_phone", "contact_position")
