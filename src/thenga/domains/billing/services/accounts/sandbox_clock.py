@@ -16,7 +16,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, errand
 from thenga.kernel.errors import NotASandbox, Problem, RuleViolated
 from thenga.kernel.host import Host
-from thenga.kernel.jobs import timetable
+from thenga.kernel.ports import timetable
 from thenga.kernel.ports.timetable import Step, Timetable
 
 _FURTHEST = timedelta(days=5 * 366)
