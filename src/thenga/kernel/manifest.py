@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Effect(StrEnum):
-    """Whether a permission only looks or also changes."""
+    """Whether a permission only reads or also changes data."""
 
     READ = "read"
     WRITE = "write"
 
 
 class Audience(StrEnum):
-    """Over whose rows a permission can be held."""
+    """Group whose data a permission applies to."""
 
     PERSON = "person"
     TENANT = "tenant"
@@ -36,7 +36,7 @@ class Audience(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """How much harm a wrong hand could do."""
+    """How much damage misuse of a permission can cause."""
 
     NORMAL = "normal"
     SENSITIVE = "sensitive"

@@ -97,7 +97,10 @@ class Reader:
             return self._scope.organization_id
         if self.held_as == "system":
             raise LookupError("this unit of work was opened for no organization")
-        raise NotFound("Name the organization with X-Organization-Id.")
+        raise NotFound(
+            "No organization is active. Send `X-Organization-Id`, or switch the session with "
+            "`POST /identity/sessions/{sessionId}/switch-organization`."
+        )
 
     @property
     def has_organization(self) -> bool:

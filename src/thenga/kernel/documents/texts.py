@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from thenga.kernel.errors import PROBLEMS, Problem
+from thenga.kernel.http import glossary
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import mounted, operations
 from thenga.kernel.manifest import Domain
@@ -15,14 +16,12 @@ Json = dict[str, Any]
 Said = tuple[str, str]  # the place and its text
 
 _KERNEL = Path(__file__).resolve().parents[1]
-_SCHEMAS = "#/components/schemas/"
 _SHOWN = 3  # places of one text
 
 
 def texts_page(domains: Sequence[Domain]) -> str:
     """Problems, details, letters and API descriptions, by domain, one line a text."""
     made = document(mounted(domains).routes, domains)
-    owners = {one.path: one.domain.name for one in operations(domains)}
     homes = {"kernel": _KERNEL} | {domain.name: domain.home for domain in domains}
     lines = [
         "# Texts",
@@ -33,7 +32,7 @@ def texts_page(domains: Sequence[Domain]) -> str:
         f"several places names {_SHOWN} of them.",
     ]
     for name, home in homes.items():
-        api = _Api(made, owners, name)
+        api = _Api(made, domains, name)
         sections = {
             "Problems": _problems(home),
             "Details": _details(home),
@@ -119,7 +118,8 @@ def _named(part: ast.expr) -> str:
 
 def _reads_as_sentence(text: str) -> bool:
     text = text.strip()
-    return text[:1].isupper() and text[-1:] in ".?!" and " " in text
+    begins = text[:1].isupper() or text.startswith("{")
+    return begins and text[-1:] in ".?!" and " " in text
 
 
 def _letters(home: Path) -> Iterator[Said]:
@@ -130,12 +130,15 @@ def _letters(home: Path) -> Iterator[Said]:
 class _Api:
     """The descriptions of one domain; what several domains use is listed under the kernel."""
 
-    def __init__(self, made: Json, owners: dict[str, str], name: str) -> None:
+    def __init__(self, made: Json, domains: Sequence[Domain], name: str) -> None:
+        owners = {one.path: one.domain.name for one in operations(domains)}
         own = [part for path, part in made["paths"].items() if owners[path] == name]
         self._operations = [one for methods in own for one in methods.values()]
-        used = _owners_of_schemas(made, owners)
+        used = glossary.owners_of_schemas(made, domains)
         every = made["components"]["schemas"].items()
-        self._schemas = {key: schema for key, schema in every if used.get(key, "kernel") == name}
+        self._schemas = {
+            key: schema for key, schema in every if used.get(key, glossary.SHARED) == name
+        }
 
     def operations(self) -> Iterator[Said]:
         for one in self._operations:
@@ -155,34 +158,3 @@ class _Api:
         for name, schema in self._schemas.items():
             for field, part in schema.get("properties", {}).items():
                 yield f"{name}.{field}", part.get("description", "")
-
-
-def _owners_of_schemas(made: Json, owners: dict[str, str]) -> dict[str, str]:
-    """Each schema with the one domain that uses it, or the kernel where several do."""
-    leads = {name: _references(schema) for name, schema in made["components"]["schemas"].items()}
-    found: dict[str, str] = {}
-    for path, part in made["paths"].items():
-        waiting, reached = _references(part), set[str]()
-        while waiting:
-            name = waiting.pop()
-            if name not in reached:
-                reached.add(name)
-                waiting |= leads[name]
-        for name in reached:
-            other = found.setdefault(name, owners[path])
-            found[name] = other if other == owners[path] else "kernel"
-    return found
-
-
-def _references(part: object) -> set[str]:
-    """The names of the schemas that a part of the document refers to."""
-    found: set[str] = set()
-    if isinstance(part, dict):
-        reference = part.get("$ref")
-        if isinstance(reference, str) and reference.startswith(_SCHEMAS):
-            found.add(reference.removeprefix(_SCHEMAS))
-        part = [*part.values()]
-    if isinstance(part, list):
-        for inner in part:
-            found |= _references(inner)
-    return found

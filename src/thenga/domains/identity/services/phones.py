@@ -6,9 +6,9 @@ from thenga.kernel.errors import Problem
 
 
 class PhoneUnknown(Problem):
-    """No such number can exist. Write it with the country in front, for example +27821234567."""
+    """This number does not exist. Write it with the country code, for example +27821234567."""
 
-    code, status, title = "identity-phone-unknown", 422, "This is not a phone number"
+    code, status, title = "identity-phone-unknown", 422, "This is not a valid phone number"
 
 
 def settled(phone: str) -> str:

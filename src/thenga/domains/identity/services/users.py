@@ -29,7 +29,7 @@ from thenga.kernel.gate import HeldAs
 
 
 class SamePerson(Problem):
-    """Nobody does this to their own account. Ask a colleague with the same role."""
+    """You cannot do this to your own account. Ask a colleague with the same role."""
 
     code, status, title = "identity-same-person", 403, "Another person must do this"
 
@@ -138,7 +138,7 @@ async def create(work: Work, *, email: str, display_name: str, staff: bool, reas
     known = await accounts.find_name(work, key)
     if known is not None:
         existing = {"domain": "identity", "type": "user", "id": str(known.user_id)}
-        raise Duplicate("This address has an account.", existing=existing)
+        raise Duplicate("There is already an account with this email address.", existing=existing)
     account = await accounts.add_user(
         work, key, email=email, display_name=display_name, locale="en-ZA", staff=staff
     )

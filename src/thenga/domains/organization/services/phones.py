@@ -20,4 +20,4 @@ def e164(text: str) -> str:
 
 
 def _unreadable() -> RuleViolated:
-    return RuleViolated("Write a telephone number like +27 82 123 4567.", rule="phone")
+    return RuleViolated("Write the phone number like +27 82 123 4567.", rule="phone")

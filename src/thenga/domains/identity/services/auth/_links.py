@@ -27,9 +27,9 @@ LIVES = {
 
 
 class LinkSpent(Problem):
-    """A link works once and for a short time; a newer one kills the older. Ask for a new one."""
+    """A link works once and for a short time; a newer link replaces it. Request a new one."""
 
-    code, status, title = "identity-link-spent", 409, "This link no longer works"
+    code, status, title = "identity-link-spent", 409, "This link is no longer valid"
 
 
 @dataclass(frozen=True)

@@ -28,9 +28,9 @@ STRONG = {"totp", "passkey"}
 
 
 class SignInRefused(Problem):
-    """The address and the password do not belong together. Try again, or reset the password."""
+    """The email address and password do not match an account. Try again, or reset your password."""
 
-    code, status, title = "sign-in-refused", 401, "Address or password is not right"
+    code, status, title = "sign-in-refused", 401, "Wrong email address or password"
 
 
 @dataclass(frozen=True)

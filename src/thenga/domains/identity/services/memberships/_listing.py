@@ -78,7 +78,7 @@ async def list_members(
     if not read.has_organization:
         # Whoever belongs here and has no role for it holds the permission over their own only.
         raise Forbidden(
-            "To see the other members you need a role here; an owner can give you one.",
+            "You need a role in this organization to see its members. An owner can give you one.",
             action=Permission.MEMBERSHIP_READ,
             reasonCode="permission_missing",
             remedy={"kind": "ask_role", "roles": ["owner", "administrator", "viewer"]},

@@ -16,9 +16,12 @@ from thenga.kernel.lifecycle import Move, explain
 
 
 class MembershipVoid(Problem):
-    """Whoever asked you to join may no longer give these roles. Ask the organization again."""
+    """The person who asked you to join can no longer grant these roles.
 
-    code, status, title = "identity-membership-void", 409, "This request to join is void"
+    Ask the organization again.
+    """
+
+    code, status, title = "identity-membership-void", 409, "This request to join is no longer valid"
 
 
 async def accept(work: Work, membership_id: UUID) -> Membership:

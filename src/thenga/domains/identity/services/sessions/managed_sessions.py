@@ -59,7 +59,7 @@ async def revoke_session(
 _REASON_MISSING = {
     "pointer": "/reason",
     "code": "missing",
-    "detail": "Say why you end the session of another person.",
+    "detail": "Give a reason for ending another person's session.",
 }
 
 
