@@ -138,7 +138,9 @@ class Reader:
         records = await self._fetch(self._limited(row, statement).limit(limit))
         return [row.load(record) for record in records]  # type: ignore[misc]  # row is R's class
 
-    async def ask(self, statement: Select[R], *, limit: int = 1000, **values: Any) -> list[R]:
+    async def select_prepared(
+        self, statement: Select[R], *, limit: int = 1000, **values: Any
+    ) -> list[R]:
         """As `all`, of a statement that is composed once, at the top of its module.
 
         It names its values by `bindparam`. For what is asked in almost every unit of work:

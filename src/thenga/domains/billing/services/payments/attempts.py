@@ -270,7 +270,7 @@ def ordered_fields(fields: dict[str, str] | None) -> list[dict[str, str]] | None
 
 async def payment_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
     """The payment of an invoice that is under way: the one that is charged before the others."""
-    found = await read.ask(_RUNNING, limit=100, invoice_id=invoice_id)
+    found = await read.select_prepared(_RUNNING, limit=100, invoice_id=invoice_id)
     charged = [one for one in found if one.status is PaymentStatus.PROCESSING]
     return next(iter([*charged, *found]), None)
 
