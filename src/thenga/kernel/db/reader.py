@@ -222,7 +222,7 @@ class Reader:
         self._scope.user_id = user_id
         await self._rescope()
 
-    async def turn_to(
+    async def switch_scope(
         self, *, user_id: UUID | None = None, organization_id: UUID | None = None
     ) -> None:
         """Go on with the rows of one person or of one organization alone; the actor stays.
@@ -247,7 +247,7 @@ class Reader:
         """
         if self._scope.organization_id not in (None, organization_id):
             if self.held_as != "system":
-                raise NotFound()  # a second wall behind the gate, as in `turn_to`
+                raise NotFound()  # a second wall behind the gate, as in `switch_scope`
             raise LookupError("this unit of work is another organization's already")
         self._scope.organization_id = organization_id
         if ahead:
