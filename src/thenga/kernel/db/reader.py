@@ -239,7 +239,9 @@ class Reader:
         scope.clock_offset = timedelta(0)
         await self._rescope()
 
-    async def settle_in(self, organization_id: UUID, *, ahead: timedelta = timedelta(0)) -> None:
+    async def enter_organization(
+        self, organization_id: UUID, *, ahead: timedelta = timedelta(0)
+    ) -> None:
         """Go on for an organization that this unit of work founds or was let into.
 
         A job of the system login, which finds out on the way whose row it works on, says how far

@@ -227,7 +227,7 @@ async def _wrong_sets(work: Work) -> list[UUID]:
     found = []
     for row in await work.query(_SETS, str(local_day(work.now)), _MOST_SETS):
         async with work.aside() as read:
-            await read.settle_in(row["organization_id"], ahead=row["ahead"])
+            await read.enter_organization(row["organization_id"], ahead=row["ahead"])
             if not await entitlements.is_up_to_date(read):
                 found.append(row["organization_id"])
     return found

@@ -146,7 +146,7 @@ async def apply_report(
         await _quarantine(work, callback, payment, finding=finding, note=finding)
         return
     ahead = await clock_offset(work.host, work.domain, payment.organization_id)
-    await work.settle_in(payment.organization_id, ahead=ahead)
+    await work.enter_organization(payment.organization_id, ahead=ahead)
     callback.organization_id, callback.payment_id = payment.organization_id, payment.id
     heard = ReportSource("callback", callback.id)
     taken = await provider_results.take(work, payment.id, statement, heard)

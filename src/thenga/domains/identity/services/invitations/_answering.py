@@ -313,7 +313,7 @@ async def _look(work: Work, digest: bytes, invitation_id: UUID | None) -> Seen:
             raise NotFound()
         if link.invitation_id is None or invitation_id not in (None, link.invitation_id):
             raise NotFound()
-        await read.settle_in(link.organization_id)
+        await read.enter_organization(link.organization_id)
         invitation = await read.get(Invitation, link.invitation_id)
         tenant = await organizations.find_organization(read)
         inviter = await read.all(
@@ -364,6 +364,6 @@ async def _spend(work: Work, link: OneTimeLink) -> None:
 async def _hold(work: Work, link: OneTimeLink, invitation_id: UUID) -> tuple[Tenant, Invitation]:
     if link.organization_id is None or link.invitation_id != invitation_id:
         raise NotFound()
-    await work.settle_in(link.organization_id)
+    await work.enter_organization(link.organization_id)
     tenant = await organizations.lock_organization(work)
     return tenant, await work.lock(Invitation, invitation_id)
