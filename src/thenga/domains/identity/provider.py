@@ -139,7 +139,7 @@ class LocalMemberships(public.Memberships):
             await work.finish()
             return made
         except AlreadyTaken:
-            async with work.aside() as read:
+            async with work.separate_reader() as read:
                 return await belonging.ensured(read, email=email, user_id=user_id)
         finally:
             await work.close()

@@ -257,7 +257,7 @@ class Reader:
         await self._rescope()
 
     @asynccontextmanager
-    async def aside(self) -> AsyncIterator["Reader"]:
+    async def separate_reader(self) -> AsyncIterator["Reader"]:
         """A short read of its own, so that nothing slow (a password hash) holds a transaction."""
         scope = replace(self._scope)
         reader = Reader(self.host, self.domain, scope, self.origin, login=self._login)

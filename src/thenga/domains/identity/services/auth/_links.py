@@ -123,7 +123,7 @@ async def mark_delivered(work: Work, link_hash: bytes) -> None:
 async def account_of(work: Work, token: str, *, purpose: str) -> UserAccount:
     """Who the link belongs to, read aside: hashing a password must not hold a transaction."""
     digest = _digest(token)
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         await read.present(digest)
         link = await read.find(OneTimeLink, hash=digest)
         if link is None or link.purpose != purpose:

@@ -306,7 +306,7 @@ async def _ask_inviter_again(work: Work, tenant: Tenant, invitation: Invitation)
 
 async def _look(work: Work, digest: bytes, invitation_id: UUID | None) -> Seen:
     """The invitation of a link, read aside: hashing a password must not hold a transaction."""
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         await read.present(digest)
         link = await read.find(OneTimeLink, hash=digest)
         if link is None or link.purpose != PURPOSE or link.organization_id is None:
