@@ -33,7 +33,7 @@ from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
 from thenga.kernel.gate import HeldAs
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.jobs.declare import Form, job_stub
 from thenga.kernel.lifecycle import not_possible
 
 _RUNNING = (
@@ -47,8 +47,8 @@ _RUNNING = (
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _REFERENCE_LENGTH = 16  # fits every provider's limit
 
-start_payment = errand("billing.start_payment", form=Form.OUTSIDE, key="{payment_id}")
-charge_payment = errand("billing.charge_payment", form=Form.OUTSIDE, key="{payment_id}")
+start_payment = job_stub("billing.start_payment", form=Form.OUTSIDE, key="{payment_id}")
+charge_payment = job_stub("billing.charge_payment", form=Form.OUTSIDE, key="{payment_id}")
 
 
 class PaymentInProgress(Problem):

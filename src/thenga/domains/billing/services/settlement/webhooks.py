@@ -29,7 +29,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.jobs.declare import Form, job_stub
 from thenga.kernel.lifecycle import Move, not_possible
 
 log = structlog.get_logger()
@@ -61,7 +61,7 @@ _MOVES: dict[StatementOutcome, Move] = {
     StatementOutcome.QUARANTINED: ProviderCallbackLifecycle.quarantine,
 }
 
-apply_callback = errand(
+apply_callback = job_stub(
     "billing.apply_callback", form=Form.OUTSIDE, key="{callback_id}", as_system=True
 )
 

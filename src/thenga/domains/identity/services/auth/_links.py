@@ -11,7 +11,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.jobs.declare import Form, job_stub
 
 REGISTER, KNOWN_ALREADY = "register", "known_already"
 RESET, CHANGE_ADDRESS = "reset_password", "change_address"
@@ -43,7 +43,7 @@ class LinkToDeliver:
     text: str
 
 
-deliver_link = errand("identity.deliver_link", form=Form.OUTSIDE, key="{link_hash}")
+deliver_link = job_stub("identity.deliver_link", form=Form.OUTSIDE, key="{link_hash}")
 
 _TAKE_SLOT = """
     INSERT INTO identity.link_slot (id, created_at, updated_at, version, hash, link_hash)
