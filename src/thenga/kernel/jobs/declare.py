@@ -141,7 +141,7 @@ class Jobs:
         """
         return self._declaring(Form.EVERY, rhythm=rhythm, retries=3, as_system=True)
 
-    def carries_out(self, job: Job) -> Callable[[Body], Job]:
+    def implements(self, job: Job) -> Callable[[Body], Job]:
         """The body of a job stub that a service hands out (calls go down, so it names it there)."""
 
         def declare(body: Body) -> Job:
