@@ -17,7 +17,7 @@ from thenga.kernel import audit
 from thenga.kernel.actors import Scope
 from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
-from thenga.kernel.db.flush import Told, flush, once
+from thenga.kernel.db.flush import OutboxRow, flush, once
 from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Origin, Reader
@@ -287,7 +287,7 @@ class Work(Reader):
             **more,
         )
 
-    def _told(self, event: Event, organization_id: UUID | None) -> Told:
+    def _told(self, event: Event, organization_id: UUID | None) -> OutboxRow:
         made = new_id()
         text = envelope_text(
             event,
@@ -301,4 +301,4 @@ class Work(Reader):
             traceparent=self.origin.traceparent,
         )
         subject = mesh_subject(event, organization_id)
-        return Told(made, organization_id, subject, event.aggregate, text, self.now)
+        return OutboxRow(made, organization_id, subject, event.aggregate, text, self.now)
