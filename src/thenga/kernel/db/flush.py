@@ -89,7 +89,7 @@ def _jobs_text(domain: str) -> str:
     """  # the domain's name is a constant of ours
 
 
-async def once(connection: Connection, domain: str, jobs: Sequence["Enqueued"]) -> None:
+async def enqueue(connection: Connection, domain: str, jobs: Sequence["Enqueued"]) -> None:
     """Enqueue jobs; one that waits already under the same key is enough."""
     await connection.execute(
         _jobs_text(domain),

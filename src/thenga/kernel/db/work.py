@@ -17,7 +17,7 @@ from thenga.kernel import audit
 from thenga.kernel.actors import Scope
 from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
-from thenga.kernel.db.flush import OutboxRow, flush, once
+from thenga.kernel.db.flush import OutboxRow, enqueue, flush
 from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Origin, Reader
@@ -232,7 +232,7 @@ class Work(Reader):
             await self.present(self.idempotency.hash)
         await flush(self._connection, self.domain, told, self._audit, self.idempotency, answer)
         if self._jobs:
-            await once(self._connection, self.domain, self._jobs)
+            await enqueue(self._connection, self.domain, self._jobs)
         await self._end("COMMIT")
 
     async def _hold(self, row: type[R], key: dict[str, Any], *, beside: bool) -> R:
