@@ -9,8 +9,9 @@ from sqlalchemy import bindparam, func, select
 
 from tests.conftest import Opening
 from tests.probe import Thing
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among_named
 from thenga.kernel.host import Host
 

@@ -21,7 +21,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Jobs
+from thenga.kernel.declare.job import Jobs
 from thenga.kernel.jobs.due import when_due
 from thenga.kernel.jobs.resealing import reseals
 from thenga.kernel.jobs.run import Run

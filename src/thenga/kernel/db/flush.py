@@ -14,7 +14,7 @@ from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.idempotency import Answer, Key
 
 if TYPE_CHECKING:
-    from thenga.kernel.jobs.declare import Enqueued
+    from thenga.kernel.declare.job import Enqueued
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ Every read is bound to the organization twice: by row security, and by the filte
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
@@ -15,8 +15,8 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import ColumnElement, Select
 
-from thenga.kernel.actors import Actor, Scope
-from thenga.kernel.clock import of_sandbox
+from thenga.kernel.access.actors import Actor, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
 from thenga.kernel.db.cursors import seal_cursor
 from thenga.kernel.db.engine import Connection
@@ -29,9 +29,10 @@ from thenga.kernel.db.paging import (
     page_statement,
 )
 from thenga.kernel.db.rows import Row, row_of
+from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import NotFound
 from thenga.kernel.host import Host
-from thenga.kernel.ports.port import Port
+from thenga.kernel.values.clock import of_sandbox
 
 R = TypeVar("R", bound=Row)
 T = TypeVar("T")
@@ -44,20 +45,6 @@ _OF_ORGANIZATION = (Kind.PRIVATE, Kind.PUBLISHED)
 def _asked_of(statement: Select[Any]) -> type[Row]:
     """The row class of a statement that is composed once, and so looked at once."""
     return row_of(statement.columns_clause_froms[0])
-
-
-@dataclass(slots=True)
-class Origin:
-    """What a unit of work came from; told in audit rows, events and jobs."""
-
-    action: str
-    request_id: str
-    correlation_id: str
-    causation_id: str | None = None
-    traceparent: str | None = None
-    network: str | None = None
-    decision_id: UUID | None = None
-    agent: str = ""  # the program that the caller says to use; names a device, proves nothing
 
 
 class Reader:

@@ -14,20 +14,21 @@ from uuid import UUID
 import asyncpg
 
 from thenga.kernel import audit
-from thenga.kernel.actors import Scope
+from thenga.kernel.access.actors import Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.flush import OutboxRow, enqueue, flush
 from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
+from thenga.kernel.declare.event import Event, envelope_text, mesh_subject
+from thenga.kernel.declare.job import Enqueued, Job
+from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import NotFound, StaleVersion
-from thenga.kernel.events.event import Event, envelope_text, mesh_subject
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Enqueued, Job
-from thenga.kernel.ports.port import Port
+from thenga.kernel.values.ids import new_id
 
 R = TypeVar("R", bound=Row)
 P = TypeVar("P", bound=Port)

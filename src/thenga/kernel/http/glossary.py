@@ -10,8 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.operations import operations
-from thenga.kernel.manifest import Domain
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # owner; schemas, fields or parameters; and the name

@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.errors import NotFound
-from thenga.kernel.gate import HeldAs
 
 
 async def act_for(read: Reader, organization_id: UUID | None) -> None:

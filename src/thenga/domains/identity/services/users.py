@@ -20,12 +20,12 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Erased, NotFound, Problem
-from thenga.kernel.gate import HeldAs
 
 
 class SamePerson(Problem):

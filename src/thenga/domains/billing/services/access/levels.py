@@ -27,9 +27,9 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
+from thenga.kernel.values.calendar import local_midnight
 
 _LEVELS = list(Access)  # from all to nothing
 _A_DAY = timedelta(days=1)

@@ -15,11 +15,11 @@ from thenga.domains.billing import public
 from thenga.domains.billing.services import entitlements
 from thenga.domains.billing.services.accounts import parking
 from thenga.domains.billing.tables import LedgerVerification
-from thenga.kernel.actors import OPERATOR
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _A_DAY = timedelta(days=1)
 _LONG = 600.0  # seconds that a statement over all books may take

@@ -33,8 +33,8 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import TenantRow
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import Problem, RuleViolated
-from thenga.kernel.jobs.declare import Form, job_stub
 
 _FURTHEST = timedelta(days=5 * 366)
 _A_MOMENT = timedelta(milliseconds=100)

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.tables import ConfigurationValue, Interval
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _IN_FORCE = (
     select(ConfigurationValue)

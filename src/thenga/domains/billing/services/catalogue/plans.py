@@ -11,11 +11,11 @@ from thenga.domains.billing.services.catalogue.entitlement_types import (
     parse_entitlements as read_entitlements,
 )
 from thenga.domains.billing.tables import Interval, OfferedPlan, PlanKind, PlanStatus, PlanVersion
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound, Problem
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 AnyPlan = PlanVersion | OfferedPlan
 

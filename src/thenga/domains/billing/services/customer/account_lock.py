@@ -2,9 +2,9 @@
 
 from thenga.domains.billing.tables import Account, AccountStatus
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import DependencyUnavailable, NotFound, Problem
-from thenga.kernel.jobs.declare import Form, job_stub
-from thenga.kernel.lifecycle import not_possible
 
 TOO_MANY_LINES = "too_many_lines"
 

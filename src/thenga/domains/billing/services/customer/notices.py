@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, job_stub
+from thenga.kernel.declare.job import Form, job_stub
 
 PAYMENT_FAILED = "billing.payment_failed"
 DISPUTE_LOST = "billing.dispute_lost"

@@ -25,10 +25,10 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _SUBSCRIPTIONS = select(Subscription).where(
     among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE])

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from thenga.domains.billing.tables import CreditNoteLine, InvoiceLine
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, among_named
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _MOST = 10_000  # of one page of documents
 _LINES = (

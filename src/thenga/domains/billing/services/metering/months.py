@@ -21,10 +21,10 @@ from thenga.domains.billing.tables import (
     UsageMonth,
     UsageTotal,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _SINCE = (
     select(UsageMonth)

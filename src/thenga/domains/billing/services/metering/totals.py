@@ -10,7 +10,7 @@ from thenga.domains.billing.tables import STANDING, Reservation, ReservationStat
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among_named
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 # A total stops here: far beyond any real use, and far enough below 2^63 that no sum wraps.
 # The statements of this module and of `usage.py` name the same number.

@@ -26,15 +26,15 @@ from thenga.domains.billing.tables import (
     PaymentStatus,
     ProviderStatement,
 )
-from thenga.kernel.calendar import local_midnight
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.jobs.declare import Form, job_stub
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_midnight
 
 _RUNNING = (
     select(Payment)

@@ -32,8 +32,8 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day
 
 _DISPUTED = select(Payment).where(
     Payment.subscription_id == bindparam("subscription_id"),

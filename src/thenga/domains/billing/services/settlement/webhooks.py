@@ -22,15 +22,15 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementOutcome,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Form, job_stub
-from thenga.kernel.lifecycle import Move, not_possible
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import Move, not_possible
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.ids import new_id
 
 log = structlog.get_logger()
 

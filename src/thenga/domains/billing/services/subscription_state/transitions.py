@@ -30,9 +30,9 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
 _LATER = timedelta(hours=1)

@@ -12,10 +12,10 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 _CARD = """
     INSERT INTO identity.account_card (id, created_at, updated_at, version, organization_id,

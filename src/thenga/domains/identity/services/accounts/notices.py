@@ -20,7 +20,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, job_stub
+from thenga.kernel.declare.job import Form, job_stub
 
 ACCOUNT_LOCKED = "identity.account_locked"
 ADDRESS_CHANGE_ASKED = "identity.address_change_asked"

@@ -8,7 +8,7 @@ from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.tables import SignInCounter, UserAccount
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, job_stub
+from thenga.kernel.declare.job import Form, job_stub
 
 FAILURES = 10
 WINDOW = timedelta(minutes=15)

@@ -5,13 +5,13 @@ from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.identity.tables import LinkSlot, OneTimeLink, UserAccount
-from thenga.kernel import sealing, tokens
+from thenga.kernel.crypto import sealing, tokens
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotFound, Problem
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Form, job_stub
 
 REGISTER, KNOWN_ALREADY = "register", "known_already"
 RESET, CHANGE_ADDRESS = "reset_password", "change_address"

@@ -3,7 +3,7 @@
 from thenga.domains.identity.services.auth import _counting, _hashing
 from thenga.domains.identity.services.auth._signing_in import STRONG
 from thenga.domains.identity.tables import Password, Session, UserAccount
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 

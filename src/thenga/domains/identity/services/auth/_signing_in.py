@@ -20,7 +20,7 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 

@@ -31,8 +31,8 @@ from thenga.domains.identity.tables import (
     Password,
     UserStatus,
 )
-from thenga.kernel import tokens
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, Unauthenticated, ValidationFailed

@@ -7,11 +7,11 @@ from thenga.domains.identity import public
 from thenga.domains.identity.services import memberships, organizations
 from thenga.domains.identity.services.invitations._telling import shown_status
 from thenga.domains.identity.tables import Invitation, InvitationStatus, OneTimeLink
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, job_stub
+from thenga.kernel.declare.job import Form, job_stub
 
 PURPOSE = "invitation"
 

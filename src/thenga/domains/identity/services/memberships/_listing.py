@@ -13,7 +13,7 @@ from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import organizations, roles, sessions
 from thenga.domains.identity.services.roles import Right
 from thenga.domains.identity.tables import Membership, MembershipStatus
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Forbidden

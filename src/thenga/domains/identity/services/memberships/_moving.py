@@ -11,8 +11,8 @@ from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.services.roles import GrantAboveOwn
 from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import Move, explain
 from thenga.kernel.errors import NotFound, Problem
-from thenga.kernel.lifecycle import Move, explain
 
 
 class MembershipVoid(Problem):

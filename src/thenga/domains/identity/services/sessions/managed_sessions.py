@@ -9,12 +9,12 @@ from uuid import UUID
 from thenga.domains.identity.services import accounts
 from thenga.domains.identity.services.sessions import session_uses, sessions
 from thenga.domains.identity.tables import Session, SessionUse, UserAccount
-from thenga.kernel import proofs
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.db import step_up
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, ValidationFailed
-from thenga.kernel.gate import HeldAs
 
 
 async def find_session(read: Reader, session_id: UUID) -> Session | SessionUse:
@@ -41,7 +41,7 @@ async def revoke_session(
         session = await work.lock(Session, session_id)
         await sessions.end_session(work, session, cause="revoked_by_owner")
         return session
-    proofs.demand(work)
+    step_up.demand(work)
     if reason is None:
         raise ValidationFailed(errors=[_REASON_MISSING])
     by_staff = work.held_as == HeldAs.PLATFORM
