@@ -8,34 +8,34 @@ BUDGETS := .budgets
 COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate \
 	--python-version 3.11 --quiet
 
-help: ## Print these targets
+help: ## Show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-install: ## Make .venv from the lock, by hash, with this package in it
+install: ## Create .venv from the lock and install this package
 	test -x $(BIN)/python || python3 -m venv .venv
 	test -x $(UV) || $(BIN)/python -m pip install --quiet uv
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 
-up: ## Start PostgreSQL, NATS and Redis of one's own; .dev/env says where
+up: ## Start a private PostgreSQL, NATS and Redis; settings are in .dev/env
 	$(BIN)/thenga dev up
 
-down: ## Stop them; the data stays
+down: ## Stop them and keep the data
 	$(BIN)/thenga dev down
 
-lock: ## Write both locks anew from pyproject.toml; pins stay unless they must move
+lock: ## Update both locks from pyproject.toml; keeps versions where possible
 	$(COMPILE) --output-file requirements.lock
 	$(COMPILE) --group dev --output-file requirements-dev.lock
 
-lint: ## Style, format and the boundaries between domains
+lint: ## Check style, format and domain boundaries
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 
-types: ## Types, strictly
+types: ## Check types (strict)
 	$(BIN)/mypy
 
-test: ## All tests, on real servers: two halves side by side, each with servers of its own
+test: ## Run all tests on real servers, in two parallel halves
 	rm -rf $(BUDGETS)
 	THENGA_BUDGETS=$(BUDGETS) $(MAKE) --no-print-directory -j2 --output-sync=target \
 		half-domains half-kernel
@@ -50,13 +50,13 @@ half-domains:
 half-kernel:
 	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows --ignore=$(MATRIX) -x -q
 
-check: lint types test ## What CI runs
+check: lint types test ## Run everything that CI runs
 
 # The walks over all operations; a planted bug asks for operations of more than one domain.
 WALKS := $(MATRIX) $(addprefix tests/suites/test_,schema_fuzz.py examples.py locations.py \
 	sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
 
-check-domain: lint types ## Lint, types, one domain's tests and flows, walks of its operations: D=billing
+check-domain: lint types ## Check one domain: lint, types, tests, flows and walks: D=billing
 	@test -d tests/domains/$(D) -a -n "$(D)" || { echo "name a domain: make check-domain D=billing"; exit 2; }
 	$(MAKE) --no-print-directory -j2 --output-sync=target domain-tests domain-walks D=$(D)
 
@@ -66,20 +66,20 @@ domain-tests:
 domain-walks:
 	THENGA_DOMAIN=$(D) $(BIN)/pytest $(WALKS) -x -q -k "not planted"
 
-corpus: ## Draw the fuzz corpus anew for operations whose description has changed
+corpus: ## Update the fuzz corpus of operations whose schema has changed
 	PYTHONPATH=. $(BIN)/python -m tests.suites.corpus
 
-prove: ## The suites in their full sizes, with their figures
+prove: ## Run the suites in full size and print their figures
 	THENGA_PROVE=1 $(BIN)/pytest tests/suites tests/domains -s
 
-bench: ## Measure
+bench: ## Run the benchmarks
 	PYTHONPATH=. $(BIN)/python -m tests.bench.run
 
-docs: ## Write the generated pages of docs/ anew
+docs: ## Write the generated pages of docs/
 	$(BIN)/thenga docs
 
 where: ## Find a path, code, event, permission or rule: make where Q=BIL-7
 	$(BIN)/thenga where "$(Q)"
 
-migrate: ## Bring the database up to date
+migrate: ## Update the database
 	$(BIN)/thenga migrate

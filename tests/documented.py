@@ -1,5 +1,6 @@
 """Fails a test at the answer that the OpenAPI document does not know."""
 
+import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
@@ -45,11 +46,19 @@ class Documented:
         )
         if response.headers.get("content-type") == MEDIA_TYPE:
             await response.aread()
-            told, listed = response.json()["code"], codes(one, response.status_code)
+            problem = response.json()
+            assert not only_repeats_title(problem), f"{one.name} answered {problem}: say what to do"
+            told, listed = problem["code"], codes(one, response.status_code)
             assert told in listed, (
                 f"{one.name} answered {told}; documented with {response.status_code} are "
                 f"{sorted(listed)}"
             )
+
+
+def only_repeats_title(problem: Json) -> bool:
+    """Whether the detail says nothing that the title does not say, whatever its punctuation."""
+    detail, title = (re.findall(r"\w+", problem[name].casefold()) for name in ("detail", "title"))
+    return bool(detail == title)
 
 
 def statuses(one: Operation) -> set[int]:

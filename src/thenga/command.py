@@ -21,7 +21,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run one command; the exit code is 0 when all is well."""
+    """Run one command; the exit code is 0 on success."""
     asked = _parser().parse_args(arguments)
     run: Run = asked.run
     sys.exit(run(asked))
@@ -30,8 +30,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="thenga",
-        description="Runs, examines and documents the platform.",
-        epilog="To begin: `thenga dev up`, `thenga migrate`, `thenga api` and `thenga worker`.",
+        description="Run, inspect and document the platform.",
+        epilog="To start: `thenga dev up`, `thenga migrate`, `thenga api` and `thenga worker`.",
     )
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     _add_running(commands)
@@ -40,39 +40,51 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_running(commands: Commands) -> None:
-    dev = _add(commands, "dev", _dev, "PostgreSQL, NATS and Redis of one's own, in `.dev`")
+    dev = _add(commands, "dev", _dev, "manage a private PostgreSQL, NATS and Redis in `.dev`")
     dev.add_argument(
         "action",
         choices=("up", "down", "status", "remove"),
-        help="up: start what is not running; down: stop, the data stays; "
-        "status: what runs where; remove: stop and forget the data",
+        help="up: start the servers; down: stop them and keep the data; "
+        "status: show what is running; remove: stop them and delete the data",
     )
-    dev.add_argument("--home", type=Path, help="another folder (default: $THENGA_HOME or .dev)")
-    _add(commands, "migrate", _migrate, "bring logins, schemas and catalogues up to date")
-    api = _add(commands, "api", _api, "serve the API of the domains in THENGA_DOMAINS, or of all")
+    dev.add_argument(
+        "--home", type=Path, help="folder of the servers (default: $THENGA_HOME or .dev)"
+    )
+    _add(commands, "migrate", _migrate, "update logins, schemas and catalogues")
+    api = _add(
+        commands, "api", _api, "serve the API of the domains in THENGA_DOMAINS (default: all)"
+    )
     api.add_argument("--host", default="127.0.0.1", help="address to listen on (%(default)s)")
     api.add_argument("--port", type=int, default=8000, help="port to listen on (%(default)s)")
-    _add(commands, "worker", _worker, "carry events, react to them, seal the audit and do jobs")
-    _add(commands, "reseal", _reseal, "seal what former keys sealed under the present one")
-    sandbox = _add(commands, "sandbox", _sandbox, "serve the provider that sandboxes pay with")
-    sandbox.add_argument("--port", type=int, default=8017, help="on loopback (%(default)s)")
-    mesh = _add(commands, "nats-config", _nats_config, "write the accounts of NATS, a domain each")
-    mesh.add_argument("output", type=Path, help="file for `include` in nats.conf; it has secrets")
-    _add(commands, "doctor", _doctor, "examine this installation; exit 1 if something is not right")
+    _add(
+        commands, "worker", _worker, "publish events, run reactions and jobs, seal the audit trail"
+    )
+    _add(commands, "reseal", _reseal, "re-encrypt sealed values with the current key")
+    sandbox = _add(
+        commands, "sandbox", _sandbox, "serve the payment provider for sandbox organizations"
+    )
+    sandbox.add_argument("--port", type=int, default=8017, help="port on 127.0.0.1 (%(default)s)")
+    mesh = _add(
+        commands, "nats-config", _nats_config, "write the NATS accounts, one for each domain"
+    )
+    mesh.add_argument("output", type=Path, help="file to `include` in nats.conf; contains secrets")
+    _add(commands, "doctor", _doctor, "check this installation; exit 1 if there is a problem")
 
 
 def _add_reading(commands: Commands) -> None:
     _add(commands, "openapi", _openapi, "print the OpenAPI document; needs no server")
     _add(commands, "events", _events, "print the AsyncAPI document; needs no server")
-    where = _add(commands, "where", _where, "find a name in the source: file, line and uses")
+    where = _add(commands, "where", _where, "find a name in the source, with file, line and uses")
     where.add_argument(
         "query",
         metavar="QUERY",
         help="a path (/billing/plans), problem code, event type or name, permission, "
-        "number of a rule, function or class",
+        "rule number, function or class",
     )
-    docs = _add(commands, "docs", _docs, "write the pages of docs/ that are made from the code")
-    docs.add_argument("--check", action="store_true", help="write nothing; exit 1 if they differ")
+    docs = _add(commands, "docs", _docs, "write the generated pages of docs/")
+    docs.add_argument(
+        "--check", action="store_true", help="write nothing; exit 1 if a page is out of date"
+    )
 
 
 def _add(commands: Commands, name: str, run: Run, text: str) -> argparse.ArgumentParser:
@@ -207,7 +219,7 @@ def _reseal(_: argparse.Namespace) -> int:
             await host.engines.close()
 
     left = asyncio.run(reseal())
-    print("former keys can be removed" if not left else f"{left} values left; run it again")
+    print("old keys can be removed" if not left else f"{left} values left; run the command again")
     return 1 if left else 0
 
 
@@ -242,7 +254,7 @@ def _where(asked: argparse.Namespace) -> int:
     from thenga.tooling.documents.where import where
 
     lines = where(asked.query, ROOT)
-    print("\n".join(lines) or f"{asked.query} is nowhere in the source")
+    print("\n".join(lines) or f"{asked.query} was not found in the source")
     return 0 if lines else 1
 
 

@@ -1,5 +1,6 @@
 """The generated pages say what the code says, and no schema that others rely on has changed."""
 
+import ast
 import json
 from abc import abstractmethod
 from dataclasses import replace
@@ -14,7 +15,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port
 from thenga.kernel.declare.reaction import Reactions
-from thenga.tooling.documents import pages, writing
+from thenga.tooling.documents import pages, texts, writing
 from thenga.tooling.documents.snapshots import Promised, bare, port_schemas, refuse_changes
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -45,7 +46,7 @@ def test_the_pages_are_what_the_code_says() -> None:
 def test_pages_are_written_once_and_then_fresh(domain: Domain, tmp_path: Path) -> None:
     first = writing.write(tmp_path, [domain])
 
-    assert len(first) == 5
+    assert len(first) == 6
     assert writing.stale(tmp_path, [domain]) == []
 
 
@@ -132,3 +133,31 @@ def test_lifecycles_and_flows_are_drawn(domain: Domain) -> None:
     flows = pages.flows_page([domain])
     assert "paper_SheetFolded_v1([SheetFolded]) --> paper_put_away[paper: put_away]" in flows
     assert "| `paper.SheetFolded.v1` | A sheet is folded now. | `paper.put_away`: What" in flows
+
+
+def test_texts_are_found_in_the_source() -> None:
+    source = """
+class Torn(Problem):
+    "The sheet is torn. Take another."
+    title = "This sheet is torn"
+
+def fold(sheet):
+    "Fold it once."
+    sheet.note("This was folded.")
+    raise Torn(f"Sheet {sheet.number} is torn. Take another.", hint="not a sentence")
+
+colour: str = Field(description="Colour of the paper.")
+"""
+
+    assert [*texts.sentences(ast.parse(source))] == [
+        "This was folded.",
+        "Sheet {sheet.number} is torn. Take another.",
+    ]
+
+
+def test_the_texts_name_problems_and_descriptions(domain: Domain) -> None:
+    page = texts.texts_page([domain])
+
+    assert "— `401 token-expired`" in page
+    assert "## kernel: Details" in page
+    assert "## paper: Operations" in page

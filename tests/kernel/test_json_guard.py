@@ -83,7 +83,7 @@ def test_what_only_looks_wrong_is_read(body, value):
 def test_depth_is_bounded(opening, closing):
     assert read_json(opening * 32 + b"1" + closing * 32)
     for depth in (33, 1000, 100_000):
-        with pytest.raises(MalformedRequest, match="deeper"):
+        with pytest.raises(MalformedRequest, match="levels deep"):
             read_json(opening * depth + b"1" + closing * depth)
 
 

@@ -214,7 +214,7 @@ async def test_a_problem_is_told_to_people_and_to_programs(browser: httpx2.Async
     both = await browser.get("/problems", headers={"Accept": "application/json"})
 
     assert page.headers["content-type"] == "text/html; charset=utf-8"
-    assert "<h1>This was changed meanwhile</h1>" in page.text
+    assert "<h1>This has changed since you read it</h1>" in page.text
     assert "<code>ETag</code>" in page.text
     assert told.json()["status"] == 412
     assert told.json() in both.json()["items"]

@@ -40,7 +40,7 @@ def test_a_problem_has_all_members_of_the_standard_and_its_facts() -> None:
     assert response.headers["content-type"] == "application/problem+json"
     assert body_of(response) == {
         "type": "https://api.example/problems/forbidden",
-        "title": "You may not do this",
+        "title": "You do not have permission",
         "status": 403,
         "detail": "Ask an owner.",
         "instance": "/v1/bids/1",
@@ -191,12 +191,12 @@ def test_each_fault_points_at_its_place_in_what_was_sent() -> None:
         {
             "pointer": "/lineItems/1/secretWord",
             "code": "value_error",
-            "detail": "This value is not right.",
+            "detail": "This value is not valid.",
         },
         {
             "pointer": "/lineItems/2/a~1b_c",
             "code": "extra_forbidden",
-            "detail": "This is not known here. Leave it out, or check how it is written.",
+            "detail": "This field does not exist here. Remove it or check the spelling.",
         },
         {
             "pointer": "/payment/number",  # without the name of the union's member

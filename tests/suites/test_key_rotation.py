@@ -126,7 +126,7 @@ async def test_after_a_rotation_the_former_key_can_go(alone: Settings, tmp_path:
     print(f"\nrotation values={wanted} opened_before={before} opened_after={after} left={left}")
 
     assert done.returncode == 0, done.stderr
-    assert "former keys can be removed" in done.stdout
+    assert "old keys can be removed" in done.stdout
     assert before == [wanted, wanted, 0]
     assert after == [0, wanted, wanted]
     assert left == 0

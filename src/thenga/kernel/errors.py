@@ -9,9 +9,9 @@ PROBLEMS: dict[str, type["Problem"]] = {}
 
 
 class Problem(Exception):
-    """A refusal told to a person: what is wrong, and what would be right.
+    """A refusal for a person to read: what is wrong and what to do next.
 
-    The docstring of a subclass is what `/problems/{code}` shows, so it says what to do about it.
+    The docstring of a subclass is shown at `/problems/{code}`, so it says what to do about it.
     """
 
     code: ClassVar[str]
@@ -28,8 +28,8 @@ class Problem(Exception):
     def __init__(
         self, detail: str | None = None, *, headers: dict[str, str] | None = None, **facts: Any
     ) -> None:
-        super().__init__(detail or self.title)
-        self.detail = detail or self.title
+        self.detail = detail or page_of(type(self))
+        super().__init__(self.detail)
         self.headers = headers or {}
         self.facts = facts
         self.keeps = False
@@ -40,160 +40,193 @@ class Problem(Exception):
         return self
 
 
+def page_of(kind: type[Problem]) -> str:
+    """What `/problems/{code}` says; also the detail of a refusal that has no detail of its own."""
+    return " ".join((kind.__doc__ or kind.title).split())
+
+
 def _named(kind: type[Problem]) -> tuple[str, str]:
     """Where a class stands; one that is loaded a second time stands in the same place."""
     return kind.__module__, kind.__qualname__
 
 
 class MalformedRequest(Problem):
-    """The request could not be read. Send well-formed JSON in UTF-8, as the operation describes."""
+    """The request could not be parsed.
+
+    Send well-formed JSON in UTF-8, as the operation describes.
+    """
 
     code, status, title = "malformed-request", 400, "The request cannot be read"
 
 
 class InvalidCursor(Problem):
-    """A cursor belongs to one list, one caller and one set of filters. Begin again without it."""
+    """A cursor is valid for one list, one caller and one set of filters. Start again without it."""
 
-    code, status, title = "invalid-cursor", 400, "This cursor does not belong to this list"
+    code, status, title = "invalid-cursor", 400, "This cursor is not valid"
 
 
 class Unauthenticated(Problem):
-    """Send `Authorization: Bearer` with an access token from sign-in or with an API key."""
+    """Send `Authorization: Bearer` with an access token from sign-in or an API key."""
 
     code, status, title = "unauthenticated", 401, "Sign in first"
 
 
 class TokenExpired(Problem):
-    """The access token is over. Call `POST /identity/auth/refresh` with the refresh token."""
+    """The access token has expired. Call `POST /identity/auth/refresh` with the refresh token."""
 
     code, status, title = "token-expired", 401, "The access token has expired"
 
 
 class SessionRevoked(Problem):
-    """This session was ended by its owner, an administrator or a safety rule. Sign in again."""
+    """The session was ended by its owner, an administrator or a security rule. Sign in again."""
 
-    code, status, title = "session-revoked", 401, "This session was ended"
+    code, status, title = "session-revoked", 401, "This session has ended"
 
 
 class SessionExpired(Problem):
-    """The session was not used for too long, or reached its longest life. Sign in again."""
+    """The session was unused for too long or reached its maximum age. Sign in again."""
 
-    code, status, title = "session-expired", 401, "This session is over"
+    code, status, title = "session-expired", 401, "This session has expired"
 
 
 class KeyRevoked(Problem):
-    """This API key was taken back. Ask whoever manages keys in the organization for another."""
+    """This API key was revoked.
 
-    code, status, title = "key-revoked", 401, "This key was revoked"
+    Ask someone who manages API keys in your organization for a new one.
+    """
+
+    code, status, title = "key-revoked", 401, "This API key was revoked"
 
 
 class KeyExpired(Problem):
-    """This API key reached its last day. Make a new one, or rotate keys before they run out."""
+    """This API key has passed its expiry date.
 
-    code, status, title = "key-expired", 401, "This key has expired"
+    Create a new key, or rotate keys before they expire.
+    """
+
+    code, status, title = "key-expired", 401, "This API key has expired"
 
 
 class KeyRotated(Problem):
-    """This API key has a successor and its time of grace is over. Use the successor."""
+    """This API key was rotated and its grace period has ended. Use the key that replaced it."""
 
-    code, status, title = "key-rotated", 401, "This key was replaced"
+    code, status, title = "key-rotated", 401, "This API key was replaced"
 
 
 class AccountDisabled(Problem):
-    """The account cannot be used. Ask the support desk what happened to it."""
+    """This account can no longer sign in. Contact support to find out why."""
 
     code, status, title = "account-disabled", 401, "This account is disabled"
 
 
 class MfaRequired(Problem):
-    """The sign-in is half done. Answer a challenge of `POST /identity/mfa/challenges`."""
+    """Sign-in is not complete.
 
-    code, status, title = "mfa-required", 401, "Prove the second factor first"
+    Create a challenge with `POST /identity/mfa/challenges` and answer it.
+    """
+
+    code, status, title = "mfa-required", 401, "A second factor is required"
 
 
 class EntitlementRequired(Problem):
-    """The plan of this organization does not include this. `remedy` names a plan that does."""
+    """The plan of this organization does not include this feature.
 
-    code, status, title = "entitlement-required", 402, "The plan does not include this"
+    `remedy` names a plan that does.
+    """
+
+    code, status, title = "entitlement-required", 402, "Not included in the plan"
 
 
 class PlanLimitReached(Problem):
-    """The plan's limit is used up. `limit` and `used` say how far; `remedy` says what helps."""
+    """The organization has used all that its plan includes.
 
-    code, status, title = "plan-limit-reached", 402, "The limit of the plan is reached"
+    `limit` and `used` give the figures; `remedy` says what helps.
+    """
+
+    code, status, title = "plan-limit-reached", 402, "The plan limit is reached"
 
 
 class Forbidden(Problem):
-    """You are known and this organization is yours, but your rights do not cover this action.
+    """Your roles do not allow this action.
 
-    `reasonCode` says which rule said no, and `remedy` what would change the answer: usually a
-    role that an owner or administrator can give you.
+    `reasonCode` names the rule that refused it and `remedy` says what would change the answer,
+    usually a role to ask for.
     """
 
-    code, status, title = "forbidden", 403, "You may not do this"
+    code, status, title = "forbidden", 403, "You do not have permission"
 
 
 class StepUpRequired(Problem):
-    """This action needs a fresh proof of who you are. Use `POST /identity/auth/step-up`."""
+    """This action needs recent proof of identity.
 
-    code, status, title = "step-up-required", 403, "A fresh proof is needed"
+    Call `POST /identity/auth/step-up`, then try again.
+    """
+
+    code, status, title = "step-up-required", 403, "Confirm your identity first"
 
 
 class TenantSuspended(Problem):
-    """The organization is suspended. An owner can see why and ask for it to be lifted."""
+    """The organization is suspended. An owner can see the reason and ask support to lift it."""
 
     code, status, title = "tenant-suspended", 403, "This organization is suspended"
 
 
 class TenantRestricted(Problem):
-    """This part of the platform is switched off for the organization for now."""
+    """This feature is switched off for the organization. Contact support to find out why."""
 
     code, status, title = "tenant-restricted", 403, "This organization is restricted"
 
 
 class NotFound(Problem):
-    """Nothing is here for you. What belongs to somebody else is answered in the same way."""
+    """It does not exist, or it belongs to someone else.
 
-    code, status, title = "not-found", 404, "There is nothing here"
+    Check the identifier and the organization.
+    """
+
+    code, status, title = "not-found", 404, "Not found"
 
 
 class MethodNotAllowed(Problem):
-    """The address exists, but not with this method. `Allow` lists the methods it knows."""
+    """This address does not support the method.
 
-    code, status, title = "method-not-allowed", 405, "This method is not offered here"
+    The `Allow` header lists the methods that it supports.
+    """
+
+    code, status, title = "method-not-allowed", 405, "Method not allowed"
 
 
 class NotAcceptable(Problem):
-    """Answers are JSON. Send `Accept: application/json` or leave the header out."""
+    """Responses are JSON. Send `Accept: application/json` or leave the header out."""
 
-    code, status, title = "not-acceptable", 406, "This form of answer is not offered"
+    code, status, title = "not-acceptable", 406, "Only JSON is available"
 
 
 class UploadTimeout(Problem):
-    """The request took too long to arrive or to be worked on. Try again, in smaller parts."""
+    """The request took too long to arrive or to process. Try again with a smaller request."""
 
     code, status, title = "upload-timeout", 408, "The request took too long"
 
 
 class Conflict(Problem):
-    """What you ask for disagrees with what is stored now. Read it again and decide anew."""
+    """The request conflicts with what is stored now. Read the resource again before you retry."""
 
-    code, status, title = "conflict", 409, "This conflicts with what is stored"
+    code, status, title = "conflict", 409, "This conflicts with stored data"
 
 
 class Duplicate(Problem):
-    """It exists already and may exist once. `existing` refers to the one that is there."""
+    """Only one of these can exist. `existing` identifies the one that is already there."""
 
-    code, status, title = "duplicate", 409, "This exists already"
+    code, status, title = "duplicate", 409, "This already exists"
 
 
 class InvalidTransition(Problem):
-    """The resource is in a state from which this operation does not lead anywhere.
+    """The current status does not allow this operation.
 
-    `from` is its state, `operation` what was asked, `allowed` the operations open from here.
+    `from` is the current status, `operation` what was requested and `allowed` the operations that
+    are possible now.
     """
 
-    code, status, title = "invalid-transition", 409, "Not possible in the present state"
+    code, status, title = "invalid-transition", 409, "Not possible in the current status"
 
 
 class NotASandbox(Problem):
@@ -203,84 +236,96 @@ class NotASandbox(Problem):
 
 
 class IdempotencyInProgress(Problem):
-    """The first call with this `Idempotency-Key` is still running. Ask again in a moment."""
+    """The first request with this `Idempotency-Key` is still running. Try again in a moment."""
 
-    code, status, title = "idempotency-in-progress", 409, "The first call is still running"
+    code, status, title = "idempotency-in-progress", 409, "The first request is still running"
 
 
 class Erased(Problem):
-    """It was here and was erased for good; only the fact that it existed is kept."""
+    """The data was permanently erased. Only the fact that it existed is kept."""
 
     code, status, title = "erased", 410, "This was erased"
 
 
 class StaleVersion(Problem):
-    """Somebody changed it since you read it. Read it again and send the new `ETag`."""
+    """Someone changed it after you read it. Read it again and send the new `ETag` as `If-Match`."""
 
-    code, status, title = "stale-version", 412, "This was changed meanwhile"
+    code, status, title = "stale-version", 412, "This has changed since you read it"
 
 
 class TooLarge(Problem):
-    """The body is larger than this operation takes. `limitBytes` says how much it takes."""
+    """The request body exceeds the limit of this operation. `limitBytes` is the limit."""
 
-    code, status, title = "too-large", 413, "The request is too large"
+    code, status, title = "too-large", 413, "The request body is too large"
 
 
 class UnsupportedMediaType(Problem):
-    """Send the body in the media type that the operation describes, mostly application/json."""
+    """Send the body in the content type that the operation describes: `application/json`."""
 
-    code, status, title = "unsupported-media-type", 415, "This kind of body is not taken here"
+    code, status, title = "unsupported-media-type", 415, "Unsupported content type"
 
 
 class ValidationFailed(Problem):
-    """One or more fields are not right. `errors` points at each and says what would be right."""
+    """One or more fields are not valid.
 
-    code, status, title = "validation-failed", 422, "Some fields are not right"
+    `errors` points at each of them and says what is expected.
+    """
+
+    code, status, title = "validation-failed", 422, "Some fields are not valid"
 
 
 class RuleViolated(Problem):
-    """The fields are well-formed but break a rule of the business. `rule` names it."""
+    """The fields are well-formed but break a business rule. `rule` names the rule."""
 
-    code, status, title = "rule-violated", 422, "A rule does not allow this"
+    code, status, title = "rule-violated", 422, "A business rule does not allow this"
 
 
 class IdempotencyKeyReused(Problem):
-    """This `Idempotency-Key` was used for another body. Use a new key for a new request."""
+    """This `Idempotency-Key` was used with a different request body.
+
+    Use a new key for a new request.
+    """
 
     code, status, title = "idempotency-key-reused", 422, "This key was used for another request"
 
 
 class PreconditionRequired(Problem):
-    """Send `If-Match` with the `ETag` of what you read, so that no change of another is lost."""
+    """Send `If-Match` with the `ETag` that you read, so that no other change is overwritten."""
 
-    code, status, title = "precondition-required", 428, "Say which version you change"
+    code, status, title = "precondition-required", 428, "The If-Match header is required"
 
 
 class RateLimited(Problem):
-    """Too many calls in this window. Wait as long as `Retry-After` says."""
+    """You sent too many requests. Wait the number of seconds in `Retry-After`, then try again."""
 
-    code, status, title = "rate-limited", 429, "Too many calls"
+    code, status, title = "rate-limited", 429, "Too many requests"
 
 
 class HeadersTooLarge(Problem):
-    """The head of a request has at most 32 KB and 100 lines. Send fewer or shorter headers."""
+    """Request headers are limited to 32 KB and 100 lines. Send fewer or shorter headers."""
 
-    code, status, title = "headers-too-large", 431, "The headers are too large"
+    code, status, title = "headers-too-large", 431, "The request headers are too large"
 
 
 class InternalError(Problem):
-    """A defect of ours. Nothing was changed. Tell us the `requestId` and we find the cause."""
+    """An unexpected error occurred and nothing was changed.
 
-    code, status, title = "internal-error", 500, "We made a mistake"
+    Contact support with the `requestId`.
+    """
+
+    code, status, title = "internal-error", 500, "Something went wrong on our side"
 
 
 class DependencyUnavailable(Problem):
-    """A part this needs does not answer now. Nothing was changed; try again shortly."""
+    """A service that this request needs did not respond. Nothing was changed. Try again shortly."""
 
-    code, status, title = "dependency-unavailable", 503, "A needed part does not answer"
+    code, status, title = "dependency-unavailable", 503, "A required service is unavailable"
 
 
 class Overloaded(Problem):
-    """We take no more work than we can finish. Try again after `Retry-After` seconds."""
+    """Too many requests are being processed.
 
-    code, status, title = "overloaded", 503, "Too much work at once"
+    Try again after the number of seconds in `Retry-After`.
+    """
+
+    code, status, title = "overloaded", 503, "The service is busy"

@@ -19,7 +19,9 @@ from thenga.kernel.host import Host
 from thenga.kernel.http.limits import Limits, Rule
 
 _log = structlog.get_logger()
-_HELD_BACK = Counter("thenga_letters_held_back", "Letters not sent: the recipient has too many.")
+_HELD_BACK = Counter(
+    "thenga_letters_held_back", "Letters not sent because the recipient has received too many."
+)
 _SENDER = "no-reply@thenga.example"
 _FACT = re.compile(r"( ?)\{\{(\w+)\}\}")
 

@@ -68,7 +68,7 @@ async def test_the_right_password_is_refused_for_a_quarter_of_an_hour(
     assert right == wrong
     assert (account["status"], account["lock"]["cause"]) == ("active", "failures")
     assert len(listed.json()["items"]) == 1
-    assert "nobody can sign in" in letter
+    assert "sign-in to your account is locked" in letter
     assert (early, later) == (False, True)
     print("\nfailures=10 locked_seconds=900 same_bytes=1 status=active open_session=200")
 

@@ -15,6 +15,7 @@ from tests.planting import plant
 from thenga.domains.organization.services.people import client_references
 from thenga.domains.organization.services.records import sealed_values
 from thenga.domains.organization.tables import ClientReferenceStatus
+from thenga.kernel.errors import NotFound, page_of
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
@@ -69,7 +70,7 @@ async def test_a_reference_belongs_to_a_project_of_ones_own(
     answers = [await clients.add(**PERSON, pastProjectId=one) for one in (foreign, str(uuid4()))]
 
     told_apart = {(a.status_code, a.json()["code"], a.json()["detail"]) for a in answers}
-    assert told_apart == {(404, "not-found", "There is nothing here")}
+    assert told_apart == {(404, "not-found", page_of(NotFound))}
 
 
 async def leaks(clients: Folder, project: str, settings: Settings) -> list[str]:

@@ -21,12 +21,17 @@ from thenga.kernel.errors import Conflict
 def was_proved(account: UserAccount, at: datetime) -> None:
     """Enabling is no short-cut: who never proved the address must still do so."""
     if account.email_verified_at is None:
-        raise Conflict("The address was never proved, so the account goes back to waiting for it.")
+        raise Conflict(
+            "The email address was never confirmed, so the account returns to waiting for "
+            "confirmation."
+        )
 
 
 def was_never_proved(account: UserAccount, at: datetime) -> None:
     if account.email_verified_at is not None:
-        raise Conflict("The address was proved already, so the account becomes active again.")
+        raise Conflict(
+            "The email address was already confirmed, so the account becomes active again."
+        )
 
 
 class UserLifecycle(Lifecycle, initial=UserStatus.PENDING_VERIFICATION):

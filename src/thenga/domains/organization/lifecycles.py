@@ -34,12 +34,12 @@ D, DV = DirectorStatus, DirectorVerification
 
 def not_archived(record: Record, at: datetime) -> None:
     if record.archived_at is not None:
-        raise Conflict("This record is archived; archived records are not moved.")
+        raise Conflict("This record is archived and cannot change status.")
 
 
 def still_kept(director: Director, at: datetime) -> None:
     if director.archived_at is not None:
-        raise Conflict("This director is archived; archived directors are not moved.")
+        raise Conflict("This director is archived and cannot change status.")
 
 
 class DirectorLifecycle(Lifecycle, initial=D.ACTIVE):
@@ -97,7 +97,7 @@ def can_be_found(offering: Offering, at: datetime) -> None:
     areas = offering.areas
     if not offering.classifications and not any(areas.values()):
         raise RuleViolated(
-            "Name a classification or an area first, so that buyers can find it.", rule="ORG-19"
+            "Add a classification or an area first, so that buyers can find it.", rule="ORG-19"
         )
 
 
@@ -115,7 +115,7 @@ def still_claimed(capability: Capability, at: datetime) -> None:
     """It is neither archived nor withdrawn."""
     not_archived(capability, at)
     if capability.status is CS.WITHDRAWN:
-        raise Conflict("This capability was withdrawn; nothing of it is reviewed any more.")
+        raise Conflict("This capability was withdrawn and can no longer be reviewed.")
 
 
 def has_evidence(capability: Capability, at: datetime) -> None:
@@ -131,7 +131,8 @@ def is_complete(capability: Capability, at: datetime) -> None:
     cidb = capability.cidb
     if cidb is not None and not (cidb.get("crs_number") and cidb.get("valid_until")):
         raise RuleViolated(
-            "A CIDB grading is verified with its CRS number and its last valid day.", rule="ORG-21"
+            "A CIDB grading needs its CRS number and its last valid day before it can be verified.",
+            rule="ORG-21",
         )
 
 
@@ -175,7 +176,8 @@ def can_be_shown(project: PastProject, at: datetime) -> None:
     not_archived(project, at)
     if project.completed_on is None or project.value_minor is None:
         raise RuleViolated(
-            "A published project says when it was completed and what it was worth.", rule="ORG-23"
+            "A project needs its completion date and its value before it can be published.",
+            rule="ORG-23",
         )
 
 

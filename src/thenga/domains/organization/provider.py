@@ -163,7 +163,7 @@ def _known(fact_key: str) -> None:
 
 def _bounded(pointer: str, count: int, most: int, *, least: int = 0) -> None:
     if not least <= count <= most:
-        detail = f"Between {least} and {most} of them."
+        detail = f"Send between {least} and {most} of them."
         raise ValidationFailed(errors=[{"pointer": pointer, "code": "too_many", "detail": detail}])
 
 

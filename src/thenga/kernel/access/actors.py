@@ -7,7 +7,7 @@ from uuid import UUID
 
 
 class ActorKind(StrEnum):
-    """The kinds of actor of the wire conventions, and the two that only we are."""
+    """Kind of actor."""
 
     USER = "user"
     API_KEY = "api_key"

@@ -67,7 +67,7 @@ class Move:
             return False
         if status not in self.sources:
             raise not_possible(
-                f"This is {status}; {self.verb} is possible from {_listed(self.sources)}.",
+                f"The status is {status}; {self.verb} is possible from {_listed(self.sources)}.",
                 status=status,
                 operation=self.verb,
                 allowed=self.lifecycle.open(row),
@@ -87,7 +87,7 @@ def not_possible(
 
 
 class AllowedMove(TypedDict):
-    """One move from the present state, and the guard that is not met, if one is not."""
+    """An operation of the lifecycle and, if it is not possible now, the reason."""
 
     move: str
     possible: bool

@@ -5,14 +5,14 @@ from enum import StrEnum
 
 
 class Effect(StrEnum):
-    """Whether a permission only looks or also changes."""
+    """Whether a permission only reads or also changes data."""
 
     READ = "read"
     WRITE = "write"
 
 
 class Audience(StrEnum):
-    """Over whose rows a permission can be held."""
+    """Group whose data a permission applies to."""
 
     PERSON = "person"
     TENANT = "tenant"
@@ -22,7 +22,7 @@ class Audience(StrEnum):
 
 
 class Sensitivity(StrEnum):
-    """How much harm a wrong hand could do."""
+    """How much damage misuse of a permission can cause."""
 
     NORMAL = "normal"
     SENSITIVE = "sensitive"

@@ -16,35 +16,45 @@ _TEXT = {"type": "string"}
 _UUID = {"type": "string", "format": "uuid"}
 _ENVELOPE: Json = {
     "type": "object",
-    "description": "CloudEvents 1.0 in JSON, with our extensions.",
+    "description": "CloudEvents 1.0 in JSON, with Thenga extensions.",
     "required": [
         *("specversion", "id", "type", "source", "subject", "time"),
         *("datacontenttype", "dataschema", "correlationid", "sequence", "data"),
     ],
     "properties": {
         "specversion": {"const": "1.0"},
-        "id": _UUID | {"description": "Also the message id of the mesh; take each id once."},
+        "id": _UUID
+        | {"description": ("Also the message ID on the event bus. Process each ID once.")},
         "type": _TEXT | {"description": "`<domain>.<EventName>.v<number>`"},
         "source": _TEXT | {"description": "The domain that tells it: `/<domain>`"},
         "subject": _TEXT | {"description": "What it is about: `<resource>/<id>`"},
         "time": {"type": "string", "format": "date-time"},
         "datacontenttype": {"const": "application/json"},
-        "dataschema": _TEXT | {"description": "Where the catalogue describes `data`."},
-        "organizationid": _UUID | {"description": "Whose it is; absent for the platform's own."},
-        "actorid": _UUID | {"description": "Who caused it."},
-        "correlationid": _TEXT | {"description": "The request that all of it began with."},
-        "causationid": _TEXT | {"description": "The event that caused this one."},
+        "dataschema": _TEXT | {"description": "Address of the schema of `data`."},
+        "organizationid": _UUID
+        | {
+            "description": (
+                "Organization that the event belongs to. Absent for events of the platform itself."
+            )
+        },
+        "actorid": _UUID | {"description": "Actor that caused the event."},
+        "correlationid": _TEXT | {"description": "Request that started the chain of events."},
+        "causationid": _TEXT | {"description": "Event that caused this one."},
         "traceparent": _TEXT | {"description": "W3C trace context."},
         "sequence": {
             "type": "integer",
-            "description": "The version of the subject; ignore what is not newer than you have.",
+            "description": (
+                "Version of the subject. Ignore events that are not newer than the version you "
+                "have."
+            ),
         },
         "data": {"type": "object"},
     },
 }
 _DESCRIPTION = (
-    "Facts that the domains of Thenga tell. Each commits with the change that it tells of, reaches "
-    "every subscriber at least once, and in order for one subject. A reader takes each `id` once."
+    "Facts that the domains of Thenga publish. An event commits together with the change it "
+    "reports, reaches every subscriber at least once, and arrives in order for one subject. "
+    "Process each `id` once."
 )
 
 
@@ -130,7 +140,9 @@ def _channels(domains: Sequence[Domain]) -> Json:
                 "messages": {},
                 "parameters": {
                     "organizationId": {
-                        "description": "The organization it belongs to, or `_` where to none."
+                        "description": (
+                            "Organization that the event belongs to, or `_` if it belongs to none."
+                        )
                     }
                 },
             },

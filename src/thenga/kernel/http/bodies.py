@@ -55,11 +55,17 @@ class View(BaseModel):
 class Stored(View):
     """What every stored resource shows."""
 
-    id: Annotated[UUID, Field(description="Never changes and is never used again.")]
+    id: Annotated[
+        UUID, Field(description="Unique identifier. It never changes and is never reused.")
+    ]
     created_at: datetime
-    updated_at: Annotated[datetime, Field(description="When it was last changed.")]
+    updated_at: Annotated[datetime, Field(description="Time of the last change.")]
     version: Annotated[
-        int, Field(ge=1, description="Counts up with every change; `If-Match` compares it.")
+        int,
+        Field(
+            ge=1,
+            description="Version number. It increases with every change; send it in `If-Match`.",
+        ),
     ]
 
 
@@ -68,7 +74,8 @@ class PageOf(View, Generic[V]):
 
     items: list[V]
     next_cursor: Annotated[
-        str | None, Field(description="Send it as `cursor` for the next page; null on the last.")
+        str | None,
+        Field(description="Cursor of the next page. Send it as `cursor`; null on the last page."),
     ]
 
     @classmethod

@@ -21,7 +21,7 @@ from thenga.kernel.errors import (
 )
 from thenga.kernel.values import networks
 
-SHED = Counter("thenga_http_shed", "Requests refused because a bound was reached.", ["bound"])
+SHED = Counter("thenga_http_shed", "Requests refused because a limit was reached.", ["bound"])
 
 _SHED_PROCESS = SHED.labels("process")
 _SHED_TENANT = SHED.labels("tenant")
@@ -56,7 +56,9 @@ class Bounds:
     def enter(self) -> None:
         if self.in_flight >= self.process:
             _SHED_PROCESS.inc()
-            raise _overloaded("This process has as much work as it can finish.")
+            raise _overloaded(
+                "This server has reached its limit of concurrent requests. Try again shortly."
+            )
         self.in_flight += 1
 
     def leave(self) -> None:
@@ -69,7 +71,10 @@ class Bounds:
         now = self._tenants.get(tenant, 0)
         if now >= self.tenant:
             _SHED_TENANT.inc()
-            raise _overloaded("This organization has too many requests under way at once.")
+            raise _overloaded(
+                "This organization has too many requests in progress. Wait for one to finish, "
+                "then try again."
+            )
         self._tenants[tenant] = now + 1
 
     def leave_tenant(self, tenant: UUID) -> None:
@@ -83,7 +88,9 @@ class Bounds:
         """An event stream lasts for minutes and gives its place among the requests back."""
         if self.streams >= self.process:
             _SHED_STREAMS.inc()
-            raise _overloaded("This process holds as many event streams as it can.")
+            raise _overloaded(
+                "This server has reached its limit of event streams. Try again shortly."
+            )
         self.streams += 1
         self.leave()
 
@@ -96,12 +103,15 @@ class Bounds:
         if now >= self.bodies:
             _SHED_BODIES.inc()
             raise RateLimited(
-                f"At most {self.bodies} bodies of one address are received at once.",
+                f"At most {self.bodies} request bodies are received from one address at the "
+                "same time.",
                 headers={"Retry-After": "1"},
             )
         if self.waiting >= self.process * _WAITING:
             _SHED_BODIES.inc()
-            raise _overloaded("This process waits for as many bodies as it can.")
+            raise _overloaded(
+                "This server is receiving as many request bodies as it can. Try again shortly."
+            )
         self._addresses[address] = now + 1
         self.waiting += 1
         self.in_flight -= 1
@@ -119,7 +129,9 @@ class Bounds:
     def check(self) -> None:
         if self.in_flight > self.process:
             _SHED_PROCESS.inc()
-            raise _overloaded("This process has as much work as it can finish.")
+            raise _overloaded(
+                "This server has reached its limit of concurrent requests. Try again shortly."
+            )
 
     async def finished(self, seconds: float) -> bool:
         """Whether all requests came to their end in that time."""
@@ -212,4 +224,4 @@ async def stream_body(request: Request, bounds: Bounds, limit: int) -> AsyncIter
 def _too_large(limit: int) -> TooLarge:
     # No `Connection: close`: a server that closes on unread bytes resets the connection, and the
     # caller would never see this answer. The server throws the rest of the body away instead.
-    return TooLarge(f"The body may have at most {limit} bytes.", limitBytes=limit)
+    return TooLarge(f"The body can have at most {limit} bytes.", limitBytes=limit)

@@ -344,7 +344,9 @@ def _version_of(if_match: str | None) -> int | None:
                 {
                     "pointer": "/header/If-Match",
                     "code": "version",
-                    "detail": 'Send the ETag as it was answered, or the version in quotes: "3".',
+                    "detail": (
+                        'Send the ETag exactly as you received it, or the version in quotes: "3".'
+                    ),
                 }
             ]
         )
@@ -360,7 +362,7 @@ async def note_key(request: Request, shared: Shared, unit: Reader) -> None:
 
 async def _key_of(request: Request, shared: Shared, key: str, work: Work) -> Key:
     if _KEY.fullmatch(key) is None:
-        raise MalformedRequest("An Idempotency-Key has 1 to 255 visible ASCII characters.")
+        raise MalformedRequest("An Idempotency-Key consists of 1 to 255 visible ASCII characters.")
     parts = (work.actor.id, work._scope.organization_id, request.method, request.url.path, key)
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
     # Bodies can hold secrets, so their hash is keyed (context-map, decision 14).

@@ -32,7 +32,7 @@ def read_json(body: bytes, *, max_depth: int = 32) -> object:
         raise MalformedRequest("The body is not UTF-8.") from None
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise MalformedRequest(f"The body is not JSON: reading stopped at {where}.") from None
+        raise MalformedRequest(f"The body is not valid JSON: parsing stopped at {where}.") from None
     if _SURROGATE_ESCAPE.search(body):
         _check_surrogates(value)
     return value
@@ -44,7 +44,7 @@ def _check_depth(body: bytes, max_depth: int) -> None:
         return
     brackets = _outside_strings(body).translate(None, _NOT_BRACKETS)
     if max(accumulate(map(_STEP.__getitem__, brackets)), default=0) > max_depth:
-        raise MalformedRequest(f"The body is nested deeper than {max_depth} levels.")
+        raise MalformedRequest(f"The body is nested more than {max_depth} levels deep.")
 
 
 def _outside_strings(body: bytes) -> bytes:
@@ -58,19 +58,19 @@ def _check_surrogates(value: object) -> None:
     try:
         json.dumps(value, ensure_ascii=False).encode("utf-8")
     except UnicodeEncodeError:
-        raise MalformedRequest("A text holds half of a surrogate pair.") from None
+        raise MalformedRequest("A string contains half of a surrogate pair.") from None
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise MalformedRequest("An object holds the same name twice.")
+        raise MalformedRequest("An object contains the same name twice.")
     return members
 
 
 def _integer(text: str) -> int:
     if len(text) > _LONGEST_INTEGER and len(text.lstrip("-")) > _LONGEST_INTEGER:
-        raise MalformedRequest(f"A whole number has more than {_LONGEST_INTEGER} digits.")
+        raise MalformedRequest(f"An integer has more than {_LONGEST_INTEGER} digits.")
     return int(text)
 
 
@@ -82,7 +82,7 @@ def _float(text: str) -> float:
 
 
 def _constant(_: str) -> Never:
-    raise MalformedRequest("NaN and Infinity are not JSON.")
+    raise MalformedRequest("NaN and Infinity are not valid JSON.")
 
 
 _DECODER = json.JSONDecoder(

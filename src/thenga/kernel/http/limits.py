@@ -283,7 +283,8 @@ def refusal(rule: Rule, amount: int, wait: float) -> RateLimited:
     """Headers as in draft-ietf-httpapi-ratelimit-headers."""
     seconds = max(1, ceil(wait))
     return RateLimited(
-        f"At most {amount} calls in {rule.seconds} seconds. Try again in {seconds} seconds.",
+        f"At most {amount} requests are allowed in {rule.seconds} seconds. Try again in "
+        f"{seconds} seconds.",
         headers={
             "Retry-After": str(seconds),
             "RateLimit": f'"{rule.name}";r=0;t={seconds}',

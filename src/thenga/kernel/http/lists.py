@@ -8,14 +8,14 @@ from fastapi import Depends, Query, Request
 
 from thenga.kernel.db.paging import Paged
 
-Limit = Annotated[int, Query(ge=1, le=200, description="How many on a page.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="Number of items on a page.")]
 Cursor = Annotated[
     str | None,
     Query(
         min_length=1,
         max_length=2000,
         pattern="^[A-Za-z0-9_-]+$",
-        description="`nextCursor` of the page before.",
+        description="`nextCursor` of the previous page.",
     ),
 ]
 # The route goes on by `await on_behalf_of(read, organization_id)` of `kernel/db/acting.py`.
@@ -33,7 +33,7 @@ def paged(*orders: str, default: str | None = None) -> Any:
 
 def _reader_of(orders: tuple[str, ...], default: str) -> Callable[..., Any]:
     allowed: Any = Literal[orders]
-    sort_type = Annotated[allowed, Query(description="The order of the list.")]
+    sort_type = Annotated[allowed, Query(description="Sort order of the list.")]
 
     async def read(
         request: Request, limit: Limit = 50, cursor: Cursor = None, sort: str = default

@@ -53,7 +53,10 @@ def problem_list(kinds: Sequence[type[Problem]]) -> str:
         f"<code>{escape(kind.code)}</code></a></td><td>{escape(kind.title)}</td></tr>"
         for kind in kinds
     )
-    said = "<p>Every refusal has a code. Decide by the code; show people the detail.</p>"
+    said = (
+        "<p>Every refusal has a code. Programs decide by the code; "
+        "people read the <code>detail</code>.</p>"
+    )
     return page("Problems", said + _table(("Status", "Code", "Title"), rows))
 
 

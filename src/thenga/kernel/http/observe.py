@@ -43,11 +43,11 @@ from thenga.kernel.settings import Settings
 # The count of requests is the histogram's own `_count`; a second metric would cost and say nothing.
 _SECONDS = Histogram(
     "thenga_http_request_seconds",
-    "Requests and how long they took.",
+    "Requests and their duration.",
     ["method", "route", "status"],
     buckets=(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 30.0),
 )
-_IN_FLIGHT = Gauge("thenga_http_in_flight", "Requests under way.", multiprocess_mode="livesum")
+_IN_FLIGHT = Gauge("thenga_http_in_flight", "Requests in progress.", multiprocess_mode="livesum")
 _SHED_TIME = SHED.labels("time")
 
 # These answer also when the process is full: an orchestrator that hears nothing would kill it.
@@ -213,7 +213,7 @@ class Edge:
             problem: Problem = InternalError()
             if limit.expired() and isinstance(error, TimeoutError):
                 _SHED_TIME.inc()
-                problem = Overloaded(f"This took longer than {self._seconds:g} seconds.")
+                problem = Overloaded(f"Processing took longer than {self._seconds} seconds.")
             else:
                 self._log.error("http.request.failed", method=scope["method"], exc_info=error)
             await self._tell(problem, scope, receive, answer)

@@ -8,7 +8,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.http import examples
+from thenga.kernel.http import examples, glossary
 from thenga.kernel.http.examples import Example
 from thenga.kernel.http.operations import operations, tags
 from thenga.kernel.http.reference import PROBLEM_SCHEMA
@@ -50,7 +50,9 @@ def document(
     components["examples"] = _shared_problems(made)
     _name_operations(made, domains)
     _drop_patch_defaults(made)
-    return _plainly_named(made)
+    named = _plainly_named(made)
+    glossary.describe(named, domains)
+    return named
 
 
 def _operations_of(made: Json) -> Iterator[Json]:

@@ -13,7 +13,7 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.errors import PROBLEMS, NotFound, Problem
+from thenga.kernel.errors import PROBLEMS, NotFound, Problem, page_of
 from thenga.kernel.events import catalogue
 from thenga.kernel.http import markup
 from thenga.kernel.http.openapi import document
@@ -95,7 +95,7 @@ def _add_problems(router: APIRouter) -> None:
     async def problem_page(request: Request, code: str) -> Response:
         kind = PROBLEMS.get(code)
         if kind is None:
-            raise NotFound("No problem has this code; /problems lists them all.")
+            raise NotFound("There is no problem with this code. See /problems for the full list.")
         return _either(
             request,
             json=lambda: orjson.dumps(_told(kind)),
@@ -109,7 +109,7 @@ def _told(kind: type[Problem]) -> dict[str, Any]:
         "code": kind.code,
         "status": kind.status,
         "title": kind.title,
-        "description": " ".join((kind.__doc__ or kind.title).split()),
+        "description": page_of(kind),
     }
 
 

@@ -24,9 +24,9 @@ _LONGEST_NAME = 64
 
 
 class Retryable(Problem):
-    """Others changed the same thing at the same moment, several times. Send the call again."""
+    """Other requests changed the same resource at the same time. Send the request again."""
 
-    code, status, title = "concurrent-change", 409, "Others changed this at the same moment"
+    code, status, title = "concurrent-change", 409, "Another request changed this"
 
 
 def render(problem: Problem, *, request_id: str, instance: str, base_url: str) -> Response:
@@ -65,7 +65,7 @@ def _wire(value: object) -> object:
 
 
 def from_database(error: BaseException) -> Problem | None:
-    """What a refusal of PostgreSQL means to the caller; None where it is a defect of ours."""
+    """What an error of PostgreSQL means to the caller; None where it is a defect of ours."""
     cause = getattr(error, "orig", None) or error  # SQLAlchemy wraps
     cause = cause if getattr(cause, "sqlstate", None) else (cause.__cause__ or cause)
     state = getattr(cause, "sqlstate", None)
@@ -80,7 +80,7 @@ def from_database(error: BaseException) -> Problem | None:
 def _from_state(state: str) -> Problem | None:
     match state[:2]:
         case "22":
-            return ValidationFailed("A value lies outside of what can be stored.")
+            return ValidationFailed("A value is outside the range that can be stored.")
         case "23":
             return errors.Conflict()
         case "40":
@@ -139,24 +139,24 @@ def from_http(error: HTTPException) -> Problem:
 # What pydantic found, told to a person. The names in braces are bounds of the schema; what was
 # sent is never repeated, for it may be a password. A type that is not here and is pydantic's own
 # gets the general sentence; a validator of ours that wants to be heard raises PydanticCustomError.
-_GENERAL = "This value is not right."
+_GENERAL = "This value is not valid."
 _SENTENCES = {
     "missing": "This is required.",
-    "extra_forbidden": "This is not known here. Leave it out, or check how it is written.",
+    "extra_forbidden": "This field does not exist here. Remove it or check the spelling.",
     "json_invalid": "This is not well-formed JSON.",
-    "string_type": "Send text.",
+    "string_type": "Send a string.",
     "string_too_short": "Use at least {min_length} characters.",
     "string_too_long": "Use at most {max_length} characters.",
-    "string_pattern_mismatch": "This does not have the form that the operation describes.",
-    "int_type": "Send a whole number.",
-    "int_parsing": "Send a whole number.",
-    "int_from_float": "Send a whole number.",
+    "string_pattern_mismatch": "This does not match the format that the operation describes.",
+    "int_type": "Send an integer.",
+    "int_parsing": "Send an integer.",
+    "int_from_float": "Send an integer.",
     "float_type": "Send a number.",
     "float_parsing": "Send a number.",
-    "decimal_type": "Send a decimal number as text.",
-    "decimal_parsing": "Send a decimal number as text.",
+    "decimal_type": "Send a decimal number as a string.",
+    "decimal_parsing": "Send a decimal number as a string.",
     "decimal_max_digits": "Use at most {max_digits} digits.",
-    "decimal_max_places": "Use at most {decimal_places} places after the point.",
+    "decimal_max_places": "Use at most {decimal_places} decimal places.",
     "finite_number": "Send a finite number.",
     "bool_type": "Send true or false.",
     "bool_parsing": "Send true or false.",
@@ -168,24 +168,24 @@ _SENTENCES = {
     "enum": "Use one of: {expected}.",
     "literal_error": "Use one of: {expected}.",
     "union_tag_invalid": "Use one of: {expected_tags}.",
-    "union_tag_not_found": "Say which kind this is.",
-    "uuid_type": "Send an identifier (UUID).",
-    "uuid_parsing": "Send an identifier (UUID).",
+    "union_tag_not_found": "Set the field that selects the type.",
+    "uuid_type": "Send a UUID.",
+    "uuid_parsing": "Send a UUID.",
     "date_type": "Send a date like 2026-11-14.",
     "date_parsing": "Send a date like 2026-11-14.",
     "date_from_datetime_parsing": "Send a date like 2026-11-14.",
-    "datetime_type": "Send an instant like 2026-11-14T08:30:00Z.",
-    "datetime_parsing": "Send an instant like 2026-11-14T08:30:00Z.",
-    "datetime_from_date_parsing": "Send an instant like 2026-11-14T08:30:00Z.",
-    "timezone_aware": "Say the time zone, like 2026-11-14T08:30:00Z.",
+    "datetime_type": "Send a timestamp like 2026-11-14T08:30:00Z.",
+    "datetime_parsing": "Send a timestamp like 2026-11-14T08:30:00Z.",
+    "datetime_from_date_parsing": "Send a timestamp like 2026-11-14T08:30:00Z.",
+    "timezone_aware": "Include the time zone, like 2026-11-14T08:30:00Z.",
     "list_type": "Send a list.",
     "dict_type": "Send an object.",
     "model_type": "Send an object.",
     "model_attributes_type": "Send an object.",
-    "too_short": "Send at least {min_length} of these.",
-    "too_long": "Send at most {max_length} of these.",
-    "url_parsing": "Send a web address.",
-    "url_scheme": "Send a web address that begins with one of: {expected_schemes}.",
+    "too_short": "Send at least {min_length} items.",
+    "too_long": "Send at most {max_length} items.",
+    "url_parsing": "Send a URL.",
+    "url_scheme": "Send a URL that starts with one of: {expected_schemes}.",
 }
 _OF_PYDANTIC: frozenset[str] = frozenset(get_args(ErrorType))
 _SNAKE = re.compile(r"_([a-z0-9])")
@@ -202,7 +202,7 @@ def from_validation(error: RequestValidationError) -> ValidationFailed:
         }
         for fault in found[:_MOST_ERRORS]
     ]
-    detail = "One field is not right." if len(found) == 1 else f"{len(found)} fields are not right."
+    detail = "One field is not valid." if len(found) == 1 else f"{len(found)} fields are not valid."
     return ValidationFailed(detail, errors=told)
 
 

@@ -57,7 +57,7 @@ class Listener(HttpToolsProtocol):
             self._address = networks.counted(self.client[0])[0]
             self.addresses[self._address] += 1
             if self.addresses[self._address] > self.most:
-                self._refuse(RateLimited("This address has too many connections."))
+                self._refuse(RateLimited("This address has too many open connections."))
                 return
         self._start_clock()
 
@@ -126,7 +126,7 @@ class Listener(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         if not self.transport.is_closing():
-            self._refuse(MalformedRequest("This is not a request of HTTP/1.1."))
+            self._refuse(MalformedRequest("This is not a valid HTTP/1.1 request."))
 
     def _head_size(self) -> int:
         """As it is sent, with a colon, a blank and a line end for each header."""
@@ -147,7 +147,11 @@ class Listener(HttpToolsProtocol):
         if not self._in_head or not self._head:
             self.transport.close()  # answered already, or nothing was asked
         else:
-            self._refuse(UploadTimeout(f"The head took longer than {HEAD_SECONDS:g} seconds."))
+            self._refuse(
+                UploadTimeout(
+                    f"The request headers took longer than {HEAD_SECONDS} seconds to arrive."
+                )
+            )
 
     def _refuse(self, problem: Problem) -> None:
         """Answer, unless another answer is under way, and close."""

@@ -90,7 +90,7 @@ def _example(kind: type[Problem]) -> dict[str, Any]:
         "type": f"/problems/{kind.code}",
         "title": kind.title,
         "status": kind.status,
-        "detail": kind.title,
+        "detail": errors.page_of(kind),
         "instance": "/v1/…",
         "code": kind.code,
         "requestId": "019a0000-0000-7000-8000-000000000001",
@@ -130,7 +130,7 @@ def describe(door: "Door") -> None:
     _list(door, kinds)
     if "GET" in (door.methods or ()) and _has_version(door.response_model):
         parameters.append(_IF_NONE_MATCH)
-        door.responses[304] = {"description": "You have the same answer already."}
+        door.responses[304] = {"description": "Not modified: you already have this version."}
     if "{organizationId}" in door.path and not any(
         one.alias == _IN_PATH["name"] for one in _path_of(door)
     ):
@@ -187,7 +187,7 @@ _ORGANIZATION = {
     "name": "X-Organization-Id",
     "in": "header",
     "required": False,
-    "description": "The organization to act for, where the path names none.",
+    "description": "Organization to act for, if the path does not name one.",
     "schema": {"type": "string", "format": "uuid"},
 }
 _IF_MATCH = {
@@ -195,8 +195,8 @@ _IF_MATCH = {
     "in": "header",
     "required": False,
     "description": (
-        'The ETag of what you read, or its `version` in quotes (`"3"`); a change of somebody else '
-        "is then not lost."
+        'ETag of the version you read, or its `version` in quotes (`"3"`). The change is '
+        "refused if someone else changed the resource first."
     ),
     "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,18}(-[0-9a-f]{16})?")$'},
 }
@@ -209,12 +209,12 @@ _IF_NONE_MATCH = {
     "name": "If-None-Match",
     "in": "header",
     "required": False,
-    "description": "The ETag of what you have; 304 is answered where the answer would be the same.",
+    "description": "ETag of the version you have. The answer is 304 if nothing changed.",
     "schema": {"type": "string"},
 }
 _RAW = {
     "required": True,
-    "description": "The sender's own message, byte for byte as it was signed.",
+    "description": "The sender's message, byte for byte as it was signed.",
     "content": {
         "application/json": {"schema": {"type": "object"}},
         "application/x-www-form-urlencoded": {"schema": {"type": "object"}},
@@ -224,6 +224,9 @@ _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "required": False,
-    "description": "Repeat a call with the same key and it takes effect once, for 24 hours.",
+    "description": (
+        "A unique key of your choice. Repeating the call with the same key within 24 hours has "
+        "no further effect and returns the first answer."
+    ),
     "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }

@@ -62,9 +62,12 @@ class Bindings:
 
 
 class ForeignProblem(Problem):
-    """Another process refused for a reason that only its own domain declares."""
+    """Another service refused for a reason that only its own domain declares.
 
-    code, status, title = "foreign-problem", 502, "Another part of the platform refused"
+    Contact support with the `requestId`.
+    """
+
+    code, status, title = "foreign-problem", 502, "Another service refused the request"
 
 
 def problem_as_json(problem: Problem) -> bytes:

@@ -152,7 +152,7 @@ class Money:
 
 
 class _Wire(BaseModel):
-    """An amount of money, as decimal text in a currency."""
+    """Amount of money in a currency, as a decimal string."""
 
     model_config = ConfigDict(extra="forbid", strict=True, title="Money")
 

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.tooling.documents import pages, snapshots
+from thenga.tooling.documents import pages, snapshots, texts
 
 EVENTS = Path("schemas/events.json")
 PORTS = Path("schemas/ports.json")
+TEXTS = Path("texts.md")
 
 
 def made(domains: Sequence[Domain]) -> dict[Path, str]:
@@ -18,6 +19,7 @@ def made(domains: Sequence[Domain]) -> dict[Path, str]:
         Path("map.md"): pages.map_page(domains),
         Path("lifecycles.md"): pages.lifecycles_page(domains),
         Path("flows.md"): pages.flows_page(domains),
+        TEXTS: texts.texts_page(domains),
         EVENTS: _json(snapshots.event_schemas(domains)),
         PORTS: _json(snapshots.port_schemas(domains)),
     }
@@ -25,19 +27,22 @@ def made(domains: Sequence[Domain]) -> dict[Path, str]:
 
 def stale(folder: Path, domains: Sequence[Domain]) -> list[Path]:
     """The files that differ from the code; raises `Promised` if a kept schema would change."""
-    files = made(domains)
-    _refuse_changes(folder, files)
-    return [path for path, text in files.items() if _read(folder / path) != text]
+    return _differing(folder, made(domains))
 
 
 def write(folder: Path, domains: Sequence[Domain]) -> list[Path]:
     """Write what differs, and say which; nothing is written if a kept schema would change."""
     files = made(domains)
-    differing = stale(folder, domains)
+    differing = _differing(folder, files)
     for path in differing:
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(files[path])
     return differing
+
+
+def _differing(folder: Path, files: dict[Path, str]) -> list[Path]:
+    _refuse_changes(folder, files)
+    return [path for path, text in files.items() if _read(folder / path) != text]
 
 
 def _refuse_changes(folder: Path, files: dict[Path, str]) -> None:

@@ -39,53 +39,67 @@ PermissionCode = Annotated[str, matching("^[a-z_]{2,40}:[a-z_]{2,40}:[a-z_]{2,40
 
 
 class CreateApiKey(Body):
+    """API key to create."""
+
     name: Annotated[str, text(1, 80)]
     scopes: Annotated[
         list[PermissionCode],
         Field(
             min_length=1,
             max_length=50,
-            description="Permission codes that keys can have and that you hold yourself.",
+            description="Permission codes that keys can hold and that you hold yourself.",
             examples=[["organization:equipment:read"]],
         ),
     ]
     expires_at: Annotated[
-        Instant | None, Field(description="Within 365 days; left out: 90 days from now.")
+        Instant | None, Field(description="Expiry, within 365 days. Defaults to 90 days from now.")
     ] = None
     allowed_networks: Annotated[
-        list[Network], Field(max_length=20, description="Empty: the key works from anywhere.")
+        list[Network],
+        Field(
+            max_length=20,
+            description="Networks that can use the key. If empty, the key works from anywhere.",
+        ),
     ] = []
-    reason: Annotated[Reason, Field(description="Why the key is needed; kept in the trail.")]
+    reason: Annotated[
+        Reason, Field(description="Why the key is needed. Stored in the audit trail.")
+    ]
 
 
 class RotateApiKey(Body):
+    """Options for the successor of an API key."""
+
     grace_period_hours: Annotated[
         int,
         whole(0, 720),
-        Field(description="How long the old key still works; 0 after a leak."),
+        Field(description="Hours for which the old key still works. Use 0 after a leak."),
     ] = 24
     expires_at: Annotated[
-        Instant | None, Field(description="Of the successor; left out: 90 days from now.")
+        Instant | None, Field(description="Expiry of the successor. Defaults to 90 days from now.")
     ] = None
     reason: Reason
 
 
 class RevokeApiKey(Body):
+    """Reason for revoking an API key."""
+
     reason: Reason
 
 
 class StatusReason(View):
+    """Why the status changed."""
+
     code: str
     text: str | None
 
 
 class ApiKeyView(Stored):
-    """A key without its text; `prefix` and `last4` tell which one it is."""
+    """An API key without its text. `prefix` and `last4` identify it."""
 
     organization_id: UUID
     name: str
     scopes: list[str]
-    environment: Annotated[str, Field(description="`test` in a sandbox, else `live`.")]
+    environment: Annotated[str, Field(description="`test` for a sandbox key, otherwise `live`.")]
     prefix: str
     last4: str
     allowed_networks: list[str]
@@ -94,14 +108,16 @@ class ApiKeyView(Stored):
     status_changed_at: datetime | None
     status_changed_by: UUID | None
     expires_at: datetime
-    sponsor_user_id: Annotated[UUID, Field(description="Who answers for the key.")]
+    sponsor_user_id: Annotated[UUID, Field(description="User responsible for the key.")]
     sponsor_state: str
     grace_ends_at: Annotated[
-        datetime | None, Field(description="Until when a key that was rotated still works.")
+        datetime | None, Field(description="Time until which a rotated key still works.")
     ]
     rotated_from_id: UUID | None
     rotated_to_id: UUID | None
-    last_used_at: Annotated[datetime | None, Field(description="Exact to a minute.")]
+    last_used_at: Annotated[
+        datetime | None, Field(description="Time of the last use, accurate to a minute.")
+    ]
     last_used_network: str | None
     allowed_moves: list[AllowedMove]
 
@@ -111,12 +127,16 @@ class ApiKeyView(Stored):
 
 
 class NewApiKeyView(ApiKeyView):
-    """A key that was just made, with its text."""
+    """A new API key with its text."""
 
     plaintext: Annotated[
         str | None,
         SHOWN_ONCE,
-        Field(description="The key itself. Shown in this one answer; a repeat of it has null."),
+        Field(
+            description=(
+                "Text of the key. Shown only in this answer; null when the answer is repeated."
+            )
+        ),
     ]
 
     @property
@@ -153,10 +173,10 @@ def _shown(key: ApiKey, now: datetime) -> dict[str, object]:
 async def create_api_key(
     body: CreateApiKey, work: Annotated[Work, writes(Permission.API_KEY_CREATE)]
 ) -> NewApiKeyView:
-    """Make a key for a program of your organization. Its text is shown once, in this answer.
+    """Create an API key for your organization. Its text is shown once, in this answer.
 
-    A key can do what its scopes name, never more than you may do yourself, and nothing that asks
-    for a fresh proof. Keys of a sandbox begin with `thk_test_`, all others with `thk_live_`.
+    A key can do what its scopes allow, never more than you can do yourself, and nothing that needs
+    recent proof of identity. Sandbox keys start with `thk_test_`, all others with `thk_live_`.
     """
     minted = await api_keys.create(
         work,
@@ -179,7 +199,7 @@ async def list_api_keys(
         int | None, Query(alias="expiringWithinDays", ge=1, le=365)
     ] = None,
 ) -> PageOf[ApiKeyView]:
-    """The keys of your organization, also those that are over; never their text."""
+    """List the API keys of your organization, including ended ones, without their text."""
     found = await api_keys.list_all(
         read,
         page,
@@ -195,7 +215,7 @@ async def list_api_keys(
 async def get_api_key(
     api_key_id: ApiKeyId, read: Annotated[Reader, reads(Permission.API_KEY_READ)]
 ) -> ApiKeyView:
-    """One key, without its text."""
+    """Retrieve an API key, without its text."""
     return ApiKeyView.of(await read.get(ApiKey, api_key_id), read.now)
 
 
@@ -211,11 +231,11 @@ async def rotate_api_key(
     body: RotateApiKey,
     work: Annotated[Work, writes(Permission.API_KEY_ROTATE)],
 ) -> NewApiKeyView:
-    """Replace a key by a successor with the same name, scopes and networks.
+    """Replace an API key with a successor that has the same name, scopes and networks.
 
-    Both work until the grace is over, so that programs can change without a gap. With
-    `gracePeriodHours` 0 the old key is dead when you get this answer. You need to hold the
-    permissions of the key yourself.
+    Both work until the grace period ends, so that programs can switch without a gap. With
+    `gracePeriodHours` 0 the old key stops working at once. You must hold the permissions of the key
+    yourself.
     """
     minted = await api_keys.rotate(
         work,
@@ -233,5 +253,5 @@ async def revoke_api_key(
     body: RevokeApiKey,
     work: Annotated[Work, writes(Permission.API_KEY_REVOKE)],
 ) -> ApiKeyView:
-    """Take a key back for good. The next call with it is refused."""
+    """Revoke an API key permanently. The next request with it is refused."""
     return ApiKeyView.of(await api_keys.revoke(work, api_key_id, reason=body.reason), work.now)

@@ -23,21 +23,33 @@ from thenga.kernel.values.fields import Instant
 router = make_router("Identity / Audit event")
 
 OrganizationFilter = Annotated[
-    UUID | None, Query(alias="organizationId", description="Whose trail; staff may name any.")
+    UUID | None,
+    Query(
+        alias="organizationId",
+        description="Organization whose trail to read. Staff can name any.",
+    ),
 ]
 UserFilter = Annotated[
     UUID | None,
-    Query(alias="userId", description="Yourself: the trail of your own account."),
+    Query(
+        alias="userId",
+        description="Your own user ID, to read the trail of your account. Staff can name any user.",
+    ),
 ]
 
 
 class AuditEventView(View):
-    """One thing that happened; values that are secret are only named."""
+    """An audit event. Secret values are named but not shown."""
 
     id: UUID
     at: datetime
-    chain: Annotated[UUID, Field(description="The organization or person whose trail it is in.")]
-    seq: Annotated[int | None, Field(description="Its place; null until it is sealed, seconds.")]
+    chain: Annotated[
+        UUID, Field(description="Organization or user whose audit trail contains the event.")
+    ]
+    seq: Annotated[
+        int | None,
+        Field(description="Position in the trail. Null for a few seconds, until it is sealed."),
+    ]
     actor: dict[str, Any]
     on_behalf_of: UUID | None
     action: str
@@ -47,9 +59,11 @@ class AuditEventView(View):
     decision_id: UUID | None
     session_id: UUID | None
     api_key_id: UUID | None
-    network: Annotated[str | None, Field(description="The /24 or /48 it came from.")]
+    network: Annotated[str | None, Field(description="Network the request came from (/24 or /48).")]
     request_id: str
-    detail: Annotated[dict[str, Any], Field(description="The fields before and after.")]
+    detail: Annotated[
+        dict[str, Any], Field(description="Field values before and after the change.")
+    ]
 
     @classmethod
     def of(cls, seen: Seen) -> "AuditEventView":
@@ -69,16 +83,18 @@ class AuditEventView(View):
 
 
 class VerificationView(View):
+    """Result of verifying an audit trail."""
+
     chain: UUID
     first_seq: int | None
     last_seq: int
-    head: Annotated[str, Field(description="The hash that covers all rows, in hex.")]
+    head: Annotated[str, Field(description="Hash over all events, in hexadecimal.")]
     anchored_at: Annotated[
-        datetime | None, Field(description="When we last signed the end of the chain.")
+        datetime | None, Field(description="Time at which the end of the chain was last signed.")
     ]
     anchored_seq: int | None
     intact: bool
-    broken_at: Annotated[int | None, Field(description="The first place that does not hold.")]
+    broken_at: Annotated[int | None, Field(description="First position that fails verification.")]
 
 
 @router.get("/identity/audit-events", responses=problems(RuleViolated))
@@ -94,10 +110,10 @@ async def list_audit_events(
     since: Annotated[Instant | None, Query(alias="from")] = None,
     until: Annotated[Instant | None, Query(alias="to")] = None,
 ) -> PageOf[AuditEventView]:
-    """Who did what with accounts, members, rights and keys, at most 31 days at once.
+    """List audit events on accounts, members, rights and keys, for at most 31 days at once.
 
-    Owners and administrators read the trail of the organization, everybody the one of their own
-    account, staff any. That it was read is written into it too.
+    Owners and administrators read the trail of the organization, everyone the trail of their own
+    account, and staff any trail. Reading it is recorded too.
     """
     chain = audit_events.chain_of(read, organization_id, user_id)
     filters = {
@@ -119,9 +135,9 @@ async def verify_audit_events(
     organization_id: OrganizationFilter = None,
     user_id: UserFilter = None,
 ) -> VerificationView:
-    """Check that nobody changed, removed, added or moved anything in the trail.
+    """Verify that no audit event was changed, removed, added or moved.
 
-    Every row is linked to the one before it, and the end is signed every minute.
+    Every event is linked to the one before it, and the end of the chain is signed every minute.
     """
     chain = audit_events.chain_of(read, organization_id, user_id)
     return VerificationView.model_validate(await audit_events.verify(read, chain))

@@ -50,55 +50,73 @@ LOCALES = Literal[
 
 
 class Register(Body):
+    """Account to create."""
+
     email: Annotated[
-        Email, Field(description="Where the link is sent.", examples=["lindiwe@mokoena.co.za"])
+        Email,
+        Field(
+            description="Email address that the link is sent to.",
+            examples=["lindiwe@mokoena.co.za"],
+        ),
     ]
     display_name: Annotated[str, text(1, 120)]
     locale: LOCALES = "en-ZA"
 
 
 class LinkSent(View):
+    """A link was sent, if the address can receive one."""
+
     outcome: Literal["link_sent"] = "link_sent"
 
 
 class VerifyAddress(Body):
-    token: Annotated[Token, Field(description="The code of the message.")]
+    """Code from the letter and the first password."""
+
+    token: Annotated[Token, Field(description="Code from the letter.")]
     password: Annotated[
         NewPassword, Field(description="12 to 128 characters; four unrelated words are strong.")
     ]
 
 
 class SignIn(Body):
+    """Email address and password."""
+
     method: Literal["password"]
     email: Email
     password: Annotated[str, text(1, 128)]
     device_token: Annotated[
         Token | None,
-        Field(description="What an earlier sign-in from this device answered as `deviceToken`."),
+        Field(description="`deviceToken` from an earlier sign-in on this device."),
     ] = None
     organization_id: Annotated[
         UUID | None,
-        Field(description="The organization to begin in; left null where you are no member."),
+        Field(description="Organization to start in. Null if you are not a member of any."),
     ] = None
 
 
 class Refresh(Body):
+    """Refresh token to exchange."""
+
     refresh_token: Token
 
 
 class SignOut(Body):
+    """Sessions to end."""
+
     scope: Annotated[
         Literal["this", "others", "all"],
-        Field(description="This session, all your others, or all of them."),
+        Field(description="Sessions to end: this one, all others, or all."),
     ] = "this"
 
 
 class StepUp(Body):
+    """Password, as recent proof of identity."""
+
     password: Annotated[str, text(1, 128)]
 
 
 class SignedInView(View):
-    """A session and the two tokens that use it; neither is shown again."""
+    """A session and its two tokens. The tokens are not shown again."""
 
     outcome: Literal["signed_in"] = "signed_in"
     session: SessionView
@@ -109,7 +127,11 @@ class SignedInView(View):
     device_token: Annotated[
         str | None,
         SHOWN_ONCE,
-        Field(description="Keep it and send it with the next sign-in; null where it is known."),
+        Field(
+            description=(
+                "Token of this device. Send it with the next sign-in. Null for a known device."
+            )
+        ),
     ] = None
 
     @classmethod
@@ -125,19 +147,23 @@ class SignedInView(View):
 
 
 class ReadyFactor(View):
+    """A second factor that can be used."""
+
     id: UUID
     kind: FactorKind
     label: str
 
 
 class MfaRequiredView(View):
-    """The password was right; a challenge with one of the factors completes the sign-in."""
+    """The password was correct. Complete the sign-in with a challenge for one of the factors."""
 
     outcome: Literal["mfa_required"] = "mfa_required"
     pending_token: Annotated[
         str | None,
         SHOWN_ONCE,
-        Field(description="The bearer token for `/identity/mfa/challenges` and sign-out, no more."),
+        Field(
+            description="Bearer token that works only for `/identity/mfa/challenges` and sign-out."
+        ),
     ]
     factors: list[ReadyFactor]
     expires_at: datetime
@@ -155,9 +181,10 @@ class MfaRequiredView(View):
 async def register(
     body: Register, work: Annotated[Work, anyone(by_address)], shared: Sharing
 ) -> LinkSent:
-    """Ask for an account. A link goes to the address; the answer is the same for every address.
+    """Create an account. A link is sent to the email address.
 
-    Nothing tells whether the address is known. Three letters an hour go to one address.
+    The answer is the same for every address, so it does not reveal whether an account exists. At
+    most three letters an hour are sent to one address.
     """
     await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
     await auth.register(work, email=body.email, display_name=body.display_name, locale=body.locale)
@@ -168,7 +195,7 @@ async def register(
 async def verify_address(
     body: VerifyAddress, work: Annotated[Work, anyone(by_link)], shared: Sharing
 ) -> SignedInView:
-    """Prove the address with the code of the message and set the password; signs in at once."""
+    """Confirm the email address with the code from the letter, set the password and sign in."""
     await shared.limits.hit(shared.rules.hashing)
     signed_in = await auth.verify_address(work, token=body.token, password=body.password)
     return SignedInView.of(signed_in, work.now)
@@ -178,12 +205,12 @@ async def verify_address(
 async def sign_in(
     body: SignIn, work: Annotated[Work, anyone(by_address)], shared: Sharing
 ) -> SignedInView | MfaRequiredView:
-    """Sign in with address and password. Every refusal is the same `sign-in-refused`.
+    """Sign in with email address and password. Every refusal is the same `sign-in-refused`.
 
-    Ten tries a minute for one account and sixty for one network address. Ten wrong passwords
-    close the account for a quarter of an hour, except for devices it was signed in from before.
-    With a second factor the answer is `mfa_required`: create a challenge and answer it with
-    `pendingToken` as the bearer token.
+    Limits are ten attempts a minute for one account and sixty for one network address. Ten wrong
+    passwords lock the account for 15 minutes, except on devices that signed in before. With a
+    second factor the answer is `mfa_required`: create a challenge and answer it with `pendingToken`
+    as the bearer token.
     """
     counted = await auth.counted_as(work, email=body.email, device_token=body.device_token)
     await shared.limits.hit(shared.rules.auth_account, counted.limit_key)
@@ -199,9 +226,10 @@ async def sign_in(
 
 @router.post("/identity/auth/refresh", responses=problems(SessionRevoked, SessionExpired))
 async def refresh(body: Refresh, work: Annotated[Work, anyone(by_address)]) -> SignedInView:
-    """The next pair of tokens. The same refresh token again within 30 seconds gives the same pair.
+    """Exchange the refresh token for a new pair of tokens.
 
-    Used later than that, it ends the session: somebody else may have it.
+    Repeating it within 30 seconds returns the same pair. Using an old refresh token later ends the
+    session, because it may have been stolen.
     """
     started = await auth.refresh(work, refresh_token=body.refresh_token)
     return SignedInView.of(started, work.now)
@@ -211,7 +239,10 @@ async def refresh(body: Refresh, work: Annotated[Work, anyone(by_address)]) -> S
 async def sign_out(
     body: SignOut, work: Annotated[Work, writes(Permission.SESSION_SIGN_OUT, keyed=False)]
 ) -> SessionView:
-    """End the session that calls, all your others, or all. Their tokens are dead at once."""
+    """Sign out of this session, your other sessions or all of them.
+
+    Their tokens stop working at once.
+    """
     session = await auth.sign_out(work, scope=body.scope)
     return SessionView.of(session, work.now, current=session.id)
 
@@ -222,9 +253,9 @@ async def step_up(
     work: Annotated[Work, writes(Permission.PROOF_RENEW, keyed=False)],
     shared: Sharing,
 ) -> SessionView:
-    """Prove again who you are, with your password; good for five minutes.
+    """Confirm your identity with your password. The proof is valid for five minutes.
 
-    Who has a second factor proves with that: a challenge of purpose `step_up`.
+    With a second factor, use a challenge with purpose `step_up` instead.
     """
     await shared.limits.hit(shared.rules.auth_account, str(work.actor.id))
     await shared.limits.hit(shared.rules.hashing)

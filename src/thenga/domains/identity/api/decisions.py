@@ -27,51 +27,68 @@ ActionName = Annotated[str, matching("^[a-z_]{2,40}:[a-z_]{2,40}:[a-z_]{2,40}$",
 
 
 class AskedActor(Body):
+    """Who wants to act."""
+
     type: Literal["user", "api_key", "service", "platform"]
     id: UUID
-    session_id: Annotated[UUID | None, Field(description="Left out: the session that asks.")] = None
+    session_id: Annotated[
+        UUID | None, Field(description="Session to check. Defaults to the session that asks.")
+    ] = None
 
 
 class AskedTenant(Body):
+    """Organization that the action is for."""
+
     type: Literal["organization", "person", "platform"]
     id: UUID | None = None
 
 
 class AskedAction(Body):
+    """Action to check."""
+
     name: Annotated[
         ActionName,
-        Field(description="A permission code.", examples=["organization:equipment:create"]),
+        Field(description="Permission code.", examples=["organization:equipment:create"]),
     ]
 
 
 class AskedResource(Body):
+    """Resource that the action concerns."""
+
     type: Annotated[str, text(1, 80)]
     id: Annotated[str, text(1, 80)] | None = None
     parents: Annotated[
         list[Annotated[str, text(1, 120)]],
-        Field(max_length=20, description="What it hangs under, as `bid.workspace/<id>`."),
+        Field(max_length=20, description="Resources that contain it, as `bid.workspace/<id>`."),
     ] = []
 
 
 class AskedAgent(Body):
+    """AI agent that acts for a person."""
+
     agent_id: Annotated[str, text(1, 80)]
     version: Annotated[str, text(1, 40)]
 
 
 class AskedContext(Body):
+    """Circumstances of the action."""
+
     request_id: Annotated[str, text(1, 128)]
     channel: Literal["http", "job", "reaction", "agent"]
     network: Annotated[str, text(1, 64)] | None = None
     amount: Annotated[
-        int | None, whole(0, 10**15), Field(description="In minor units, where money is moved.")
+        int | None, whole(0, 10**15), Field(description="Amount in minor units, if money is moved.")
     ] = None
-    agent: Annotated[
-        AskedAgent | None, Field(description="The machine that acts for the person.")
-    ] = None
+    agent: Annotated[AskedAgent | None, Field(description="AI agent that acts for the person.")] = (
+        None
+    )
 
 
 class Authorize(Body):
-    """All five parts are required (specification, section 2)."""
+    """Question whether an actor is allowed to perform an action on a resource.
+
+    All five parts are required.
+    """
 
     actor: AskedActor
     tenant: AskedTenant
@@ -81,29 +98,41 @@ class Authorize(Body):
 
 
 class AuthorizeMany(Body):
+    """Up to 100 actions to check."""
+
     questions: Annotated[list[Authorize], Field(min_length=1, max_length=100)]
 
 
 class DecisionView(View):
+    """A decision to allow or deny an action."""
+
     decision: Literal["allow", "deny"]
     decision_id: UUID
-    reason_code: Annotated[str, Field(description="The first stage that failed, or `allowed`.")]
+    reason_code: Annotated[str, Field(description="First stage that failed, or `allowed`.")]
     obligations: Annotated[
-        list[dict[str, Any]], Field(description="What whoever acts on an allow must keep to.")
+        list[dict[str, Any]], Field(description="Conditions that apply to an allowed action.")
     ]
     policy_version: str
     entitlement: Annotated[
-        dict[str, Any] | None, Field(description="What the plan says of the feature behind it.")
+        dict[str, Any] | None, Field(description="What the plan says about the feature.")
     ]
-    remedy: Annotated[dict[str, Any] | None, Field(description="The shortest way to a yes.")]
+    remedy: Annotated[
+        dict[str, Any] | None, Field(description="Simplest change that would lead to an allow.")
+    ]
     decided_at: datetime
 
 
 class DecisionsView(View):
-    items: Annotated[list[DecisionView], Field(description="In the order of the questions.")]
+    """Decisions in the order of the questions."""
+
+    items: Annotated[
+        list[DecisionView], Field(description="Decisions in the order of the questions.")
+    ]
 
 
 class StageView(View):
+    """A stage of a decision."""
+
     stage: str
     passes: bool
     reason_code: str | None
@@ -111,14 +140,16 @@ class StageView(View):
 
 
 class ExplainedView(View):
+    """A decision with all its stages."""
+
     decision: DecisionView
     stages: Annotated[
-        list[StageView], Field(description="All of them, also behind the first that fails.")
+        list[StageView], Field(description="All stages, including those after the first failure.")
     ]
 
 
 class RecordView(View):
-    """A decision that was kept."""
+    """A stored decision."""
 
     id: UUID
     decided_at: datetime
@@ -132,7 +163,12 @@ class RecordView(View):
     obligations: list[dict[str, Any]]
     remedy: dict[str, Any] | None
     policy_version: str
-    purpose: Annotated[str, Field(description="`entrance`, `question` or `inspection`.")]
+    purpose: Annotated[
+        str,
+        Field(
+            description="What the decision was made for: `entrance`, `question` or `inspection`."
+        ),
+    ]
     channel: str
     request_id: str
 
@@ -148,10 +184,12 @@ class RecordView(View):
 async def authorize(
     body: Authorize, read: Annotated[Reader, reads(Permission.DECISION_CHECK)]
 ) -> DecisionView:
-    """Ask whether you may do something. Both allow and deny are 200; it is true now, not later.
+    """Check whether you are allowed to do something.
 
-    You may ask about yourself. Whatever you may not know of is answered like what does not exist:
-    deny with `no_membership`.
+    Allow and deny are both 200 and valid now, not later.
+
+    You can ask about yourself. Resources that you cannot know of are answered as if they did not
+    exist: deny with `no_membership`.
     """
     (made,) = await decisions.check_many(read.host, [_own(body, read)])
     return DecisionView.shown(made.model_dump())
@@ -161,7 +199,10 @@ async def authorize(
 async def authorize_batch(
     body: AuthorizeMany, read: Annotated[Reader, reads(Permission.DECISION_CHECK)]
 ) -> DecisionsView:
-    """Ask up to 100 questions at once, say for the buttons of a page; answered in order."""
+    """Check up to 100 actions at once, for example for the buttons of a page.
+
+    Answers keep the order.
+    """
     made = await decisions.check_many(read.host, [_own(one, read) for one in body.questions])
     return DecisionsView(items=[DecisionView.shown(one.model_dump()) for one in made])
 
@@ -170,10 +211,10 @@ async def authorize_batch(
 async def explain_decision(
     body: Authorize, read: Annotated[Reader, reads(Permission.DECISION_INSPECT)]
 ) -> ExplainedView:
-    """See every stage of a decision about somebody of your organization, and what would help.
+    """Explain every stage of a decision about a person, and what would change it.
 
-    It binds nobody, and it is written into the trail who looked. Without the right to inspect you
-    see only yourself.
+    It grants nothing, and the audit trail records that you asked. Without the right to inspect you
+    can ask only about yourself.
     """
     asked = _inspected(body, read)
     everybody = read.held_as == HeldAs.PLATFORM
@@ -199,9 +240,9 @@ async def list_decisions(
     since: Annotated[Instant | None, Query(alias="from")] = None,
     until: Annotated[Instant | None, Query(alias="to")] = None,
 ) -> PageOf[RecordView]:
-    """Decisions that were kept: denies, questions, and allows of what is grave, for 90 days.
+    """List stored decisions: denies, checks and sensitive allows of the last 90 days.
 
-    Whoever may inspect sees those of the organization; everybody else what they were refused.
+    With the right to inspect you see those of the organization, otherwise only your own refusals.
     """
     filters = {
         "user_id": actor_id,
@@ -220,7 +261,7 @@ async def list_decisions(
 async def get_decision(
     decision_id: DecisionId, read: Annotated[Reader, reads(Permission.DECISION_INSPECT)]
 ) -> RecordView:
-    """One decision, by the `decisionId` that an answer or a refusal carried."""
+    """Retrieve a decision by the `decisionId` of an answer or refusal."""
     return RecordView.of(await decisions.get_record(read, decision_id))
 
 

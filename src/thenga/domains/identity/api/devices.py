@@ -24,6 +24,8 @@ DeviceId = Annotated[UUID, Path(alias="deviceId")]
 
 
 class DeviceView(Stored):
+    """A device you signed in from."""
+
     label: str
     family: str
     last_seen_at: datetime
@@ -39,7 +41,7 @@ async def list_devices(
     read: Annotated[Reader, reads(Permission.DEVICE_MANAGE)],
     page: Annotated[Paged, paged("createdAt", "lastSeenAt")],
 ) -> PageOf[DeviceView]:
-    """The devices you signed in from during the last ninety days."""
+    """List the devices you signed in from during the last 90 days."""
     if user_id != read.actor.id:
         raise NotFound()
     return PageOf[DeviceView].of(await sessions.list_devices(read, page), DeviceView.of)
@@ -49,7 +51,7 @@ async def list_devices(
 async def forget_device(
     user_id: UserId, device_id: DeviceId, work: Annotated[Work, writes(Permission.DEVICE_MANAGE)]
 ) -> Response:
-    """Forget a device: its next sign-in is that of a stranger. End its session apart."""
+    """Forget a device. Its next sign-in counts as new. Its session is not ended by this."""
     if user_id != work.actor.id:
         raise NotFound()
     await sessions.forget_device(work, device_id)

@@ -52,28 +52,39 @@ from thenga.kernel.values.fields import Email, lines, text
 router = make_router("Identity / Invitation")
 
 InvitationId = Annotated[UUID, Path(alias="invitationId")]
-LetterToken = Annotated[Token, Field(description="The code of the letter; it proves the address.")]
+LetterToken = Annotated[
+    Token, Field(description="Code from the letter. It proves the email address.")
+]
 
 
 class Invite(Body):
-    organization_id: Annotated[
-        UUID, Field(description="The organization that the request acts for.")
-    ]
+    """Invitation to send."""
+
+    organization_id: Annotated[UUID, Field(description="Organization that the request acts for.")]
     email: Annotated[Email, Field(examples=["thabo@mokoena.co.za"])]
     role_codes: RoleCodes
     scope: ScopeBody | None = None
     message: Annotated[
         Annotated[str, lines(1, 500)] | None,
-        Field(description="Shown to whoever opens the invitation; it is not in the letter."),
+        Field(
+            description=(
+                "Message shown to whoever opens the invitation. It is not part of the letter."
+            )
+        ),
     ] = None
 
 
 class OfLetter(Body):
+    """Code from an invitation letter."""
+
     token: LetterToken
 
 
 class AcceptInvitation(Body):
-    """Who is signed in sends the code alone; somebody new gives a name and a password too."""
+    """Accept an invitation.
+
+    A signed-in person sends only the code; a new person adds name and password.
+    """
 
     token: LetterToken
     display_name: Annotated[str, text(1, 120)] | None = None
@@ -81,7 +92,7 @@ class AcceptInvitation(Body):
 
 
 class InvitationView(Stored):
-    """An invitation as the organization sees it; the code of the letter is shown to nobody."""
+    """An invitation as the organization sees it. The code in the letter is never shown."""
 
     organization_id: UUID
     email: str
@@ -92,10 +103,11 @@ class InvitationView(Stored):
     status_changed_at: datetime | None
     status_changed_by: UUID | None
     invited_by_user_id: UUID
-    sent_count: Annotated[int, Field(description="Letters asked for; six at most.")]
+    sent_count: Annotated[int, Field(description="Number of letters requested, at most six.")]
     last_sent_at: datetime | None
     delivered_at: Annotated[
-        datetime | None, Field(description="When the last letter was handed over.")
+        datetime | None,
+        Field(description="Time at which the last letter was handed to the mail server."),
     ]
     expires_at: datetime
     accepted_by_user_id: UUID | None
@@ -117,19 +129,25 @@ class InvitationView(Stored):
 
 
 class InspectedView(View):
-    """What whoever holds the letter may know before answering."""
+    """What the holder of an invitation code can see before answering."""
 
     invitation_id: UUID
     organization_name: Annotated[
-        str | None, Field(description="Null while the organization's name cannot be asked.")
+        str | None, Field(description="Name of the organization. Null while it is not available.")
     ]
     invited_by: str | None
-    message: Annotated[str | None, Field(description="What the inviter wrote.")]
+    message: Annotated[str | None, Field(description="Message from the inviter.")]
     role_names: list[str]
     expires_at: datetime
     status: InvitationStatus
     account_exists: Annotated[
-        bool, Field(description="Sign in with the invited address to accept; else join anew.")
+        bool,
+        Field(
+            description=(
+                "Whether the invited address has an account. If so, sign in to accept; otherwise "
+                "create one."
+            )
+        ),
     ]
 
     @classmethod
@@ -147,12 +165,14 @@ class InspectedView(View):
 
 
 class AnsweredView(View):
+    """The invitation after it was declined."""
+
     invitation_id: UUID
     status: InvitationStatus
 
 
 class AcceptedView(View):
-    """The membership; for somebody new also the session that begins with it."""
+    """The membership, and for a new person the session that was started."""
 
     membership: MembershipView
     session: SignedInView | None
@@ -166,10 +186,12 @@ class AcceptedView(View):
 async def invite(
     body: Invite, work: Annotated[Work, writes(Permission.INVITATION_CREATE)]
 ) -> InvitationView:
-    """Invite an address. A letter goes out; the invitation is open for seven days and keeps a seat.
+    """Invite an email address.
 
-    A role with a sensitive permission asks for a fresh proof. Nothing tells whether the address
-    has an account.
+    A letter is sent; the invitation is open for seven days and takes a seat.
+
+    A role with a sensitive permission needs recent proof of identity. The answer does not reveal
+    whether the address has an account.
     """
     must_agree(body.organization_id, work.organization_id)
     invitation = await invitations.create(
@@ -190,7 +212,7 @@ async def list_invitations(
     status: Annotated[InvitationStatus | None, Query()] = None,
     email: Annotated[Email | None, Query()] = None,
 ) -> PageOf[InvitationView]:
-    """The invitations of the organization, ended ones too."""
+    """List the invitations of the organization, including ended ones."""
     await on_behalf_of(read, organization_id)
     found = await invitations.list_all(read, page, status=status, email=email)
     now = read.now
@@ -201,7 +223,7 @@ async def list_invitations(
 async def inspect_invitation(
     body: OfLetter, work: Annotated[Work, anyone(by_link)]
 ) -> InspectedView:
-    """What the letter in your hand is about: who invites, to which roles, until when."""
+    """Show what an invitation is about: who invites, to which roles, and until when."""
     return InspectedView.of(await invitations.inspect(work, token=body.token))
 
 
@@ -209,7 +231,7 @@ async def inspect_invitation(
 async def get_invitation(
     invitation_id: InvitationId, read: Annotated[Reader, reads(Permission.INVITATION_READ)]
 ) -> InvitationView:
-    """One invitation of the organization."""
+    """Retrieve an invitation of the organization."""
     return InvitationView.of(await read.get(Invitation, invitation_id), read.now)
 
 
@@ -224,11 +246,11 @@ async def accept_invitation(
     body: AcceptInvitation,
     work: Annotated[Work, perhaps(Permission.MEMBERSHIP_ANSWER, by_link)],
 ) -> AcceptedView:
-    """Join with the code of the letter.
+    """Accept an invitation with the code from the letter.
 
-    Signed in: your address is the invited one. Not signed in: if nobody has an account with the
-    invited address, give your name and a password and you are signed in at once; if somebody has,
-    sign in first. Accepting twice gives the same membership.
+    If you are signed in, your address must be the invited one. If not, and there is no account with
+    that address, send your name and a password: you are signed in at once. If there is an account,
+    sign in first. Accepting twice returns the same membership.
     """
     accepted = await invitations.accept(
         work,
@@ -251,7 +273,7 @@ async def accept_invitation(
 async def decline_invitation(
     invitation_id: InvitationId, body: OfLetter, work: Annotated[Work, anyone(by_link)]
 ) -> AnsweredView:
-    """Do not join, with the code of the letter. No account is needed."""
+    """Decline an invitation with the code from the letter. No account is needed."""
     invitation = await invitations.decline(work, invitation_id, token=body.token)
     return AnsweredView(invitation_id=invitation.id, status=invitation.status)
 
@@ -263,9 +285,9 @@ async def decline_invitation(
 async def resend_invitation(
     invitation_id: InvitationId, work: Annotated[Work, writes(Permission.INVITATION_CREATE)]
 ) -> InvitationView:
-    """Send the letter again with a new code; the older one is dead, and seven days begin anew.
+    """Send the invitation again with a new code, valid for seven days. The old code stops working.
 
-    At most five times, ten minutes apart. From now on you are the one who invites.
+    This is possible five times, at least ten minutes apart. You become the inviter.
     """
     return InvitationView.of(await invitations.resend(work, invitation_id), work.now)
 
@@ -274,5 +296,5 @@ async def resend_invitation(
 async def revoke_invitation(
     invitation_id: InvitationId, work: Annotated[Work, writes(Permission.INVITATION_REVOKE)]
 ) -> InvitationView:
-    """Take an invitation back. The code in the letter is dead, the seat is free."""
+    """Withdraw an invitation. Its code stops working and its seat becomes free."""
     return InvitationView.of(await invitations.revoke(work, invitation_id), work.now)

@@ -40,17 +40,17 @@ MembershipId = Annotated[UUID, Path(alias="membershipId")]
 
 
 class AskToJoin(Body):
-    organization_id: Annotated[
-        UUID, Field(description="The organization that the request acts for.")
-    ]
-    user_id: Annotated[UUID, Field(description="Somebody who has an account.")]
+    """Request to a person to join the organization."""
+
+    organization_id: Annotated[UUID, Field(description="Organization that the request acts for.")]
+    user_id: Annotated[UUID, Field(description="User who is asked to join.")]
     role_codes: RoleCodes
     title: Annotated[str, text(1, 80)] | None = None
     reason: Reason
 
 
 class MembershipView(Stored):
-    """That a person belongs to an organization, with the card that other members see."""
+    """A person's membership of an organization, with the card that other members see."""
 
     organization_id: UUID
     user_id: UUID
@@ -58,14 +58,23 @@ class MembershipView(Stored):
     status_reason: StatusReason | None
     status_changed_at: datetime | None
     status_changed_by: UUID | None
-    origin: Annotated[str, Field(description="`founder`, `invitation` or `direct`.")]
+    origin: Annotated[
+        str, Field(description="How the membership began: `founder`, `invitation` or `direct`.")
+    ]
     title: str | None
     display_name: Annotated[str | None, Field(description="Null until the person has joined.")]
     email: Annotated[str | None, Field(description="Null until the person has joined.")]
-    aal2_ready: Annotated[bool, Field(description="Whether a second factor is set up.")]
-    role_codes: Annotated[list[str], Field(description="Roles in force now, in any scope.")]
+    aal2_ready: Annotated[bool, Field(description="Whether the member has set up a second factor.")]
+    role_codes: Annotated[
+        list[str], Field(description="Codes of the roles in force now, in any scope.")
+    ]
     last_active_at: Annotated[
-        datetime | None, Field(description="In the list of members: when last seen here.")
+        datetime | None,
+        Field(
+            description=(
+                "Time of the last activity in the organization. Only in the list of members."
+            )
+        ),
     ]
     joined_at: datetime | None
     ended_at: datetime | None
@@ -88,13 +97,19 @@ class MembershipView(Stored):
 
 
 class EffectivePermissionView(View):
+    """A permission that a member holds now."""
+
     permission: str
-    via: Annotated[list[str], Field(description="By what: `role:viewer`, `direct`.")]
+    via: Annotated[
+        list[str], Field(description="Sources of the permission: `role:viewer`, `direct`.")
+    ]
     scope: ScopeView
-    valid_to: Annotated[datetime | None, Field(description="When the last way of them ends.")]
+    valid_to: Annotated[datetime | None, Field(description="Time at which the last source ends.")]
 
 
 class EffectivePermissionsView(View):
+    """All permissions that a member holds now."""
+
     membership_id: UUID
     items: list[EffectivePermissionView]
 
@@ -129,15 +144,19 @@ async def list_members(
     status: Annotated[MembershipStatus | None, Query()] = None,
     role_code: Annotated[RoleCode | None, Query(alias="roleCode")] = None,
     q: Annotated[
-        Annotated[str, text(2, 80)] | None, Query(description="How the name begins.")
+        Annotated[str, text(2, 80)] | None, Query(description="Filter by the start of the name.")
     ] = None,
     holding: Annotated[
         PermissionCode | None,
-        Query(description="Only who holds this permission in the whole organization now."),
+        Query(
+            description=(
+                "Filter by a permission that the member holds in the whole organization now."
+            )
+        ),
     ] = None,
     aal2_ready: Annotated[bool | None, Query(alias="aal2Ready")] = None,
 ) -> PageOf[MembershipView]:
-    """The members of an organization. Without `status`, everybody who was not removed."""
+    """List the members of an organization. Without `status`, removed members are left out."""
     items, after = await memberships.list_members(
         read,
         page,
@@ -161,9 +180,9 @@ async def list_members(
 async def ask_to_join(
     body: AskToJoin, work: Annotated[Work, writes(Permission.MEMBERSHIP_CREATE)]
 ) -> MembershipView:
-    """Ask a person who has an account to join. They are `pending` until they accept.
+    """Ask a person with an account to join. They are `pending` until they accept.
 
-    Their name and address stay hidden until then. The question takes a seat of the plan.
+    Their name and address stay hidden until then. The request takes a seat of the plan.
     """
     must_agree(body.organization_id, work.organization_id)
     membership = await memberships.ask(
@@ -182,7 +201,7 @@ async def list_memberships(
     page: Annotated[Paged, paged("createdAt")],
     status: Annotated[MembershipStatus | None, Query()] = None,
 ) -> PageOf[MembershipView]:
-    """Where you belong, were asked to join, or belonged."""
+    """List your memberships: current, requested and past."""
     items, after = await memberships.list_own(read, page, status=status)
     now = read.now
     return PageOf[MembershipView](
@@ -194,7 +213,7 @@ async def list_memberships(
 async def get_membership(
     membership_id: MembershipId, read: Annotated[Reader, reads(Permission.MEMBERSHIP_READ)]
 ) -> MembershipView:
-    """One membership: of the organization you act for, or your own."""
+    """Retrieve a membership of the organization you act for, or your own."""
     return MembershipView.of(await memberships.get(read, membership_id), read.now)
 
 
@@ -202,7 +221,10 @@ async def get_membership(
 async def get_effective_permissions(
     membership_id: MembershipId, read: Annotated[Reader, reads(Permission.MEMBERSHIP_READ)]
 ) -> EffectivePermissionsView:
-    """What a member may do now, and by which ways. Who is not active may do nothing."""
+    """List what a member can do now and where each permission comes from.
+
+    Inactive members hold none.
+    """
     rights = await memberships.effective(read, membership_id)
     return EffectivePermissionsView.of(membership_id, rights)
 
@@ -214,7 +236,7 @@ async def get_effective_permissions(
 async def accept_membership(
     membership_id: MembershipId, work: Annotated[Work, writes(Permission.MEMBERSHIP_ANSWER)]
 ) -> MembershipView:
-    """Join, as you were asked. From now on the other members see your name and address."""
+    """Accept a request to join. The other members then see your name and address."""
     membership = await memberships.accept(work, membership_id)
     return MembershipView.of(await memberships.shown(work, membership), work.now)
 
@@ -223,7 +245,7 @@ async def accept_membership(
 async def decline_membership(
     membership_id: MembershipId, work: Annotated[Work, writes(Permission.MEMBERSHIP_ANSWER)]
 ) -> MembershipView:
-    """Do not join. The seat is free again."""
+    """Decline a request to join. Its seat becomes free."""
     membership = await memberships.decline(work, membership_id)
     return MembershipView.of(await memberships.shown(work, membership), work.now)
 
@@ -235,7 +257,7 @@ async def decline_membership(
 async def leave_organization(
     membership_id: MembershipId, work: Annotated[Work, writes(Permission.MEMBERSHIP_ANSWER)]
 ) -> MembershipView:
-    """Belong no longer. Your roles there end; the last owner cannot leave."""
+    """Leave the organization. Your roles in it end. The last owner cannot leave."""
     membership = await memberships.leave(work, membership_id)
     return MembershipView.of(await memberships.shown(work, membership), work.now)
 
@@ -249,7 +271,7 @@ async def deactivate_membership(
     body: Because,
     work: Annotated[Work, writes(Permission.MEMBERSHIP_MANAGE)],
 ) -> MembershipView:
-    """Shut a member out for a while. Roles stay as they are and count again on the way back."""
+    """Suspend a member's access. Their roles are kept and apply again after reactivation."""
     membership = await memberships.deactivate(work, membership_id, reason=body.reason)
     return MembershipView.of(await memberships.shown(work, membership), work.now)
 
@@ -263,7 +285,7 @@ async def reactivate_membership(
     body: Because,
     work: Annotated[Work, writes(Permission.MEMBERSHIP_MANAGE)],
 ) -> MembershipView:
-    """Let a member in again, if the plan has a seat."""
+    """Restore a member's access, if the plan has a free seat."""
     membership = await memberships.reactivate(work, membership_id, reason=body.reason)
     return MembershipView.of(await memberships.shown(work, membership), work.now)
 
@@ -277,6 +299,6 @@ async def remove_membership(
     body: Because,
     work: Annotated[Work, writes(Permission.MEMBERSHIP_MANAGE)],
 ) -> MembershipView:
-    """End a membership for good. Who comes back is invited again and gets a new one."""
+    """End a membership permanently. To return, the person must be invited again."""
     membership = await memberships.remove(work, membership_id, reason=body.reason)
     return MembershipView.of(await memberships.shown(work, membership), work.now)

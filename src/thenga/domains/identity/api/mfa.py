@@ -40,6 +40,8 @@ Reason = Annotated[str, text(1, 500)]
 
 
 class RegisterFactor(Body):
+    """Second factor to set up."""
+
     kind: Annotated[
         FactorKind,
         Field(description="`totp` for an authenticator app, `recovery_codes` for ten codes."),
@@ -49,42 +51,61 @@ class RegisterFactor(Body):
 
 
 class VerifyFactor(Body):
-    code: Annotated[Code, Field(description="What the app shows now.", examples=["287082"])]
+    """First code of a new factor."""
+
+    code: Annotated[
+        Code, Field(description="Code that the authenticator app shows now.", examples=["287082"])
+    ]
 
 
 class DisableFactor(Body):
+    """Reason for turning off a factor."""
+
     reason: Reason | None = None
 
 
 class CreateChallenge(Body):
+    """Challenge to create."""
+
     purpose: Annotated[
         Literal["sign_in", "step_up"],
-        Field(description="`sign_in` with a pending token, `step_up` for a fresh proof."),
+        Field(
+            description="`sign_in` with a pending token, `step_up` for recent proof of identity."
+        ),
     ]
-    factor_id: Annotated[UUID | None, Field(description="One factor; wins over `kind`.")] = None
+    factor_id: Annotated[
+        UUID | None, Field(description="Factor to use. Takes precedence over `kind`.")
+    ] = None
     kind: FactorKind = FactorKind.TOTP
 
 
 class AnswerChallenge(Body):
-    code: Annotated[Code | None, Field(description="Of an authenticator app.")] = None
+    """Answer to a challenge: a code or a recovery code."""
+
+    code: Annotated[Code | None, Field(description="Code from the authenticator app.")] = None
     recovery_code: Annotated[
         Annotated[str, matching("^[0-9A-Za-z -]{24,40}$", 40)] | None,
-        Field(description="For a challenge of kind `recovery_codes`."),
+        Field(description="Recovery code, for a challenge of kind `recovery_codes`."),
     ] = None
 
 
 class FactorView(Stored):
-    """A second factor; its secret was shown once, when it was made."""
+    """A second factor. Its secret was shown once, when it was created."""
 
     own_path: ClassVar[None] = None  # read in the list alone
     kind: FactorKind
     label: str
     status: FactorStatus
-    ready: Annotated[bool, Field(description="Whether it can answer a challenge now.")]
-    stopped: Annotated[bool, Field(description="After five wrong codes in a row.")]
+    ready: Annotated[bool, Field(description="Whether the factor can answer a challenge now.")]
+    stopped: Annotated[
+        bool, Field(description="Whether the factor is blocked after five wrong codes in a row.")
+    ]
     stopped_at: datetime | None
     last_used_at: datetime | None
-    expires_at: Annotated[datetime | None, Field(description="While it waits for its first code.")]
+    expires_at: Annotated[
+        datetime | None,
+        Field(description="Time until which the factor waits for its first code."),
+    ]
     allowed_moves: list[AllowedMove]
 
     @classmethod
@@ -93,12 +114,18 @@ class FactorView(Stored):
 
 
 class NewFactorView(FactorView):
-    """A new factor with what is shown once: a secret to scan, or ten codes to keep."""
+    """A new factor with what is shown only once: a secret to scan, or ten codes."""
 
-    secret: Annotated[str | None, SHOWN_ONCE, Field(description="To type into the app.")] = None
+    secret: Annotated[
+        str | None, SHOWN_ONCE, Field(description="Secret to type into the authenticator app.")
+    ] = None
     otpauth_uri: Annotated[str | None, SHOWN_ONCE] = None
-    qr_svg: Annotated[str | None, SHOWN_ONCE, Field(description="To scan with the app.")] = None
-    codes: Annotated[list[str] | None, SHOWN_ONCE, Field(description="Each works once.")] = None
+    qr_svg: Annotated[
+        str | None, SHOWN_ONCE, Field(description="QR code to scan with the authenticator app.")
+    ] = None
+    codes: Annotated[
+        list[str] | None, SHOWN_ONCE, Field(description="Recovery codes. Each works once.")
+    ] = None
 
 
 def _shown(factor: MfaFactor, now: datetime) -> dict[str, object]:
@@ -111,7 +138,7 @@ def _shown(factor: MfaFactor, now: datetime) -> dict[str, object]:
 
 
 class ChallengeView(Stored):
-    """A question to the session that asked for it; three wrong codes end it."""
+    """A challenge for the session that requested it. Three wrong codes end it."""
 
     own_path: ClassVar[None] = None  # answered once, read nowhere
     purpose: str
@@ -121,7 +148,7 @@ class ChallengeView(Stored):
 
 
 class ProvenView(View):
-    """A fresh proof of the session that asked."""
+    """Recent proof of identity for the session that asked."""
 
     outcome: Literal["proven"] = "proven"
     session: SessionView
@@ -133,10 +160,10 @@ class ProvenView(View):
 async def register_factor(
     body: RegisterFactor, work: Annotated[Work, writes(Permission.FACTOR_MANAGE, keyed=False)]
 ) -> NewFactorView:
-    """Turn on a second factor; needs a fresh proof.
+    """Set up a second factor. Needs recent proof of identity.
 
     `totp`: scan `qrSvg` with an authenticator app and send its code to `/verify` within ten
-    minutes. `recovery_codes`: ten codes, shown once; a new set kills the old one.
+    minutes. `recovery_codes`: ten codes, shown once; a new set replaces the old one.
     """
     made = await mfa.register(work, kind=body.kind, label=body.label)
     return NewFactorView.model_validate(
@@ -154,7 +181,7 @@ async def register_factor(
 async def list_factors(
     read: Annotated[Reader, reads(Permission.FACTOR_READ)],
 ) -> PageOf[FactorView]:
-    """Your second factors, with whether each is ready or stopped; at most ten, on one page."""
+    """List your second factors and whether each is ready or blocked. There are at most ten."""
     found = Slice(await mfa.list_own(read), None)
     now = read.now
     return PageOf[FactorView].of(found, lambda factor: FactorView.of(factor, now))
@@ -170,7 +197,7 @@ async def verify_factor(
     work: Annotated[Work, writes(Permission.FACTOR_MANAGE, keyed=False)],
     shared: Sharing,
 ) -> FactorView:
-    """Send the first code of a new factor. From now on signing in asks for it."""
+    """Send the first code of a new factor to activate it. From then on sign-in asks for it."""
     await shared.limits.hit(shared.rules.auth_account, str(work.actor.id))
     factor = await mfa.verify(work, factor_id, code=body.code)
     return FactorView.of(factor, work.now)
@@ -185,7 +212,7 @@ async def disable_factor(
     body: DisableFactor,
     work: Annotated[Work, writes(Permission.FACTOR_MANAGE, keyed=False)],
 ) -> FactorView:
-    """Turn a factor off, with a fresh proof by a factor; your other sessions end."""
+    """Turn off a factor. Needs recent proof with a factor. Your other sessions end."""
     factor = await mfa.disable(work, factor_id)
     return FactorView.of(factor, work.now)
 
@@ -196,9 +223,9 @@ async def disable_factor(
 async def create_challenge(
     body: CreateChallenge, work: Annotated[Work, writes(Permission.CHALLENGE_USE, keyed=False)]
 ) -> ChallengeView:
-    """Ask for a challenge, to complete a sign-in or to prove again who you are.
+    """Create a challenge to complete a sign-in or to confirm your identity.
 
-    It is good for five minutes. Nothing tells whether you have a factor of that kind.
+    It is valid for five minutes. The answer does not reveal whether you have a factor of that kind.
     """
     made = await mfa.challenge(work, purpose=body.purpose, factor_id=body.factor_id, kind=body.kind)
     return ChallengeView.model_validate(made)
@@ -214,11 +241,11 @@ async def answer_challenge(
     work: Annotated[Work, writes(Permission.CHALLENGE_USE, keyed=False)],
     shared: Sharing,
 ) -> SignedInView | ProvenView:
-    """Answer with the code of the app or a recovery code.
+    """Answer a challenge with a code from the app or a recovery code.
 
-    A pending sign-in becomes a whole one and gets its tokens; a whole session has a fresh proof.
-    Five wrong codes in a row, over however many sign-ins, stop the factor. Recovery codes are
-    counted apart: five tries an hour.
+    A pending sign-in is completed and receives its tokens; a full session gets a recent proof. Five
+    wrong codes in a row, across sign-ins, block the factor. Recovery codes are counted separately:
+    five attempts an hour.
     """
     who = str(work.actor.id)
     await shared.limits.hit(shared.rules.auth_account, who)

@@ -41,49 +41,61 @@ Word = Annotated[str, matching("^[a-z_.]{2,80}$", 80)]
 
 
 class PermissionView(Stored):
-    """One thing that can be allowed; what the catalogue says of it decides everywhere."""
+    """A permission of the catalogue."""
 
     code: str
     domain: str
     title: str
     effect: str
-    audiences: Annotated[list[str], Field(description="Over whose rows it can be held.")]
-    sensitivity: Annotated[
-        str, Field(description="`sensitive` and `administration` ask for a fresh proof.")
+    audiences: Annotated[
+        list[str], Field(description="Groups whose data the permission applies to.")
     ]
-    feature: Annotated[str | None, Field(description="What the plan must include for it.")]
-    keys: Annotated[bool, Field(description="Whether an API key may hold it.")]
+    sensitivity: Annotated[
+        str, Field(description="`sensitive` and `administration` need recent proof of identity.")
+    ]
+    feature: Annotated[str | None, Field(description="Plan feature that the permission requires.")]
+    keys: Annotated[bool, Field(description="Whether an API key can hold it.")]
     agents: str
     while_suspended: bool
-    roles: Annotated[list[str], Field(description="The built-in roles that hold it.")]
+    roles: Annotated[list[str], Field(description="Built-in roles that hold it.")]
     status: str
 
 
 class Target(Body):
+    """Target of an assignment or suggestion."""
+
     type: Literal["membership", "role"]
     id: UUID
 
 
 class AssignPermission(Body):
-    target: Annotated[Target, Field(description="A member, or a role of your own making.")]
+    """Permission to allow or deny."""
+
+    target: Annotated[Target, Field(description="Member or custom role that gets the permission.")]
     permission: PermissionCode
     effect: Annotated[
         Literal["allow", "deny"],
-        Field(description="One deny beats every allow. Owners cannot be denied anything."),
+        Field(description="A deny overrides every allow. Owners cannot be denied anything."),
     ]
     scope: ScopeBody | None = None
-    valid_from: Annotated[Instant | None, Field(description="Left out: from now on.")] = None
-    valid_to: Annotated[Instant | None, Field(description="Left out: for good.")] = None
+    valid_from: Annotated[
+        Instant | None, Field(description="Start of the assignment. Defaults to now.")
+    ] = None
+    valid_to: Annotated[
+        Instant | None, Field(description="End of the assignment. Omit it for no end.")
+    ] = None
     reason: Reason
 
 
 class TargetView(View):
+    """Target of an assignment or suggestion."""
+
     type: str
     id: UUID
 
 
 class PermissionAssignmentView(Stored):
-    """One permission given or denied to a member, or to all who have a role."""
+    """A permission allowed or denied for a member or for everyone with a role."""
 
     own_path: ClassVar[None] = None  # read in the list alone
     organization_id: UUID
@@ -128,10 +140,11 @@ async def list_permissions(
     sensitivity: Annotated[Sensitivity | None, Query()] = None,
     feature: Annotated[Word | None, Query()] = None,
     q: Annotated[
-        Annotated[str, text(1, 80)] | None, Query(description="Part of the code or the title.")
+        Annotated[str, text(1, 80)] | None,
+        Query(description="Filter by part of the code or title."),
     ] = None,
 ) -> PageOf[PermissionView]:
-    """The catalogue of permissions of all domains, in the order of their codes."""
+    """List the permissions of all domains, sorted by code."""
     found = await roles.list_permissions(
         read,
         page,
@@ -154,7 +167,7 @@ async def assign_permission(
     body: AssignPermission,
     work: Annotated[Work, writes(Permission.PERMISSION_ASSIGNMENT_MANAGE)],
 ) -> PermissionAssignmentView:
-    """Give or deny one permission. You give only what you hold yourself, and never to yourself."""
+    """Allow or deny one permission. You can grant only what you hold, and never to yourself."""
     assignment = await roles.assign_permission(
         work,
         target_type=body.target.type,
@@ -174,12 +187,12 @@ async def list_permission_assignments(
     read: Annotated[Reader, reads(Permission.PERMISSION_ASSIGNMENT_READ)],
     page: Annotated[Paged, paged("createdAt")],
     target: Annotated[
-        UUID | None, Query(description="The identifier of a membership or a role.")
+        UUID | None, Query(description="Filter by the ID of a membership or role.")
     ] = None,
     permission: Annotated[PermissionCode | None, Query()] = None,
     status: Annotated[AssignmentStatus | None, Query()] = None,
 ) -> PageOf[PermissionAssignmentView]:
-    """Single permissions given and denied in the organization, ended ones too."""
+    """List single permissions allowed or denied in the organization, including ended ones."""
     found = await roles.list_permission_assignments(
         read, page, target_id=target, permission=permission, status=status
     )
@@ -198,6 +211,6 @@ async def revoke_permission_assignment(
     body: Because,
     work: Annotated[Work, writes(Permission.PERMISSION_ASSIGNMENT_MANAGE)],
 ) -> PermissionAssignmentView:
-    """End it. To end a deny is to give, so it asks that you hold the permission yourself."""
+    """Revoke a permission assignment. To revoke a deny, you must hold the permission yourself."""
     assignment = await roles.revoke_permission(work, permission_assignment_id, reason=body.reason)
     return PermissionAssignmentView.of(assignment, work.now)

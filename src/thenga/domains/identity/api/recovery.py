@@ -19,23 +19,33 @@ router = make_router("Identity / Authentication")
 
 
 class AskReset(Body):
+    """Request for a link to set a new password."""
+
     email: Email
 
 
 class ConfirmReset(Body):
-    token: Annotated[Token, Field(description="The code of the message.")]
+    """New password with the code from the letter."""
+
+    token: Annotated[Token, Field(description="Code from the letter.")]
     new_password: NewPassword
 
 
 class PasswordSet(View):
+    """The new password is set."""
+
     outcome: Literal["password_set"] = "password_set"
 
 
 class ConfirmAddress(Body):
-    token: Annotated[Token, Field(description="The code of the message to the new address.")]
+    """Confirmation of a new email address."""
+
+    token: Annotated[Token, Field(description="Code from the letter to the new address.")]
 
 
 class AddressConfirmed(View):
+    """The new email address is confirmed."""
+
     outcome: Literal["address_changed"] = "address_changed"
 
 
@@ -43,7 +53,7 @@ class AddressConfirmed(View):
 async def ask_password_reset(
     body: AskReset, work: Annotated[Work, anyone(by_address)], shared: Sharing
 ) -> LinkSent:
-    """Ask for a link to set a new password. The answer is the same for every address."""
+    """Request a link to set a new password. The answer is the same for every address."""
     await shared.limits.hit(shared.rules.mail_account, accounts.limit_key(work, body.email))
     await auth.ask_reset(work, email=body.email)
     return LinkSent()
@@ -53,9 +63,9 @@ async def ask_password_reset(
 async def confirm_password_reset(
     body: ConfirmReset, work: Annotated[Work, anyone(by_link)], shared: Sharing
 ) -> PasswordSet:
-    """Set a new password with the code of the message. Every session of yours ends.
+    """Set a new password with the code from the letter. All your sessions end.
 
-    It signs nobody in; a lock is lifted. A second factor stays as it is.
+    It does not sign you in. It lifts a lock and leaves second factors unchanged.
     """
     await shared.limits.hit(shared.rules.hashing)
     await auth.confirm_reset(work, token=body.token, new_password=body.new_password)
@@ -66,6 +76,6 @@ async def confirm_password_reset(
 async def confirm_address_change(
     body: ConfirmAddress, work: Annotated[Work, anyone(by_link)]
 ) -> AddressConfirmed:
-    """Sign in with the new address from now on. Every session ends but the one that asked."""
+    """Confirm the new email address for sign-in. All sessions end except the one that asked."""
     await auth.confirm_change(work, token=body.token)
     return AddressConfirmed()

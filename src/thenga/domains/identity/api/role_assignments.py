@@ -44,24 +44,34 @@ RoleAssignmentId = Annotated[UUID, Path(alias="roleAssignmentId")]
 
 
 class AssignRole(Body):
-    """A member is named by `membershipId`; one of staff, for a platform role, by `userId`."""
+    """Role to assign.
+
+    Name a member by `membershipId`, or a staff account for a platform role by `userId`.
+    """
 
     membership_id: UUID | None = None
     user_id: UUID | None = None
     role_code: RoleCode
     scope: ScopeBody | None = None
-    valid_from: Annotated[Instant | None, Field(description="Left out: from now on.")] = None
-    valid_to: Annotated[Instant | None, Field(description="Left out: for good.")] = None
+    valid_from: Annotated[
+        Instant | None, Field(description="Start of the assignment. Defaults to now.")
+    ] = None
+    valid_to: Annotated[
+        Instant | None, Field(description="End of the assignment. Omit it for no end.")
+    ] = None
     reason: Reason
 
 
 class RoleAssignmentView(Stored):
-    """A role given to a member, or to one of staff."""
+    """A role assigned to a member or to a staff account."""
 
     own_path: ClassVar[None] = None  # read in the list alone
-    organization_id: Annotated[UUID | None, Field(description="Null for a platform role.")]
+    organization_id: Annotated[
+        UUID | None,
+        Field(description="Organization of the assignment. Null for a platform role."),
+    ]
     membership_id: UUID | None
-    user_id: Annotated[UUID | None, Field(description="Only of a platform role.")]
+    user_id: Annotated[UUID | None, Field(description="Staff account, for a platform role only.")]
     role_code: str
     scope: ScopeView
     status: AssignmentStatus
@@ -111,9 +121,9 @@ _OF_MEMBERS = (
 async def assign_role(
     body: AssignRole, work: Annotated[Work, writes(Permission.ROLE_ASSIGNMENT_MANAGE)]
 ) -> RoleAssignmentView:
-    """Give a member a role, in the whole organization or on one resource, for good or for a time.
+    """Assign a role to a member, in the whole organization or on one resource.
 
-    You give only what you hold yourself, and never to yourself. Staff give platform roles.
+    You can grant only what you hold, and never to yourself. Platform roles are assigned by staff.
     """
     if work.held_as == HeldAs.PLATFORM:
         given = await roles.assign_platform_role(
@@ -146,7 +156,10 @@ async def list_role_assignments(
     role_code: Annotated[RoleCode | None, Query(alias="roleCode")] = None,
     status: Annotated[AssignmentStatus | None, Query()] = None,
 ) -> PageOf[RoleAssignmentView]:
-    """Who has which role, or had it. Staff who name no organization see the platform's roles."""
+    """List role assignments, current and past.
+
+    Staff who name no organization see platform roles.
+    """
     now = read.now
     if not read.has_organization:
         staff = await roles.list_platform_roles(
@@ -173,7 +186,7 @@ async def revoke_role_assignment(
     body: Because,
     work: Annotated[Work, writes(Permission.ROLE_ASSIGNMENT_MANAGE)],
 ) -> RoleAssignmentView:
-    """Take a role. It counts no more from the next check on; the last owner keeps theirs."""
+    """Revoke a role. It stops counting at the next check. The last owner keeps theirs."""
     if work.held_as == HeldAs.PLATFORM:
         taken = await roles.revoke_platform_role(work, role_assignment_id)
         return RoleAssignmentView.of(taken, work.now)
@@ -183,5 +196,5 @@ async def revoke_role_assignment(
 
 def _named(value: UUID | None, field: str) -> UUID:
     if value is None:
-        raise RuleViolated(f"Say by `{field}` who gets the role.", rule="membership-or-user")
+        raise RuleViolated(f"Name who gets the role in `{field}`.", rule="membership-or-user")
     return value

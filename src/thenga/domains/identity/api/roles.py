@@ -41,7 +41,11 @@ Permissions = Annotated[list[PermissionCode], Field(min_length=1, max_length=300
 
 
 class MakeRole(Body):
-    code: Annotated[RoleCode, Field(description="Once in an organization, and for good.")]
+    """Custom role to create."""
+
+    code: Annotated[
+        RoleCode, Field(description="Unique code within the organization. It cannot be changed.")
+    ]
     name: RoleName
     description: About | None = None
     permissions: Permissions
@@ -49,7 +53,7 @@ class MakeRole(Body):
 
 
 class ChangeRole(Body):
-    """A merge patch: what is left out stays, null empties the description."""
+    """Role fields to update. Omitted fields stay unchanged; null clears the description."""
 
     name: RoleName = "unchanged"
     description: About | None = None
@@ -58,9 +62,12 @@ class ChangeRole(Body):
 
 
 class RoleView(Stored):
-    """A role and the permissions it holds."""
+    """A role and its permissions."""
 
-    organization_id: Annotated[UUID | None, Field(description="Null for a built-in role.")]
+    organization_id: Annotated[
+        UUID | None,
+        Field(description="Organization that owns the role. Null for a built-in role."),
+    ]
     kind: Literal["built_in", "custom"]
     audience: Literal["tenant", "platform"]
     code: str
@@ -72,7 +79,8 @@ class RoleView(Stored):
     status_changed_at: datetime | None
     status_changed_by: UUID | None
     assigned_count: Annotated[
-        int | None, Field(description="Assignments in force here; null if you act for nobody.")
+        int | None,
+        Field(description="Number of assignments in force. Null without an active organization."),
     ]
     allowed_moves: list[AllowedMove]
 
@@ -124,7 +132,7 @@ async def list_roles(
     audience: Annotated[Literal["tenant", "platform"] | None, Query()] = None,
     status: Annotated[RoleStatus | None, Query()] = None,
 ) -> PageOf[RoleView]:
-    """Built-in roles and, acting for an organization, its own; in the order of their codes."""
+    """List built-in roles and the custom roles of the active organization, sorted by code."""
     if organization_id is not None:
         await on_behalf_of(read, organization_id)
     items, after = await roles.list_roles(read, page, kind=kind, audience=audience, status=status)
@@ -136,7 +144,7 @@ async def list_roles(
 async def get_role(
     role_id: RoleId, read: Annotated[Reader, reads(Permission.ROLE_READ)]
 ) -> RoleView:
-    """One role: a built-in one, or one of the organization you act for."""
+    """Retrieve a built-in role, or a custom role of the organization you act for."""
     return RoleView.of(await roles.get_role(read, role_id), read.now)
 
 
@@ -148,9 +156,9 @@ async def get_role(
 async def make_role(
     body: MakeRole, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
-    """Make a role of your own, at first a `draft`. It holds nothing that you do not hold yourself.
+    """Create a custom role as a `draft`. It cannot hold permissions that you lack.
 
-    An organization has at most 50 that are not retired.
+    An organization can have at most 50 roles that are not retired.
     """
     made = await roles.create_role(
         work,
@@ -172,7 +180,7 @@ async def change_role(
     body: ChangeRole,
     work: Annotated[Work, writes(Permission.ROLE_MANAGE, if_match=True)],
 ) -> RoleView:
-    """Change a role. Whoever has it holds the new permissions from the next check on."""
+    """Update a role. Everyone who has it holds the new permissions from the next check."""
     fields = {name: value for name, value in body.changes().items() if name != "reason"}
     return RoleView.of(
         await roles.change_role(work, role_id, fields=fields, reason=body.reason), work.now
@@ -186,7 +194,7 @@ async def change_role(
 async def activate_role(
     role_id: RoleId, body: Because, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
-    """Make a draft a role that can be given."""
+    """Activate a draft role so that it can be assigned."""
     return RoleView.of(await roles.activate_role(work, role_id, reason=body.reason), work.now)
 
 
@@ -196,7 +204,7 @@ async def activate_role(
 async def deprecate_role(
     role_id: RoleId, body: Because, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
-    """Give a role to nobody any more; who has it keeps it."""
+    """Stop new assignments of a role. Members who have it keep it."""
     return RoleView.of(await roles.deprecate_role(work, role_id, reason=body.reason), work.now)
 
 
@@ -207,5 +215,5 @@ async def deprecate_role(
 async def retire_role(
     role_id: RoleId, body: Because, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
-    """End a role that nobody has any more; no move leads back."""
+    """Retire a role that nobody has. This cannot be undone."""
     return RoleView.of(await roles.retire_role(work, role_id, reason=body.reason), work.now)

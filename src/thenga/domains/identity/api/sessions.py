@@ -29,27 +29,37 @@ SessionId = Annotated[UUID, Path(alias="sessionId")]
 
 
 class DeviceName(View):
+    """Device of a session."""
+
     label: str
     family: str
 
 
 class SessionView(Stored):
-    """One session; tokens are never shown."""
+    """A session. Its tokens are never shown."""
 
     user_id: UUID
     kind: str
     status: SessionStatus
-    assurance: Annotated[str, Field(description="`aal2` where a second factor was shown.")]
+    assurance: Annotated[
+        str, Field(description="Assurance level. `aal2` if a second factor was used.")
+    ]
     methods: list[str]
     authenticated_at: datetime
-    proven_at: Annotated[datetime, Field(description="When the person last showed who they are.")]
+    proven_at: Annotated[
+        datetime, Field(description="Time at which the person last proved their identity.")
+    ]
     active_organization_id: UUID | None
-    last_seen_at: Annotated[datetime, Field(description="To the minute.")]
+    last_seen_at: Annotated[
+        datetime, Field(description="Time of the last request, accurate to a minute.")
+    ]
     idle_expires_at: datetime
     expires_at: datetime
     device: DeviceName
-    network: Annotated[str, Field(description="The address without its last part.")]
-    current: Annotated[bool, Field(description="Whether this is the session that asks.")]
+    network: Annotated[str, Field(description="Network address without its last part.")]
+    current: Annotated[
+        bool, Field(description="Whether this is the session that makes the request.")
+    ]
     allowed_moves: list[AllowedMove]
 
     @classmethod
@@ -69,9 +79,9 @@ class SessionView(Stored):
 
 
 class SessionUseView(View):
-    """A member's session as the organization in which it was used sees it."""
+    """A member's session as the organization it was used in sees it."""
 
-    id: Annotated[UUID, Field(description="The session's.")]
+    id: Annotated[UUID, Field(description="ID of the session.")]
     organization_id: UUID
     user_id: UUID
     status: Literal["active", "ended"]
@@ -93,13 +103,17 @@ class SessionUseView(View):
 
 
 class RevokeSession(Body):
+    """Reason for ending a session."""
+
     reason: Annotated[
         Annotated[str, text(1, 500)] | None,
-        Field(description="Required for the session of another person."),
+        Field(description="Reason. Required to end another person's session."),
     ] = None
 
 
 class SwitchOrganization(Body):
+    """Organization to switch to."""
+
     organization_id: UUID
 
 
@@ -112,16 +126,16 @@ async def list_sessions(
     status: Annotated[SessionStatus | None, Query()] = None,
     kind: Annotated[Literal["interactive", "support"] | None, Query()] = None,
 ) -> PageOf[SessionView] | PageOf[SessionUseView]:
-    """Where you are signed in; the session that asks is marked `current`.
+    """List your sessions. The session that makes the request is marked `current`.
 
-    A member manager names `organizationId`, and `userId` for one member, and sees the sessions
-    that were used in the organization. Staff name `userId`.
+    A member manager sends `organizationId`, and `userId` for one member, and sees the sessions that
+    were used in the organization. Staff send `userId`.
     """
     current = read.actor.session_id
     in_organization = organization_id is not None or user_id not in (None, read.actor.id)
     if in_organization and read.held_as != HeldAs.PLATFORM:
         return await _of_organization(read, page, organization_id, user_id, status)
-    await read.turn_to(user_id=user_id or read.actor.id)
+    await read.switch_scope(user_id=user_id or read.actor.id)
     found = await sessions.list_sessions(read, page, status=status, kind=kind)
     now = read.now
     return PageOf[SessionView].of(found, lambda s: SessionView.of(s, now, current=current))
@@ -149,7 +163,7 @@ async def _of_organization(
 async def get_session(
     session_id: SessionId, read: Annotated[Reader, reads(Permission.SESSION_READ)]
 ) -> SessionView | SessionUseView:
-    """One session: your own whole, a member's as the organization sees it."""
+    """Retrieve one session: your own in full, a member's as the organization sees it."""
     found = await sessions.find_session(read, session_id)
     if isinstance(found, SessionUse):
         return SessionUseView.of(found)
@@ -162,10 +176,10 @@ async def revoke_session(
     body: RevokeSession,
     work: Annotated[Work, writes(Permission.SESSION_REVOKE)],
 ) -> SessionView | SessionUseView:
-    """End a session, say of a lost phone; every later call with it is refused.
+    """End a session, for example of a lost phone. Later requests with it are refused.
 
-    Your own at once. A member's session that was used in the organization, or as staff anybody's,
-    with a fresh proof and a `reason`.
+    You can end your own sessions. Ending a member's session that was used in the organization, or
+    as staff any session, needs recent proof of identity and a `reason`.
     """
     ended = await sessions.revoke_session(work, session_id, reason=body.reason)
     if isinstance(ended, SessionUse):
@@ -179,6 +193,9 @@ async def switch_organization(
     body: SwitchOrganization,
     work: Annotated[Work, writes(Permission.SESSION_SWITCH)],
 ) -> SessionView:
-    """Work for another of your organizations: what names none is meant for this one from now on."""
+    """Switch the active organization of your session.
+
+    Requests that name none use it from now on.
+    """
     session = await sessions.switch_organization(work, session_id, body.organization_id)
     return SessionView.of(session, work.now, current=work.actor.session_id)

@@ -11,7 +11,7 @@ from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.values.fields import matching, text
 
 Reason = Annotated[
-    str, text(1, 500), Field(description="Why; it is kept with the change.", examples=["New team"])
+    str, text(1, 500), Field(description="Reason, stored with the change.", examples=["New team"])
 ]
 RoleCode = Annotated[str, matching("^[a-z][a-z0-9_]{2,39}$", 40), Field(examples=["viewer"])]
 RoleCodes = Annotated[list[RoleCode], Field(min_length=1, max_length=10)]
@@ -23,20 +23,28 @@ PermissionCode = Annotated[
 
 
 class Because(Body):
+    """Reason for a change."""
+
     reason: Reason
 
 
 class ResourceBody(Body):
+    """Reference to a resource."""
+
     domain: Annotated[str, matching("^[a-z_]{2,40}$", 40)]
     type: Annotated[str, matching("^[A-Za-z]{2,60}$", 60)]
     id: Annotated[str, matching("^[A-Za-z0-9._-]{1,80}$", 80)]
 
 
 class WholeOrganization(Body):
+    """Scope of the whole organization."""
+
     type: Literal["organization"]
 
 
 class OneResource(Body):
+    """Scope of one resource."""
+
     type: Literal["resource"]
     resource: ResourceBody
 
@@ -56,13 +64,15 @@ def scope_asked(scope: WholeOrganization | OneResource | None) -> public.ScopeRe
 
 
 class ResourceView(View):
+    """Reference to a resource."""
+
     domain: str
     type: str
     id: str
 
 
 class ScopeView(View):
-    """Where a right counts: in the whole organization, or on one resource."""
+    """Where a right applies: the whole organization or one resource."""
 
     type: Literal["organization", "resource"]
     resource: ResourceView | None
@@ -75,6 +85,8 @@ class ScopeView(View):
 
 
 class StatusReason(View):
+    """Why the status changed."""
+
     code: str
     text: str | None
 

@@ -35,22 +35,25 @@ Reason = Annotated[str, text(1, 500)]
 
 
 class CreateUser(Body):
+    """Account to create."""
+
     email: Email
     display_name: DisplayName
-    staff: Annotated[bool, Field(description="Staff of the platform; they join no company.")] = (
-        False
-    )
+    staff: Annotated[
+        bool,
+        Field(description="Whether this is a staff account. Staff cannot join an organization."),
+    ] = False
     reason: Reason
 
 
 class ChangeUser(Body):
-    """A merge patch: what is left out stays; null empties the phone."""
+    """Account fields to update. Omitted fields stay unchanged; null clears the phone."""
 
     display_name: DisplayName = "unchanged"
     phone: Annotated[
         PhoneNumber | None,
         Field(
-            description="Kept in international form; +27 may be left out.",
+            description="Phone number, stored in international format. +27 can be left out.",
             examples=["082 123 4567", "+27821234567"],
         ),
     ] = None
@@ -59,41 +62,55 @@ class ChangeUser(Body):
 
 
 class DisableUser(Body):
+    """Reason for disabling an account."""
+
     reason: Reason
     code: Literal["fraud", "abuse", "request", "left"]
 
 
 class WithReason(Body):
+    """Reason for a change."""
+
     reason: Reason
 
 
 class ChangePassword(Body):
+    """New password."""
+
     new_password: NewPassword
     reason: Reason | None = None
 
 
 class ChangeAddress(Body):
-    email: Annotated[Email, Field(description="The new address; the link goes there.")]
+    """New email address."""
+
+    email: Annotated[Email, Field(description="New email address. The link is sent to it.")]
     reason: Reason | None = None
 
 
 class LockView(View):
+    """Lock that blocks sign-in."""
+
     until: datetime
     cause: str
 
 
 class FactorsView(View):
+    """Second factors of the account."""
+
     totp: bool
     recovery_codes_left: int
 
 
 class StatusReason(View):
+    """Why the status changed."""
+
     code: str
     text: str | None
 
 
 class AccountView(Stored):
-    """An account, whole: for its holder and for staff."""
+    """An account in full, for its holder and for staff."""
 
     email: str
     email_verified_at: datetime | None
@@ -104,7 +121,9 @@ class AccountView(Stored):
     status: UserStatus
     status_reason: StatusReason | None
     status_changed_at: datetime | None
-    lock: Annotated[LockView | None, Field(description="Signing in is closed until then.")]
+    lock: Annotated[
+        LockView | None, Field(description="Lock that blocks sign-in, if there is one.")
+    ]
     staff: bool
     has_password: bool
     factors: FactorsView
@@ -135,7 +154,7 @@ class AccountView(Stored):
 
 
 class ColleagueView(View):
-    """What members of one organization see of each other."""
+    """What members of the same organization see of each other."""
 
     id: UUID
     display_name: str
@@ -153,7 +172,7 @@ class ColleagueView(View):
 
 
 class AccountCardView(View):
-    """An account in the list of staff."""
+    """An account as staff see it in a list."""
 
     id: UUID
     email: str
@@ -171,6 +190,8 @@ class AccountCardView(View):
 
 
 class MyMembership(View):
+    """One of your memberships."""
+
     id: UUID
     organization_id: UUID
     status: str
@@ -178,18 +199,23 @@ class MyMembership(View):
 
 
 class MeView(View):
+    """Your account, memberships and permissions."""
+
     account: AccountView
     session: SessionView
     memberships: list[MyMembership]
     organization_id: Annotated[
-        UUID | None, Field(description="The organization that this request acts for.")
+        UUID | None, Field(description="Organization that this request acts for.")
     ]
-    permissions: Annotated[list[str], Field(description="What you may do, there and for yourself.")]
+    permissions: Annotated[
+        list[str],
+        Field(description="Permission codes you hold in that organization and for yourself."),
+    ]
 
 
 @router.get("/identity/me")
 async def get_me(read: Annotated[Reader, reads(Permission.USER_READ)]) -> MeView:
-    """Who you are, where you belong, and what you may do in the organization you work for now."""
+    """Retrieve your account, your memberships and your permissions in the active organization."""
     found = await users.me(read)
     return MeView(
         account=AccountView.of(found.account, read.now),
@@ -204,7 +230,10 @@ async def get_me(read: Annotated[Reader, reads(Permission.USER_READ)]) -> MeView
 async def create_user(
     body: CreateUser, work: Annotated[Work, writes(Permission.USER_CREATE)]
 ) -> AccountView:
-    """Make an account for somebody; a link goes to the address. The only way to make staff."""
+    """Create an account for someone.
+
+    A link is sent to the address. Only this call creates staff.
+    """
     made = await users.create(
         work,
         email=body.email,
@@ -219,12 +248,12 @@ async def create_user(
 async def list_users(
     read: Annotated[Reader, reads(Permission.USER_LIST)],
     page: Annotated[Paged, paged("createdAt", "lastSignInAt")],
-    email: Annotated[Email | None, Query(description="Exactly this address.")] = None,
+    email: Annotated[Email | None, Query(description="Filter by exact email address.")] = None,
     status: Annotated[UserStatus | None, Query()] = None,
     staff: Annotated[bool | None, Query()] = None,
     locked: Annotated[bool | None, Query()] = None,
 ) -> PageOf[AccountCardView]:
-    """Find accounts, as staff."""
+    """List accounts. Staff only."""
     sought = users.Sought(email=email, status=status, staff=staff, locked=locked)
     return PageOf[AccountCardView].of(await users.list_all(read, page, sought), AccountCardView.of)
 
@@ -233,7 +262,7 @@ async def list_users(
 async def get_user(
     user_id: UserId, read: Annotated[Reader, reads(Permission.USER_READ)]
 ) -> AccountView | ColleagueView:
-    """Your own account whole; of a colleague in the organization you work for, the card."""
+    """Retrieve your own account in full, or the card of a colleague in the active organization."""
     found = await users.find(read, user_id)
     if isinstance(found, Membership):
         return ColleagueView.of(found)
@@ -244,7 +273,7 @@ async def get_user(
 async def change_user(
     user_id: UserId, body: ChangeUser, work: Annotated[Work, writes(Permission.USER_UPDATE)]
 ) -> AccountView:
-    """Change your name, phone, language or time zone. Colleagues see the new name at once."""
+    """Update your name, phone, language or time zone. Colleagues see the new name at once."""
     return AccountView.of(await users.change(work, user_id, body.changes()), work.now)
 
 
@@ -252,7 +281,7 @@ async def change_user(
 async def disable_user(
     user_id: UserId, body: DisableUser, work: Annotated[Work, writes(Permission.USER_DISABLE)]
 ) -> AccountView:
-    """Close an account, with a reason; its sessions end at once."""
+    """Disable an account, with a reason. Its sessions end at once."""
     found = await users.disable(work, user_id, code=body.code, reason=body.reason)
     return AccountView.of(found, work.now)
 
@@ -261,7 +290,7 @@ async def disable_user(
 async def enable_user(
     user_id: UserId, body: WithReason, work: Annotated[Work, writes(Permission.USER_ENABLE)]
 ) -> AccountView:
-    """Open a closed account again: active, or waiting for its address where it never was proved."""
+    """Enable a disabled account. It becomes active, or waits for confirmation of its address."""
     return AccountView.of(await users.enable(work, user_id, reason=body.reason), work.now)
 
 
@@ -269,7 +298,7 @@ async def enable_user(
 async def unlock_user(
     user_id: UserId, body: WithReason, work: Annotated[Work, writes(Permission.USER_UNLOCK)]
 ) -> AccountView:
-    """Lift the lock that wrong passwords brought; a disabled account stays disabled."""
+    """Lift the lock that wrong passwords caused. A disabled account stays disabled."""
     return AccountView.of(await users.unlock(work, user_id, reason=body.reason), work.now)
 
 
@@ -280,7 +309,7 @@ async def change_password(
     work: Annotated[Work, writes(Permission.PASSWORD_CHANGE)],
     shared: Sharing,
 ) -> AccountView:
-    """Set another password, with a fresh proof. Your other sessions end."""
+    """Change your password. Needs recent proof of identity. Your other sessions end."""
     if user_id != work.actor.id:
         raise NotFound()
     await shared.limits.hit(shared.rules.hashing)
@@ -295,10 +324,10 @@ async def ask_address_change(
     work: Annotated[Work, writes(Permission.ADDRESS_CHANGE)],
     shared: Sharing,
 ) -> LinkSent:
-    """Ask to sign in with another address, with a fresh proof.
+    """Request a new email address for sign-in. Needs recent proof of identity.
 
-    A link goes to the new address, a notice to the old one. Confirm it with
-    `POST /identity/auth/address-changes/confirm`.
+    A link is sent to the new address and a notice to the old one. Confirm it with `POST
+    /identity/auth/address-changes/confirm`.
     """
     if user_id != work.actor.id:
         raise NotFound()

@@ -39,14 +39,14 @@ SORTS: dict[str, ColumnElement[Any] | None] = {
 
 
 class ScopeUnfit(Problem):
-    """A scope is no permission, or one that keys cannot have. `unfit` lists them.
+    """A scope is not a permission, or not one that API keys can hold. `unfit` lists them.
 
-    Keys can have normal permissions of an organization; what is sensitive, concerns money or
-    administers asks for a person. `GET /identity/permissions` shows which have `keys`; those for
-    `sandbox` and not for `tenant` only the keys of a sandbox can have.
+    Keys can hold normal permissions of an organization. Sensitive, financial and administrative
+    actions need a person. `GET /identity/permissions` shows `keys` for each permission; permissions
+    for `sandbox` only are limited to sandbox keys.
     """
 
-    code, status, title = "identity-scope-unfit", 422, "A key cannot have this scope"
+    code, status, title = "identity-scope-unfit", 422, "An API key cannot have this scope"
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ async def rotate(
 
 def _not_active(status: ApiKeyStatus) -> InvalidTransition:
     told: dict[str, Any] = {"from": status, "operation": "rotate", "allowed": []}
-    return InvalidTransition(f"This key is {status}; rotate is possible from active.", **told)
+    return InvalidTransition(f"This key is {status}; only an active key can be rotated.", **told)
 
 
 async def revoke(work: Work, api_key_id: UUID, *, reason: str) -> ApiKey:
@@ -237,7 +237,7 @@ async def _check_room(work: Work) -> None:
     active = await work.value(statement.where(mine, *working))
     if (active or 0) >= MOST_ACTIVE:
         raise RuleViolated(
-            f"An organization has at most {MOST_ACTIVE} active keys; revoke one first.",
+            f"An organization can have at most {MOST_ACTIVE} active API keys. Revoke one first.",
             rule="IDN-40",
             limit=MOST_ACTIVE,
             used=active,
@@ -247,7 +247,7 @@ async def _check_room(work: Work) -> None:
 def _end(expires_at: datetime | None, now: datetime) -> datetime:
     ends = expires_at or now + USUAL_LIFE
     if not now < ends <= now + LONGEST_LIFE:
-        raise RuleViolated("A key ends after now and within 365 days.", rule="IDN-40")
+        raise RuleViolated("The expiry must be in the future and within 365 days.", rule="IDN-40")
     return ends
 
 

@@ -87,7 +87,9 @@ class Span:
         begins = since or (until or now) - LONGEST_SPAN
         ends = until or now
         if not timedelta(0) <= ends - begins <= LONGEST_SPAN:
-            raise RuleViolated("Read at most 31 days at once, from before to.", rule="IDN-49")
+            raise RuleViolated(
+                "Choose a period of at most 31 days, with `from` before `to`.", rule="IDN-49"
+            )
         return cls(begins, until)
 
 

@@ -23,7 +23,7 @@ async def ensure(
             )
             return public.Belonging(kind="membership", id=asked.id, status=asked.status)
         if email is None:
-            raise RuleViolated("Name an address or a person.", rule="email-or-user")
+            raise RuleViolated("Name an email address or a user.", rule="email-or-user")
         sent = await invitations.create(
             work, email=email, role_codes=role_codes, scope=None, message=None
         )

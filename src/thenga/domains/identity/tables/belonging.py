@@ -12,6 +12,8 @@ from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
 
 
 class MembershipStatus(StrEnum):
+    """Status of a membership."""
+
     PENDING = "pending"
     ACTIVE = "active"
     INACTIVE = "inactive"
@@ -19,6 +21,8 @@ class MembershipStatus(StrEnum):
 
 
 class AssignmentStatus(StrEnum):
+    """Status of an assignment."""
+
     SCHEDULED = "scheduled"
     ACTIVE = "active"
     REVOKED = "revoked"
@@ -26,6 +30,8 @@ class AssignmentStatus(StrEnum):
 
 
 class InvitationStatus(StrEnum):
+    """Status of an invitation."""
+
     PENDING = "pending"
     ACCEPTED = "accepted"
     DECLINED = "declined"
@@ -34,6 +40,8 @@ class InvitationStatus(StrEnum):
 
 
 class RoleStatus(StrEnum):
+    """Status of a role."""
+
     DRAFT = "draft"
     ACTIVE = "active"
     DEPRECATED = "deprecated"

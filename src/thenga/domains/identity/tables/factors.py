@@ -12,17 +12,23 @@ from thenga.kernel.db.rows import Col, Instant, PersonalRow, Sealed, col, status
 
 
 class FactorKind(StrEnum):
+    """Kind of second factor."""
+
     TOTP = "totp"
     RECOVERY_CODES = "recovery_codes"
 
 
 class FactorStatus(StrEnum):
+    """Status of a second factor."""
+
     PENDING = "pending"
     ACTIVE = "active"
     DISABLED = "disabled"
 
 
 class ChallengeStatus(StrEnum):
+    """Status of a challenge."""
+
     ISSUED = "issued"
     VERIFIED = "verified"
     FAILED = "failed"

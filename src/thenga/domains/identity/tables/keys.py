@@ -13,6 +13,8 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class ApiKeyStatus(StrEnum):
+    """Status of an API key."""
+
     ACTIVE = "active"
     ROTATING = "rotating"
     REVOKED = "revoked"

@@ -14,6 +14,8 @@ Hash = sa.LargeBinary
 
 
 class UserStatus(StrEnum):
+    """Status of an account."""
+
     PENDING_VERIFICATION = "pending_verification"
     ACTIVE = "active"
     DISABLED = "disabled"

@@ -14,6 +14,8 @@ Hash = sa.LargeBinary
 
 
 class SessionStatus(StrEnum):
+    """Status of a session."""
+
     PENDING_MFA = "pending_mfa"
     ACTIVE = "active"
     SIGNED_OUT = "signed_out"

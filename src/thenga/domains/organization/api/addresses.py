@@ -47,38 +47,45 @@ Kind = Literal["physical", "postal", "branch", "operating"]
 
 
 class GeoBody(Body):
+    """Coordinates of an address."""
+
     lat: Annotated[float, Field(ge=-90, le=90)]
     lon: Annotated[float, Field(ge=-180, le=180)]
-    source: Annotated[Short | None, Field(description="Who measured it.")] = None
+    source: Annotated[Short | None, Field(description="Source of the coordinates.")] = None
 
 
 Evidence = Annotated[list[ReferenceBody], Field(max_length=20)]
 
 
 class AddAddress(Body):
+    """Address to add."""
+
     kind: Kind
     label: Short | None = None
     line1: Line
     line2: Line | None = None
     suburb: Short | None = None
     city: Short
-    postal_code: Annotated[PostalCode | None, Field(description="Four digits in South Africa.")] = (
-        None
-    )
-    country: Annotated[Country, Field(description="ISO 3166-1, two letters.")] = "ZA"
+    postal_code: Annotated[
+        PostalCode | None, Field(description="Postal code. Four digits in South Africa.")
+    ] = None
+    country: Annotated[Country, Field(description="Country code, ISO 3166-1 alpha-2.")] = "ZA"
     province: Annotated[
         Province | None,
-        Field(description="Needed in South Africa, except for a postal address."),
+        Field(description="Province. Required in South Africa, except for a postal address."),
     ] = None
     municipality_code: Annotated[
         MunicipalityCode | None,
-        Field(description="From the catalogue of municipalities; needed where the province is."),
+        Field(description="Municipality code. Required if the province is."),
     ] = None
     ward_number: WardNumber | None = None
     geo: GeoBody | None = None
     registered_office: bool = False
     primary: Annotated[
-        bool, Field(description="The one of its kind that counts; takes the mark from another.")
+        bool,
+        Field(
+            description="Whether this is the primary one of its kind. It replaces the previous one."
+        ),
     ] = False
     valid_from: Day | None = None
     valid_to: Day | None = None
@@ -86,7 +93,7 @@ class AddAddress(Body):
 
 
 class ChangeAddress(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     kind: Kind = "physical"
     label: Short | None = None
@@ -108,13 +115,15 @@ class ChangeAddress(Body):
 
 
 class GeoView(View):
+    """Coordinates of an address."""
+
     lat: float
     lon: float
     source: str | None
 
 
 class AddressView(RecordView):
-    """A place of the company."""
+    """An address of the organization."""
 
     kind: Kind
     label: str | None
@@ -149,7 +158,7 @@ async def add_address(
     body: AddAddress,
     work: Annotated[Work, writes(Permission.ADDRESS_CREATE)],
 ) -> AddressView:
-    """Record an address. A primary one takes the mark from the one of its kind that had it."""
+    """Add an address. A primary address replaces the previous primary address of its kind."""
     return AddressView.of(await people.add_address(work, fields=given(body)))
 
 
@@ -161,9 +170,9 @@ async def list_addresses(
     province: Annotated[Province | None, Query()] = None,
     municipality_code: Annotated[MunicipalityCode | None, Query(alias="municipalityCode")] = None,
     primary: Annotated[bool | None, Query()] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[AddressView]:
-    """The addresses of the organization, page by page."""
+    """List the addresses of the organization."""
     found = await people.list_addresses(
         read,
         page,
@@ -181,7 +190,7 @@ async def get_address(
     address_id: AddressId,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
 ) -> AddressView:
-    """One address, archived ones too."""
+    """Retrieve an address, also if archived."""
     return AddressView.of(await read.get(Address, address_id))
 
 
@@ -191,7 +200,7 @@ async def list_address_versions(
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the address was after each change, and who changed it."""
+    """List the versions of an address and who changed it."""
     found = await records.versions(read, Address, address_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -202,7 +211,7 @@ async def get_address_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, Address, address_id, version))
 
 
@@ -215,7 +224,7 @@ async def change_address(
     body: ChangeAddress,
     work: Annotated[Work, writes(Permission.ADDRESS_UPDATE)],
 ) -> AddressView:
-    """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
+    """Update the fields you send. Use `If-Match` to avoid overwriting another change."""
     return AddressView.of(
         await people.change_address(work, address_id, fields=stored(body.changes()))
     )
@@ -226,6 +235,6 @@ async def archive_address(
     address_id: AddressId,
     work: Annotated[Work, writes(Permission.ADDRESS_ARCHIVE)],
 ) -> Response:
-    """Take an address out of the lists. The record stays readable under its identifier."""
+    """Archive an address. The record stays readable by its ID."""
     await people.archive_address(work, address_id)
     return Response(status_code=204)

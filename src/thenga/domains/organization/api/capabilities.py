@@ -72,36 +72,31 @@ Works = Annotated[str, matching("^[A-Z]{2}$", 2)]
 
 
 class CidbBody(Body):
-    """A grading of the Construction Industry Development Board."""
+    """Grading by the Construction Industry Development Board."""
 
-    designation: Annotated[
-        Annotated[str, text(1, 10)], Field(description="Grade and class, for example `5GB`.")
-    ]
+    designation: Annotated[str, text(1, 10)]
     crs_number: Annotated[
         Annotated[str, matching("^[0-9]{1,12}$", 12)] | None,
-        Field(description="Needed, with the last day, before it can be verified."),
+        Field(description="CRS number. Required, with the last day, before it can be verified."),
     ] = None
     valid_until: Day | None = None
 
 
 class CapacityBody(Body):
+    """Capacity in a period."""
+
     quantity: Annotated[int, whole(1, 1_000_000_000)]
     unit: Annotated[str, text(1, 40)]
     period: Literal["day", "week", "month", "year", "project"]
 
 
-Evidence = Annotated[
-    list[ReferenceBody],
-    Field(
-        max_length=30,
-        description="Evidence or documents of Compliance, certificates, contracts, or your own "
-        "`pastProject`, `equipment`, `fleetAsset`.",
-    ),
-]
+Evidence = Annotated[list[ReferenceBody], Field(max_length=30)]
 Codes = Annotated[list[ClassificationBody], Field(min_length=1, max_length=20)]
 
 
 class ClaimCapability(Body):
+    """Capability to claim."""
+
     title: Label
     classifications: Codes
     description: About | None = None
@@ -112,7 +107,7 @@ class ClaimCapability(Body):
 
 
 class ChangeCapability(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     title: Label = "unchanged"
     classifications: Codes = []
@@ -122,43 +117,44 @@ class ChangeCapability(Body):
     areas: AreasBody = AreasBody()
     evidence_refs: Evidence = []
     request_review: Annotated[
-        bool, Field(description="Hand it to a verifier with this change.")
+        bool, Field(description="Whether to submit it for review with this change.")
     ] = False
     verification: Annotated[
         VerificationBody | None,
-        Field(description="For verifiers only, and then alone."),
+        Field(description="Result of a verification. Verifiers only, and without other fields."),
     ] = None
 
 
 class CidbView(View):
+    """Grading by the Construction Industry Development Board."""
+
     designation: str
     crs_number: str | None
     valid_until: date | None
 
 
 class CapacityView(View):
+    """Capacity in a period."""
+
     quantity: int
     unit: str
     period: str
 
 
 class EvidenceView(ReferenceView):
-    """A reference, and what is known of it today."""
+    """A reference to evidence and its state today."""
 
     state: EvidenceState
 
 
 class CapabilityView(RecordView):
-    """A claim; `verificationStatus` says how far it is proven."""
+    """A claimed capability. `verificationStatus` says whether it is proven."""
 
     title: str
     description: str | None
     classifications: list[ClassificationView]
     cidb: CidbView | None
-    cidb_max_tender_value: Annotated[
-        Money | None,
-        Field(description="The largest tender of the grade today; null without limit or grade."),
-    ]
+    cidb_max_tender_value: Money | None
     capacity: CapacityView | None
     areas: AreasView
     evidence_refs: list[ReferenceView]
@@ -238,7 +234,7 @@ async def claim_capability(
     body: ClaimCapability,
     work: Annotated[Work, writes(Permission.CAPABILITY_CREATE)],
 ) -> CapabilityView:
-    """Claim that the company can do something. With evidence it starts as `evidence_attached`."""
+    """Claim a capability of the company. With evidence it starts as `evidence_attached`."""
     return await _shown(work, await offers.add_capability(work, fields=given(body)))
 
 
@@ -249,17 +245,23 @@ async def list_capabilities(
     verification_status: Annotated[
         CapabilityVerification | None, Query(alias="verificationStatus")
     ] = None,
-    scheme: Annotated[Scheme | None, Query(description="Of this classification scheme.")] = None,
+    scheme: Annotated[Scheme | None, Query(description="Filter by classification scheme.")] = None,
     code: Annotated[
         Code | None,
-        Query(description="With `scheme`; pairs of zeros of a UNSPSC code mean all below it."),
+        Query(
+            description=(
+                "Filter by classification code, with `scheme`. Trailing pairs of zeros of a "
+                "UNSPSC code match all codes below it."
+            )
+        ),
     ] = None,
     cidb_class: Annotated[
-        Works | None, Query(alias="cidbClass", description="The class of works, as `GB`.")
+        Works | None,
+        Query(alias="cidbClass", description="Filter by CIDB class of works, for example `GB`."),
     ] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[CapabilityView]:
-    """The capabilities of the organization, page by page."""
+    """List the capabilities of the organization."""
     found = await offers.list_capabilities(
         read,
         page,
@@ -278,7 +280,7 @@ async def get_capability(
     capability_id: CapabilityId,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
 ) -> CapabilityView:
-    """One capability with its evidence and its checks, archived ones too."""
+    """Retrieve a capability with its evidence and verifications, also if archived."""
     return await _shown(read, await read.get(Capability, capability_id))
 
 
@@ -288,7 +290,7 @@ async def list_capability_versions(
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the capability's record said after each change, and who changed it."""
+    """List the versions of a capability and who changed it."""
     found = await records.versions(read, Capability, capability_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -299,7 +301,7 @@ async def get_capability_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, Capability, capability_id, version))
 
 
@@ -315,9 +317,9 @@ async def change_capability(
     body: ChangeCapability,
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:
-    """Change the fields you name, ask for a review, or, as a verifier, bring a check.
+    """Update the fields you send, request a review or, as a verifier, record a verification.
 
-    What was verified and is changed in what it claims must be verified again. The block
+    Changing the claim of a verified capability means that it must be verified again. The block
     `verification` is for verifiers who do not belong to the company.
     """
     fields: dict[str, Any] = body.changes()
@@ -338,7 +340,7 @@ async def archive_capability(
     capability_id: CapabilityId,
     work: Annotated[Work, writes(Permission.CAPABILITY_ARCHIVE)],
 ) -> Response:
-    """Take a capability out of the lists. The record stays readable under its identifier."""
+    """Archive a capability. The record stays readable by its ID."""
     await offers.archive_capability(work, capability_id)
     return Response(status_code=204)
 
@@ -351,7 +353,7 @@ async def request_review_of_capability(
     capability_id: CapabilityId,
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:
-    """Hand a capability with live evidence to a verifier."""
+    """Submit a capability with valid evidence for review."""
     return await _shown(work, await offers.request_review(work, capability_id))
 
 
@@ -363,7 +365,7 @@ async def withdraw_capability(
     capability_id: CapabilityId,
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:
-    """Take the claim back for good; the record and its checks stay readable."""
+    """Withdraw a claim permanently. The record and its verifications stay readable."""
     return await _shown(work, await offers.withdraw_capability(work, capability_id))
 
 
@@ -376,7 +378,7 @@ async def verify_capability(
     body: VerificationBody,
     work: Annotated[Work, writes(Permission.CAPABILITY_VERIFY)],
 ) -> CapabilityView:
-    """Bring a check of a capability under review, as a verifier of another house."""
+    """Record a verification of a capability under review. For verifiers of another company."""
     return await _shown(work, await offers.verify_capability(work, capability_id, body.check()))
 
 

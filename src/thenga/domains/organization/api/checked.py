@@ -14,15 +14,20 @@ from thenga.kernel.values.fields import Instant, lines
 
 
 class VerificationBody(Body):
-    """What a verifier found out."""
+    """Result of a verification."""
 
     outcome: Annotated[
-        Outcome, Field(description="`inconclusive` where the source did not answer.")
+        Outcome, Field(description="Result. `inconclusive` if the source did not respond.")
     ]
     method: Literal["registry", "document", "manual", "client_confirmation", "contract"]
     source: CheckSource
     valid_until: Annotated[
-        Instant | None, Field(description="At most 400 days ahead; by the method if left out.")
+        Instant | None,
+        Field(
+            description=(
+                "Last valid day, at most 400 days ahead. Defaults to the period of the method."
+            )
+        ),
     ] = None
     note: Annotated[str, lines(1, 500)] | None = None
 
@@ -37,10 +42,10 @@ class VerificationBody(Body):
 
 
 class RecordCheckView(View):
-    """One check of one version of the record; it stays readable when it is over."""
+    """A verification of one version of the record. It stays readable after it ends."""
 
     id: UUID
-    version: Annotated[int, Field(description="The version that was checked.")]
+    version: Annotated[int, Field(description="Version that was verified.")]
     outcome: Outcome
     method: str
     source: dict[str, Any]
@@ -48,7 +53,9 @@ class RecordCheckView(View):
     checked_by: UUID | None
     checked_at: datetime
     valid_until: datetime | None
-    ended_at: Annotated[datetime | None, Field(description="When it stopped counting, if it did.")]
+    ended_at: Annotated[
+        datetime | None, Field(description="Time at which it stopped counting, if it did.")
+    ]
 
     @classmethod
     def of(cls, one: Verification) -> "RecordCheckView":

@@ -26,7 +26,7 @@ class CatalogueCodeView(View):
     scheme: Scheme
     code: str
     title: str
-    parent: Annotated[str | None, Field(description="The code above it, where there is one.")]
+    parent: Annotated[str | None, Field(description="Parent code, if there is one.")]
 
     @classmethod
     def of(cls, one: ClassificationCode) -> "CatalogueCodeView":
@@ -37,13 +37,18 @@ class CatalogueCodeView(View):
 async def list_classifications(
     read: Annotated[Reader, reads(Permission.CATALOGUE_READ)],
     page: Annotated[Paged, paged("code")],
-    scheme: Annotated[Scheme, Query(description="An empty list: its catalogue is not loaded.")],
+    scheme: Annotated[
+        Scheme,
+        Query(
+            description="Classification scheme. The list is empty if its catalogue is not loaded."
+        ),
+    ],
     q: Annotated[
         Annotated[str, text(1, 80)] | None,
-        Query(description="Words of the title, or the beginning of the code."),
+        Query(description="Filter by words of the title or the start of the code."),
     ] = None,
-    parent: Annotated[Code | None, Query(description="Only what is right below this code.")] = None,
+    parent: Annotated[Code | None, Query(description="Filter by parent code.")] = None,
 ) -> PageOf[CatalogueCodeView]:
-    """The codes by which work and goods are sorted, as far as their catalogue is loaded."""
+    """List classification codes of the catalogues that are loaded."""
     found = await reference_data.list_classifications(read, page, scheme=scheme, q=q, parent=parent)
     return PageOf[CatalogueCodeView].of(found, CatalogueCodeView.of)

@@ -17,15 +17,22 @@ MunicipalityCode = Annotated[str, matching("^[A-Z]{2,3}[0-9]{0,3}$", 6)]
 
 
 class ClassificationBody(Body):
+    """A code of a classification scheme."""
+
     scheme: Scheme
     code: Annotated[
         Code,
-        Field(description="UNSPSC 8 or 10 digits, CPV 8 digits and one, CIDB a class as `GB`."),
+        Field(
+            description=(
+                "UNSPSC: 8 or 10 digits. CPV: 8 digits and a check digit. CIDB: a class such as "
+                "`GB`."
+            )
+        ),
     ]
 
 
 class AreasBody(Body):
-    """Where it is offered: the whole country, provinces, municipalities."""
+    """Areas of service: the whole country, provinces or municipalities."""
 
     national: bool = False
     provinces: Annotated[list[Province], Field(max_length=9)] = []
@@ -35,20 +42,24 @@ class AreasBody(Body):
 Classifications = Annotated[list[ClassificationBody], Field(max_length=20)]
 Evidence = Annotated[
     list[ReferenceBody],
-    Field(max_length=20, description="What proves it: documents, evidence, own past projects."),
+    Field(max_length=20, description="Proof: documents, evidence or past projects."),
 ]
 
 
 class ClassificationView(View):
+    """A code of a classification scheme."""
+
     scheme: str
     code: str
     code_status: Annotated[
         Literal["known", "catalogue_not_loaded"],
-        Field(description="Whether our catalogue of the scheme has it, or is not loaded."),
+        Field(description="Whether the loaded catalogue contains the code."),
     ]
 
 
 class AreasView(View):
+    """Areas of service."""
+
     national: bool
     provinces: list[Province]
     municipalities: list[str]

@@ -43,16 +43,25 @@ Questions = Annotated[
     list[Question],
     Field(
         max_length=8,
-        description="What the client is asked: `on_time`, `on_budget`, `quality`, `would_rehire`.",
+        description="Questions for the client: `on_time`, `on_budget`, `quality`, `would_rehire`.",
     ),
 ]
 
 
 class AddClientReference(Body):
-    past_project_id: Annotated[UUID, Field(description="The project that the client confirms.")]
+    """Client reference to prepare."""
+
+    past_project_id: Annotated[
+        UUID, Field(description="Project that the client is asked to confirm.")
+    ]
     contact_name: Name
     contact_email: Annotated[
-        Email, Field(description="Of the client, sealed; shown only masked, also to you.")
+        Email,
+        Field(
+            description=(
+                "Email address of the client. It is stored encrypted and always shown masked."
+            )
+        ),
     ]
     contact_phone: PhoneNumber | None = None
     contact_position: Name | None = None
@@ -61,7 +70,7 @@ class AddClientReference(Body):
 
 
 class ChangeClientReference(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     contact_name: Name = "unchanged"
     contact_email: Email = "unchanged@example.test"
@@ -72,19 +81,24 @@ class ChangeClientReference(Body):
 
 
 class ClientReferenceView(RecordView):
-    """A reference; name, address and number of the client's person are masked."""
+    """A client reference. The contact's name, address and number are masked."""
 
     past_project_id: UUID
-    contact_name: Annotated[str | None, Field(description="Masked; null once it was erased.")]
-    contact_email: Annotated[str | None, Field(description="Masked, as `t*****@emfuleni.gov.za`.")]
-    contact_phone: Annotated[str | None, Field(description="Masked but for the last four digits.")]
+    contact_name: Annotated[str | None, Field(description="Masked name. Null after erasure.")]
+    contact_email: Annotated[
+        str | None,
+        Field(description="Masked email address, for example `t*****@emfuleni.gov.za`."),
+    ]
+    contact_phone: Annotated[
+        str | None, Field(description="Masked phone number with its last four digits.")
+    ]
     contact_position: str | None
     questions: list[str]
     message: str | None
     status: ClientReferenceStatus
     requested_at: datetime | None
     expires_at: datetime | None
-    rounds: Annotated[int, Field(description="How often the client was asked.")]
+    rounds: Annotated[int, Field(description="Number of requests sent to the client.")]
     answers: dict[str, Any] | None
     corrections: dict[str, Any] | None
     strength: Literal["strong", "medium", "weak"] | None
@@ -110,9 +124,9 @@ async def add_client_reference(
     body: AddClientReference,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_CREATE)],
 ) -> ClientReferenceView:
-    """Prepare a reference of a client for one of your projects. Nothing is sent yet.
+    """Prepare a client reference for one of your projects. Nothing is sent yet.
 
-    Asking the client by mail, and the client's answer, are not offered yet.
+    Asking the client by email and recording the answer are not available yet.
     """
     return await _shown(work, await people.add_client_reference(work, fields=given(body)))
 
@@ -123,9 +137,9 @@ async def list_client_references(
     page: Annotated[Paged, paged("createdAt")],
     status: Annotated[ClientReferenceStatus | None, Query()] = None,
     past_project_id: Annotated[UUID | None, Query(alias="pastProjectId")] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[ClientReferenceView]:
-    """The client references of the organization, page by page."""
+    """List the client references of the organization."""
     found = await people.list_client_references(
         read, page, status=status, past_project_id=past_project_id, archived=archived
     )
@@ -141,7 +155,7 @@ async def get_client_reference(
     client_reference_id: ClientReferenceId,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
 ) -> ClientReferenceView:
-    """One reference, archived ones too."""
+    """Retrieve a client reference, also if archived."""
     return await _shown(read, await read.get(ClientReference, client_reference_id))
 
 
@@ -151,7 +165,7 @@ async def list_client_reference_versions(
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the reference said after each change; nothing of the client's person is in it."""
+    """List the versions of a reference. They hold no personal data of the client."""
     found = await records.versions(read, ClientReference, client_reference_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -164,7 +178,7 @@ async def get_client_reference_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     found = await records.version(read, ClientReference, client_reference_id, version)
     return VersionView.of(found)
 
@@ -178,7 +192,7 @@ async def change_client_reference(
     body: ChangeClientReference,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_UPDATE)],
 ) -> ClientReferenceView:
-    """Change the fields you name, while nothing was sent."""
+    """Update the fields you send, as long as nothing was sent to the client."""
     fields = stored(body.changes())
     row = await people.change_client_reference(work, client_reference_id, fields=fields)
     return await _shown(work, row)
@@ -191,7 +205,7 @@ async def archive_client_reference(
     client_reference_id: ClientReferenceId,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_ARCHIVE)],
 ) -> Response:
-    """Take a reference out of the lists. The record stays readable under its identifier."""
+    """Archive a client reference. The record stays readable by its ID."""
     await people.archive_client_reference(work, client_reference_id)
     return Response(status_code=204)
 
@@ -204,7 +218,7 @@ async def withdraw_client_reference(
     client_reference_id: ClientReferenceId,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_UPDATE)],
 ) -> ClientReferenceView:
-    """Take back a request that the client has not answered."""
+    """Withdraw a request that the client has not answered."""
     return await _shown(work, await people.withdraw_client_reference(work, client_reference_id))
 
 
@@ -213,7 +227,7 @@ async def erase_client_reference(
     client_reference_id: ClientReferenceId,
     work: Annotated[Work, writes(Permission.CLIENT_REFERENCE_ERASE)],
 ) -> ErasureView:
-    """Destroy what is known of the client's person, for good; that there was a reference stays."""
+    """Permanently erase the personal data of the client. That the reference existed is kept."""
     row = await people.erase_client_reference(work, client_reference_id)
     return ErasureView.of(row, row.erased_at)
 

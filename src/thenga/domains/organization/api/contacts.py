@@ -47,28 +47,35 @@ Language = Literal[
 
 
 class AddContact(Body):
+    """Contact to add."""
+
     kind: Kind
     name: PersonName
     position: Short | None = None
-    email: Annotated[Email | None, Field(description="This, or a phone number, or both.")] = None
+    email: Annotated[
+        Email | None, Field(description="Email address. Required if there is no phone number.")
+    ] = None
     phone: Annotated[
         PhoneNumber | None,
-        Field(description="Kept in international form; +27 may be left out."),
+        Field(description="Phone number, stored in international format. +27 can be left out."),
     ] = None
     preferred_channel: Channel | None = None
     language: Language | None = None
     primary: Annotated[
-        bool, Field(description="The one of its kind that counts; takes the mark from another.")
+        bool,
+        Field(
+            description="Whether this is the primary one of its kind. It replaces the previous one."
+        ),
     ] = False
     user_id: Annotated[
-        UUID | None, Field(description="The person's account, if they belong to the organization.")
+        UUID | None, Field(description="User account of the person, if they are a member.")
     ] = None
     valid_from: Day | None = None
     valid_to: Day | None = None
 
 
 class ChangeContact(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     kind: Kind = "general"
     name: PersonName = "unchanged"
@@ -84,7 +91,7 @@ class ChangeContact(Body):
 
 
 class ContactView(RecordView):
-    """Whom to reach."""
+    """A contact of the organization."""
 
     kind: Kind
     name: str
@@ -99,7 +106,7 @@ class ContactView(RecordView):
     valid_to: date | None
     reachability: Annotated[
         Literal["unknown", "reachable", "unreachable"],
-        Field(description="Whether our last message arrived."),
+        Field(description="Whether the last message was delivered."),
     ]
     reachability_at: datetime | None
     status: Literal["active", "archived"]
@@ -118,7 +125,7 @@ async def add_contact(
     body: AddContact,
     work: Annotated[Work, writes(Permission.CONTACT_CREATE)],
 ) -> ContactView:
-    """Record whom to reach. A primary one takes the mark from the one of its kind that had it."""
+    """Add a contact. A primary contact replaces the previous primary contact of its kind."""
     return ContactView.of(await people.add_contact(work, fields=given(body)))
 
 
@@ -129,9 +136,9 @@ async def list_contacts(
     kind: Annotated[Kind | None, Query()] = None,
     status: Annotated[Literal["active", "archived"] | None, Query()] = None,
     primary: Annotated[bool | None, Query()] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[ContactView]:
-    """The contacts of the organization, page by page."""
+    """List the contacts of the organization."""
     over = archived or status == "archived"
     found = await people.list_contacts(read, page, kind=kind, primary=primary, archived=over)
     return PageOf[ContactView].of(found, ContactView.of)
@@ -142,7 +149,7 @@ async def get_contact(
     contact_id: ContactId,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
 ) -> ContactView:
-    """One contact, archived ones too."""
+    """Retrieve a contact, also if archived."""
     return ContactView.of(await people.get_contact(read, contact_id))
 
 
@@ -152,7 +159,7 @@ async def list_contact_versions(
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the contact was after each change; of an erased one only that it was."""
+    """List the versions of a contact. Versions of an erased contact hold no personal data."""
     found = await records.versions(read, Contact, contact_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -163,7 +170,7 @@ async def get_contact_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, Contact, contact_id, version))
 
 
@@ -176,7 +183,7 @@ async def change_contact(
     body: ChangeContact,
     work: Annotated[Work, writes(Permission.CONTACT_UPDATE)],
 ) -> ContactView:
-    """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
+    """Update the fields you send. Use `If-Match` to avoid overwriting another change."""
     return ContactView.of(
         await people.change_contact(work, contact_id, fields=stored(body.changes()))
     )
@@ -191,7 +198,7 @@ async def archive_contact(
     contact_id: ContactId,
     work: Annotated[Work, writes(Permission.CONTACT_ARCHIVE)],
 ) -> Response:
-    """Take a contact out of the lists. The record stays readable under its identifier."""
+    """Archive a contact. The record stays readable by its ID."""
     await people.archive_contact(work, contact_id)
     return Response(status_code=204)
 
@@ -201,9 +208,9 @@ async def erase_contact(
     contact_id: ContactId,
     work: Annotated[Work, writes(Permission.CONTACT_ERASE)],
 ) -> ErasureView:
-    """Destroy name, addresses and numbers of a contact in every version. Nothing brings them back.
+    """Permanently erase the name, addresses and numbers of a contact in every version.
 
-    What stays is that there was a contact, when, and who changed it.
+    That the contact existed, when, and who changed it is kept.
     """
     contact = await people.erase_contact(work, contact_id)
     return ErasureView.of(contact, contact.erased_at)

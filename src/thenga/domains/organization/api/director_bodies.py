@@ -22,52 +22,66 @@ Role = Literal[
 ]  # fmt: skip
 Flag = Literal["publicServant", "restricted", "politicallyExposed"]
 Sealed = Annotated[
-    IdNumber, Field(description="Written only: what is shown later is `idNumberMasked`.")
+    IdNumber,
+    Field(description="Identity or passport number. It is never returned; see `idNumberMasked`."),
 ]
 
 
 class AddDirector(Body):
+    """Director to add."""
+
     given_names: Names
     surname: Names
     role: Role
     id_type: IdType
     id_number: Sealed
     id_country: Annotated[
-        Country | None, Field(description="Who issued it; needed for a passport.")
+        Country | None,
+        Field(description="Country that issued the document. Required for a passport."),
     ] = None
     nationality: Country | None = None
     shareholding_percent: Annotated[
-        Percent | None, Field(description="Of active directors, 100.00 at most together.")
+        Percent | None,
+        Field(description="Shareholding in percent. Active directors can total at most 100.00."),
     ] = None
     beneficial_owner: bool = False
     appointed_on: Day | None = None
     user_id: Annotated[
-        UUID | None, Field(description="The person's account, if they belong to the organization.")
+        UUID | None, Field(description="User account of the person, if they are a member.")
     ] = None
     email: Email | None = None
     phone: PhoneNumber | None = None
 
 
 class ParticularsBody(Body):
+    """Particulars of a flag."""
+
     institution: Annotated[
-        Short | None, Field(description="Where the person serves; needed for a public servant.")
+        Short | None,
+        Field(description="Institution that employs the person. Required for a public servant."),
     ] = None
     position: Short | None = None
-    employee_number: Annotated[Short | None, Field(description="Written only; shown masked.")] = (
-        None
-    )
+    employee_number: Annotated[
+        Short | None, Field(description="Employee number. It is always returned masked.")
+    ] = None
     note: Annotated[str, lines(1, 500)] | None = None
 
 
 class FlagStatementBody(Body):
+    """Statement about a flag of a director."""
+
     flag: Flag
     value: Annotated[
         Literal["yes", "no", "possible"],
-        Field(description="`possible` is for verifiers: a name on a list, not yet decided."),
+        Field(
+            description=(
+                "Value of the flag. `possible` is for verifiers: a name on a list, not yet decided."
+            )
+        ),
     ]
     particulars: ParticularsBody | None = None
     source: CheckSource | None = None
-    until: Annotated[Day | None, Field(description="The last day on which it counts.")] = None
+    until: Annotated[Day | None, Field(description="Last day on which the flag applies.")] = None
 
     def said(self) -> people.Given:
         source, particulars = self.source, self.particulars
@@ -81,7 +95,7 @@ class FlagStatementBody(Body):
 
 
 class ChangeDirector(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     given_names: Names = "unchanged"
     surname: Names = "unchanged"
@@ -97,17 +111,22 @@ class ChangeDirector(Body):
     email: Email | None = None
     phone: PhoneNumber | None = None
     verification: Annotated[
-        VerificationBody | None, Field(description="Asks for `organization:director:verify`.")
+        VerificationBody | None,
+        Field(description="Result of a verification. Requires `organization:director:verify`."),
     ] = None
     flag_statement: Annotated[
         FlagStatementBody | None,
-        Field(description="What is declared by the company, or found by a verifier."),
+        Field(description="Flag declared by the company or found by a verifier."),
     ] = None
 
 
 class ResignDirector(Body):
-    resigned_on: Annotated[Day | None, Field(description="Today if left out.")] = None
+    """Date of the resignation."""
+
+    resigned_on: Annotated[Day | None, Field(description="Date. Defaults to today.")] = None
 
 
 class ReappointDirector(Body):
-    appointed_on: Annotated[Day | None, Field(description="Today if left out.")] = None
+    """Date of the reappointment."""
+
+    appointed_on: Annotated[Day | None, Field(description="Date. Defaults to today.")] = None

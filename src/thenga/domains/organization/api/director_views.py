@@ -21,10 +21,16 @@ from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import View
 from thenga.kernel.values.calendar import local_day
 
-_WARNINGS = {"refugee": "The number says refugee; authorities do not publish how they are told."}
+_WARNINGS = {
+    "refugee": (
+        "The number indicates a refugee. Authorities do not publish how these numbers are formed."
+    )
+}
 
 
 class ParticularsView(View):
+    """Particulars of a flag."""
+
     institution: str | None
     position: str | None
     employee_number_masked: str | None
@@ -32,10 +38,12 @@ class ParticularsView(View):
 
 
 class FlagStatementView(View):
+    """Statement about a flag of a director."""
+
     value: Literal["yes", "no", "possible"]
     kind: Annotated[
         Literal["customer_supplied", "verified"],
-        Field(description="Declared by the company, or found by a verifier."),
+        Field(description="Whether it was declared by the company or found by a verifier."),
     ]
     source: dict[str, Any] | None
     as_of: date
@@ -44,20 +52,22 @@ class FlagStatementView(View):
 
 
 class FlagView(View):
-    """What counts of a flag today, and everything that was said of it, side by side."""
+    """The current state of a flag and all statements about it."""
 
     effective: Literal["yes", "no", "unknown", "possible"]
     statements: list[FlagStatementView]
 
 
 class FlagsView(View):
+    """Flags of a director."""
+
     public_servant: FlagView
     restricted: FlagView
     politically_exposed: FlagView
 
 
 class DirectorView(RecordView):
-    """A director; the identity number is only ever shown masked."""
+    """A director. The identity number is always masked."""
 
     given_names: str
     surname: str

@@ -53,7 +53,7 @@ async def add_director(
     body: AddDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_CREATE)],
 ) -> DirectorView:
-    """Record a director. The identity number is checked, sealed and never shown again in full."""
+    """Add a director. The identity number is checked, sealed and never shown in full again."""
     fields = given(body)
     made = await people.add_director(work, id_number=fields.pop("id_number"), fields=fields)
     return DirectorView.of(await people.portrait(work, made), work.now)
@@ -69,11 +69,11 @@ async def list_directors(
         DirectorVerification | None, Query(alias="verificationStatus")
     ] = None,
     flag: Annotated[
-        Flag | None, Query(description="Of whom it is declared or found, or possibly so.")
+        Flag | None, Query(description="Filter by a flag that is declared, found or possible.")
     ] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[DirectorView]:
-    """The directors of the organization, page by page."""
+    """List the directors of the organization."""
     found = await people.list_directors(
         read,
         page,
@@ -92,7 +92,7 @@ async def get_director(
     director_id: DirectorId,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
 ) -> DirectorView:
-    """One director, archived ones too."""
+    """Retrieve a director, also if archived."""
     return DirectorView.of(await people.get_director(read, director_id), read.now)
 
 
@@ -102,7 +102,7 @@ async def list_director_versions(
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the record said after each change; of an erased one only that it was."""
+    """List the versions of a director. Versions of an erased director hold no personal data."""
     found = await records.versions(read, Director, director_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -113,7 +113,7 @@ async def get_director_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, Director, director_id, version))
 
 
@@ -129,10 +129,10 @@ async def change_director(
     body: ChangeDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
 ) -> DirectorView:
-    """Change the fields you name, declare a flag, or, as a verifier, bring a check.
+    """Update the fields you send, declare a flag or, as a verifier, record a verification.
 
-    A change of a name, a number or the role ends an earlier check. The block `verification` is for
-    verifiers who do not belong to the company.
+    Changing a name, a number or the role ends an earlier verification. The block `verification` is
+    for verifiers who do not belong to the company.
     """
     fields = stored(body.changes())
     fields.pop("verification", None)
@@ -156,7 +156,7 @@ async def archive_director(
     director_id: DirectorId,
     work: Annotated[Work, writes(Permission.DIRECTOR_ARCHIVE)],
 ) -> Response:
-    """Take a director out of the lists. The record stays readable under its identifier."""
+    """Archive a director. The record stays readable by its ID."""
     await people.archive_director(work, director_id)
     return Response(status_code=204)
 
@@ -170,7 +170,7 @@ async def resign_director(
     body: ResignDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
 ) -> DirectorView:
-    """Write down that a director left, today or on the day you name."""
+    """Record that a director resigned, today or on the date you send."""
     left = await people.resign_director(work, director_id, resigned_on=body.resigned_on)
     return DirectorView.of(await people.portrait(work, left), work.now)
 
@@ -184,7 +184,7 @@ async def reappoint_director(
     body: ReappointDirector,
     work: Annotated[Work, writes(Permission.DIRECTOR_UPDATE)],
 ) -> DirectorView:
-    """Write down that a former director is one again, from today or the day you name."""
+    """Record that a former director was reappointed, today or on the date you send."""
     back = await people.reappoint_director(work, director_id, appointed_on=body.appointed_on)
     return DirectorView.of(await people.portrait(work, back), work.now)
 
@@ -198,7 +198,7 @@ async def verify_director(
     body: VerificationBody,
     work: Annotated[Work, writes(Permission.DIRECTOR_VERIFY)],
 ) -> DirectorView:
-    """Bring a check of a director, as a verifier who does not belong to the company."""
+    """Record a verification of a director. For verifiers who do not belong to the company."""
     checked = await people.verify_director(work, director_id, body.check())
     return DirectorView.of(await people.portrait(work, checked), work.now)
 
@@ -211,9 +211,9 @@ async def erase_director(
     director_id: DirectorId,
     work: Annotated[Work, writes(Permission.DIRECTOR_ERASE)],
 ) -> ErasureView:
-    """Destroy what is known of a former director in every version. Nothing brings it back.
+    """Permanently erase the personal data of a former director in every version.
 
-    The law keeps the record of an active director, so that one is refused.
+    The law requires the record of an active director, so erasing one is refused.
     """
     director = await people.erase_director(work, director_id)
     return ErasureView.of(director, director.erased_at)

@@ -44,11 +44,13 @@ Year = Annotated[int, whole(1950, 2100)]
 Ownership = Literal["owned", "financed", "leased", "rented"]
 Quantity = Annotated[int, whole(1, 100_000)]
 Documents = Annotated[
-    list[ReferenceBody], Field(max_length=20, description="Papers of it, kept by Compliance.")
+    list[ReferenceBody], Field(max_length=20, description="Documents in Compliance.")
 ]
 
 
 class ExpiryBody(Body):
+    """Expiry date of a certificate."""
+
     kind: Literal["calibration", "load_test", "inspection", "insurance"]
     expires_on: Day
 
@@ -57,23 +59,29 @@ Expiries = Annotated[list[ExpiryBody], Field(max_length=10)]
 
 
 class AddEquipment(Body):
+    """Machine or tool to add."""
+
     name: Label
     quantity: Quantity
     category: Short | None = None
     make: Short | None = None
     model: Short | None = None
-    year: Annotated[Year | None, Field(description="Of make; at most next year.")] = None
+    year: Annotated[Year | None, Field(description="Year of manufacture, at most next year.")] = (
+        None
+    )
     ownership: Ownership | None = None
     location_address_id: Annotated[
-        UUID | None, Field(description="Where it stands: an address of this organization.")
+        UUID | None, Field(description="Address of this organization at which it is kept.")
     ] = None
     document_refs: Documents = []
-    serial_number: Annotated[Short | None, Field(description="Once in an organization.")] = None
+    serial_number: Annotated[
+        Short | None, Field(description="Serial number, unique within the organization.")
+    ] = None
     expiries: Expiries = []
 
 
 class ChangeEquipment(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     name: Label = "unchanged"
     quantity: Quantity = 1
@@ -89,9 +97,14 @@ class ChangeEquipment(Body):
 
 
 class ExpiryView(View):
+    """Expiry date of a certificate."""
+
     kind: str
     expires_on: date
-    state: Annotated[ExpiryState, Field(description="`expiring` from 60 days before the day.")]
+    state: Annotated[
+        ExpiryState,
+        Field(description="State today. `expiring` starts 60 days before the last day."),
+    ]
 
     @classmethod
     def of(cls, expiry: dict[str, str], now: datetime) -> "ExpiryView":
@@ -100,7 +113,7 @@ class ExpiryView(View):
 
 
 class PapersView(View):
-    """The state of each kind of certificate; of several the one that ends first."""
+    """State of each kind of certificate. If there are several, the one that expires first."""
 
     calibration: ExpiryState = ExpiryState.NOT_GIVEN
     load_test: ExpiryState = ExpiryState.NOT_GIVEN
@@ -113,7 +126,7 @@ _NO_PAPERS = PapersView().model_dump(mode="json", by_alias=True)
 
 
 class EquipmentView(RecordView):
-    """A machine; `allowedMoves` says what may be done next."""
+    """A machine or tool. `allowedMoves` lists what can be done next."""
 
     name: str
     category: str | None
@@ -155,7 +168,7 @@ async def add_equipment(
     body: AddEquipment,
     work: Annotated[Work, writes(Permission.EQUIPMENT_CREATE)],
 ) -> EquipmentView:
-    """Record a machine or tool. It starts `available`; its certificates are watched for you."""
+    """Add a machine or tool. It starts as `available`; its certificates are monitored."""
     item = await assets.add_equipment(work, fields=given(body))
     return EquipmentView.of(item, work.now)
 
@@ -168,12 +181,12 @@ async def list_equipment(
     category: Annotated[Short | None, Query()] = None,
     expiry_state: Annotated[
         ExpiryState | None,
-        Query(alias="expiryState", description="One of its certificates is in this state today."),
+        Query(alias="expiryState", description="Filter by the state of any certificate today."),
     ] = None,
     expires_before: Annotated[Day | None, Query(alias="expiresBefore")] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[EquipmentView]:
-    """The machines of the organization, page by page."""
+    """List the equipment of the organization."""
     found = await assets.list_equipment(
         read,
         page,
@@ -192,7 +205,7 @@ async def get_equipment(
     equipment_id: EquipmentId,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
 ) -> EquipmentView:
-    """One machine, archived ones too."""
+    """Retrieve a machine, also if archived."""
     item = await read.get(Equipment, equipment_id)
     return EquipmentView.of(item, read.now)
 
@@ -203,7 +216,7 @@ async def list_equipment_versions(
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the machine's record said after each change, and who changed it."""
+    """List the versions of a machine and who changed it."""
     found = await records.versions(read, Equipment, equipment_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -214,7 +227,7 @@ async def get_equipment_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, Equipment, equipment_id, version))
 
 
@@ -227,7 +240,7 @@ async def change_equipment(
     body: ChangeEquipment,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
-    """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
+    """Update the fields you send. Use `If-Match` to avoid overwriting another change."""
     item = await assets.change_equipment(work, equipment_id, fields=stored(body.changes()))
     return EquipmentView.of(item, work.now)
 
@@ -237,7 +250,7 @@ async def archive_equipment(
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_ARCHIVE)],
 ) -> Response:
-    """Take a machine out of the lists. The record stays readable under its identifier."""
+    """Archive a machine. The record stays readable by its ID."""
     await assets.archive_equipment(work, equipment_id)
     return Response(status_code=204)
 
@@ -250,7 +263,7 @@ async def assign_equipment(
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
-    """Put an available machine to work."""
+    """Mark an available machine as in use."""
     return await _moved(work, equipment_id, EquipmentLifecycle.assign)
 
 
@@ -274,7 +287,7 @@ async def maintain_equipment(
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
-    """Take an available machine in for maintenance."""
+    """Send an available machine to maintenance."""
     return await _moved(work, equipment_id, EquipmentLifecycle.maintain)
 
 
@@ -286,7 +299,7 @@ async def return_equipment(
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
-    """Bring a machine back from maintenance."""
+    """Return a machine from maintenance."""
     return await _moved(work, equipment_id, EquipmentLifecycle.return_)
 
 
@@ -298,7 +311,7 @@ async def retire_equipment(
     equipment_id: EquipmentId,
     work: Annotated[Work, writes(Permission.EQUIPMENT_UPDATE)],
 ) -> EquipmentView:
-    """Retire a machine for good; no move leads back."""
+    """Retire a machine permanently. This cannot be undone."""
     return await _moved(work, equipment_id, EquipmentLifecycle.retire)
 
 

@@ -21,23 +21,23 @@ from thenga.kernel.http.bodies import View
 
 # What a warning of `identifiers` means to whoever reads it.
 WARNINGS = {
-    "two_digit_year": "The year was given with two digits; the twentieth century is assumed.",
-    "suffix_mismatch": "The number's ending is usual for another legal form.",
-    "unknown_suffix": "The number's ending is not one that we know.",
-    "unusual_length": "Such a number mostly has seven digits.",
-    "check_digit": "The last digit does not fit; a digit may be mistyped.",
-    "refugee": "The number is one of a refugee.",
-    "not_usual_for_legal_form": "Companies of this legal form mostly have no such fact.",
+    "two_digit_year": "The year has two digits; the twentieth century is assumed.",
+    "suffix_mismatch": "The ending of this number is usual for another legal form.",
+    "unknown_suffix": "The ending of this number is unknown.",
+    "unusual_length": "These numbers usually have seven digits.",
+    "check_digit": "The last digit does not match. Check for a typing error.",
+    "refugee": "This number belongs to a refugee.",
+    "not_usual_for_legal_form": "Companies of this legal form usually do not have this fact.",
 }
 
 
 class ProvenanceView(View):
-    """Who stands behind the value; what a machine suggests never does."""
+    """Source of the current value. Suggestions by machines never count."""
 
     kind: Origin
     source: Annotated[
         dict[str, Any] | None,
-        Field(description="Where it was read: a register, a document, an accepted suggestion."),
+        Field(description="Source of the value: a register, a document or an accepted suggestion."),
     ]
     confidence: float | None = None
     recorded_at: datetime
@@ -54,19 +54,21 @@ class ProvenanceView(View):
 
 
 class WarningView(View):
+    """A warning about a value."""
+
     code: str
     detail: str
 
 
 class PendingChangeView(View):
-    """A change that was announced and is held back; any owner may withdraw it until then."""
+    """A pending change. Any owner can withdraw it until it takes effect."""
 
     statement_id: UUID
     effective_from: datetime
 
 
 class AlsoStatedView(View):
-    """Another live statement of the same value."""
+    """Another current statement of the same value."""
 
     statement_id: UUID
     kind: Origin
@@ -74,20 +76,33 @@ class AlsoStatedView(View):
 
 
 class FactView(View):
-    """One fact: the value that counts now, who said it, how proven and how old it is."""
+    """A fact: its current value, source, verification and age."""
 
     fact_key: str
-    value: Annotated[Any, Field(description="By the type in the catalogue; secrets are masked.")]
-    version: Annotated[int, Field(ge=0, description="Cite this; each version stays readable.")]
+    value: Annotated[
+        Any, Field(description="Value, in the type of the fact catalogue. Secrets are masked.")
+    ]
+    version: Annotated[
+        int, Field(ge=0, description="Version to cite. Every version stays readable.")
+    ]
     provenance: ProvenanceView | None
     also_stated_by: list[AlsoStatedView]
     verification_status: FactVerification
     verified_until: datetime | None
     conflict_status: FactConflict
-    statement_count: Annotated[int, Field(description="Live statements and checks, all origins.")]
+    statement_count: Annotated[
+        int, Field(description="Number of current statements and verifications.")
+    ]
     confirmed_at: datetime | None
     stale_after: datetime | None
-    stale: Annotated[bool, Field(description="Long not confirmed; nothing is hidden by it.")]
+    stale: Annotated[
+        bool,
+        Field(
+            description=(
+                "Whether the fact has not been confirmed for a long time. It is still shown."
+            )
+        ),
+    ]
     pending_change: PendingChangeView | None
     pending_suggestions: int
     warnings: list[WarningView]
@@ -137,14 +152,20 @@ def _warnings(source: Source | None) -> list[WarningView]:
 
 
 class StatementView(View):
-    """What somebody said of a fact; only its withdrawal is ever written later."""
+    """A statement about a fact. It never changes; it can only be withdrawn."""
 
     id: UUID
     fact_key: str
     kind: Literal["customer_supplied", "imported"]
     value: Any
     canonical_hash: Annotated[
-        str, Field(description="Equal where two statements mean the same; hexadecimal.")
+        str,
+        Field(
+            description=(
+                "Hash of the normalised value, in hexadecimal. Equal if two statements mean the "
+                "same."
+            )
+        ),
     ]
     source: dict[str, Any] | None
     basis: str | None
@@ -179,7 +200,7 @@ class StatementView(View):
 
 
 class VerificationView(View):
-    """One check of one version of a fact."""
+    """A verification of one version of a fact."""
 
     id: UUID
     fact_key: str | None

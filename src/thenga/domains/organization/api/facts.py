@@ -53,7 +53,7 @@ router = make_router("Organization / Facts")
 Key = Annotated[
     str,
     Path(alias="factKey", min_length=1, max_length=40, pattern="^[A-Za-z0-9-]+$"),
-    Field(description="A key of the fact catalogue.", examples=["vatNumber"]),
+    Field(description="Key from the fact catalogue.", examples=["vatNumber"]),
 ]
 Version = Annotated[int, Path(alias="version", ge=1, le=2**31 - 1)]
 Group = Literal["identity", "tax", "registers", "size", "ownership", "about", "bank"]
@@ -62,65 +62,87 @@ Why = Annotated[str, lines(1, 500)]
 
 
 class ConfirmFacts(Body):
+    """Facts to confirm."""
+
     fact_keys: Annotated[
-        list[FactName], Field(min_length=1, max_length=40, description="Still right, as they are.")
+        list[FactName],
+        Field(min_length=1, max_length=40, description="Keys of the facts that are still correct."),
     ]
 
 
 class WithdrawStatement(Body):
+    """Statement to withdraw."""
+
     statement_id: Annotated[
-        UUID, Field(description="Your own statement, an imported one, or a change held back.")
+        UUID, Field(description="Your own statement, an imported one or a pending change.")
     ]
 
 
 class ResolveConflict(Body):
-    statement_id: Annotated[UUID, Field(description="The statement or check that is right.")]
+    """Statement that counts."""
+
+    statement_id: Annotated[UUID, Field(description="Statement or verification that is correct.")]
     reason: Why
 
 
 class CheckSource(Body):
-    """Where the checker looked."""
+    """Source that the verifier used."""
 
     register_name: Annotated[
         Literal["cipc_register", "csd_report", "verified_document"] | None,
-        Field(alias="register", description="Its rank decides where two registers differ."),
+        Field(
+            alias="register",
+            description="Register that was consulted. Its rank decides if two registers differ.",
+        ),
     ] = None
     reference: Annotated[str, text(1, 200)] | None = None
 
 
 class VerifyFact(Body):
+    """Result of a verification."""
+
     outcome: Annotated[
-        Outcome, Field(description="`inconclusive` where the source did not answer.")
+        Outcome, Field(description="Result. `inconclusive` if the source did not respond.")
     ]
     method: Literal["registry", "document", "manual", "client_confirmation", "contract"]
     source: CheckSource
     value: Annotated[
-        Any, Field(description="What was found, where it is not the value that was shown.")
+        Any, Field(description="Value that was found, if it differs from the stated one.")
     ] = None
     valid_until: Annotated[
-        Instant | None, Field(description="At most 400 days ahead; by the method if left out.")
+        Instant | None,
+        Field(
+            description=(
+                "Last valid day, at most 400 days ahead. Defaults to the period of the method."
+            )
+        ),
     ] = None
     note: Why | None = None
 
 
 class FactDetailView(FactView):
-    """One fact with everything that was ever said of it, side by side."""
+    """A fact with all its statements and verifications."""
 
     statements: list[StatementView]
     verifications: list[VerificationView]
 
 
 class VerifiedFactView(FactView):
-    """The fact after a check, and the check itself as its maker sees it."""
+    """The fact after a verification, and the verification itself."""
 
     verification: VerificationView | None
     held_elsewhere: Annotated[
-        bool, Field(description="Another company has this number verified; told to you only.")
+        bool,
+        Field(
+            description=(
+                "Whether another company has this number verified. Shown only to the verifier."
+            )
+        ),
     ]
 
 
 class CitedFactView(View):
-    """A fact as it stood in one version; it never changes."""
+    """A fact as it was in one version. It never changes."""
 
     organization_id: UUID
     fact_key: str
@@ -131,27 +153,29 @@ class CitedFactView(View):
     conflict_status: FactConflict
     change: str
     recorded_at: datetime
-    erased: Annotated[bool, Field(description="The value was destroyed; that it was is kept.")]
+    erased: Annotated[bool, Field(description="Whether the value was erased.")]
 
 
 class ConfirmedView(View):
-    """The facts that were confirmed."""
+    """Facts that were confirmed."""
 
-    version: Annotated[int, Field(description="Of the organization.")]
+    version: Annotated[int, Field(description="Version of the organization.")]
     facts: list[FactView]
 
 
 class FactKeyView(Stored):
-    """One line of the fact catalogue."""
+    """An entry of the fact catalogue."""
 
     key: str
     group: Group
     title: str
     value_type: str
     sensitivity: Sensitivity
-    fresh_days: Annotated[int, whole(1, 4000), Field(description="Then a fact counts as stale.")]
-    weight: Annotated[int, Field(description="How much it counts for the profile's health.")]
-    legal_forms: Annotated[list[str], Field(description="The legal forms that have such a fact.")]
+    fresh_days: Annotated[
+        int, whole(1, 4000), Field(description="Days until an unconfirmed fact is stale.")
+    ]
+    weight: Annotated[int, Field(description="Weight in the health score.")]
+    legal_forms: Annotated[list[str], Field(description="Legal forms that have this fact.")]
 
     @classmethod
     def of(cls, row: FactKey) -> "FactKeyView":
@@ -163,13 +187,16 @@ async def list_facts(
     read: Annotated[Reader, reads(Permission.PROFILE_READ)],
     page: Annotated[Paged, paged("factKey", "createdAt")],
     group: Annotated[Group | None, Query()] = None,
-    stale: Annotated[bool | None, Query(description="Only those long not confirmed.")] = None,
+    stale: Annotated[
+        bool | None,
+        Query(description="Filter by facts that have not been confirmed for a long time."),
+    ] = None,
     conflict_status: Annotated[FactConflict | None, Query(alias="conflictStatus")] = None,
     verification_status: Annotated[
         FactVerification | None, Query(alias="verificationStatus")
     ] = None,
 ) -> PageOf[FactView]:
-    """The facts of the profile, page by page."""
+    """List the facts of the profile."""
     filters = Filters(group, stale, conflict_status, verification_status)
     found = await facts.list_facts(read, page, filters)
     pictures, values = await facts.pictures_of(read, [fact.fact_key for fact in found.items])
@@ -184,7 +211,7 @@ async def get_fact(
     fact_key: Key,
     read: Annotated[Reader, reads(Permission.PROFILE_READ)],
 ) -> FactDetailView:
-    """One fact with all statements and checks, withdrawn and ended ones too."""
+    """Retrieve a fact with all statements and verifications, including withdrawn and ended ones."""
     picture = await facts.load_one(read, _known(fact_key))
     stated, checks = await facts.history_of(read, fact_key)
     values = await facts.values_for(read, [*stated, *checks])
@@ -205,7 +232,7 @@ async def get_fact_version(
     version: Version,
     read: Annotated[Reader, reads(Permission.PROFILE_READ)],
 ) -> CitedFactView:
-    """A fact as it stood in the version that somebody cites, word for word."""
+    """Retrieve a fact exactly as it was in one version."""
     cited = await facts.cited(read, _known(fact_key), version)
     source = cited.source
     values = await facts.values_for(read, [] if source is None else [source])
@@ -229,7 +256,7 @@ async def confirm_facts(
     body: ConfirmFacts,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> ConfirmedView:
-    """Say that facts are still right. They count as fresh again and get no new version."""
+    """Confirm that facts are still correct. They count as fresh again and keep their version."""
     organization, pictures = await facts.confirm(work, body.fact_keys)
     shown = [await _seen(work, pictures[key]) for key in dict.fromkeys(body.fact_keys)]
     return ConfirmedView(version=organization.version, facts=shown)
@@ -243,7 +270,7 @@ async def withdraw_statement(
     body: WithdrawStatement,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> FactView:
-    """Take a statement back, your own or an imported one. This also stops a held bank change."""
+    """Withdraw your own statement or an imported one. This also stops a pending bank change."""
     picture = await facts.withdraw(work, _known(fact_key), statement_id=body.statement_id)
     return await _seen(work, picture)
 
@@ -259,7 +286,8 @@ async def resolve_conflict(
 ) -> FactView:
     """Decide which of several statements counts. The others stay readable.
 
-    The decision stands until somebody states another value. Send the fact's version as `If-Match`.
+    The decision holds until someone states another value. Send the version of the fact as
+    `If-Match`.
     """
     picture = await facts.resolve(
         work, _known(fact_key), statement_id=body.statement_id, reason=body.reason
@@ -275,7 +303,7 @@ async def request_verification(
     fact_key: Key,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> FactView:
-    """Ask that the value of a fact be checked."""
+    """Request verification of a fact."""
     return await _seen(work, await facts.request_check(work, _known(fact_key)))
 
 
@@ -295,7 +323,7 @@ async def verify_fact(
     body: VerifyFact,
     work: Annotated[Work, writes(Permission.PROFILE_VERIFY)],
 ) -> VerifiedFactView:
-    """Report what a check found. Nobody checks what they wrote, nor their own company."""
+    """Record the result of a verification. You cannot verify your own work or your own company."""
     check = Check(
         outcome=body.outcome,
         method=body.method,
@@ -320,7 +348,7 @@ async def list_fact_keys(
     group: Annotated[Group | None, Query()] = None,
     sensitivity: Annotated[Sensitivity | None, Query()] = None,
 ) -> PageOf[FactKeyView]:
-    """The fact catalogue: what can be said of a company, how secret it is, how long it is fresh."""
+    """List the fact catalogue: possible facts, their sensitivity and how long they stay fresh."""
     found = await reference_data.list_facts(read, page, group=group, sensitivity=sensitivity)
     return PageOf[FactKeyView].of(found, FactKeyView.of)
 

@@ -47,29 +47,41 @@ Vin = Annotated[str, text(1, 40)]
 Payload = Annotated[int, whole(0, 200_000)]
 Seats = Annotated[int, whole(1, 300)]
 Documents = Annotated[
-    list[ReferenceBody], Field(max_length=20, description="Papers of it, kept by Compliance.")
+    list[ReferenceBody], Field(max_length=20, description="Documents in Compliance.")
 ]
 
 
 class AddFleetAsset(Body):
+    """Vehicle to add."""
+
     name: Label
     registration_number: Annotated[
         Plate,
-        Field(description="Kept in capitals and without blanks; once among those in service."),
+        Field(
+            description=(
+                "Registration number, stored in capitals without spaces. Unique among vehicles "
+                "in service."
+            )
+        ),
     ]
-    licence_expires_on: Annotated[Day, Field(description="The last day on the licence disc.")]
+    licence_expires_on: Annotated[Day, Field(description="Last valid day on the licence disc.")]
     category: Short | None = None
     make: Short | None = None
     model: Short | None = None
-    year: Annotated[Year | None, Field(description="Of make; at most next year.")] = None
-    ownership: Ownership | None = None
-    location_address_id: Annotated[
-        UUID | None, Field(description="Where it stands: an address of this organization.")
-    ] = None
-    document_refs: Documents = []
-    vin: Annotated[Vin | None, Field(description="17 letters and digits, without I, O and Q.")] = (
+    year: Annotated[Year | None, Field(description="Year of manufacture, at most next year.")] = (
         None
     )
+    ownership: Ownership | None = None
+    location_address_id: Annotated[
+        UUID | None, Field(description="Address of this organization at which it is kept.")
+    ] = None
+    document_refs: Documents = []
+    vin: Annotated[
+        Vin | None,
+        Field(
+            description="Vehicle identification number: 17 letters and digits, without I, O and Q."
+        ),
+    ] = None
     vehicle_type: Short | None = None
     payload_kg: Payload | None = None
     seats: Seats | None = None
@@ -79,7 +91,7 @@ class AddFleetAsset(Body):
 
 
 class ChangeFleetAsset(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     name: Label = "unchanged"
     registration_number: Plate = "UNCHANGED"
@@ -101,7 +113,10 @@ class ChangeFleetAsset(Body):
 
 
 class RoadPapersView(View):
-    """The state of each paper today; in grace it is not valid wherever proof is asked."""
+    """State of each licence and certificate today.
+
+    In the grace period it no longer counts as valid.
+    """
 
     licence: ExpiryState = ExpiryState.NOT_GIVEN
     roadworthy: ExpiryState = ExpiryState.NOT_GIVEN
@@ -110,7 +125,7 @@ class RoadPapersView(View):
 
 
 class FleetAssetView(RecordView):
-    """A vehicle; `allowedMoves` says what may be done next."""
+    """A vehicle. `allowedMoves` lists what can be done next."""
 
     name: str
     registration_number: str
@@ -157,7 +172,7 @@ async def add_fleet_asset(
     body: AddFleetAsset,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_CREATE)],
 ) -> FleetAssetView:
-    """Record a vehicle. It starts `available`; its papers are watched for you."""
+    """Add a vehicle. It starts as `available`; its licences are monitored."""
     vehicle = await assets.add_fleet_asset(work, fields=given(body))
     return FleetAssetView.of(vehicle, work.now)
 
@@ -171,12 +186,15 @@ async def list_fleet_assets(
     vehicle_type: Annotated[Short | None, Query(alias="vehicleType")] = None,
     expiry_state: Annotated[
         ExpiryState | None,
-        Query(alias="expiryState", description="One of its papers is in this state today."),
+        Query(
+            alias="expiryState",
+            description="Filter by the state of any licence or certificate today.",
+        ),
     ] = None,
     expires_before: Annotated[Day | None, Query(alias="expiresBefore")] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[FleetAssetView]:
-    """The vehicles of the organization, page by page."""
+    """List the vehicles of the organization."""
     found = await assets.list_fleet_assets(
         read,
         page,
@@ -196,7 +214,7 @@ async def get_fleet_asset(
     fleet_asset_id: FleetAssetId,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
 ) -> FleetAssetView:
-    """One vehicle, archived ones too."""
+    """Retrieve a vehicle, also if archived."""
     vehicle = await read.get(FleetAsset, fleet_asset_id)
     return FleetAssetView.of(vehicle, read.now)
 
@@ -207,7 +225,7 @@ async def list_fleet_asset_versions(
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the vehicle's record said after each change, and who changed it."""
+    """List the versions of a vehicle and who changed it."""
     found = await records.versions(read, FleetAsset, fleet_asset_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -218,7 +236,7 @@ async def get_fleet_asset_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, FleetAsset, fleet_asset_id, version))
 
 
@@ -231,7 +249,7 @@ async def change_fleet_asset(
     body: ChangeFleetAsset,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
-    """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
+    """Update the fields you send. Use `If-Match` to avoid overwriting another change."""
     vehicle = await assets.change_fleet_asset(work, fleet_asset_id, fields=stored(body.changes()))
     return FleetAssetView.of(vehicle, work.now)
 
@@ -241,7 +259,7 @@ async def archive_fleet_asset(
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_ARCHIVE)],
 ) -> Response:
-    """Take a vehicle out of the lists. The record stays readable under its identifier."""
+    """Archive a vehicle. The record stays readable by its ID."""
     await assets.archive_fleet_asset(work, fleet_asset_id)
     return Response(status_code=204)
 
@@ -254,7 +272,7 @@ async def assign_fleet_asset(
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
-    """Put an available vehicle to work."""
+    """Mark an available vehicle as in use."""
     return await _moved(work, fleet_asset_id, FleetAssetLifecycle.assign)
 
 
@@ -278,7 +296,7 @@ async def maintain_fleet_asset(
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
-    """Take an available vehicle in for maintenance."""
+    """Send an available vehicle to maintenance."""
     return await _moved(work, fleet_asset_id, FleetAssetLifecycle.maintain)
 
 
@@ -290,7 +308,7 @@ async def return_fleet_asset(
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
-    """Bring a vehicle back from maintenance."""
+    """Return a vehicle from maintenance."""
     return await _moved(work, fleet_asset_id, FleetAssetLifecycle.return_)
 
 
@@ -302,7 +320,7 @@ async def retire_fleet_asset(
     fleet_asset_id: FleetAssetId,
     work: Annotated[Work, writes(Permission.FLEET_ASSET_UPDATE)],
 ) -> FleetAssetView:
-    """Retire a vehicle for good; no move leads back."""
+    """Retire a vehicle permanently. This cannot be undone."""
     return await _moved(work, fleet_asset_id, FleetAssetLifecycle.retire)
 
 

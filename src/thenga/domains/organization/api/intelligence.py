@@ -33,20 +33,22 @@ EdgeTypes = Annotated[str, matching(f"^{_EDGES}(?:,{_EDGES}){{0,11}}$", 250)]
 
 
 class CitedView(View):
+    """Reference to a record."""
+
     domain: str
     type: str
     id: str
 
 
 class StaleView(View):
-    """Why something cannot be relied on as it stands."""
+    """Why a node cannot be relied on."""
 
     reason: Annotated[
         str,
         Field(
             description=(
-                "`not_confirmed`, `source_moved`, `evidence_expired`, `conflicted` or "
-                "`target_erased`."
+                "Reason: `not_confirmed`, `source_moved`, `evidence_expired`, "
+                "`conflicted` or `target_erased`."
             )
         ),
     ]
@@ -54,27 +56,29 @@ class StaleView(View):
 
 
 class NodeView(View):
-    """A thing in the graph."""
+    """A node of the graph."""
 
-    key: Annotated[str, Field(description="`type:id`; edges name their ends by it.")]
+    key: Annotated[str, Field(description="Key of the node, as `type:id`. Edges refer to it.")]
     reference: CitedView
-    label: Annotated[str | None, Field(description="Null for what another domain keeps.")]
+    label: Annotated[str | None, Field(description="Label. Null for records of other domains.")]
     version: int | None
-    provenance: Annotated[dict[str, Any] | None, Field(description="Who said it, and when.")]
+    provenance: Annotated[dict[str, Any] | None, Field(description="Source and time.")]
     verification_status: str | None
     stale: StaleView | None
 
 
 class EdgeView(View):
-    """That one thing hangs on another."""
+    """A connection between two nodes of the graph."""
 
     start: Annotated[str, Field(alias="from")]
     end: Annotated[str, Field(alias="to")]
     type: EdgeType
-    provenance: Annotated[dict[str, Any], Field(description="Who said it, and when.")]
+    provenance: Annotated[dict[str, Any], Field(description="Source and time.")]
     since: datetime
     until: datetime | None
-    stale: Annotated[StaleView | None, Field(description="As the end that is stale.")]
+    stale: Annotated[
+        StaleView | None, Field(description="Why the connected node is stale, if it is.")
+    ]
 
     @classmethod
     def of(cls, edge: Any, stale: Any) -> "EdgeView":
@@ -92,40 +96,44 @@ class EdgeView(View):
 
 
 class GraphView(View):
-    """What hangs on what around one thing, nearest first."""
+    """Nodes and edges around one node, nearest first."""
 
     as_of: datetime
     root: str
     depth: int
     nodes: list[NodeView]
-    edges: Annotated[list[EdgeView], Field(description="Between the nodes shown.")]
+    edges: Annotated[list[EdgeView], Field(description="Edges between the returned nodes.")]
     truncated: Annotated[
-        bool, Field(description="There is more than fits into the bounds; the farthest is left out")
+        bool, Field(description="Whether the result was cut off. The farthest nodes are left out.")
     ]
     omitted: Annotated[
         dict[str, int],
-        Field(description="By type: how many nodes were met that you may not read."),
+        Field(description="Number of nodes that you cannot read, by type."),
     ]
 
 
 async def _walking(
     organization_id: Annotated[UUID, Path(alias="organizationId")],
     root: Annotated[
-        Root | None, Query(description="Where to begin, as `type:id`; the company if left out.")
+        Root | None, Query(description="Node to start from, as `type:id`. Defaults to the company.")
     ] = None,
-    depth: Annotated[int, Query(ge=1, le=3, description="How many edges away.")] = 2,
+    depth: Annotated[
+        int, Query(ge=1, le=3, description="Maximum number of edges from the root.")
+    ] = 2,
     node_types: Annotated[
         NodeTypes | None,
-        Query(alias="nodeTypes", description="Walk only over these, separated by commas."),
+        Query(alias="nodeTypes", description="Node types to follow, separated by commas."),
     ] = None,
     edge_types: Annotated[
         EdgeTypes | None,
-        Query(alias="edgeTypes", description="Walk only along these, separated by commas."),
+        Query(alias="edgeTypes", description="Edge types to follow, separated by commas."),
     ] = None,
     stale_only: Annotated[
-        bool, Query(alias="staleOnly", description="Show only what cannot be relied on.")
+        bool, Query(alias="staleOnly", description="Show only nodes that are stale.")
     ] = False,
-    limit: Annotated[int, Query(ge=1, le=graph.MOST_NODES, description="How many nodes.")] = 200,
+    limit: Annotated[
+        int, Query(ge=1, le=graph.MOST_NODES, description="Maximum number of nodes.")
+    ] = 200,
 ) -> Asked:
     return Asked(
         root=records.company(organization_id) if root is None else Node(*root.split(":", 1)),
@@ -142,11 +150,11 @@ async def get_intelligence_graph(
     read: Annotated[Reader, reads(Permission.GRAPH_READ)],
     asked: Annotated[Asked, Depends(_walking)],
 ) -> GraphView:
-    """How the company's people, places, offers, proof and facts hang together.
+    """Retrieve how the company's people, places, offers, evidence and facts are connected.
 
-    The walk begins at `root` and goes both ways along the edges. It ends at 500 nodes, 2,000 edges
-    or 300 milliseconds: then `truncated` is true and the nearest are shown. What you may not read
-    is not shown and not walked through, only counted in `omitted`.
+    The search starts at `root` and follows edges in both directions. It stops at 500 nodes, 2,000
+    edges or 300 milliseconds: then `truncated` is true and the nearest nodes are returned. Nodes
+    that you cannot read are counted in `omitted` and not followed.
     """
     found = await graph.explore(read, asked)
     stale = {node["key"]: node["stale"] for node in found.nodes}
@@ -167,20 +175,26 @@ async def get_intelligence_graph(
 
 
 class ComponentView(View):
+    """A component of the health score."""
+
     key: str
     weight: int
-    value: Annotated[str | None, Field(description="0 to 100; null where nothing is known.")]
-    why: Annotated[str, Field(description="What the value is made of, for a person.")]
+    value: Annotated[
+        str | None, Field(description="Value from 0 to 100. Null if nothing is known.")
+    ]
+    why: Annotated[str, Field(description="Explanation of the value.")]
 
 
 class PenaltyView(View):
+    """A deduction from the health score."""
+
     code: str
     subjects: list[CitedView]
     points: str
 
 
 class SubjectView(View):
-    """What a gap is about; `id` is null where the thing is not there yet."""
+    """Subject of a gap. `id` is null if it does not exist yet."""
 
     domain: str
     type: str
@@ -188,12 +202,12 @@ class SubjectView(View):
 
 
 class GapView(View):
-    """Something that can be mended."""
+    """A gap that can be fixed to improve the score."""
 
     code: str
     subject: SubjectView
-    gain: Annotated[str, Field(description="Points that `scoreExact` rises by when it is mended.")]
-    effort_minutes: Annotated[int, Field(description="How long it takes about.")]
+    gain: Annotated[str, Field(description="Points that `scoreExact` gains when the gap is fixed.")]
+    effort_minutes: Annotated[int, Field(description="Estimated time to fix it, in minutes.")]
 
     @classmethod
     def of(cls, gap: Gap, organization_id: UUID) -> "GapView":
@@ -207,7 +221,7 @@ class GapView(View):
 
 
 class TrendView(View):
-    """How the score differs from that of so many days ago; null where none was kept."""
+    """Change of the score over a number of days. Null if no earlier score is stored."""
 
     d7: Decimal | None
     d30: Decimal | None
@@ -215,27 +229,35 @@ class TrendView(View):
 
 
 class PointView(View):
+    """Health score of one day."""
+
     day: date
     score: Decimal
     band: str
 
 
 class HealthView(View):
-    """How complete, proven and fresh the company's facts are. It refuses nobody anything."""
+    """How complete, verified and up to date the company's facts are. It restricts nothing."""
 
-    score: Annotated[str, Field(description="0 to 100, rounded half-up to one place.")]
+    score: Annotated[
+        str, Field(description="Score from 0 to 100, rounded half up to one decimal place.")
+    ]
     score_exact: str
-    band: Annotated[str, Field(description="`strong`, `fair`, `weak` or `poor`.")]
+    band: Annotated[
+        str, Field(description="Band of the score: `strong`, `fair`, `weak` or `poor`.")
+    ]
     formula_version: int
     as_of: datetime
-    partial: Annotated[bool, Field(description="A part is not known and was left out.")]
+    partial: Annotated[bool, Field(description="Whether a component is unknown and was left out.")]
     components: list[ComponentView]
     penalties: list[PenaltyView]
-    gaps: Annotated[list[GapView], Field(description="Most gain a minute first; 50 at most.")]
+    gaps: Annotated[
+        list[GapView], Field(description="Gaps to fix, by most gain per minute. At most 50.")
+    ]
     next_best_action: GapView | None
     trend: TrendView
     series: Annotated[
-        list[PointView] | None, Field(description="Day by day, where `trendDays` was asked for.")
+        list[PointView] | None, Field(description="Score by day, if `trendDays` was sent.")
     ]
 
 
@@ -243,12 +265,13 @@ class HealthView(View):
 async def get_health(
     read: Annotated[Reader, reads(Permission.HEALTH_READ)],
     trend_days: Annotated[
-        int | None, Query(alias="trendDays", ge=7, le=400, description="Adds `series`.")
+        int | None,
+        Query(alias="trendDays", ge=7, le=400, description="Number of days to return in `series`."),
     ] = None,
 ) -> HealthView:
-    """The company's health now, what it is made of, and what to mend next.
+    """Retrieve the health score of the company, its components and what to improve next.
 
-    Each gap says by how much the score rises when it is mended; that is reckoned, not guessed.
+    Each gap states the exact number of points that fixing it adds to the score.
     """
     seen = await health.current_health(read, trend_days=trend_days)
     found = [GapView.of(gap, read.organization_id) for gap in health.gaps(seen.company)[:50]]

@@ -22,15 +22,17 @@ router = make_router("Organization / Catalogues")
 
 
 class MunicipalityView(View):
-    """A municipality, by the code of the Municipal Demarcation Board."""
+    """A municipality with its Municipal Demarcation Board code."""
 
     code: str
     name: str
     category: Literal["metro", "district", "local"]
     province: Province
-    district_code: Annotated[str | None, Field(description="Of a local one: its district.")]
+    district_code: Annotated[str | None, Field(description="District of a local municipality.")]
     valid_from: date
-    valid_to: Annotated[date | None, Field(description="The last day, once boundaries moved.")]
+    valid_to: Annotated[
+        date | None, Field(description="Last valid day, after a change of boundaries.")
+    ]
 
     @classmethod
     def of(cls, one: Municipality) -> "MunicipalityView":
@@ -44,9 +46,9 @@ async def list_municipalities(
     province: Annotated[Province | None, Query()] = None,
     q: Annotated[
         Annotated[str, text(1, 80)] | None,
-        Query(description="A part of the name, or the beginning of the code."),
+        Query(description="Filter by part of the name or the start of the code."),
     ] = None,
 ) -> PageOf[MunicipalityView]:
-    """Metros, districts and local municipalities; an address takes its code from here."""
+    """List metropolitan, district and local municipalities with their codes."""
     found = await reference_data.list_municipalities(read, page, province=province, q=q)
     return PageOf[MunicipalityView].of(found, MunicipalityView.of)

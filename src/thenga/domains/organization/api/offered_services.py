@@ -57,20 +57,22 @@ LeadTime = Annotated[int, whole(0, 730)]
 
 
 class AddService(Body):
-    name: Annotated[Label, Field(description="Once among the services that are offered.")]
+    """Service to add."""
+
+    name: Annotated[Label, Field(description="Name, unique among the services on offer.")]
     description: About | None = None
     classifications: Classifications = []
     areas: AreasBody = AreasBody()
-    unit: Annotated[Unit | None, Field(description="What is counted: hour, m2, visit.")] = None
+    unit: Annotated[Unit | None, Field(description="Unit of sale: hour, m2, visit.")] = None
     lead_time_days: LeadTime | None = None
     price_from: Annotated[
-        Money | None, Field(description="From how much; never shown to other companies.")
+        Money | None, Field(description="Lowest price. Never shown to other companies.")
     ] = None
     evidence_refs: Evidence = []
 
 
 class ChangeService(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     name: Label = "unchanged"
     description: About | None = None
@@ -83,7 +85,7 @@ class ChangeService(Body):
 
 
 class ServiceView(RecordView):
-    """A service; `allowedMoves` says what may be done next."""
+    """A service. `allowedMoves` lists what can be done next."""
 
     name: str
     description: str | None
@@ -117,7 +119,7 @@ async def add_service(
     body: AddService,
     work: Annotated[Work, writes(Permission.SERVICE_CREATE)],
 ) -> ServiceView:
-    """Record a service that the company offers. It is a draft until you activate it."""
+    """Add a service that the company offers. It is a draft until you activate it."""
     return await _shown(work, await offers.add_service(work, fields=given(body)))
 
 
@@ -126,15 +128,22 @@ async def list_services(
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
     page: Annotated[Paged, paged("createdAt", "name")],
     status: Annotated[ServiceStatus | None, Query()] = None,
-    scheme: Annotated[Scheme | None, Query(description="Of this classification scheme.")] = None,
+    scheme: Annotated[Scheme | None, Query(description="Filter by classification scheme.")] = None,
     code: Annotated[
         Code | None,
-        Query(description="With `scheme`; pairs of zeros of a UNSPSC code mean all below it."),
+        Query(
+            description=(
+                "Filter by classification code, with `scheme`. Trailing pairs of zeros of a "
+                "UNSPSC code match all codes below it."
+            )
+        ),
     ] = None,
-    province: Annotated[Province | None, Query(description="Offered there.")] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    province: Annotated[
+        Province | None, Query(description="Filter by province in which it is offered.")
+    ] = None,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[ServiceView]:
-    """The services of the organization, page by page."""
+    """List the services of the organization."""
     found = await offers.list_services(
         read, page, status=status, scheme=scheme, code=code, province=province, archived=archived
     )
@@ -147,7 +156,7 @@ async def get_service(
     service_id: ServiceId,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
 ) -> ServiceView:
-    """One service, archived ones too."""
+    """Retrieve a service, also if archived."""
     return await _shown(read, await read.get(Service, service_id))
 
 
@@ -157,7 +166,7 @@ async def list_service_versions(
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the service's record said after each change, and who changed it."""
+    """List the versions of a service and who changed it."""
     found = await records.versions(read, Service, service_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -168,7 +177,7 @@ async def get_service_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, Service, service_id, version))
 
 
@@ -181,7 +190,7 @@ async def change_service(
     body: ChangeService,
     work: Annotated[Work, writes(Permission.SERVICE_UPDATE)],
 ) -> ServiceView:
-    """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
+    """Update the fields you send. Use `If-Match` to avoid overwriting another change."""
     item = await offers.change_service(work, service_id, fields=stored(body.changes()))
     return await _shown(work, item)
 
@@ -191,7 +200,7 @@ async def archive_service(
     service_id: ServiceId,
     work: Annotated[Work, writes(Permission.SERVICE_ARCHIVE)],
 ) -> Response:
-    """Take a service out of the lists. The record stays readable under its identifier."""
+    """Archive a service. The record stays readable by its ID."""
     await offers.archive_service(work, service_id)
     return Response(status_code=204)
 
@@ -204,7 +213,7 @@ async def activate_service(
     service_id: ServiceId,
     work: Annotated[Work, writes(Permission.SERVICE_UPDATE)],
 ) -> ServiceView:
-    """Offer a draft from now on; it needs a classification or an area, to be found by."""
+    """Activate a draft so that buyers can find it. It needs a classification or an area."""
     return await _moved(work, service_id, ServiceLifecycle.activate)
 
 
@@ -216,7 +225,7 @@ async def discontinue_service(
     service_id: ServiceId,
     work: Annotated[Work, writes(Permission.SERVICE_UPDATE)],
 ) -> ServiceView:
-    """Stop offering a service for good; its name is free again."""
+    """Discontinue a service permanently. Its name can be used again."""
     return await _moved(work, service_id, ServiceLifecycle.discontinue)
 
 

@@ -52,10 +52,12 @@ _POLL_AFTER_MS = 250
 
 
 class FoundOrganization(Body):
+    """Organization to create."""
+
     organization_type: Literal["enterprise", "organ_of_state", "funder", "training_provider"]
     mode: Annotated[
         Literal["live", "sandbox"],
-        Field(description="A sandbox has a clock of its own, to try what time does."),
+        Field(description="A sandbox has its own clock, for testing what happens over time."),
     ] = "live"
     time_zone: TimeZoneName = "Africa/Johannesburg"
     locale: Locale = "en-ZA"
@@ -63,24 +65,28 @@ class FoundOrganization(Body):
 
 
 class MoveClock(Body):
+    """Time to advance the clock of a sandbox."""
+
     forward_days: Annotated[int, whole(0, 4000)] = 0
     forward_seconds: Annotated[int, whole(0, 86_400)] = 0
 
 
 class OwnershipView(View):
-    """Pending until the person who founded it has become its owner, a moment later."""
+    """Whether the founder has become the owner. This takes a moment."""
 
     status: Literal["pending", "confirmed"]
     owner_count: int
 
 
 class StatusReasonView(View):
+    """Why the status changed."""
+
     code: str
     text: str | None = None
 
 
 class OrganizationView(Stored):
-    """The company and the facts that count now, each with who said it."""
+    """The organization with its current facts and their sources."""
 
     organization_type: str
     mode: str
@@ -93,20 +99,22 @@ class OrganizationView(Stored):
     display_name: str
     ownership: OwnershipView
     platform_capabilities: Annotated[
-        dict[str, Any], Field(description="What is switched off here; empty where nothing is.")
+        dict[str, Any], Field(description="Features that are switched off for this organization.")
     ]
     restricted: bool
     merged_into: UUID | None
     offboarding: dict[str, Any] | None
     profile: dict[str, FactView]
     statements: Annotated[
-        list[StatementView] | None, Field(description="With `include=statements`.")
+        list[StatementView] | None, Field(description="Statements. Only with `include=statements`.")
     ] = None
     verifications: Annotated[
-        list[VerificationView] | None, Field(description="With `include=verifications`.")
+        list[VerificationView] | None,
+        Field(description="Verifications. Only with `include=verifications`."),
     ] = None
     poll_after_ms: Annotated[
-        int | None, Field(description="After founding: when the owner's rights are there.")
+        int | None,
+        Field(description="After creation: milliseconds until your rights as the owner are ready."),
     ] = None
 
 
@@ -145,6 +153,8 @@ def view_of(organization: Organization, shown: Shown, now: datetime) -> Organiza
 
 
 class ClockView(View):
+    """Clock of a sandbox."""
+
     organization_id: UUID
     ahead_seconds: int
     version: int
@@ -158,10 +168,10 @@ class ClockView(View):
 async def found_organization(
     body: FoundOrganization, work: Annotated[Work, writes(Permission.ORGANIZATION_CREATE)]
 ) -> OrganizationView:
-    """Found an organization. You become its owner a moment later: see `pollAfterMs`.
+    """Create an organization. You become its owner a moment later: see `pollAfterMs`.
 
-    One person founds at most ten, and one of each registration number. That another company
-    states the same number changes nothing.
+    One person can create at most ten, and one for each registration number. Another company stating
+    the same number has no effect.
     """
     organization = await organizations.create_organization(
         work,
@@ -180,15 +190,15 @@ async def get_organization(
     include: Annotated[
         str | None,
         matching("^(?:statements|verifications)(?:,(?:statements|verifications))?$", 40),
-        Query(description="What else to show: `statements`, `verifications`."),
+        Query(description="Additional parts to include: `statements`, `verifications`."),
     ] = None,
     fact_keys: Annotated[
         str | None,
         matching(f"^{_KEY}(?:,{_KEY}){{0,39}}$", 1200),
-        Query(alias="facts", description="Only these facts, by their keys."),
+        Query(alias="facts", description="Keys of the facts to return."),
     ] = None,
 ) -> OrganizationView:
-    """The organization with the facts that count now."""
+    """Retrieve the organization with its current facts."""
     organization = await organizations.get_organization(read)
     keys = None if fact_keys is None else fact_keys.split(",")
     parts = frozenset((include or "").split(","))
@@ -209,10 +219,10 @@ async def change_profile(
     body: ChangeProfile,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> OrganizationView:
-    """State facts, or withdraw them with null; one command has one version and one event.
+    """State facts, or withdraw them with null. One request makes one version and one event.
 
-    Ownership needs `organization:ownership:update` too. The bank account needs
-    `organization:bank:update`, a proof not older than five minutes, and `If-Match`.
+    Ownership also needs `organization:ownership:update`. The bank account needs
+    `organization:bank:update`, proof of identity from the last five minutes, and `If-Match`.
     """
     organization = await organizations.change_profile(work, sent(body))
     return await _seen(work, organization)
@@ -223,7 +233,7 @@ async def move_clock(
     body: MoveClock,
     work: Annotated[Work, writes(Permission.CLOCK_MOVE)],
 ) -> ClockView:
-    """Move the clock of a sandbox forward. Whatever time does then happens, once and in order."""
+    """Advance the clock of a sandbox. Everything due in that time happens, once and in order."""
     by = timedelta(days=body.forward_days, seconds=body.forward_seconds)
     organization = await organizations.move_clock(work, by=by)
     return ClockView(

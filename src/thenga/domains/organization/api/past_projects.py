@@ -66,36 +66,53 @@ DomainName = Annotated[
 ]
 Role = Literal["main", "subcontractor", "joint_venture"]
 Amount = Annotated[Decimal, decimal(14, 2)]
-_TYPES = "`national_department`, `provincial_department`, `municipality`, `state_company`, …"
+_TYPES = (
+    "Type of client: `national_department`, `provincial_department`, `municipality`, "
+    "`state_company`, …"
+)
 
 
 class AddPastProject(Body):
+    """Project to add."""
+
     title: Label
     client_name: Label
     started_on: Day
-    completed_on: Annotated[Day | None, Field(description="Needed to publish it.")] = None
+    completed_on: Annotated[
+        Day | None, Field(description="Completion date. Required to publish.")
+    ] = None
     client_type: Annotated[ClientType | None, Field(description=_TYPES)] = None
     client_domain: Annotated[
-        DomainName | None, Field(description="Of the client's own mail addresses.")
+        DomainName | None, Field(description="Domain of the client's email addresses.")
     ] = None
-    contract_number: Annotated[Short | None, Field(description="Once for each client.")] = None
-    value: Annotated[Money | None, Field(description="Needed to publish it.")] = None
+    contract_number: Annotated[
+        Short | None, Field(description="Contract number, unique for each client.")
+    ] = None
+    value: Annotated[Money | None, Field(description="Completion date. Required to publish.")] = (
+        None
+    )
     role: Role | None = None
     share_percent: Annotated[
-        Percent | None, Field(description="Yours in a joint venture; needed there.")
+        Percent | None,
+        Field(
+            description="Your share of the joint venture in percent. Required for a joint venture."
+        ),
     ] = None
     province: Province | None = None
     municipality_code: MunicipalityCode | None = None
     classifications: Classifications = []
     evidence_refs: Evidence = []
     contract_ref: Annotated[
-        ReferenceBody | None, Field(description="The contract, if it was kept here.")
+        ReferenceBody | None,
+        Field(description="Reference to the contract, if it is stored on the platform."),
     ] = None
-    publish: Annotated[bool, Field(description="Show it at once, instead of a draft.")] = False
+    publish: Annotated[
+        bool, Field(description="Whether to publish at once instead of creating a draft.")
+    ] = False
 
 
 class ChangePastProject(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     title: Label = "unchanged"
     client_name: Label = "unchanged"
@@ -115,14 +132,14 @@ class ChangePastProject(Body):
 
 
 class ProofView(View):
-    """Something that proves the project."""
+    """Proof of a project."""
 
     kind: Literal["evidence", "check", "client_reference"]
     reference: ReferenceView
 
 
 class PastProjectView(RecordView):
-    """A project; `verifiedBy` lists what proves it."""
+    """A past project. `verifiedBy` lists its proof."""
 
     title: str
     client_name: str
@@ -182,7 +199,7 @@ async def add_past_project(
     body: AddPastProject,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_CREATE)],
 ) -> PastProjectView:
-    """Record a project that is done. It is a draft, or published at once with `publish`."""
+    """Add a completed project as a draft, or publish it at once with `publish`."""
     fields = given(body)
     publish = fields.pop("publish")
     return await _shown(work, await offers.add_past_project(work, fields=fields, publish=publish))
@@ -199,15 +216,15 @@ async def list_past_projects(
     client_type: Annotated[ClientType | None, Query(alias="clientType")] = None,
     province: Annotated[Province | None, Query()] = None,
     value_min: Annotated[
-        Amount | None, Query(alias="valueMin", description="Worth at least so much.")
+        Amount | None, Query(alias="valueMin", description="Filter by minimum value.")
     ] = None,
     value_max: Annotated[
-        Amount | None, Query(alias="valueMax", description="Worth at most so much.")
+        Amount | None, Query(alias="valueMax", description="Filter by maximum value.")
     ] = None,
     completed_after: Annotated[Day | None, Query(alias="completedAfter")] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[PastProjectView]:
-    """The past projects of the organization, page by page."""
+    """List the past projects of the organization."""
     found = await offers.list_past_projects(
         read,
         page,
@@ -229,7 +246,7 @@ async def get_past_project(
     past_project_id: PastProjectId,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
 ) -> PastProjectView:
-    """One project with what proves it, archived ones too."""
+    """Retrieve a project with its proof, also if archived."""
     return await _shown(read, await read.get(PastProject, past_project_id))
 
 
@@ -239,7 +256,7 @@ async def list_past_project_versions(
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the project's record said after each change, and who changed it."""
+    """List the versions of a project and who changed it."""
     found = await records.versions(read, PastProject, past_project_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -250,7 +267,7 @@ async def get_past_project_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, PastProject, past_project_id, version))
 
 
@@ -263,7 +280,7 @@ async def change_past_project(
     body: ChangePastProject,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
 ) -> PastProjectView:
-    """Change the fields you name; a check of what you change does not count any more."""
+    """Update the fields you send. A verification of changed fields no longer counts."""
     fields = stored(body.changes())
     return await _shown(
         work, await offers.change_past_project(work, past_project_id, fields=fields)
@@ -275,7 +292,7 @@ async def delete_past_project(
     past_project_id: PastProjectId,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_ARCHIVE)],
 ) -> Response:
-    """Take a project out of the lists. The record stays readable under its identifier."""
+    """Remove a project from the lists. The record stays readable by its ID."""
     await offers.delete_past_project(work, past_project_id)
     return Response(status_code=204)
 
@@ -288,7 +305,7 @@ async def publish_past_project(
     past_project_id: PastProjectId,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
 ) -> PastProjectView:
-    """Show a draft in the company's experience; it needs its last day and its value."""
+    """Publish a draft in the company's experience. It needs a completion date and a value."""
     return await _shown(work, await offers.publish_past_project(work, past_project_id))
 
 
@@ -300,7 +317,7 @@ async def archive_past_project(
     past_project_id: PastProjectId,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_UPDATE)],
 ) -> PastProjectView:
-    """Take a published project out of the company's experience."""
+    """Remove a published project from the company's experience."""
     return await _shown(work, await offers.archive_past_project(work, past_project_id))
 
 
@@ -313,7 +330,7 @@ async def verify_past_project(
     body: VerificationBody,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_VERIFY)],
 ) -> PastProjectView:
-    """Bring a check of a project, as a verifier of another house."""
+    """Record a verification of a project. For verifiers of another company."""
     return await _shown(work, await offers.verify_past_project(work, past_project_id, body.check()))
 
 

@@ -37,33 +37,43 @@ MunicipalityCode = Annotated[str, matching("^[A-Z]{2,3}[0-9]{0,3}$", 6)]
 Grade = Annotated[int, whole(1, 9)]
 ClassOfWorks = Annotated[str, matching("^(?:GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])$", 2)]
 Topic = Annotated[str, matching("^[a-z][a-z0-9_.]{0,79}$", 80)]
-_NOTICE = "A tender with fewer days left when we first see it is not matched."
-_QUIET = "Topics of messages you do not want; `security` and `deadline_critical` come all the same."
+_NOTICE = (
+    "Minimum days until closing. Tenders with fewer days left when first seen are not matched."
+)
+_QUIET = "Message topics to mute. `security` and `deadline_critical` cannot be muted."
 
 
 class CategoryBody(Body):
+    """A category that the company wants."""
+
     scheme: public.Scheme
     code: Annotated[str, matching("^[A-Za-z0-9][A-Za-z0-9.-]{0,39}$", 40)]
 
 
 class ValueBandBody(Body):
+    """Range of contract values."""
+
     min: Money | None = None
     max: Money | None = None
 
 
 class CidbRangeBody(Body):
+    """Range of CIDB grades in one class."""
+
     class_of_works: Annotated[ClassOfWorks, Field(alias="class")]
     min_grade: Grade
     max_grade: Grade
 
 
 class PutPreferences(Body):
-    """The whole document: a field that is left out takes its default."""
+    """The whole document. Omitted fields take their default."""
 
     categories: Annotated[list[CategoryBody], Field(max_length=50)] = []
     keywords: Keywords = []
     excluded_keywords: Keywords = []
-    national: Annotated[bool, Field(description="Everywhere; then name no places.")] = False
+    national: Annotated[
+        bool, Field(description="Whether the whole country is wanted. If so, leave places empty.")
+    ] = False
     provinces: Annotated[list[public.Province], Field(max_length=9)] = []
     municipalities: Annotated[list[MunicipalityCode], Field(max_length=60)] = []
     value_band: ValueBandBody = ValueBandBody()
@@ -78,23 +88,29 @@ class PutPreferences(Body):
 
 
 class CategoryView(View):
+    """A category that the company wants."""
+
     scheme: public.Scheme
     code: str
 
 
 class ValueBandView(View):
+    """Range of contract values."""
+
     min: Money | None
     max: Money | None
 
 
 class CidbRangeView(View):
+    """Range of CIDB grades in one class."""
+
     class_of_works: Annotated[str, Field(alias="class")]
     min_grade: int
     max_grade: int
 
 
 class DocumentView(View):
-    """What the company wants; lists are sets and come sorted."""
+    """Procurement preferences. Lists are sets and are sorted."""
 
     categories: list[CategoryView]
     keywords: list[str]
@@ -109,27 +125,33 @@ class DocumentView(View):
     compulsory_briefings: public.Briefings
     notice_period_days: Annotated[int, Field(description=_NOTICE)]
     max_concurrent_bids: int | None
-    min_match_score: Annotated[int, Field(description="0 to 100; weaker matches are not shown.")]
+    min_match_score: Annotated[
+        int, Field(description="Minimum match score, 0 to 100. Weaker matches are not shown.")
+    ]
     quiet_topics: Annotated[list[str], Field(description=_QUIET)]
 
 
 class PreferenceWarningView(View):
+    """A setting that may not have the intended effect."""
+
     code: str
     field: str
     detail: str
 
 
 class PreferencesView(DocumentView):
-    """The document in force. Before the first one it is the defaults, with version 0."""
+    """The current document. Before the first change, the defaults with version 0."""
 
     id: UUID
     organization_id: UUID
     created_at: datetime | None
     updated_at: datetime | None
-    version: Annotated[int, Field(ge=0, description="For `If-Match`; 0 before the first document.")]
+    version: Annotated[
+        int, Field(ge=0, description="Version for `If-Match`. 0 before the first document.")
+    ]
     warnings: Annotated[
         list[PreferenceWarningView],
-        Field(description="Kept as you said it, but it may not do what you mean"),
+        Field(description="Settings that were stored but may not have the intended effect."),
     ]
 
     @classmethod
@@ -139,17 +161,21 @@ class PreferencesView(DocumentView):
 
 
 class ChangeView(View):
+    """A field that changed."""
+
     field: str
     before: Any
     after: Any
 
 
 class PreferencesVersionView(View):
-    """The document as it stood after one change."""
+    """The document as it was after one change."""
 
     version: int
     document: DocumentView
-    changes: Annotated[list[ChangeView], Field(description="What differs from the one before.")]
+    changes: Annotated[
+        list[ChangeView], Field(description="Differences from the previous version.")
+    ]
     actor_kind: ActorKind
     actor_id: UUID | None
     recorded_at: datetime
@@ -164,7 +190,10 @@ class PreferencesVersionView(View):
 async def get_procurement_preferences(
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
 ) -> PreferencesView:
-    """What the company wants to bid on. Nobody has said it yet: the defaults, as version 0."""
+    """Retrieve what the company wants to bid on.
+
+    Before the first change, the defaults as version 0.
+    """
     held = await offers.current_preferences(read)
     return PreferencesView.of(held, await offers.preferences_warnings(read, held.document))
 
@@ -177,10 +206,10 @@ async def put_procurement_preferences(
     body: PutPreferences,
     work: Annotated[Work, writes(Permission.PREFERENCES_UPDATE, if_match=True)],
 ) -> PreferencesView:
-    """Replace the whole document. Send `If-Match` with the `ETag` you read (or `"0"` at first).
+    """Replace the whole document. Send `If-Match` with the `ETag` you read (at first `"0"`).
 
-    A document equal to the one in force makes no version. If somebody was faster, the 412 names
-    the fields they changed in `changedFields`.
+    A document equal to the current one makes no version. If someone else changed it first, the 412
+    lists the changed fields in `changedFields`.
     """
     wanted = public.PreferenceSet.model_validate(body.model_dump(by_alias=True))
     held = await offers.replace_preferences(work, wanted=wanted)
@@ -192,7 +221,7 @@ async def list_procurement_preferences_versions(
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[PreferencesVersionView]:
-    """Every document there was, with what each changed and who changed it."""
+    """List all versions of the document, with their changes and who made them."""
     found = await offers.preferences_versions(read, page)
     return PageOf[PreferencesVersionView].of(found, PreferencesVersionView.of)
 
@@ -202,5 +231,5 @@ async def get_procurement_preferences_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
 ) -> PreferencesVersionView:
-    """One document as it was, with what differs from the one before."""
+    """Retrieve one version of the document and its difference from the previous one."""
     return PreferencesVersionView.of(await offers.preferences_version(read, version))

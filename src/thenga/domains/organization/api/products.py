@@ -61,29 +61,31 @@ Gtin = Annotated[str, matching("^[0-9][0-9 -]{6,20}$", 21)]
 
 
 class AddProduct(Body):
-    name: Annotated[Label, Field(description="Once among the products that are offered.")]
+    """Product to add."""
+
+    name: Annotated[Label, Field(description="Name, unique among the products on offer.")]
     description: About | None = None
     classifications: Classifications = []
     areas: AreasBody = AreasBody()
-    unit: Annotated[Unit | None, Field(description="What is counted: bag, tonne, box.")] = None
+    unit: Annotated[Unit | None, Field(description="Unit of sale: bag, tonne, box.")] = None
     lead_time_days: LeadTime | None = None
     price_from: Annotated[
-        Money | None, Field(description="From how much; never shown to other companies.")
+        Money | None, Field(description="Lowest price. Never shown to other companies.")
     ] = None
     evidence_refs: Evidence = []
     brand: Short | None = None
     model: Short | None = None
     gtin: Annotated[
-        Gtin | None, Field(description="The number under the bar code; its digit is checked.")
+        Gtin | None, Field(description="Barcode number (GTIN). Its check digit is verified.")
     ] = None
-    country_of_origin: Annotated[Country | None, Field(description="ISO 3166-1, two letters.")] = (
-        None
-    )
+    country_of_origin: Annotated[
+        Country | None, Field(description="Country code, ISO 3166-1 alpha-2.")
+    ] = None
     local_content_percent: Percent | None = None
 
 
 class ChangeProduct(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     name: Label = "unchanged"
     description: About | None = None
@@ -101,7 +103,7 @@ class ChangeProduct(Body):
 
 
 class ProductView(RecordView):
-    """A product; `allowedMoves` says what may be done next."""
+    """A product. `allowedMoves` lists what can be done next."""
 
     name: str
     description: str | None
@@ -142,7 +144,7 @@ async def add_product(
     body: AddProduct,
     work: Annotated[Work, writes(Permission.PRODUCT_CREATE)],
 ) -> ProductView:
-    """Record a product that the company offers. It is a draft until you activate it."""
+    """Add a product that the company offers. It is a draft until you activate it."""
     return await _shown(work, await offers.add_product(work, fields=given(body)))
 
 
@@ -152,15 +154,22 @@ async def list_products(
     page: Annotated[Paged, paged("createdAt", "name")],
     status: Annotated[ProductStatus | None, Query()] = None,
     brand: Annotated[Short | None, Query()] = None,
-    scheme: Annotated[Scheme | None, Query(description="Of this classification scheme.")] = None,
+    scheme: Annotated[Scheme | None, Query(description="Filter by classification scheme.")] = None,
     code: Annotated[
         Code | None,
-        Query(description="With `scheme`; pairs of zeros of a UNSPSC code mean all below it."),
+        Query(
+            description=(
+                "Filter by classification code, with `scheme`. Trailing pairs of zeros of a "
+                "UNSPSC code match all codes below it."
+            )
+        ),
     ] = None,
-    province: Annotated[Province | None, Query(description="Offered there.")] = None,
-    archived: Annotated[bool, Query(description="Show the archived ones instead.")] = False,
+    province: Annotated[
+        Province | None, Query(description="Filter by province in which it is offered.")
+    ] = None,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[ProductView]:
-    """The products of the organization, page by page."""
+    """List the products of the organization."""
     found = await offers.list_products(
         read,
         page,
@@ -180,7 +189,7 @@ async def get_product(
     product_id: ProductId,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
 ) -> ProductView:
-    """One product, archived ones too."""
+    """Retrieve a product, also if archived."""
     return await _shown(read, await read.get(Product, product_id))
 
 
@@ -190,7 +199,7 @@ async def list_product_versions(
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What the product's record said after each change, and who changed it."""
+    """List the versions of a product and who changed it."""
     found = await records.versions(read, Product, product_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -201,7 +210,7 @@ async def get_product_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     return VersionView.of(await records.version(read, Product, product_id, version))
 
 
@@ -216,7 +225,7 @@ async def change_product(
     body: ChangeProduct,
     work: Annotated[Work, writes(Permission.PRODUCT_UPDATE)],
 ) -> ProductView:
-    """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
+    """Update the fields you send. Use `If-Match` to avoid overwriting another change."""
     item = await offers.change_product(work, product_id, fields=stored(body.changes()))
     return await _shown(work, item)
 
@@ -226,7 +235,7 @@ async def archive_product(
     product_id: ProductId,
     work: Annotated[Work, writes(Permission.PRODUCT_ARCHIVE)],
 ) -> Response:
-    """Take a product out of the lists. The record stays readable under its identifier."""
+    """Archive a product. The record stays readable by its ID."""
     await offers.archive_product(work, product_id)
     return Response(status_code=204)
 
@@ -239,7 +248,7 @@ async def activate_product(
     product_id: ProductId,
     work: Annotated[Work, writes(Permission.PRODUCT_UPDATE)],
 ) -> ProductView:
-    """Offer a draft from now on; it needs a classification or an area, to be found by."""
+    """Activate a draft so that buyers can find it. It needs a classification or an area."""
     return await _moved(work, product_id, ProductLifecycle.activate)
 
 
@@ -251,7 +260,7 @@ async def discontinue_product(
     product_id: ProductId,
     work: Annotated[Work, writes(Permission.PRODUCT_UPDATE)],
 ) -> ProductView:
-    """Stop offering a product for good; its name is free again."""
+    """Discontinue a product permanently. Its name can be used again."""
     return await _moved(work, product_id, ProductLifecycle.discontinue)
 
 

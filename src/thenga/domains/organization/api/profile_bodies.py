@@ -12,12 +12,15 @@ from thenga.kernel.values.fields import Day, Percent
 
 
 class Share(Body):
-    """A share of ownership, and on which basis it is kept (ORG-17); companies only, no persons."""
+    """Share of ownership and the legal basis for keeping it (ORG-17).
+
+    About companies, not persons.
+    """
 
     value: Percent
     basis: Annotated[
         Literal["consent", "legal_obligation"],
-        Field(description="The ground of the Protection of Personal Information Act."),
+        Field(description="Legal basis under the Protection of Personal Information Act."),
     ]
 
 
@@ -27,7 +30,8 @@ class Facts(Body):
     legal_name: facts.LegalName | None = None
     legal_form: facts.LegalForm | None = None
     registration_number: Annotated[
-        facts.Identifier | None, Field(description="Of the CIPC, for example 2012/123456/07.")
+        facts.Identifier | None,
+        Field(description="CIPC registration number, for example 2012/123456/07."),
     ] = None
     registration_status: facts.RegistrationStatus | None = None
     registration_date: Day | None = None
@@ -41,7 +45,7 @@ class Facts(Body):
     uif_number: facts.Identifier | None = None
     sdl_number: facts.Identifier | None = None
     csd_number: Annotated[
-        facts.Identifier | None, Field(description="Of the Central Supplier Database, MAAA….")
+        facts.Identifier | None, Field(description="Central Supplier Database number, MAAA….")
     ] = None
     cidb_crs_number: facts.Digits | None = None
     coida_number: facts.FundNumber | None = None
@@ -57,14 +61,17 @@ class Facts(Body):
 
 
 class NewProfile(Facts):
-    """The first facts; bank account and ownership follow when the owner's rights are there."""
+    """First facts of the company.
+
+    Bank account and ownership can be added once you are its owner.
+    """
 
     legal_name: facts.LegalName
     legal_form: facts.LegalForm
 
 
 class ChangeProfile(Facts):
-    """A merge patch of facts: what is left out stays, null withdraws your statement."""
+    """Facts to update. Omitted facts stay unchanged; null withdraws your statement."""
 
     black_owned_percent: Share | None = None
     black_women_owned_percent: Share | None = None
@@ -75,8 +82,11 @@ class ChangeProfile(Facts):
     bank_account: Annotated[
         facts.BankAccount | None,
         Field(
-            description="Needs `If-Match`, a fresh proof and its own permission. A change takes "
-            "effect after a day, and every owner is told at once."
+            description=(
+                "Bank account. Requires `If-Match`, recent proof of identity and its own "
+                "permission. A change takes effect after a day; every owner is notified at "
+                "once."
+            )
         ),
     ] = None
 

@@ -20,7 +20,7 @@ VersionNumber = Annotated[int, Path(alias="version", ge=1, le=2**31 - 1)]
 
 
 class ReferenceBody(Body):
-    """Something that another domain keeps: a document, a piece of evidence, a contract."""
+    """Reference to a record of another domain: a document, evidence or a contract."""
 
     domain: Annotated[str, matching("^[a-z]{3,20}$", 20)]
     type: Annotated[str, matching("^[a-z][A-Za-z]{1,39}$", 40)]
@@ -28,42 +28,45 @@ class ReferenceBody(Body):
 
 
 class ReferenceView(View):
+    """Reference to a record of another domain."""
+
     domain: str
     type: str
     id: UUID
 
 
 class RecordProvenanceView(View):
-    """Who said it, and when."""
+    """Source and time."""
 
     kind: RecordKind
-    source: Annotated[
-        dict[str, Any] | None, Field(description="Where it was taken from, as a reference.")
-    ]
+    source: Annotated[dict[str, Any] | None, Field(description="Reference to the source.")]
     confidence: Annotated[
-        float | None, Field(description="Of a machine's suggestion, 0 to 1; null for people.")
+        float | None,
+        Field(description="Confidence of a machine's suggestion, 0 to 1. Null for people."),
     ]
     recorded_at: datetime
 
 
 class FieldProvenanceView(View):
+    """Source of the latest value of a field."""
+
     kind: RecordKind
-    version: Annotated[int, Field(description="The version that last changed the field.")]
+    version: Annotated[int, Field(description="Version that last changed the field.")]
 
 
 class RecordView(Stored):
     """What every record shows."""
 
     organization_id: UUID
-    provenance: Annotated[RecordProvenanceView, Field(description="Of the latest version.")]
+    provenance: Annotated[RecordProvenanceView, Field(description="Source of the latest version.")]
     field_provenance: Annotated[
-        dict[str, FieldProvenanceView], Field(description="By field: who last said it.")
+        dict[str, FieldProvenanceView], Field(description="Source of each field's latest value.")
     ]
     archived_at: datetime | None
 
 
 class VersionView(View):
-    """A record as it stood after one change; cite it as `{type, id, version}`."""
+    """A record as it was after one change. Cite it as `{type, id, version}`."""
 
     record_type: str
     record_id: UUID
@@ -72,12 +75,12 @@ class VersionView(View):
     source: dict[str, Any] | None
     changed_fields: list[str]
     snapshot: Annotated[
-        dict[str, Any], Field(description="The fields as they were; secret ones are masked.")
+        dict[str, Any], Field(description="Field values in this version. Secrets are masked.")
     ]
     erased: Annotated[
-        bool, Field(description="What it held of a person was erased and is shown as null.")
+        bool, Field(description="Whether personal data was erased from this version.")
     ]
-    actor_kind: Annotated[ActorKind, Field(description="Who changed it: a person, a key, us.")]
+    actor_kind: Annotated[ActorKind, Field(description="Kind of actor that made the change.")]
     actor_id: UUID | None
     recorded_at: datetime
 
@@ -94,7 +97,7 @@ class VersionView(View):
 
 
 class ErasureView(View):
-    """The receipt of an erasure; it holds nothing of the person."""
+    """Receipt of an erasure. It holds no personal data."""
 
     record_type: str
     record_id: UUID

@@ -40,15 +40,19 @@ router = make_router("Organization / Suggestions")
 
 SuggestionId = Annotated[UUID, Path(alias="suggestionId")]
 Name = Annotated[str, text(1, 120)]
-Confidence = Annotated[float, Field(ge=0, le=1, description="How sure, from 0 to 1.")]
+Confidence = Annotated[float, Field(ge=0, le=1, description="Confidence from 0 to 1.")]
 
 
 class Target(Body):
+    """Target of an assignment or suggestion."""
+
     fact_key: SuggestedName
 
 
 class Source(Body):
-    reference: Annotated[str, text(1, 300), Field(description="What was read: a document's id.")]
+    """Source of a suggestion."""
+
+    reference: Annotated[str, text(1, 300), Field(description="ID of the document that was read.")]
     page: Annotated[int, whole(1, 100_000)] | None = None
     excerpt: (
         Annotated[
@@ -59,34 +63,53 @@ class Source(Body):
 
 
 class ProducedBy(Body):
+    """Program that made a suggestion."""
+
     name: Name
     version: Annotated[str, text(1, 40)]
     execution_id: UUID | None = None
 
 
 class ProposeFact(Body):
+    """Suggestion of a value for a fact."""
+
     target: Target
-    proposed_value: Annotated[Any, Field(description="By the type in the fact catalogue.")]
+    proposed_value: Annotated[
+        Any, Field(description="Suggested value, in the type of the fact catalogue.")
+    ]
     confidence: Confidence
     sources: Annotated[list[Source], Field(min_length=1, max_length=10)]
     produced_by: ProducedBy
     base_version: Annotated[
         Annotated[int, whole(0, 2**31 - 1)] | None,
-        Field(description="The fact's version that was read; a newer one refuses this."),
+        Field(
+            description=(
+                "Version of the fact that was read. The suggestion is refused if there is a "
+                "newer one."
+            )
+        ),
     ] = None
     guardrail_outcome: Name | None = None
 
 
 class AcceptSuggestion(Body):
-    value: Annotated[Any, Field(description="Only where it should be another value.")] = None
+    """Decision to accept a suggestion."""
+
+    value: Annotated[
+        Any, Field(description="Corrected value, if the suggestion is not accepted as it is.")
+    ] = None
 
 
 class RejectSuggestion(Body):
+    """Decision to reject a suggestion."""
+
     reason_code: Literal["wrong", "outdated", "not_ours", "unclear_source", "other"]
     text: Annotated[str, lines(1, 500)] | None = None
 
 
 class TargetView(View):
+    """Target of an assignment or suggestion."""
+
     fact_key: str | None
     record_type: str | None
     record_id: UUID | None
@@ -94,7 +117,7 @@ class TargetView(View):
 
 
 class SuggestionView(Stored):
-    """What a machine thinks. It is no fact until a person accepts it."""
+    """A suggestion by a machine. It becomes a fact only if a person accepts it."""
 
     organization_id: UUID
     target: TargetView
@@ -130,7 +153,7 @@ class SuggestionView(Stored):
 
 
 _THE_SAME: dict[str, Any] = {
-    "description": "The same waits already; its sources were joined.",
+    "description": "The same suggestion is already waiting; its sources were merged.",
     "model": SuggestionView,
 }
 
@@ -183,7 +206,7 @@ async def list_suggestions(
         Annotated[float, Field(ge=0, le=1)] | None, Query(alias="minConfidence")
     ] = None,
 ) -> PageOf[SuggestionView]:
-    """What machines suggest about this company, the surest first."""
+    """List suggestions by machines about this company, the most certain first."""
     found = await facts.list_suggestions(
         read,
         page,
@@ -201,7 +224,7 @@ async def get_suggestion(
     suggestion_id: SuggestionId,
     read: Annotated[Reader, reads(Permission.SUGGESTION_READ)],
 ) -> SuggestionView:
-    """One suggestion, and the value that a person decided on, if one did."""
+    """Retrieve a suggestion and, if a person decided on it, the accepted value."""
     row = await read.get(FactSuggestion, suggestion_id)
     return SuggestionView.of(row, read.now, await facts.decided_statement(read, row))
 
@@ -223,7 +246,7 @@ async def accept_suggestion(
     body: AcceptSuggestion,
     work: Annotated[Work, writes(Permission.SUGGESTION_DECIDE)],
 ) -> SuggestionView:
-    """Make the suggested value, or your correction of it, the company's own statement."""
+    """Accept a suggestion, with or without a correction, as the company's own statement."""
     row = await facts.accept_suggestion(work, suggestion_id, value=body.value)
     return SuggestionView.of(row, work.now, await facts.decided_statement(work, row))
 
@@ -237,7 +260,7 @@ async def reject_suggestion(
     body: RejectSuggestion,
     work: Annotated[Work, writes(Permission.SUGGESTION_DECIDE)],
 ) -> SuggestionView:
-    """Say no to a suggestion; the fact stays as it is."""
+    """Reject a suggestion. The fact stays unchanged."""
     row = await facts.reject_suggestion(
         work, suggestion_id, reason_code=body.reason_code, text=body.text
     )

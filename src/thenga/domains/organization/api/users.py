@@ -44,15 +44,22 @@ BidRoles = Annotated[list[BidRole], Field(max_length=4)]
 
 
 class SigningAuthorityBody(Body):
-    evidence_ref: Annotated[ReferenceBody, Field(description="The resolution or letter.")]
+    """Authority to sign for the company."""
+
+    evidence_ref: Annotated[
+        ReferenceBody, Field(description="Reference to the resolution or letter of authority.")
+    ]
     valid_from: Day
     valid_to: Day | None = None
-    limit: Annotated[Money | None, Field(description="Up to what value; null is no limit.")] = None
+    limit: Annotated[Money | None, Field(description="Maximum value. Null for no limit.")] = None
 
 
 class AddUser(Body):
+    """Profile of a person to add."""
+
     membership_id: Annotated[
-        UUID | None, Field(description="Of a member; either this or an invitation.")
+        UUID | None,
+        Field(description="Membership of the person. Send either this or an invitation."),
     ] = None
     invitation_id: UUID | None = None
     job_title: Short | None = None
@@ -60,12 +67,13 @@ class AddUser(Body):
     bid_roles: BidRoles = []
     notes: Notes | None = None
     signing_authority: Annotated[
-        SigningAuthorityBody | None, Field(description="Needed for a `signatory`.")
+        SigningAuthorityBody | None,
+        Field(description="Signing authority. Required for a `signatory`."),
     ] = None
 
 
 class ChangeUser(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """Fields to update. Omitted fields stay unchanged; null clears optional fields."""
 
     job_title: Short | None = None
     department: Short | None = None
@@ -75,11 +83,13 @@ class ChangeUser(Body):
 
 
 class SigningAuthorityView(View):
+    """Authority to sign for the company."""
+
     evidence_ref: ReferenceView
     valid_from: date
     valid_to: date | None
     limit: Money | None
-    in_force: Annotated[bool, Field(description="Whether the person may sign today.")]
+    in_force: Annotated[bool, Field(description="Whether the person can sign today.")]
 
 
 class IdentityView(View):
@@ -94,12 +104,12 @@ class IdentityView(View):
     email: str | None
     identity_state: Annotated[
         Literal["live", "unavailable"],
-        Field(description="`unavailable`: Identity did not answer, so names are left out."),
+        Field(description="`unavailable` if Identity did not respond. Names are then left out."),
     ]
 
 
 class OrganizationUserView(RecordView, IdentityView):
-    """What the company says of somebody who works in it."""
+    """Profile of a person who works in the company."""
 
     job_title: str | None
     department: str | None
@@ -116,7 +126,7 @@ class OrganizationUserView(RecordView, IdentityView):
 
 
 class MemberView(IdentityView):
-    """Somebody of the company; `profile` is null where nothing is said of them yet."""
+    """A member of the company. `profile` is null if nothing is recorded yet."""
 
     profile: OrganizationUserView | None
 
@@ -135,7 +145,7 @@ async def add_organization_user(
     body: AddUser,
     work: Annotated[Work, writes(Permission.USER_CREATE)],
 ) -> OrganizationUserView:
-    """Say what somebody does in the company. Who may sign in is decided by Identity, not here."""
+    """Describe a person's work in the company. Identity decides who can sign in."""
     fields = given(body)
     made = await people.add_user(
         work,
@@ -153,11 +163,11 @@ async def list_organization_users(
     status: Annotated[MemberStatus | None, Query()] = None,
     bid_role: Annotated[BidRole | None, Query(alias="bidRole")] = None,
     profiled: Annotated[
-        bool | None, Query(description="Only those of whom something is said, or is not.")
+        bool | None, Query(description="Filter by whether the person has a profile.")
     ] = None,
-    archived: Annotated[bool, Query(description="Show what was archived instead.")] = False,
+    archived: Annotated[bool, Query(description="Show archived items instead.")] = False,
 ) -> PageOf[MemberView]:
-    """Everybody who belongs to the company or is invited, page by page."""
+    """List members and invited people of the company."""
     found, described = await people.list_users(
         read, page, status=status, bid_role=bid_role, profiled=profiled, archived=archived
     )
@@ -170,7 +180,7 @@ async def get_organization_user(
     organization_user_id: OrganizationUserId,
     read: Annotated[Reader, reads(Permission.USER_READ)],
 ) -> OrganizationUserView:
-    """What is said of one person, archived too."""
+    """Retrieve the profile of one person, also if archived."""
     found = await people.get_user(read, organization_user_id)
     return OrganizationUserView.of(found, local_day(read.now))
 
@@ -181,7 +191,7 @@ async def list_organization_user_versions(
     read: Annotated[Reader, reads(Permission.USER_READ)],
     page: Annotated[Paged, paged("version")],
 ) -> PageOf[VersionView]:
-    """What was said of the person after each change, and who changed it."""
+    """List the versions of a person's profile and who changed it."""
     found = await records.versions(read, OrganizationUser, organization_user_id, page)
     return PageOf[VersionView].of(found, VersionView.of)
 
@@ -192,7 +202,7 @@ async def get_organization_user_version(
     version: VersionNumber,
     read: Annotated[Reader, reads(Permission.USER_READ)],
 ) -> VersionView:
-    """One version, word for word; it never changes, so it can be cited."""
+    """Retrieve one version. It never changes, so it can be cited."""
     found = await records.version(read, OrganizationUser, organization_user_id, version)
     return VersionView.of(found)
 
@@ -206,7 +216,7 @@ async def change_organization_user(
     body: ChangeUser,
     work: Annotated[Work, writes(Permission.USER_UPDATE)],
 ) -> OrganizationUserView:
-    """Change the fields you name. Send `If-Match` so that nobody's change is lost."""
+    """Update the fields you send. Use `If-Match` to avoid overwriting another change."""
     fields = stored(body.changes())
     changed = await people.change_user(work, organization_user_id, fields=fields)
     return OrganizationUserView.of(changed, local_day(work.now))
@@ -217,7 +227,7 @@ async def archive_organization_user(
     organization_user_id: OrganizationUserId,
     work: Annotated[Work, writes(Permission.USER_ARCHIVE)],
 ) -> Response:
-    """Archive what is said of a person. Their membership stays; Identity ends memberships."""
+    """Archive a person's profile. Their membership stays; memberships end in Identity."""
     await people.archive_user(work, organization_user_id)
     return Response(status_code=204)
 

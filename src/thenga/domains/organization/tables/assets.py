@@ -15,6 +15,8 @@ Reference = dict[str, str]  # `domain`, `type` and `id` of something, here or el
 
 
 class EquipmentStatus(StrEnum):
+    """Status of a machine."""
+
     AVAILABLE = "available"
     IN_USE = "in_use"
     MAINTENANCE = "maintenance"
@@ -22,6 +24,8 @@ class EquipmentStatus(StrEnum):
 
 
 class FleetAssetStatus(StrEnum):
+    """Status of a vehicle."""
+
     AVAILABLE = "available"
     IN_USE = "in_use"
     MAINTENANCE = "maintenance"

@@ -13,7 +13,10 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class Outcome(StrEnum):
-    """How a check ended; `inconclusive` means that it could not be made, not that it failed."""
+    """Result of a verification.
+
+    `inconclusive` means that it could not be carried out, not that it failed.
+    """
 
     VERIFIED = "verified"
     FAILED = "failed"
@@ -21,6 +24,8 @@ class Outcome(StrEnum):
 
 
 class SuggestionStatus(StrEnum):
+    """Status of a suggestion."""
+
     PENDING = "pending"
     ACCEPTED = "accepted"
     EDITED_AND_ACCEPTED = "edited_and_accepted"

@@ -15,11 +15,15 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class DirectorStatus(StrEnum):
+    """Status of a director."""
+
     ACTIVE = "active"
     RESIGNED = "resigned"
 
 
 class DirectorVerification(StrEnum):
+    """Verification status of a director."""
+
     UNVERIFIED = "unverified"
     PENDING = "pending"
     VERIFIED = "verified"

@@ -17,12 +17,16 @@ from thenga.kernel.db.rows import Col, Instant, col, status
 
 
 class PastProjectStatus(StrEnum):
+    """Status of a past project."""
+
     DRAFT = "draft"
     PUBLISHED = "published"
     ARCHIVED = "archived"
 
 
 class PastProjectVerification(StrEnum):
+    """Verification status of a past project."""
+
     UNVERIFIED = "unverified"
     PENDING = "pending"
     VERIFIED = "verified"
@@ -30,6 +34,8 @@ class PastProjectVerification(StrEnum):
 
 
 class ClientReferenceStatus(StrEnum):
+    """Status of a client reference."""
+
     DRAFT = "draft"
     REQUESTED = "requested"
     CONFIRMED = "confirmed"

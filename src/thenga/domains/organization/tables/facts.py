@@ -13,6 +13,8 @@ from thenga.kernel.db.rows import Col, Instant, PersonalRow, Row, TenantRow, col
 
 
 class OrganizationStatus(StrEnum):
+    """Status of an organization."""
+
     PENDING_REVIEW = "pending_review"
     ACTIVE = "active"
     SUSPENDED = "suspended"
@@ -22,7 +24,7 @@ class OrganizationStatus(StrEnum):
 
 
 class Origin(StrEnum):
-    """Who stands behind a value that counts; what a machine suggests never does."""
+    """Source of a current value. Suggestions by machines never count."""
 
     CUSTOMER_SUPPLIED = "customer_supplied"
     IMPORTED = "imported"
@@ -30,7 +32,7 @@ class Origin(StrEnum):
 
 
 class FactVerification(StrEnum):
-    """Whether the value that counts was checked."""
+    """Whether the current value is verified."""
 
     UNVERIFIED = "unverified"
     PENDING = "pending"
@@ -41,7 +43,7 @@ class FactVerification(StrEnum):
 
 
 class FactConflict(StrEnum):
-    """Whether live statements or checks differ, and whether somebody decided between them."""
+    """Whether current statements or verifications differ, and whether the conflict is resolved."""
 
     NONE = "none"
     CONFLICTED = "conflicted"

@@ -19,23 +19,31 @@ NOWHERE: dict[str, Any] = {"national": False, "provinces": [], "municipalities":
 
 
 class ServiceStatus(StrEnum):
+    """Status of a service."""
+
     DRAFT = "draft"
     ACTIVE = "active"
     DISCONTINUED = "discontinued"
 
 
 class ProductStatus(StrEnum):
+    """Status of a product."""
+
     DRAFT = "draft"
     ACTIVE = "active"
     DISCONTINUED = "discontinued"
 
 
 class CapabilityStatus(StrEnum):
+    """Status of a capability."""
+
     ACTIVE = "active"
     WITHDRAWN = "withdrawn"
 
 
 class CapabilityVerification(StrEnum):
+    """Verification status of a capability."""
+
     CLAIMED = "claimed"
     EVIDENCE_ATTACHED = "evidence_attached"
     UNDER_REVIEW = "under_review"
@@ -45,7 +53,7 @@ class CapabilityVerification(StrEnum):
 
 
 class EvidenceState(StrEnum):
-    """What is known of something that is referred to."""
+    """What is known about a referenced document or record."""
 
     LIVE = "live"
     STALE = "stale"

@@ -35,7 +35,7 @@ class Contact(Record, table="organization.contact", kind=Kind.PRIVATE):
 
 
 class MemberStatus(StrEnum):
-    """How somebody stands to the company, as Identity told it."""
+    """Status of a person's membership, as Identity reports it."""
 
     INVITED = "invited"
     ACTIVE = "active"

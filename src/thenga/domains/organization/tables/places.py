@@ -12,7 +12,7 @@ from thenga.kernel.db.rows import Col, Row, col
 
 
 class Address(Record, table="organization.address", kind=Kind.PRIVATE):
-    """A place of the company."""
+    """An address of the organization."""
 
     kind: Col[str] = col(sa.Text)
     label: Col[str | None] = col(sa.Text, nullable=True, default=None)

@@ -13,8 +13,9 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class RecordKind(StrEnum):
-    """Who said it; what was checked or suggested stands in other tables (ORG-1)."""
+    """How a version was recorded."""
 
+    # ORG-1: verifications and suggestions have tables of their own.
     CUSTOMER_SUPPLIED = "customer_supplied"
     IMPORTED = "imported"
 

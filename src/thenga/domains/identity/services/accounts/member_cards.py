@@ -57,7 +57,7 @@ def _standing(read: Reader, account: UserAccount) -> Standing:
 def may_belong(one: Standing) -> None:
     """Staff accounts hold no memberships (IDN-18)."""
     if one.staff:
-        raise RuleViolated("An account of staff belongs to no organization.", rule="IDN-18")
+        raise RuleViolated("A staff account cannot belong to an organization.", rule="IDN-18")
 
 
 def show(membership: Membership, one: Standing) -> None:

@@ -19,7 +19,7 @@ _LEAST_SCORE = 3
 
 
 class PasswordWeak(Problem):
-    """Choose a longer one: four unrelated words are strong and easy to keep in mind."""
+    """Choose a longer password. Four unrelated words are strong and easy to remember."""
 
     code, status, title = "identity-password-weak", 422, "This password is too easy to guess"
 
@@ -38,7 +38,10 @@ class _Slots:
     async def take(self, *, on_known_device: bool = False) -> None:
         places = _AT_ONCE + _WAITING + (_KEPT if on_known_device else 0)
         if self.busy >= places:
-            raise RateLimited("Many people sign in at the moment.", headers={"Retry-After": "1"})
+            raise RateLimited(
+                "Too many people are signing in right now. Try again shortly.",
+                headers={"Retry-After": "1"},
+            )
         self.busy += 1
         try:
             await self._free.acquire()

@@ -9,23 +9,24 @@ from thenga.kernel.errors import Problem
 
 
 class ProofRefused(Problem):
-    """This does not prove who you are: it is wrong, was used before, or came too late."""
+    """The code or password is wrong, was already used, or has expired. Try again."""
 
-    code, status, title = "identity-proof-refused", 401, "This is not proof"
+    code, status, title = "identity-proof-refused", 401, "Verification failed"
 
 
 class FactorNeeded(Problem):
-    """You have a second factor, so a password is not enough. Use `POST /identity/mfa/challenges`
-    with purpose `step_up`.
+    """You have a second factor, so a password is not enough.
+
+    Create a challenge with `POST /identity/mfa/challenges` and purpose `step_up`.
     """
 
-    code, status, title = "identity-factor-needed", 409, "Prove it with your second factor"
+    code, status, title = "identity-factor-needed", 409, "Use your second factor"
 
 
 async def step_up(work: Work, *, password: str) -> Session:
     """Show the password again; failures are counted apart from those of strangers (IDN-7)."""
     counter = sealing.mac(work.host.key("step-up"), work.user_id.bytes)
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         account = await read.get(UserAccount, work.user_id)
         known = await read.find(Password)
         locked = await _counting.is_locked(read, counter)

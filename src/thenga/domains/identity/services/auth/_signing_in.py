@@ -28,9 +28,9 @@ STRONG = {"totp", "passkey"}
 
 
 class SignInRefused(Problem):
-    """The address and the password do not belong together. Try again, or reset the password."""
+    """The email address and password do not match an account. Try again, or reset your password."""
 
-    code, status, title = "sign-in-refused", 401, "Address or password is not right"
+    code, status, title = "sign-in-refused", 401, "Wrong email address or password"
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ async def counted_as(work: Work, *, email: str, device_token: str | None) -> Cou
     key = account_key(work.host, email)
     if device_token is None:
         return Counted(key, None)
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         return Counted(key, await sessions.recognize_device(read, key, device_token))
 
 
@@ -64,7 +64,7 @@ async def sign_in(
     work: Work, counted: Counted, *, password: str, organization_id: UUID | None
 ) -> SignedIn | HalfSignedIn:
     """A session for whoever knows the password; the same refusal for every other case."""
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         found = await find_account(read, counted.account_key)
         locked = await _counting.is_locked(read, counted.counter)
     known = counted.device is not None

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from thenga.domains.identity import public
+from thenga.domains.identity.permissions import PLATFORM_ROLES
 from thenga.domains.identity.services import organizations
 from thenga.domains.identity.services.decisions import (
     _entitled,
@@ -269,6 +270,13 @@ def _actor(facts: Facts) -> Actor:
 
 def _text(outcome: Outcome) -> str | None:
     remedy = outcome.remedy or {}
-    if remedy.get("kind") == "ask_role" and remedy["roles"]:
-        return f"This needs one of the roles {', '.join(remedy['roles'])}; an owner can give it."
-    return None
+    if remedy.get("kind") != "ask_role":
+        return None
+    ours = [role for role in remedy["roles"] if role not in PLATFORM_ROLES]
+    if ours:
+        return f"This needs {_one_of(ours)}. An owner of the organization can assign it."
+    return f"This needs {_one_of(remedy['roles'])}. Platform roles are assigned by platform staff."
+
+
+def _one_of(roles: list[str]) -> str:
+    return f"the role {roles[0]}" if len(roles) == 1 else f"one of the roles {', '.join(roles)}"

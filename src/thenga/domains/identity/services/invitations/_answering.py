@@ -41,21 +41,28 @@ _TWO_TABS = timedelta(seconds=30)  # how long a second tab of a newcomer is stil
 
 
 class InvitationOver(Problem):
-    """The invitation was answered, taken back or is over, or a newer letter was sent. Ask anew."""
+    """It was answered, withdrawn, has expired or was sent again. Ask for a new invitation."""
 
-    code, status, title = "identity-invitation-ended", 409, "This invitation no longer works"
+    code, status, title = "identity-invitation-ended", 409, "This invitation is no longer valid"
 
 
 class InvitationVoid(Problem):
-    """Whoever invited you may no longer give this. Ask the organization to invite you anew."""
+    """The person who invited you can no longer grant these roles.
 
-    code, status, title = "identity-invitation-void", 409, "This invitation cannot be honoured"
+    Ask the organization to invite you again.
+    """
+
+    code, status, title = (
+        "identity-invitation-void",
+        409,
+        "This invitation can no longer be accepted",
+    )
 
 
 class OtherAddress(Problem):
-    """The invitation went to another address than the one you are signed in with.
+    """The invitation was sent to a different address from the one you are signed in with.
 
-    Sign in with the invited address, or ask to be invited under this one.
+    Sign in with the invited address, or ask to be invited at this one.
     """
 
     code, status, title = "identity-other-address", 403, "This invitation is for another address"
@@ -117,7 +124,7 @@ async def decline(work: Work, invitation_id: UUID, *, token: str) -> Invitation:
     link = await _hold_link(work, digest)
     tenant, invitation = await _hold(work, link, invitation_id)
     if invitation.link_hash != digest and invitation.status is InvitationStatus.PENDING:
-        raise InvitationOver("A newer letter was sent; use the link in that one.")
+        raise InvitationOver("A newer invitation was sent. Use the link in the latest letter.")
     if shown_status(invitation, tenant.now) not in (
         InvitationStatus.PENDING,
         InvitationStatus.DECLINED,
@@ -131,7 +138,9 @@ async def _accept_as_newcomer(
     work: Work, digest: bytes, seen: Seen, display_name: str | None, password: str | None
 ) -> Accepted:
     if seen.account is not None and not _is_second_tab(seen, password):
-        raise Unauthenticated("This address has an account. Sign in with it, then accept.")
+        raise Unauthenticated(
+            "There is already an account with this email address. Sign in with it, then accept."
+        )
     if password is None or display_name is None:
         raise _newcomers_fields(display_name, password)
     invitation = seen.invitation
@@ -164,7 +173,9 @@ def _is_second_tab(seen: Seen, password: str | None) -> bool:
 
 def _newcomers_fields(display_name: str | None, password: str | None) -> ValidationFailed:
     given = {"displayName": display_name, "password": password}
-    said = "Nobody has an account with this address: give your name and a password."
+    said = (
+        "There is no account with this email address. Send your name and a password to create one."
+    )
     errors = [
         {"pointer": f"/{name}", "code": "missing", "detail": said}
         for name, value in given.items()
@@ -184,7 +195,9 @@ async def _again(work: Work, link: OneTimeLink, password: str) -> Accepted:
         membership = await theirs.get(Membership, membership_id)
     # Rare, and nobody but a third tab waits for this link meanwhile.
     if not await auth.is_right(password, None if known is None else known.phc):
-        raise Unauthenticated("This address has an account. Sign in with it, then accept.")
+        raise Unauthenticated(
+            "There is already an account with this email address. Sign in with it, then accept."
+        )
     await work.become(user_id)
     return Accepted(membership, await sessions.start_session(work, user_id, methods=["password"]))
 
@@ -199,7 +212,7 @@ async def _join(work: Work, link: OneTimeLink, invitation_id: UUID, one: Standin
         assert invitation.membership_id is not None  # noqa: S101  # written with the answer
         return await work.get(Membership, invitation.membership_id)
     if invitation.status is InvitationStatus.PENDING and invitation.link_hash != link.hash:
-        raise InvitationOver("A newer letter was sent; use the link in that one.")
+        raise InvitationOver("A newer invitation was sent. Use the link in the latest letter.")
     if shown_status(invitation, tenant.now) is not InvitationStatus.PENDING:
         raise InvitationOver()
     await _ask_inviter_again(work, tenant, invitation)
@@ -246,7 +259,10 @@ async def _membership(
     membership = await work.lock(Membership, known[0].id)
     previous = membership.status
     if previous is MembershipStatus.INACTIVE:
-        raise InvitationVoid("You were deactivated there; ask to be let in again.")
+        raise InvitationVoid(
+            "Your membership was deactivated. Ask an administrator of the organization to "
+            "reactivate it."
+        )
     await _give_missing(work, tenant, membership, invitation)
     if MembershipLifecycle.accept(membership, at=tenant.now):
         accounts.show(membership, one)
@@ -276,7 +292,7 @@ async def _give_missing(
 async def _ask_inviter_again(work: Work, tenant: Tenant, invitation: Invitation) -> None:
     """An invitation is worth what its sender may give at the moment it is accepted."""
     if not tenant.is_active:
-        raise InvitationVoid("The organization takes nobody in at the moment.")
+        raise InvitationVoid("This organization does not accept new members at the moment.")
     giver = await roles.giver_of(work, invitation.invited_by_user_id, tenant.now)
     try:
         granted = await roles.permissions_given_by(work, invitation.role_codes, tenant.now)
@@ -290,14 +306,14 @@ async def _ask_inviter_again(work: Work, tenant: Tenant, invitation: Invitation)
 
 async def _look(work: Work, digest: bytes, invitation_id: UUID | None) -> Seen:
     """The invitation of a link, read aside: hashing a password must not hold a transaction."""
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         await read.present(digest)
         link = await read.find(OneTimeLink, hash=digest)
         if link is None or link.purpose != PURPOSE or link.organization_id is None:
             raise NotFound()
         if link.invitation_id is None or invitation_id not in (None, link.invitation_id):
             raise NotFound()
-        await read.settle_in(link.organization_id)
+        await read.enter_organization(link.organization_id)
         invitation = await read.get(Invitation, link.invitation_id)
         tenant = await organizations.find_organization(read)
         inviter = await read.all(
@@ -348,6 +364,6 @@ async def _spend(work: Work, link: OneTimeLink) -> None:
 async def _hold(work: Work, link: OneTimeLink, invitation_id: UUID) -> tuple[Tenant, Invitation]:
     if link.organization_id is None or link.invitation_id != invitation_id:
         raise NotFound()
-    await work.settle_in(link.organization_id)
+    await work.enter_organization(link.organization_id)
     tenant = await organizations.lock_organization(work)
     return tenant, await work.lock(Invitation, invitation_id)

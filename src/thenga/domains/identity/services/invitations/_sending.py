@@ -82,7 +82,7 @@ async def resend(work: Work, invitation_id: UUID) -> Invitation:
             "operation": "resend",
             "allowed": [],
         }
-        raise InvalidTransition("Only an open invitation is sent again.", **told)
+        raise InvalidTransition("Only an open invitation can be sent again.", **told)
     await _check_giver(work, tenant, invitation.role_codes)
     _must_wait(invitation, tenant.now)
     text = tokens.mint(tokens.Prefix.LINK)
@@ -148,7 +148,7 @@ def _plan(invitation: Invitation, now: datetime, text: str) -> None:
 def _must_wait(invitation: Invitation, now: datetime) -> None:
     if invitation.sent_count > MOST_AGAIN:
         raise RateLimited(
-            "This invitation was sent as often as it can be. Revoke it and invite anew.",
+            "This invitation has been sent as often as possible. Revoke it and create a new one.",
             headers={"Retry-After": str(int(LIVES.total_seconds()))},
         )
     assert invitation.last_sent_at is not None  # noqa: S101  # it was sent when it was made
@@ -156,7 +156,7 @@ def _must_wait(invitation: Invitation, now: datetime) -> None:
     if wait > timedelta(0):
         seconds = max(1, int(wait.total_seconds()))
         raise RateLimited(
-            "Between two letters lie ten minutes.", headers={"Retry-After": str(seconds)}
+            "Wait ten minutes before sending it again.", headers={"Retry-After": str(seconds)}
         )
 
 
@@ -177,7 +177,9 @@ async def _must_be_new(work: Work, tenant: Tenant, key: bytes) -> None:
     )
     for one in open_ones:
         if shown_status(one, tenant.now) is InvitationStatus.PENDING:
-            raise _known("invitation", one.id, "This address has an open invitation already.")
+            raise _known(
+                "invitation", one.id, "There is already an open invitation for this email address."
+            )
         held = await work.lock(Invitation, one.id)  # over, and not yet written down
         await end(work, tenant, held, InvitationLifecycle.expire, by=None)
     members = await work.all(
@@ -189,7 +191,9 @@ async def _must_be_new(work: Work, tenant: Tenant, key: bytes) -> None:
         )
     )
     for member in members:
-        raise _known("membership", member.id, "Somebody with this address is a member already.")
+        raise _known(
+            "membership", member.id, "Someone with this email address is already a member."
+        )
 
 
 def _known(kind: str, key: UUID, said: str) -> Duplicate:

@@ -140,4 +140,4 @@ async def _must_be_new(work: Work, user_id: UUID) -> None:
     )
     for one in known:
         reference = {"domain": "identity", "type": "membership", "id": str(one.id)}
-        raise Duplicate(f"This person is a member already: {one.status}.", existing=reference)
+        raise Duplicate(f"This person already has a membership: {one.status}.", existing=reference)

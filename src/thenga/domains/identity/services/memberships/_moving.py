@@ -16,9 +16,12 @@ from thenga.kernel.errors import NotFound, Problem
 
 
 class MembershipVoid(Problem):
-    """Whoever asked you to join may no longer give these roles. Ask the organization again."""
+    """The person who asked you to join can no longer grant these roles.
 
-    code, status, title = "identity-membership-void", 409, "This request to join is void"
+    Ask the organization again.
+    """
+
+    code, status, title = "identity-membership-void", 409, "This request to join is no longer valid"
 
 
 async def accept(work: Work, membership_id: UUID) -> Membership:
@@ -100,7 +103,7 @@ async def move_clock(work: Work, organization_id: UUID, *, ahead: timedelta, seq
 async def _own(work: Work, membership_id: UUID) -> Tenant:
     """Go from one's own membership to the organization that it is in, and hold that."""
     membership = await work.get(Membership, membership_id)
-    await work.settle_in(membership.organization_id)
+    await work.enter_organization(membership.organization_id)
     return await organizations.lock_organization(work)
 
 

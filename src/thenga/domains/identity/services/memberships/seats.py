@@ -64,8 +64,8 @@ async def must_fit(work: Work, tenant: Tenant, before: Room) -> int:
     most = before.limit
     if most is not None and after > before.used and after > most:
         raise PlanLimitReached(
-            f"All {most} seats of the plan are taken. Remove a member or an open invitation, or "
-            f"choose a larger plan.",
+            f"All {most} seats of the plan are taken. Remove a member or revoke an open "
+            "invitation, or choose a larger plan.",
             entitlement=FEATURE,
             limit=most,
             used=before.used,

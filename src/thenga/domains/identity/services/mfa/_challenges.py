@@ -42,9 +42,12 @@ _LIFT = """
 
 
 class FactorStopped(Problem):
-    """Too many wrong codes in a row. Use another factor or a recovery code, which lifts this."""
+    """There were too many wrong codes in a row.
 
-    code, status, title = "identity-factor-stopped", 409, "This factor is stopped"
+    Use another factor or a recovery code to unblock it.
+    """
+
+    code, status, title = "identity-factor-stopped", 409, "This factor is blocked"
 
 
 @dataclass(frozen=True)
@@ -63,7 +66,7 @@ async def challenge(
     half = session.status is SessionStatus.PENDING_MFA
     if half != (purpose == "sign_in"):
         needed = "sign_in" if half else "step_up"
-        raise RuleViolated(f"This session needs a challenge of purpose {needed}.", rule="IDN-5")
+        raise RuleViolated(f"This session needs a challenge with purpose {needed}.", rule="IDN-5")
     factor = await _asked_for(work, factor_id, kind)
     return await work.add(
         MfaChallenge(

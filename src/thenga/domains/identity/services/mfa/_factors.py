@@ -28,7 +28,10 @@ PENDING = timedelta(minutes=10)
 
 
 class FactorDemanded(Problem):
-    """A role of yours needs a second factor, and this is the last one. Turn another on first."""
+    """One of your roles requires a second factor, and this is the last one.
+
+    Set up another factor first.
+    """
 
     code, status, title = "identity-factor-demanded", 409, "This factor cannot be turned off"
 
@@ -52,7 +55,7 @@ async def register(work: Work, *, kind: FactorKind, label: str | None) -> Made:
     if kind is FactorKind.RECOVERY_CODES:
         return await _new_codes(work, account, label, known)
     if len(known) >= MOST:
-        raise Duplicate(f"There are {MOST} factors already. Turn one off first.")
+        raise Duplicate(f"You already have {MOST} factors. Turn one off first.")
     factor = MfaFactor(
         id=new_id(),
         user_id=account.id,

@@ -14,9 +14,9 @@ from thenga.kernel.errors import Problem
 
 
 class LastOwner(Problem):
-    """An organization keeps at least one owner. Make somebody else an owner first, then repeat."""
+    """An organization needs at least one owner. Make another member an owner first."""
 
-    code, status, title = "identity-last-owner", 409, "The last owner cannot go"
+    code, status, title = "identity-last-owner", 409, "The last owner cannot leave"
 
 
 async def check_owner_remains(read: Reader, tenant: Tenant, *, without: UUID) -> None:

@@ -28,7 +28,10 @@ from thenga.kernel.values.ids import new_id
 
 
 class RoleBuiltIn(Problem):
-    """Built-in roles are the same everywhere. Make a role of your own and change that one."""
+    """Built-in roles are the same in every organization.
+
+    Create a custom role and change that one.
+    """
 
     code, status, title = "identity-role-built-in", 409, "A built-in role cannot be changed"
 
@@ -149,7 +152,10 @@ async def _check_target(
         return
     membership = await work.get(Membership, target_id)
     if membership.status is MembershipStatus.REMOVED:
-        raise RuleViolated("Who was removed gets no rights; invite them again.", rule="IDN-18")
+        raise RuleViolated(
+            "This person was removed. Invite them again before assigning permissions.",
+            rule="IDN-18",
+        )
     giver.must_be_another(target_id)
     if await rights.has_role(work, target_id, rights.OWNER, tenant.now):
         giver.must_hold((), owner=True)
@@ -188,7 +194,7 @@ async def _must_be_new(
     for one in known:
         if validity.assignment_status(one, now) is not AssignmentStatus.EXPIRED:
             reference = {"domain": "identity", "type": "permissionAssignment", "id": str(one.id)}
-            raise Duplicate("This is assigned already.", existing=reference)
+            raise Duplicate("This permission is already assigned.", existing=reference)
         await run_due_permission_steps(work, one.id)  # over, and not yet written down
 
 

@@ -48,12 +48,14 @@ async def assign_platform_role(
     if role_code not in PLATFORM_ROLES:
         raise RuleViolated(f"{role_code} is not a role of staff.", rule="IDN-24")
     if user_id == work.actor.id:
-        raise RuleViolated("Nobody changes their own rights.", rule="IDN-20")
+        raise RuleViolated(
+            "You cannot change your own rights. Ask a colleague with the same role.", rule="IDN-20"
+        )
     one = await accounts.account_standing(work, user_id)
     if one is None or not one.is_active:
         raise NotFound()
     if not one.staff:
-        raise RuleViolated("Only an account of staff has a platform role.", rule="IDN-18")
+        raise RuleViolated("Only a staff account can have a platform role.", rule="IDN-18")
     starts = validity.check_times(valid_from, valid_to, work.now)
     await _must_hold(work, role_code)
     await _must_fit(work, user_id, role_code)
@@ -142,10 +144,11 @@ async def _must_fit(work: Work, user_id: UUID, role_code: str) -> None:
             continue
         if one.role_code == role_code:
             reference = {"domain": "identity", "type": "roleAssignment", "id": str(one.id)}
-            raise Duplicate("This person has the role already.", existing=reference)
+            raise Duplicate("This person already has the role.", existing=reference)
         if one.role_code == _APART.get(role_code):
             raise RuleViolated(
-                "Who writes policies does not approve them: these roles are never in one person.",
+                "The same person cannot both write and approve policies, so these roles "
+                "cannot be combined.",
                 rule="IDN-24",
             )
 

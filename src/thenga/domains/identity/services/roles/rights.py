@@ -39,12 +39,13 @@ _GRAVE = (Sensitivity.SENSITIVE.value, Sensitivity.ADMINISTRATION.value)
 
 
 class GrantAboveOwn(Problem):
-    """One can give only what one holds oneself. `missing` names the permissions you lack.
+    """You can grant only permissions that you hold yourself.
 
-    Ask somebody who holds them, or leave them out. The role `owner` is given and changed by owners.
+    `missing` lists the permissions you lack. Ask someone who holds them, or leave them out. Only an
+    owner can grant or change the role `owner`.
     """
 
-    code, status, title = "identity-grant-above-own", 403, "This is more than you hold yourself"
+    code, status, title = "identity-grant-above-own", 403, "You cannot grant more than you hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,13 @@ class Giver:
                 missing=missing[:50],
             )
         if owner and not self.is_owner:
-            raise GrantAboveOwn("Only an owner gives, changes or takes the role owner.")
+            raise GrantAboveOwn("Only an owner can grant, change or revoke the role owner.")
 
     def must_be_another(self, membership_id: UUID) -> None:
         """Nobody changes their own rights, except to give one up (IDN-20)."""
         if membership_id == self.membership_id:
             raise RuleViolated(
-                "Nobody changes their own rights. Ask another owner or administrator.",
+                "You cannot change your own rights. Ask another owner or administrator.",
                 rule="IDN-20",
             )
 

@@ -38,7 +38,9 @@ async def assign_role(
     tenant = await organizations.lock_organization(work)
     membership = await work.get(Membership, membership_id)
     if membership.status is MembershipStatus.REMOVED:
-        raise RuleViolated("Who was removed gets no role; invite them again.", rule="IDN-18")
+        raise RuleViolated(
+            "This person was removed. Invite them again before assigning a role.", rule="IDN-18"
+        )
     giver = await rights.giver_of(work, work.user_id, tenant.now)
     giver.must_be_another(membership_id)
     granted = await rights.permissions_given_by(work, [role_code], tenant.now)
@@ -187,7 +189,7 @@ async def _must_be_new(
     for one in known:
         if validity.assignment_status(one, now) is not AssignmentStatus.EXPIRED:
             reference = {"domain": "identity", "type": "roleAssignment", "id": str(one.id)}
-            raise Duplicate("This member has the role already.", existing=reference)
+            raise Duplicate("This member already has the role.", existing=reference)
         await run_due_role_steps(work, one.id)  # over, and not yet written down
 
 

@@ -44,9 +44,9 @@ _CATALOGUE_MOST = 5000
 
 
 class RoleInUse(Problem):
-    """Members still have this role. `references` names the assignments; revoke them first."""
+    """Members still have this role. `references` lists the assignments; revoke them first."""
 
-    code, status, title = "identity-role-in-use", 409, "Members still have this role"
+    code, status, title = "identity-role-in-use", 409, "This role is still assigned"
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ async def change_role(
     role = await _locked(work, role_id)
     if role.status is RoleStatus.RETIRED:
         told: dict[str, Any] = {"from": role.status, "operation": "change", "allowed": []}
-        raise InvalidTransition("A retired role is kept as it was.", **told)
+        raise InvalidTransition("A retired role cannot be changed.", **told)
     before = set(role.permissions)
     after = set(fields.get("permissions", before))
     await _check(work, tenant.now, after - before)
@@ -232,10 +232,10 @@ async def _must_be_new(work: Work, code: str) -> None:
     if same is not None or built_in is not None:
         existing = str((same or built_in).id)  # type: ignore[union-attr]  # one of them is there
         reference = {"domain": "identity", "type": "role", "id": existing}
-        raise Duplicate(f"There is a role {code} already.", existing=reference)
+        raise Duplicate(f"There is already a role with the code {code}.", existing=reference)
     if sum(one.status is not RoleStatus.RETIRED for one in known) >= MOST:
         raise RuleViolated(
-            f"An organization has at most {MOST} roles of its own. Retire one first.",
+            f"An organization can have at most {MOST} custom roles. Retire one first.",
             rule="IDN-24",
             limit=MOST,
         )

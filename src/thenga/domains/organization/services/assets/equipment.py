@@ -24,7 +24,7 @@ SORTS: dict[str, ColumnElement[Any] | None] = {
     "name": Equipment.name,
     "nextExpiry": expiry_watch.by_next_expiry(Equipment),
 }
-_ONCE = "A machine with this serial number is recorded already."
+_ONCE = "There is already a machine with this serial number."
 _ENDS_WITHIN = "$[*] ? (@.expires_on >= $first && @.expires_on <= $last)"
 
 

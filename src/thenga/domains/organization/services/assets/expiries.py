@@ -20,6 +20,8 @@ GRACE_DAYS = {"licence": 21}
 
 
 class ExpiryState(StrEnum):
+    """State of a licence or certificate today."""
+
     VALID = "valid"
     EXPIRING = "expiring"
     IN_GRACE = "in_grace"

@@ -93,7 +93,9 @@ async def _check(work: Work, row: Asset) -> None:
     """What must hold of every machine and vehicle."""
     if row.year is not None and row.year > local_day(work.now).year + 1:
         # Next year's models are sold this year; later ones are a typing mistake.
-        raise RuleViolated("The year of make is at most next year.", rule="asset-year")
+        raise RuleViolated(
+            "The year of manufacture cannot be later than next year.", rule="asset-year"
+        )
     if row.location_address_id is not None:
         await work.get(Address, row.location_address_id)  # another company's is not there either
 

@@ -26,20 +26,22 @@ SORTS: dict[str, ColumnElement[Any] | None] = {
     "name": FleetAsset.name,
     "nextExpiry": expiry_watch.by_next_expiry(FleetAsset),
 }
-_ONCE = "A vehicle with this registration number is recorded already."
+_ONCE = "There is already a vehicle with this registration number."
 # ISO 3779: 17 characters without I, O and Q. Its check digit is used in North America only.
 _VIN = re.compile("[A-HJ-NPR-Z0-9]{17}")
 _PAPERS = ("licence", "roadworthy", "operating_licence", "insurance")
 
 
 class VinInvalid(Problem):
-    """A vehicle identification number has 17 letters and digits, without I, O and Q. Copy it from
-    the licence disc or the registration certificate."""
+    """A vehicle identification number has 17 letters and digits, without I, O and Q.
+
+    Copy it from the licence disc or the registration certificate.
+    """
 
     code, status, title = (
         "organization-vin-invalid",
         422,
-        "This is no vehicle identification number",
+        "This is not a valid VIN",
     )
 
 

@@ -40,7 +40,7 @@ async def only_others(work: Work, row: Record) -> None:
     # Staff who belong to the company act by their platform role, so the members are asked too.
     inside = work.held_as == HeldAs.TENANT or await facts.belongs(work, work.actor.id)
     if not members_may and inside:
-        raise SelfVerification("You belong to this company, so somebody else must check it.")
+        raise SelfVerification("You belong to this company, so someone else must verify it.")
     statement = (
         select(RecordVersion.actor_id)
         .where(
@@ -50,7 +50,9 @@ async def only_others(work: Work, row: Record) -> None:
         .order_by(RecordVersion.record_version.desc())
     )
     if work.actor.id in await work.values(statement, limit=_AUTHORS_OF):
-        raise SelfVerification("You wrote one of its last versions, so somebody else must check.")
+        raise SelfVerification(
+            "You wrote one of its latest versions, so someone else must verify it."
+        )
 
 
 async def write_check(work: Work, row: Record, check: Check) -> Verification:
@@ -106,7 +108,7 @@ def _ends(check: Check, now: datetime) -> datetime | None:
         return None
     ends = check.valid_until or now + _OF_METHOD.get(check.method, _USUAL)
     if not now < ends <= now + _LONGEST:
-        detail = "A check is valid from now for at most 400 days."
+        detail = "A verification can be valid for at most 400 days from now."
         raise ValidationFailed(
             errors=[{"pointer": "/validUntil", "code": "out_of_range", "detail": detail}]
         )

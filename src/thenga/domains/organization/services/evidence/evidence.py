@@ -63,7 +63,8 @@ async def check_evidence(read: Reader, references: Iterable[Reference]) -> None:
     for one in references:
         if one["type"] not in KINDS.get(one["domain"], ()):
             raise RuleViolated(
-                f"A {one['type']} of {one['domain']} is no evidence here.", rule="ORG-21"
+                f"A {one['type']} of {one['domain']} is not accepted as evidence here.",
+                rule="ORG-21",
             )
         if one["domain"] == "organization":
             own.setdefault(one["type"], set()).add(UUID(one["id"]))

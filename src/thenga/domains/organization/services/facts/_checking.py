@@ -49,13 +49,15 @@ _AUTHORS_OF = 3  # versions back in which whoever wrote the value may not check 
 
 
 class SelfVerification(Problem):
-    """Nobody checks what they wrote themselves, nor a company that they belong to. Ask a verifier
-    of the platform, or wait until others have changed the fact."""
+    """You cannot verify what you wrote yourself or your own company.
+
+    Ask a verifier of the platform.
+    """
 
     code, status, title = (
         "organization-self-verification",
         403,
-        "Somebody else must check this",
+        "Someone else must verify this",
     )
 
 
@@ -134,7 +136,7 @@ async def verify(work: Work, key: str, check: Check) -> tuple[Picture, Verificat
 
 async def _fact_with_value(work: Work, picture: Picture) -> Fact:
     if picture.fact is None or picture.effective(work.now) is None:
-        raise RuleViolated("There is no value to check yet; state one first.", rule="ORG-6")
+        raise RuleViolated("There is no value to verify yet. State one first.", rule="ORG-6")
     return await work.lock(Fact, picture.fact.id)
 
 
@@ -150,7 +152,7 @@ async def _only_others(work: Work, key: str) -> None:
         return
     members_may = await records.current_policy(work, "verify.allowMembers")
     if not members_may and await member_refs.belongs(work, work.actor.id):
-        raise SelfVerification("You belong to this company, so somebody else must check it.")
+        raise SelfVerification("You belong to this company, so someone else must verify it.")
     statement = (
         select(FactVersion.changed_by)
         .where(
@@ -163,7 +165,9 @@ async def _only_others(work: Work, key: str) -> None:
         .order_by(FactVersion.number.desc())
     )
     if work.actor.id in await work.values(statement, limit=_AUTHORS_OF):
-        raise SelfVerification("You wrote one of its last versions, so somebody else must check.")
+        raise SelfVerification(
+            "You wrote one of its latest versions, so someone else must verify it."
+        )
 
 
 async def _made_before(work: Work, check: Check) -> Verification | None:
@@ -178,7 +182,9 @@ def _ends(check: Check, now: datetime) -> datetime | None:
         return None
     ends = check.valid_until or now + _OF_METHOD.get(check.method, _USUAL)
     if not now < ends <= now + _LONGEST:
-        raise RuleViolated("A check is valid from now for at most 400 days.", rule="ORG-6")
+        raise RuleViolated(
+            "A verification can be valid for at most 400 days from now.", rule="ORG-6"
+        )
     return ends
 
 

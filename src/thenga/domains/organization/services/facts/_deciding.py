@@ -63,7 +63,7 @@ def _refuse_resolving(fact: Fact, work: Work) -> None:
     """There is nothing to decide; a decision stands until somebody says something new."""
     if not FactConflictLifecycle.resolve(fact, at=work.now):
         raise RuleViolated(
-            "This conflict was resolved. It opens again when somebody states another value.",
+            "This conflict is already resolved. It reopens when someone states another value.",
             rule="ORG-4",
         )
 
@@ -74,7 +74,7 @@ async def confirm(work: Work, keys: Sequence[str]) -> tuple[Organization, dict[s
     pictures = await load(work, set(keys))
     empty = [key for key in keys if pictures[key].effective(work.now) is None]
     if empty:
-        detail = f"There is no value to confirm for {', '.join(sorted(empty))}."
+        detail = f"There is no value to confirm for {', '.join(sorted(empty))}. State one first."
         raise RuleViolated(detail, rule="ORG-8")
     changes: list[public.FactChange] = []
     rules = await rules_of(work)

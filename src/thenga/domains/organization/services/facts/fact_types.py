@@ -54,15 +54,17 @@ Year = Annotated[int, whole(1800, 2200)]
 
 
 class Turnover(Body):
-    """The turnover of one financial year."""
+    """Turnover of one financial year."""
 
     amount: Annotated[Any, decimal(16, 2), Field(examples=["4830000.00"])]
     currency: CurrencyCode = "ZAR"
-    year_ended: Annotated[Year, Field(description="The calendar year in which it ended.")]
+    year_ended: Annotated[
+        Year, Field(description="Calendar year in which the financial year ended.")
+    ]
 
 
 class BankAccount(Body):
-    """The account that the company is paid to. The number is shown by its last four digits."""
+    """Bank account that the company is paid to. Only the last four digits are shown."""
 
     bank_name: Annotated[str, text(1, 80)]
     branch_code: Annotated[str, matching("^[0-9]{6}$", 6), Field(examples=["250655"])]
@@ -118,13 +120,15 @@ TYPES: dict[str, Any] = {
 
 
 class FactValueInvalid(Problem):
-    """The value is not of the type that the fact catalogue says for this fact. `errors` points at
-    what is wrong; `GET /organization-catalogues/facts` lists the types."""
+    """The value does not have the type that the fact catalogue requires.
+
+    `errors` points at what is wrong; `GET /organization-catalogues/facts` lists the types.
+    """
 
     code, status, title = (
         "organization-fact-value-invalid",
         422,
-        "This is no value of that fact",
+        "This value does not fit the fact",
     )
 
 

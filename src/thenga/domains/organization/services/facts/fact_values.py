@@ -61,7 +61,7 @@ _NUMBER = "registrationNumber"
 
 def _one(key: str, value: Any, *, legal_form: str | None, today: date, vat_luhn: bool) -> Normal:
     if key == "registrationDate" and date.fromisoformat(value) > today:
-        raise RuleViolated("The day of registration has not come yet.", rule="ORG-9")
+        raise RuleViolated("The registration date is in the future.", rule="ORG-9")
     checked = _checked(key, value, legal_form, today, vat_luhn)
     made = Normal(value) if checked is None else Normal(checked.value, checked.warnings)
     if legal_form is not None and legal_form not in FACTS[key].legal_forms:

@@ -22,13 +22,15 @@ _STATUSES = {
 
 
 class UnknownMembership(Problem):
-    """Nobody of this organization has that membership or invitation. Invite the person with
-    `POST /identity/invitations`, then use the identifier that you are given."""
+    """No one in this organization has this membership or invitation.
+
+    Invite the person with `POST /identity/invitations`, then use the ID that it returns.
+    """
 
     code, status, title = (
         "organization-unknown-membership",
         422,
-        "Nobody here has this membership or invitation",
+        "Unknown membership or invitation",
     )
 
 

@@ -41,19 +41,24 @@ SORTS: dict[str, ColumnElement[Any] | None] = {
 
 
 class PersonRequired(Problem):
-    """A machine suggests, a person decides. Sign in and accept or reject it yourself."""
+    """Machines can suggest values, but only a person can accept or reject them.
 
-    code, status, title = "organization-person-required", 403, "Only a person can decide this"
+    Sign in to decide.
+    """
+
+    code, status, title = "organization-person-required", 403, "A person must decide this"
 
 
 class SuggestionStale(Problem):
-    """The fact was changed after this was suggested, so the suggestion is over. Read the fact
-    again and state what is right."""
+    """The fact was changed after the suggestion was made, so the suggestion has ended.
+
+    Read the fact again and state the correct value.
+    """
 
     code, status, title = (
         "organization-suggestion-stale",
         409,
-        "The fact was changed since this was suggested",
+        "The fact changed after this suggestion",
     )
 
 
@@ -78,7 +83,9 @@ async def propose_suggestions(work: Work, proposal: Proposal) -> tuple[FactSugge
         if known is not None:
             return known, False
     if proposal.fact_key not in fact_types.SUGGESTED:
-        detail = "Bank and ownership facts are stated by people; machines do not suggest them."
+        detail = (
+            "Bank and ownership facts must be stated by a person; machines cannot suggest them."
+        )
         raise RuleViolated(detail, rule="ORG-5")
     await _settling.hold(work)
     picture = await _ledger.load_one(work, proposal.fact_key)

@@ -170,7 +170,7 @@ def _freshness(company: Company) -> _Part:
 def _capabilities(company: Company) -> _Part:
     known = company.capabilities
     if not known:
-        return Fraction(0), "No capability is claimed."
+        return Fraction(0), "No capability has been claimed."
     points = sum((STANDING.get(one.standing, Fraction(0)) for one in known), Fraction(0))
     proven = sum(one.standing == "verified" for one in known)
     return 100 * points / len(known), f"{proven} of {len(known)} capabilities are verified."
@@ -198,8 +198,8 @@ def _people(company: Company) -> _Part:
 
 def _readiness(company: Company) -> _Part:
     if company.readiness is None:
-        return None, "Compliance did not answer; this part is left out."
-    return company.readiness, "As Compliance sees it today."
+        return None, "Compliance did not respond; this part is left out."
+    return company.readiness, "Status in Compliance today."
 
 
 _PARTS = {

@@ -40,10 +40,13 @@ _OPEN = (CapabilityVerification.UNDER_REVIEW, CapabilityVerification.VERIFIED)
 
 
 class EvidenceNotLive(Problem):
-    """None of the evidence is known to be there and valid. Attach evidence that Compliance or
-    Learning knows, renew what has expired, or wait until it was taken in."""
+    """None of the evidence is known and valid.
 
-    code, status, title = "organization-evidence-not-live", 422, "No evidence of it is live"
+    Attach evidence that Compliance or Learning holds, renew what has expired, or wait until it has
+    been processed.
+    """
+
+    code, status, title = "organization-evidence-not-live", 422, "There is no valid evidence"
 
 
 async def add_capability(work: Work, *, fields: dict[str, Any]) -> Capability:
@@ -191,7 +194,7 @@ async def _may(
     """A check is written by verifiers only, and they write nothing else (ORG-6)."""
     if work.held_as == HeldAs.PLATFORM and (fields or check is None):
         pointer = f"/{records.wire_name(next(iter(fields), 'request_review'))}"
-        raise records.forbidden(pointer, "Verifiers set the block `verification` only.")
+        raise records.forbidden(pointer, "A verifier can set only the block `verification`.")
     if check is not None:
         await records.demand(
             work,

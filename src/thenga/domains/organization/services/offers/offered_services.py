@@ -15,7 +15,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "name": Service.name}
-_ONCE = "A service of this name is offered already."
+_ONCE = "There is already a service with this name."
 
 
 async def add_service(work: Work, *, fields: dict[str, Any]) -> Service:

@@ -34,7 +34,7 @@ from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "title": PastProject.title}
-_ONCE = "A project for this client under this contract number is recorded already."
+_ONCE = "There is already a project for this client with this contract number."
 # What a verifier looked at; a change of it is to be checked again (ORG-6).
 _CHECKED = frozenset(
     {
@@ -221,9 +221,9 @@ def _proof(kind: str, type_: str, id_: UUID) -> dict[str, Any]:
 async def _check(read: Reader, row: PastProject) -> None:
     """What must hold of every project."""
     if row.completed_on is not None and row.completed_on < row.started_on:
-        raise RuleViolated("A project is completed after it was started.", rule="ORG-23")
+        raise RuleViolated("The completion date must be after the start date.", rule="ORG-23")
     if row.role == "joint_venture" and row.share_percent is None:
-        raise RuleViolated("Say which share of the joint venture was yours.", rule="ORG-23")
+        raise RuleViolated("State your share of the joint venture.", rule="ORG-23")
     if row.contract_ref is not None and row.contract_ref["domain"] != "contract":
         raise RuleViolated("`contractRef` refers to a contract kept here.", rule="ORG-23")
     if row.municipality_code is not None:

@@ -53,17 +53,19 @@ def check(document: Document) -> None:
     )
     if wanted & unwanted:
         both = ", ".join(sorted(wanted & unwanted))
-        raise _broken(f"Wanted and excluded at once: {both}. Take it out of one list.")
+        raise _broken(
+            f"These are both wanted and excluded: {both}. Remove them from one of the lists."
+        )
     if document["national"] and (document["provinces"] or document["municipalities"]):
-        raise _broken("The whole country is wanted: leave provinces and municipalities empty.")
+        raise _broken("With `national`, leave provinces and municipalities empty.")
     band = public.ValueBand.model_validate(document["valueBand"])
     if band.min is not None and band.max is not None:
         if band.min.currency != band.max.currency:
-            raise _broken("Give both ends of the value band in one currency.")
+            raise _broken("State both ends of the value range in the same currency.")
         if band.min > band.max:
-            raise _broken("The value band ends below where it begins.")
+            raise _broken("The maximum of the value range is below its minimum.")
     if any(one["minGrade"] > one["maxGrade"] for one in document["cidb"]):
-        raise _broken("A range of CIDB grades ends below where it begins.")
+        raise _broken("The maximum of a CIDB grade range is below its minimum.")
 
 
 def _broken(detail: str) -> RuleViolated:
@@ -95,7 +97,7 @@ async def preferences_warnings(read: Reader, document: Document) -> list[dict[st
         {
             "code": "cannot_be_silenced",
             "field": "quietTopics",
-            "detail": f"Messages about {topic} reach you all the same.",
+            "detail": f"Messages about {topic} cannot be muted.",
         }
         for topic in document["quietTopics"]
         if topic in ALWAYS_HEARD
@@ -138,7 +140,8 @@ async def replace_preferences(
     if seen != held.version:
         changed = await _changed_since(work, seen, held)
         raise StaleVersion(
-            f"Somebody changed {', '.join(changed) or 'nothing'} since you read it.",
+            f"Someone changed {', '.join(changed) or 'nothing'} since you read it. Read "
+            "it again before you save.",
             currentVersion=held.version,
             changedFields=changed,
         )
@@ -166,7 +169,7 @@ async def _check_codes(read: Reader, wanted: public.PreferenceSet) -> None:
     )
     missing = sorted({*wanted.municipalities} - {one.code for one in known})
     if missing:
-        detail = f"There is no municipality {', '.join(missing)}."
+        detail = f"There is no municipality with the code {', '.join(missing)}."
         raise reference_data.MunicipalityMismatch(detail, field="municipalities")
 
 

@@ -18,7 +18,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "name": Product.name}
-_ONCE = "A product of this name is offered already."
+_ONCE = "There is already a product with this name."
 
 
 async def add_product(work: Work, *, fields: dict[str, Any]) -> Product:
@@ -72,7 +72,7 @@ def _normal(fields: dict[str, Any]) -> dict[str, Any]:
         try:
             made["gtin"] = ean.validate(made["gtin"])
         except ValidationError:
-            detail = "A GTIN has 8, 12, 13 or 14 digits, of which the last is a check digit."
+            detail = "A GTIN has 8, 12, 13 or 14 digits; the last one is a check digit."
             error = {"pointer": "/gtin", "code": "check_digit", "detail": detail}
             raise IdentifierInvalid(detail, reason="check_digit", errors=[error]) from None
     return made

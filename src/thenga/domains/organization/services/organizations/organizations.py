@@ -44,7 +44,7 @@ async def create_organization(
     """A new organization of the person who asks; Identity makes them owner when it is told."""
     made = new_id()
     reviewed = await records.current_policy(work, "review.mode") == "all"
-    await work.settle_in(made)
+    await work.enter_organization(made)
     organization = Organization(
         id=made,
         organization_id=made,
@@ -81,12 +81,12 @@ async def _within_bounds(work: Work, made: UUID, number: str | None) -> None:
     live = select(func.count()).where(Founding.user_id == work.user_id, Founding.ended_at.is_(None))
     most = await records.current_policy(work, "perUser.max")
     if (await work.value(live) or 0) >= most:
-        detail = f"One person founds at most {most} companies; close one that is not used."
+        detail = f"One person can create at most {most} organizations. Close one that is not used."
         raise RuleViolated(detail, rule="ORG-2")
     known = await _founded_with(work, number)
     if known is not None:
         raise Duplicate(
-            "You have founded a company with this registration number already.",
+            "You have already created an organization with this registration number.",
             field="registrationNumber",
             existing={"domain": "organization", "type": "organization", "id": str(known)},
         )
@@ -165,7 +165,9 @@ async def move_clock(work: Work, *, by: timedelta) -> Organization:
     if organization.mode != "sandbox":
         raise NotASandbox()
     if organization.clock_ahead + by > _FURTHEST:
-        raise RuleViolated("A sandbox's clock runs at most 100 years ahead.", rule="sandbox-clock")
+        raise RuleViolated(
+            "The clock of a sandbox can be at most 100 years ahead.", rule="sandbox-clock"
+        )
     organization.clock_ahead += by
     organization.clock_moves += 1
     await work.save(organization)

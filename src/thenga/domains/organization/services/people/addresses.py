@@ -90,7 +90,7 @@ def address_warnings(address: Address) -> list[dict[str, str]]:
     lines = f"{address.line1} {address.line2 or ''}"
     if address.kind == "postal" or _BOX.search(lines) is None:
         return []
-    detail = "A post office box is no place that somebody can visit."
+    detail = "A post office box cannot be a street address."
     return [{"code": "po_box_as_place", "detail": detail}]
 
 
@@ -101,7 +101,7 @@ async def _check(read: Reader, address: Address, today: date) -> None:
         return
     if address.kind in _ON_THE_GROUND and not (address.province and address.municipality_code):
         raise RuleViolated(
-            f"A {address.kind} address in South Africa names its province and municipality.",
+            f"A {address.kind} address in South Africa needs a province and a municipality.",
             rule="ORG-18",
         )
     if address.postal_code is not None and _POSTAL_CODE.fullmatch(address.postal_code) is None:

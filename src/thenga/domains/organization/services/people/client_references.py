@@ -43,17 +43,26 @@ _DAY = timedelta(days=1)
 
 
 class SelfReference(Problem):
-    """A reference comes from the client. This address belongs to a member, director or contact of
-    your own organization; name somebody who works for the client."""
+    """A reference must come from the client.
 
-    code, status, title = "organization-self-reference", 422, "This address is one of your own"
+    This address belongs to a member, director or contact of your own organization. Name someone who
+    works for the client.
+    """
+
+    code, status, title = (
+        "organization-self-reference",
+        422,
+        "This address belongs to your organization",
+    )
 
 
 class ReferenceLimit(Problem):
-    """Clients are asked 20 times a day at most, and one address three times in thirty days. Try
-    again after `Retry-After` seconds."""
+    """Clients can receive at most 20 requests a day, and one address three in 30 days.
 
-    code, status, title = "organization-reference-limit", 429, "Clients were asked often enough"
+    Try again after the number of seconds in `Retry-After`.
+    """
+
+    code, status, title = "organization-reference-limit", 429, "Too many reference requests"
 
 
 async def add_client_reference(work: Work, *, fields: dict[str, Any]) -> ClientReference:
@@ -103,7 +112,7 @@ async def change_client_reference(
     row = await work.lock(ClientReference, client_reference_id)
     records.not_archived(row)
     if row.status is not ClientReferenceStatus.DRAFT:
-        raise Conflict("A reference that was sent is not changed any more.")
+        raise Conflict("This reference has been sent and can no longer be changed.")
     contact, rest = _apart(fields)
     if contact:
         await _replace_contact(work, row, contact, emails)
@@ -176,7 +185,7 @@ async def _replace_contact(
         return
     email = merged["contact_email"]
     if email is None:
-        raise RuleViolated("A reference names the client's address.", rule="ORG-24")
+        raise RuleViolated("A reference needs the client's email address.", rule="ORG-24")
     _refuse_own(email, own)
     row.contact_version += 1
     row.contact = await _sealed(work, row.id, merged, row.contact_version)

@@ -17,7 +17,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Erased, RuleViolated
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "name": Contact.name}
-_ONCE = "A contact of this kind with this e-mail address is recorded already."
+_ONCE = "There is already a contact of this kind with this email address."
 
 
 async def add_contact(work: Work, *, fields: dict[str, Any]) -> Contact:
@@ -104,7 +104,7 @@ def _check(contact: Contact) -> None:
     records.in_order(contact.valid_from, contact.valid_to)
     if contact.email is None and contact.phone is None:
         raise RuleViolated(
-            "A contact has an e-mail address, a telephone number, or both.",
+            "A contact needs an email address, a phone number or both.",
             rule="contact-reachable",
         )
 

@@ -157,11 +157,11 @@ def _check(given: Given) -> None:
     institution = (given.particulars or {}).get("institution")
     if given.flag == _SERVES and given.value == "yes" and not institution:
         raise RuleViolated(
-            "Whoever serves the state serves an institution: name it in `particulars`.",
+            "Name the institution that employs this public servant in `particulars`.",
             rule="ORG-13",
         )
     if given.value == "possible":
-        raise RuleViolated("Only a verifier finds something possible.", rule="ORG-13")
+        raise RuleViolated("Only a verifier can set this flag to `possible`.", rule="ORG-13")
 
 
 async def _sealed(work: Work, director: Director, made: UUID, given: Given) -> bytes | None:

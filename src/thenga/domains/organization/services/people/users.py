@@ -24,7 +24,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable, NotFound, RuleViolated
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
-_ONCE = "Something is said of this person already; change that."
+_ONCE = "This person already has a profile. Change that one."
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ async def add_user(
 ) -> Described:
     """Say something of a member or of somebody who is invited."""
     if (membership_id is None) == (invitation_id is None):
-        raise RuleViolated("Name either a membership or an invitation.", rule="ORG-31")
+        raise RuleViolated("Name a membership or an invitation, not both.", rule="ORG-31")
     ref = await facts.known(work, membership_id=membership_id, invitation_id=invitation_id)
     (described,) = await _describe(work, [(ref, None)])
     user = OrganizationUser(

@@ -18,7 +18,7 @@ def split_amount(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
         return dict(fields)
     money = fields[name]
     if money is not None and money.minor < 0:
-        raise RuleViolated("An amount here is not below zero.", rule="amount", field=to_camel(name))
+        raise RuleViolated("The amount cannot be negative.", rule="amount", field=to_camel(name))
     rest = {other: value for other, value in fields.items() if other != name}
     return rest | {
         name + _MINOR: None if money is None else money.minor,

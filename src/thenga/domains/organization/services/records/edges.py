@@ -17,6 +17,8 @@ from thenga.kernel.values.ids import new_id
 
 
 class EdgeType(StrEnum):
+    """Type of connection in the graph."""
+
     DIRECTS = "directs"
     OWNS = "owns"
     LOCATED_AT = "located_at"

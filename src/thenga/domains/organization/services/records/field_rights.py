@@ -9,10 +9,12 @@ from thenga.kernel.errors import Problem
 
 
 class FieldForbidden(Problem):
-    """You may use this operation, but not set this field. `errors` points at it; leave it out, or
-    ask somebody who may set it."""
+    """You can use this operation but not set this field. `errors` points at it.
 
-    code, status, title = "organization-field-forbidden", 403, "You may not set this field"
+    Leave the field out, or ask someone with the permission to set it.
+    """
+
+    code, status, title = "organization-field-forbidden", 403, "You cannot set this field"
 
 
 async def demand(work: Work, permission: str, *, pointer: str, type: str, id: UUID) -> None:  # noqa: A002
@@ -32,7 +34,7 @@ async def demand(work: Work, permission: str, *, pointer: str, type: str, id: UU
         request_id=work.origin.request_id,
     )
     if decided.decision != "allow":
-        raise forbidden(pointer, f"This field needs the permission {permission}.")
+        raise forbidden(pointer, f"You need the permission {permission} to set this field.")
 
 
 def forbidden(pointer: str, detail: str) -> FieldForbidden:

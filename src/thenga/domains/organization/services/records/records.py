@@ -127,13 +127,13 @@ def once(detail: str, *, field: str) -> Iterator[None]:
 def not_archived(row: Record) -> None:
     """What is archived is only read."""
     if row.archived_at is not None:
-        raise Conflict("This record is archived; archived records are not changed.")
+        raise Conflict("This record is archived and cannot be changed.")
 
 
 def in_order(first: date | None, last: date | None) -> None:
     """A time that is over before it began is a typing mistake."""
     if first is not None and last is not None and last < first:
-        raise RuleViolated("The last day is before the first.", rule="valid-from-to")
+        raise RuleViolated("The last day is before the first day.", rule="valid-from-to")
 
 
 async def in_turn(work: Work, row: type[Row], about: str = "") -> None:

@@ -17,10 +17,12 @@ _DESIGNATION = re.compile(r"([1-9])(GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])(\s?PE)?")
 
 
 class CidbInvalid(Problem):
-    """A CIDB designation is a grade from 1 to 9 and a class of works, for example `5GB`, and `PE`
-    where the contractor is potentially emerging. Copy it from the register."""
+    """A CIDB designation consists of a grade from 1 to 9 and a class of works, for example `5GB`.
 
-    code, status, title = "organization-cidb-invalid", 422, "This is no CIDB designation"
+    Add `PE` if the contractor is potentially emerging. Copy it from the CIDB register.
+    """
+
+    code, status, title = "organization-cidb-invalid", 422, "This is not a CIDB designation"
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def parse_cidb(text: str) -> Designation:
                 {
                     "pointer": "/cidb/designation",
                     "code": "cidb_designation",
-                    "detail": "Write it as the register does, for example 5GB or 6CE PE.",
+                    "detail": "Write it as in the CIDB register, for example 5GB or 6CE PE.",
                 }
             ]
         )

@@ -45,8 +45,10 @@ _WORDS: ColumnElement[str] = literal_column("'english'")
 
 
 class ClassificationInvalid(Problem):
-    """A code has not the form of its scheme, or the loaded catalogue of the scheme does not have
-    it. Look it up with `GET /organization-catalogues/classifications`."""
+    """The code does not match the format of its scheme or is not in the catalogue.
+
+    Look it up with `GET /organization-catalogues/classifications`.
+    """
 
     code, status, title = (
         "organization-classification-invalid",

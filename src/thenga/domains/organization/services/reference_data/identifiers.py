@@ -32,33 +32,39 @@ _USUAL = {
     "30": "state_owned_company",
 }
 _REASONS = {
-    "placeholder": "This looks like a placeholder: all its digits are equal.",
-    "format": "This is not written as such a number is.",
-    "length": "This has not the number of digits that such a number has.",
-    "prefix": "Such a number does not begin so.",
-    "check_digit": "The check digit does not fit; a digit may be mistyped.",
-    "year_in_future": "The year of registration has not come yet.",
+    "placeholder": "This looks like a placeholder: all digits are the same.",
+    "format": "This number does not have the right format.",
+    "length": "This number does not have the right number of digits.",
+    "prefix": "This number does not start with the right digits.",
+    "check_digit": "The check digit does not match. Check for a typing error.",
+    "year_in_future": "The year of registration is in the future.",
     "year": "The year of registration is before 1800.",
-    "date": "The date of birth in it does not exist.",
-    "citizenship": "The eleventh digit is 0, 1 or 2.",
-    "implausible_age": "The person would be younger than 18 or older than 110.",
-    "country": "A passport needs the country that issued it.",
-    "csd_registration_in_progress": "This is the number of an unfinished registration; the supplier"
-    " number begins with MAAA.",
-    "looks_like_vat": "This looks like a VAT number; a tax reference begins with 0, 1, 2, 3 or 9.",
+    "date": "The date of birth in this number does not exist.",
+    "citizenship": "The eleventh digit must be 0, 1 or 2.",
+    "implausible_age": "The person would be under 18 or over 110.",
+    "country": "Name the country that issued the passport.",
+    "csd_registration_in_progress": (
+        "This is the number of an incomplete registration. A supplier number starts with MAAA."
+    ),
+    "looks_like_vat": "This looks like a VAT number. A tax reference starts with 0, 1, 2, 3 or 9.",
 }
 
 
 class IdentifierInvalid(Problem):
-    """A number of an authority does not pass its check. `reason` says which one; look it up again
-    on the certificate or letter, and send it as it stands there."""
+    """A registration or tax number fails its check. `reason` says which check.
 
-    code, status, title = "organization-identifier-invalid", 422, "This number cannot be right"
+    Compare it with the certificate or letter and send it exactly as printed there.
+    """
+
+    code, status, title = "organization-identifier-invalid", 422, "This number is not valid"
 
 
 class IdentifierInconsistent(Problem):
-    """Two facts contradict each other: a registration number and the legal form, or the numbers of
-    one employer. Correct the one that is wrong, both in one request if need be."""
+    """Two facts contradict each other.
+
+    Compare the registration number with the legal form, or the numbers of the employer. Correct
+    the wrong one, or both in one request.
+    """
 
     code, status, title = (
         "organization-identifier-inconsistent",
@@ -116,7 +122,7 @@ def _suffix_warnings(suffix: str, legal_form: str | None, field: str) -> list[st
     expected = _SURE.get(suffix)
     if (expected is not None or legal_form in _SURE.values()) and expected != legal_form:
         raise IdentifierInconsistent(
-            f"A registration number that ends in {suffix} is not that of a "
+            f"A registration number that ends in {suffix} does not belong to a "
             f"{legal_form.replace('_', ' ')}.",
             errors=[_error(field, "suffix_contradicts_form"), _error("legalForm", "see_number")],
         )
@@ -187,7 +193,8 @@ def employer_numbers_agree(numbers: dict[str, str]) -> None:
     }
     if len(set(known.values())) > 1:
         raise IdentifierInconsistent(
-            "The last nine digits of the PAYE, UIF and SDL numbers of one employer are equal.",
+            "The last nine digits of the PAYE, UIF and SDL numbers of one employer must "
+            "be the same.",
             errors=[_error(field, "nine_digits_differ") for field in sorted(known)],
         )
 
@@ -281,5 +288,5 @@ def _refuse(reason: str, field: str) -> NoReturn:
 
 
 def _error(field: str, reason: str) -> dict[str, str]:
-    detail = _REASONS.get(reason, "Look at both again.")
+    detail = _REASONS.get(reason, "Check both values.")
     return {"pointer": f"/{field}", "code": reason, "detail": detail}

@@ -39,13 +39,15 @@ _SEED = """
 
 
 class MunicipalityMismatch(Problem):
-    """The municipality is not known, or lies in another province. Look it up by province with
-    `GET /organization-catalogues/municipalities`, and send its code."""
+    """The municipality is unknown or lies in another province.
+
+    Look up its code with `GET /organization-catalogues/municipalities`.
+    """
 
     code, status, title = (
         "organization-municipality-mismatch",
         422,
-        "The municipality does not fit the province",
+        "The municipality is not in this province",
     )
 
 
@@ -83,7 +85,9 @@ async def check_municipality(read: Reader, code: str, *, province: str | None, o
     """Refuse a code that is not in force on that day, or lies in another province (ORG-18)."""
     found = await read.find(Municipality, code=code)
     if found is None or on < found.valid_from or (found.valid_to and on > found.valid_to):
-        raise MunicipalityMismatch(f"There is no municipality {code}.", field="municipalityCode")
+        raise MunicipalityMismatch(
+            f"There is no municipality with the code {code}.", field="municipalityCode"
+        )
     if province is not None and found.province != province:
         raise MunicipalityMismatch(
             f"{code} ({found.name}) lies in {found.province}, not in {province}.",
@@ -99,4 +103,6 @@ async def check_all(read: Reader, codes: Sequence[str], *, on: date, field: str)
     known = {r.code for r in rows if r.valid_from <= on and not (r.valid_to and on > r.valid_to)}
     unknown = [code for code in codes if code not in known]
     if unknown:
-        raise MunicipalityMismatch(f"There is no municipality {unknown[0]}.", field=field)
+        raise MunicipalityMismatch(
+            f"There is no municipality with the code {unknown[0]}.", field=field
+        )

@@ -18,10 +18,12 @@ from thenga.kernel.values.calendar import local_day
 
 
 class KeptByLaw(Problem):
-    """A company must keep the record of who directs it. Record the resignation first; the data of
-    a former director can then be erased."""
+    """A company must keep a record of its current directors.
 
-    code, status, title = "organization-kept-by-law", 409, "The law keeps this record"
+    Record the resignation first; the data of a former director can then be erased.
+    """
+
+    code, status, title = "organization-kept-by-law", 409, "The law requires this record"
 
 
 async def resign(work: Work, director_id: UUID, *, resigned_on: date | None) -> Director:
@@ -31,7 +33,9 @@ async def resign(work: Work, director_id: UUID, *, resigned_on: date | None) -> 
     left = resigned_on or today
     if DirectorLifecycle.resign(director, at=work.now):
         if left > today:
-            raise RuleViolated("A resignation is of today or earlier.", rule="director-dates")
+            raise RuleViolated(
+                "The resignation date cannot be in the future.", rule="director-dates"
+            )
         director.resigned_on = left
         records.in_order(director.appointed_on, left)
         told = await records.save(work, director)
@@ -47,7 +51,7 @@ async def reappoint(work: Work, director_id: UUID, *, appointed_on: date | None)
     again = appointed_on or today
     if DirectorLifecycle.reappoint(director, at=work.now):
         if director.resigned_on is not None and again < director.resigned_on:
-            raise RuleViolated("This is before the resignation.", rule="director-dates")
+            raise RuleViolated("The date is before the resignation.", rule="director-dates")
         director.appointed_on, director.resigned_on = again, None
         check(director, today)
         await shares_add_up(work, director)

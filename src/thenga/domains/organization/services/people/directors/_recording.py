@@ -22,7 +22,7 @@ from thenga.kernel.errors import RuleViolated
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 
-ONCE = "This identity number is recorded for an active director already."
+ONCE = "There is already an active director with this identity number."
 _WHOLE = Decimal(100)
 _CENT = Decimal("0.01")
 
@@ -87,13 +87,15 @@ async def _may_set(
         )
     if fields and work.held_as == HeldAs.PLATFORM:
         pointer = f"/{records.wire_name(next(iter(fields)))}"
-        raise records.forbidden(pointer, "Only the company itself describes its directors.")
+        raise records.forbidden(pointer, "Only the company itself can describe its directors.")
 
 
 async def _set(work: Work, director: Director, fields: dict[str, Any]) -> None:
     number = fields.pop("id_number", None)
     if number is None and fields.get("id_type", director.id_type) != director.id_type:
-        raise RuleViolated("Another kind of document has another number: send both.", rule="ORG-12")
+        raise RuleViolated(
+            "If you change the type of document, send its number too.", rule="ORG-12"
+        )
     merge_patch(director, fields)
     await facts.require(work, fields.get("user_id"))
     today = local_day(work.now)
@@ -102,7 +104,7 @@ async def _set(work: Work, director: Director, fields: dict[str, Any]) -> None:
     if number is not None:
         await _take_number(work, director, number, today)
     elif director.id_type == "passport" and director.id_country is None:
-        raise RuleViolated("A passport needs the country that issued it.", rule="ORG-12")
+        raise RuleViolated("Name the country that issued the passport.", rule="ORG-12")
     await _checking.reset_where_checked(work, director)
 
 
@@ -117,7 +119,7 @@ async def _state(work: Work, director: Director, flag: flags.Given) -> None:
 def check(director: Director, today: date) -> None:
     """What must hold of a director whatever changed."""
     if director.appointed_on is not None and director.appointed_on > today:
-        raise RuleViolated("A director is appointed today or earlier.", rule="director-dates")
+        raise RuleViolated("The appointment date cannot be in the future.", rule="director-dates")
     records.in_order(director.appointed_on, director.resigned_on)
     if director.shareholding_percent is not None:
         director.shareholding_percent = director.shareholding_percent.quantize(_CENT)
@@ -136,7 +138,8 @@ async def shares_add_up(work: Work, director: Director) -> None:
     taken = await work.value(others) or Decimal(0)
     if taken + director.shareholding_percent > _WHOLE:
         raise RuleViolated(
-            f"Active shareholdings come to 100.00 at most; {_WHOLE - taken} are left.",
+            "The shareholdings of active directors can total at most 100.00; "
+            f"{_WHOLE - taken} is left.",
             rule="ORG-15",
         )
 
