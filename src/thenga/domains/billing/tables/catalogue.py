@@ -17,16 +17,22 @@ from thenga.kernel.db.rows import Col, Instant, Row, col, status
 
 
 class Interval(StrEnum):
+    """Billing interval."""
+
     MONTH = "month"
     YEAR = "year"
 
 
 class PlanKind(StrEnum):
+    """Base plan or add-on."""
+
     BASE = "base"
     ADDON = "addon"
 
 
 class PlanStatus(StrEnum):
+    """Status of a plan version. `grandfathered` is no longer sold but still in use."""
+
     DRAFT = "draft"
     ACTIVE = "active"
     GRANDFATHERED = "grandfathered"
@@ -34,19 +40,24 @@ class PlanStatus(StrEnum):
 
 
 class FeatureType(StrEnum):
+    """Type of entitlement."""
+
     BOOLEAN = "boolean"
     LIMIT = "limit"
     METERED = "metered"
 
 
 class MeterKind(StrEnum):
+    """`counter` adds up over a month, `gauge` counts what is open now, `told` is a number
+    another domain reports."""
+
     COUNTER = "counter"
     GAUGE = "gauge"
     TOLD = "told"
 
 
 class PlanVersion(Row, table="billing.plan_version", kind=Kind.PLATFORM):
-    """A version of a plan as its operators know it, from draft to retired."""
+    """A version of a plan as operators see it, from draft to retired."""
 
     plan_code: Col[str] = col(sa.Text)
     plan_version: Col[int] = col(sa.Integer)

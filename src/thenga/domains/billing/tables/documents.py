@@ -15,6 +15,8 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class InvoiceStatus(StrEnum):
+    """Status of an invoice. A draft has no number; `uncollectible` means written off."""
+
     DRAFT = "draft"
     OPEN = "open"
     PAID = "paid"
@@ -24,7 +26,7 @@ class InvoiceStatus(StrEnum):
 
 
 class CollectionStatus(StrEnum):
-    """How the money of an invoice comes along; an axis of its own."""
+    """How the payment of an invoice progresses, independent of the invoice's status."""
 
     NONE = "none"
     PENDING = "pending"
@@ -35,7 +37,8 @@ class CollectionStatus(StrEnum):
 
 
 class Purpose(StrEnum):
-    """What an invoice was made for; what follows its money depends on it."""
+    """Why an invoice was created: first payment, plan change, renewal, trial conversion, usage,
+    or verification of a payment method."""
 
     FIRST = "first"
     CHANGE = "change"
@@ -46,6 +49,8 @@ class Purpose(StrEnum):
 
 
 class LineKind(StrEnum):
+    """What an invoice line charges for. `late_usage` was reported after its month was billed."""
+
     RECURRING = "recurring"
     PRORATION = "proration"
     USAGE = "usage"
@@ -54,12 +59,16 @@ class LineKind(StrEnum):
 
 
 class CreditNoteStatus(StrEnum):
+    """Status of a credit note. A draft has no number yet."""
+
     DRAFT = "draft"
     ISSUED = "issued"
     DISCARDED = "discarded"
 
 
 class CreditReason(StrEnum):
+    """Why a credit note was issued."""
+
     PLAN_CHANGE = "plan_change"
     CANCELLATION = "cancellation"
     UNDELIVERED = "undelivered"
@@ -68,21 +77,21 @@ class CreditReason(StrEnum):
 
 
 class DocumentKind(StrEnum):
-    """Each has a series of numbers of its own (BIL-25)."""
+    """Each kind has its own number series (BIL-25)."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
 
 
 class Edition(StrEnum):
-    """One supply, one tax invoice: every further print says that it is a copy (BIL-26)."""
+    """A supply has one tax invoice, so every further print is marked as a copy (BIL-26)."""
 
     ORIGINAL = "original"
     COPY = "copy"
 
 
 class Invoice(TenantRow, table="billing.invoice", kind=Kind.PRIVATE):
-    """What is owed; once it has its number nothing of what it says changes (BIL-27)."""
+    """An amount owed. Its contents never change once it has a number (BIL-27)."""
 
     account_id: Col[UUID] = col(pg.UUID)
     subscription_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)

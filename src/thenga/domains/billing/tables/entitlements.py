@@ -14,6 +14,8 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class GrantStatus(StrEnum):
+    """Status of a grant."""
+
     ACTIVE = "active"
     REVOKED = "revoked"
     EXPIRED = "expired"

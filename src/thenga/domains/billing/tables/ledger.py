@@ -15,7 +15,7 @@ from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
 
 
 class EntryKind(StrEnum):
-    """What was booked; each has one function in services/journal.py."""
+    """What a journal entry records."""
 
     PAYMENT = "payment"
     INVOICE = "invoice"

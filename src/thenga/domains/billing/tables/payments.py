@@ -15,6 +15,8 @@ from thenga.kernel.money import Money
 
 
 class PaymentStatus(StrEnum):
+    """Status of a payment. `requires_action` waits for the customer."""
+
     CREATED = "created"
     REQUIRES_ACTION = "requires_action"
     PROCESSING = "processing"
@@ -25,6 +27,8 @@ class PaymentStatus(StrEnum):
 
 
 class DisputeStatus(StrEnum):
+    """Whether the payer's bank disputes a payment, and how the dispute ended."""
+
     NONE = "none"
     OPEN = "open"
     WON = "won"
@@ -32,18 +36,24 @@ class DisputeStatus(StrEnum):
 
 
 class MethodKind(StrEnum):
+    """Kind of payment method."""
+
     CARD = "card"
     BANK = "bank"
     EFT = "eft"
 
 
 class MethodStatus(StrEnum):
+    """Status of a payment method."""
+
     ACTIVE = "active"
     EXPIRED = "expired"
     REVOKED = "revoked"
 
 
 class RefundStatus(StrEnum):
+    """Status of a refund."""
+
     REQUESTED = "requested"
     PROCESSING = "processing"
     FAILED = "failed"
@@ -51,6 +61,8 @@ class RefundStatus(StrEnum):
 
 
 class CallbackStatus(StrEnum):
+    """Result of processing a callback. `quarantined` needs an operator's review."""
+
     RECEIVED = "received"
     APPLIED = "applied"
     STALE = "stale"
@@ -59,7 +71,8 @@ class CallbackStatus(StrEnum):
 
 
 class StatementOutcome(StrEnum):
-    """What a statement did: something, nothing any more, or nothing because it does not fit."""
+    """What a provider's report did: changed something, was out of date, or did not match our
+    records."""
 
     APPLIED = "applied"
     STALE = "stale"
@@ -67,7 +80,7 @@ class StatementOutcome(StrEnum):
 
 
 class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
-    """One attempt to get the money of one invoice; its amount comes from the invoice (BIL-30)."""
+    """One attempt to pay one invoice. Its amount comes from the invoice (BIL-30)."""
 
     account_id: Col[UUID] = col(pg.UUID)
     invoice_id: Col[UUID] = col(pg.UUID)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class StatementKind(StrEnum):
-    """What is spoken of."""
+    """What a provider reports on."""
 
     PAYMENT = "payment"
     REFUND = "refund"
@@ -15,7 +15,7 @@ class StatementKind(StrEnum):
 
 
 class StatedStatus(StrEnum):
-    """What it is said to be; disputes are `open`, `won` or `lost`."""
+    """Status a provider reports. Disputes are `open`, `won` or `lost`."""
 
     REQUIRES_ACTION = "requires_action"
     PROCESSING = "processing"

@@ -13,12 +13,16 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class Operation(StrEnum):
+    """`add` counts a use; `hold` and `release` open and close what a gauge counts."""
+
     ADD = "add"
     HOLD = "hold"
     RELEASE = "release"
 
 
 class ReservationStatus(StrEnum):
+    """Status of a reservation. `released` means it expired without being settled."""
+
     HELD = "held"
     SETTLED = "settled"
     RELEASED = "released"
@@ -31,7 +35,7 @@ class UsageRecord(
     key=("organization_id", "meter", "key"),
     told=False,
 ):
-    """One reported use, counted once for its meter and key (BIL-19)."""
+    """One reported use, counted once per meter and key (BIL-19)."""
 
     meter: Col[str] = col(sa.Text)
     key: Col[str] = col(sa.Text)
