@@ -180,7 +180,7 @@ async def test_who_left_before_is_not_told_of_grace_nor_credited_days_they_had(
     notes = await payer.rows("SELECT 1 FROM billing.credit_note WHERE organization_id = $1")
     told = await payer.told()
     assert written is not None
-    assert "The plan has ended; this is still owed for the time before." in written
+    assert "The plan has ended, and this amount is still due for the time before." in written
     assert (told.count("GraceEnding"), notes) == (0, [])
     assert told.count("PaymentRecovered") == 1
 

@@ -287,7 +287,7 @@ async def test_a_declined_card_says_why(
     assert failed["failure"] == {
         "category": "hard",
         "code": "Stolen card, pick up",
-        "message": "The bank will not take this card again. Add another way to pay.",
+        "message": "The bank no longer accepts this card. Add another payment method.",
     }
 
 

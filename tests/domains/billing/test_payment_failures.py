@@ -330,6 +330,6 @@ async def test_the_payer_is_told_by_letter(host: Host, seeded: None, clock: Time
     assert written.addresses == ["books@mokoena.example"]
     assert written.facts["amount"] == "ZAR 1499.00"
     assert written.facts["standing"] == (
-        "Nothing is closed: you can go on working until 28 November 2026."
+        "You keep full access until 28 November 2026."
     )
-    assert written.facts["next"] == "It is tried again on 15 November 2026."
+    assert written.facts["next"] == "We will try again on 15 November 2026."
