@@ -36,7 +36,7 @@ async def failed(payer: Payer) -> UUID:
         ("keep", "You keep full access."),
     ],
 )
-async def test_the_end_of_grace_is_told_by_its_day_and_by_what_the_policy_does_then(
+async def test_grace_letter_says_when_and_how_access_is_reduced(
     host: Host, seeded: None, clock: Time, after: str, said: str
 ):
     payer, _ = await paying.declined(host, clock)
@@ -75,9 +75,7 @@ async def test_a_failed_attempt_is_told_with_what_is_open_that_day(
 
 
 @pytest.mark.rule("BIL-42")
-async def test_a_payment_that_the_bank_wants_confirmed_sends_a_pay_link(
-    host: Host, seeded: None, clock: Time
-):
+async def test_payment_needing_approval_sends_a_pay_link(host: Host, seeded: None, clock: Time):
     payer, _ = await paying.declined(host, clock, card="authentication")
     (failure,) = await payer.rows(
         "SELECT invoice_id FROM billing.payment_failure WHERE organization_id = $1"
@@ -126,7 +124,7 @@ class Choosy(Letters):
 
 
 @pytest.mark.rule("BIL-40")
-async def test_an_address_that_is_refused_keeps_nobody_else_from_the_letter(settings: Settings):
+async def test_refused_address_does_not_stop_other_recipients(settings: Settings):
     first, gone, last = "a@here.example", "b@gone.example", "c@here.example"
     with Choosy() as letters:
         there = {"smtp_host": "127.0.0.1", "smtp_port": letters.port}

@@ -1,4 +1,4 @@
-"""Who is billed."""
+"""Billing accounts."""
 
 from enum import StrEnum
 from typing import Any

@@ -82,7 +82,7 @@ class PlanVersion(Row, table="billing.plan_version", kind=Kind.PLATFORM):
 
 
 class OfferedPlan(Row, table="billing.offered_plan", kind=Kind.CATALOGUE):
-    """A published version as everybody may read it; its terms never change (BIL-1)."""
+    """A published version that everybody can read. Its terms never change (BIL-1)."""
 
     plan_code: Col[str] = col(sa.Text)
     plan_version: Col[int] = col(sa.Integer)
@@ -102,7 +102,7 @@ class OfferedPlan(Row, table="billing.offered_plan", kind=Kind.CATALOGUE):
 
 
 class Feature(Row, table="billing.feature", kind=Kind.CATALOGUE):
-    """An entitlement key that plans may hold and permissions may ask for."""
+    """An entitlement key that plans can include and permissions can require."""
 
     key: Col[str] = col(sa.Text)
     type: Col[FeatureType] = status(FeatureType)
@@ -110,7 +110,7 @@ class Feature(Row, table="billing.feature", kind=Kind.CATALOGUE):
 
 
 class Meter(Row, table="billing.meter", kind=Kind.CATALOGUE):
-    """How the use of a feature is counted; its key is the feature's key (BIL-19)."""
+    """How usage of a feature is counted. Its key is the feature's key (BIL-19)."""
 
     key: Col[str] = col(sa.Text)
     kind: Col[MeterKind] = status(MeterKind)
@@ -118,7 +118,7 @@ class Meter(Row, table="billing.meter", kind=Kind.CATALOGUE):
 
 
 class Seller(Row, table="billing.seller", kind=Kind.CATALOGUE):
-    """Who sells, as printed on documents from a day on."""
+    """The seller as printed on documents from a day on."""
 
     seller_code: Col[str] = col(sa.Text)
     effective_from: Col[date] = col(sa.Date)
@@ -131,7 +131,7 @@ class Seller(Row, table="billing.seller", kind=Kind.CATALOGUE):
 
 
 class ConfigurationValue(Row, table="billing.configuration_value", kind=Kind.CATALOGUE):
-    """A number or policy in force from a day on."""
+    """A setting or policy in force from a day on."""
 
     key: Col[str] = col(sa.Text)
     effective_from: Col[date] = col(sa.Date)

@@ -1,4 +1,4 @@
-"""Documents: invoices and credit notes with their lines, the days that were billed, the prints."""
+"""Documents: invoices and credit notes with their lines, billed days and PDFs."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -133,7 +133,7 @@ class Invoice(TenantRow, table="billing.invoice", kind=Kind.PRIVATE):
 
 
 class InvoiceLine(TenantRow, table="billing.invoice_line", kind=Kind.PRIVATE):
-    """One supply on an invoice; `key` says what was billed, so it is billed once (BIL-48)."""
+    """One line of an invoice. `key` identifies what was billed, so it is billed once (BIL-48)."""
 
     invoice_id: Col[UUID] = col(pg.UUID)
     position: Col[int] = col(sa.Integer)
@@ -161,7 +161,7 @@ class InvoiceLine(TenantRow, table="billing.invoice_line", kind=Kind.PRIVATE):
 
 
 class CreditNote(TenantRow, table="billing.credit_note", kind=Kind.PRIVATE):
-    """A part of an invoice that is given back, with its VAT and why (BIL-27)."""
+    """A credit for part or all of an invoice, with its VAT and reason (BIL-27)."""
 
     account_id: Col[UUID] = col(pg.UUID)
     invoice_id: Col[UUID] = col(pg.UUID)
@@ -187,7 +187,7 @@ class CreditNote(TenantRow, table="billing.credit_note", kind=Kind.PRIVATE):
 
 
 class CreditNoteLine(TenantRow, table="billing.credit_note_line", kind=Kind.PRIVATE):
-    """How much of which line of the invoice is given back."""
+    """The amount credited on one invoice line."""
 
     credit_note_id: Col[UUID] = col(pg.UUID)
     position: Col[int] = col(sa.Integer)
@@ -197,7 +197,8 @@ class CreditNoteLine(TenantRow, table="billing.credit_note_line", kind=Kind.PRIV
 
 
 class BilledSpan(TenantRow, table="billing.billed_span", kind=Kind.PRIVATE):
-    """Days of a subscription that a line pays for, the end not counted; no day twice (BIL-48)."""
+    """Days of a subscription that a line pays for, without the end day. No day is billed twice
+    (BIL-48)."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     line_id: Col[UUID] = col(pg.UUID)
@@ -206,7 +207,7 @@ class BilledSpan(TenantRow, table="billing.billed_span", kind=Kind.PRIVATE):
 
 
 class DocumentPdf(TenantRow, table="billing.document_pdf", kind=Kind.PRIVATE):
-    """A print, made once from the issued document; the same bytes for ever (BIL-28)."""
+    """A PDF, rendered once from the issued document and never changed (BIL-28)."""
 
     document_id: Col[UUID] = col(pg.UUID)
     edition: Col[Edition] = status(Edition)

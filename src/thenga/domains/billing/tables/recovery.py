@@ -1,4 +1,4 @@
-"""What is renewed, and what follows a payment that failed."""
+"""Renewals, payment failures and test clocks."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -69,7 +69,8 @@ class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVA
 
 
 class Renewal(TenantRow, table="billing.renewal", kind=Kind.PRIVATE):
-    """That a period was told and billed; one row a subscription and first day (BIL-14)."""
+    """A renewal of one period: its notice and its invoice, once per subscription and first day
+    (BIL-14)."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     period_start: Col[date] = col(sa.Date)

@@ -1,4 +1,4 @@
-"""What an organization has bought, and its one trial."""
+"""Subscriptions, cancellations, pauses and trials."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -122,7 +122,7 @@ class Cancellation(TenantRow, table="billing.cancellation", kind=Kind.PRIVATE):
 
 
 class Pause(TenantRow, table="billing.pause", kind=Kind.PRIVATE):
-    """One pause: the days that waited, and where they went on (BIL-13)."""
+    """One pause: the days it banked, and where they continued (BIL-13)."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     paused_on: Col[date] = col(sa.Date)
@@ -135,7 +135,7 @@ class Pause(TenantRow, table="billing.pause", kind=Kind.PRIVATE):
 
 
 class Trial(TenantRow, table="billing.trial", kind=Kind.PRIVATE):
-    """The one trial of an organization, for ever; a sandbox may have several (BIL-17)."""
+    """The one trial of an organization. A sandbox may have several (BIL-17)."""
 
     book: Col[Book] = status(Book)
     plan_code: Col[str] = col(sa.Text)
@@ -152,6 +152,6 @@ class Trial(TenantRow, table="billing.trial", kind=Kind.PRIVATE):
 
 
 class TrialCompany(Row, table="billing.trial_company", kind=Kind.BEARER):
-    """That a registered company has had its trial: a keyed hash of its number, nothing else."""
+    """A keyed hash of the registration number of a company that has used its trial."""
 
     hash: Col[bytes] = col(sa.LargeBinary, secret=True)
