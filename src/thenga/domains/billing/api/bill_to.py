@@ -6,8 +6,8 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from thenga.domains.billing.services import customer
-from thenga.kernel.fields import Name, matching, text
 from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.values.fields import Name, matching, text
 
 Part = Annotated[str, text(1, 120)]
 VatNumber = Annotated[str, matching(customer.VAT_PATTERN, 13)]

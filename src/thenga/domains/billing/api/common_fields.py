@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.declare.lifecycle import AllowedMove
 
 OrganizationRef = Annotated[UUID, Field(description="Organization it belongs to.")]
 AccountRef = Annotated[UUID, Field(description="Billing account it belongs to.")]

@@ -26,7 +26,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.http.bodies import Stored, View
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 class PeriodView(View):
