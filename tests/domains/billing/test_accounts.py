@@ -157,7 +157,7 @@ async def test_a_patch_merges_and_asks_which_version_was_read(
     assert changed.json()["version"] == 3
 
 
-async def test_a_patch_that_says_who_is_billed_completes_a_provisional_account(
+async def test_billing_details_complete_a_provisional_account(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     account = await provisional(host, owner)
@@ -245,7 +245,7 @@ async def test_operators_name_whose_account_they_read(
     assert (unnamed.status_code, other.status_code, own.status_code) == (404, 404, 200)
 
 
-async def test_a_fact_that_moved_later_asks_for_a_look_and_rewrites_nothing(
+async def test_later_profile_change_asks_for_review_only(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     account = await billing.account(host, owner.organization_id)
@@ -285,7 +285,7 @@ async def test_credit_comes_from_the_journal(
     assert read.json()["creditBalance"] == {"amount": "399.00", "currency": "ZAR"}
 
 
-async def test_credit_that_came_meanwhile_is_shown_to_whoever_holds_the_old_answer(
+async def test_new_credit_invalidates_a_cached_account(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     path = f"/billing/accounts/{(await billing.account(host, owner.organization_id)).id}"

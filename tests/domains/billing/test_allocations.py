@@ -115,7 +115,7 @@ async def test_money_that_came_for_one_invoice_never_pays_another(
 
 @pytest.mark.rule("BIL-11")
 @pytest.mark.rule("BIL-14")
-async def test_credit_that_a_waiting_change_counts_on_is_not_given_away(buyer: Customer):
+async def test_credit_reserved_by_a_pending_change_is_not_spent(buyer: Customer):
     _, payment_id = await waiting_change(buyer)
 
     boost = await buyer.start("ai-boost")
@@ -179,7 +179,7 @@ async def test_a_rest_without_a_way_to_pay_begins_its_recovery(buyer: Customer):
 
 
 @pytest.mark.rule("BIL-11")
-async def test_nothing_is_changed_while_the_period_that_runs_is_being_paid(buyer: Customer):
+async def test_plan_cannot_change_while_its_period_is_being_paid(buyer: Customer):
     held = await buyer.buy()
     await buyer.at("2026-12-14 10:00")
     await buyer.sweep(held["id"])

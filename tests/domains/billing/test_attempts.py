@@ -70,7 +70,7 @@ async def test_one_card_is_tried_so_often_as_the_networks_allow(
 
 
 @pytest.mark.rule("BIL-42")
-async def test_a_renewal_waits_for_its_dates_when_the_card_was_tried_too_often(
+async def test_renewal_waits_when_the_card_is_at_its_attempt_limit(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer = await paying.payer(host, clock, NOVEMBER)
@@ -90,7 +90,7 @@ async def test_a_renewal_waits_for_its_dates_when_the_card_was_tried_too_often(
 
 
 @pytest.mark.rule("BIL-18")
-async def test_a_trial_that_ends_while_its_card_was_tried_too_often_waits_for_its_dates(
+async def test_ending_trial_waits_when_the_card_is_at_its_limit(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer = await paying.payer(host, clock, NOVEMBER)

@@ -80,7 +80,7 @@ async def worked(host: Host, of: Payment, *, status: str) -> dict[str, Any]:
 
 
 @pytest.mark.rule("BIL-34")
-async def test_a_success_told_five_times_by_five_clients_is_one_payment(
+async def test_success_reported_five_times_at_once_is_one_payment(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     of = await payments.payment(host, owner.organization_id)
@@ -102,7 +102,7 @@ async def test_a_success_told_five_times_by_five_clients_is_one_payment(
 
 
 @pytest.mark.rule("BIL-34")
-async def test_a_commit_that_fails_is_no_200_and_the_provider_sends_again(
+async def test_failed_commit_is_not_answered_200(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     of = await payments.payment(host, owner.organization_id)
@@ -173,7 +173,7 @@ async def test_a_true_signature_over_another_amount_changes_nothing(
     assert await booked(host, owner.organization_id) == {}
 
 
-async def test_what_names_nobody_is_set_aside_and_worked_on_again_once_it_does(
+async def test_unmatched_callback_is_quarantined_and_can_be_replayed(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, operator: dict[str, str]
 ):
     of = await payments.payment(host, owner.organization_id)

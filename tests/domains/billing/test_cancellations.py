@@ -300,7 +300,7 @@ async def test_what_does_not_run_is_not_cancelled(buyer: Customer, status: str):
     assert (answer.status_code, answer.json()["from"]) == (409, status)
 
 
-async def test_after_the_end_another_plan_can_be_bought_before_any_sweep(buyer: Customer):
+async def test_new_plan_can_be_bought_right_after_the_end(buyer: Customer):
     held = await buyer.buy()
     await cancel(buyer, held)
     await buyer.at("2026-12-13 22:00")

@@ -33,7 +33,7 @@ async def owner(host: Host, seeded: None) -> people.Member:
 
 
 @pytest.mark.rule("BIL-31")
-async def test_failed_after_succeeded_is_stale_and_succeeded_after_failed_counts(
+async def test_late_failure_is_stale_and_late_success_counts(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     ends = []
@@ -88,7 +88,7 @@ async def test_money_that_comes_twice_is_credit_and_told(host: Host, owner: peop
 
 @pytest.mark.rule("BIL-50")
 @pytest.mark.parametrize(("provider", "days"), [("sandbox", 0), ("paystack", 0), ("eft", 3)])
-async def test_money_is_not_booked_before_it_was_asked_for_but_a_transfer_may_have_been_there(
+async def test_only_a_transfer_may_predate_its_payment(
     host: Host, owner: people.Member, provider: str, days: int
 ):
     of = await payments.payment(host, owner.organization_id, provider=provider)
@@ -161,9 +161,7 @@ async def test_more_is_disputed_than_was_paid_and_nobody_believes_it(
     assert (taken.outcome, taken.note) == (Out.QUARANTINED, "amount_differs")
 
 
-async def test_a_refund_made_on_the_providers_pages_is_booked_and_one_too_large_is_not(
-    host: Host, owner: people.Member
-):
+async def test_provider_side_refund_is_booked_unless_too_large(host: Host, owner: people.Member):
     of = await payments.paid(host, owner.organization_id)
 
     def back(amount: int, number: str) -> Statement:
@@ -182,7 +180,7 @@ async def test_a_refund_made_on_the_providers_pages_is_booked_and_one_too_large_
     assert (await booked(host, owner.organization_id))["clearing.paystack"] == 9900
 
 
-async def test_the_way_a_payment_was_made_is_kept_once_and_shown_without_its_token(
+async def test_payment_method_is_saved_once_and_hides_its_token(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     token = MethodToken("AUTH_secret_token", brand="visa", last4="4081")

@@ -101,7 +101,7 @@ async def lapsed(host: Host, owner: people.Member) -> None:
 
 
 @pytest.mark.rule("BIL-17")
-async def test_a_registered_company_has_one_trial_whatever_organizations_it_has(
+async def test_registered_company_has_one_trial_across_organizations(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     registered = number()
@@ -259,7 +259,7 @@ async def test_a_planted_number_that_is_not_remembered_is_found(
 @pytest.mark.rule("BIL-16")
 @pytest.mark.rule("BIL-29")
 @pytest.mark.parametrize("mode", ["live", "sandbox"])
-async def test_a_trial_opens_the_account_of_which_we_have_not_heard_yet(
+async def test_trial_opens_an_account_that_does_not_exist_yet(
     api: httpx2.AsyncClient, host: Host, seeded: None, mode: str
 ):
     owner = await founded(host, mode)
@@ -290,7 +290,7 @@ async def test_two_first_trials_at_once_open_one_account(
     assert len(found) == 1
 
 
-async def test_an_account_is_not_opened_while_nobody_says_in_which_book(
+async def test_account_is_not_opened_before_its_book_is_known(
     api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
     owner = await founded(host)

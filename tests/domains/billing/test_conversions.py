@@ -183,7 +183,7 @@ async def test_a_declined_first_charge_keeps_the_plan_three_days(
 
 
 @pytest.mark.rule("BIL-18")
-async def test_whoever_leaves_after_a_declined_first_charge_is_not_charged_again(
+async def test_cancelling_after_a_declined_charge_stops_retries(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer, trial = await trying(host, clock)

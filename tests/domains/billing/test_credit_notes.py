@@ -80,9 +80,7 @@ async def test_three_parts_give_back_exactly_the_vat_that_was_charged(
 
 @pytest.mark.rule("BIL-27")
 @pytest.mark.rule("BIL-47")
-async def test_a_note_takes_net_off_the_lines_that_it_credits_and_off_no_other(
-    host: Host, seeded: None
-):
+async def test_credit_note_reduces_net_of_its_own_lines_only(host: Host, seeded: None):
     usage = documents.line("55.50", kind=LineKind.USAGE, service=None, key=f"usage:{uuid4()}")
     plan = documents.line("1499.00")
     invoice = await documents.issued(host, uuid4(), plan, usage, paid=True)
@@ -183,7 +181,7 @@ async def test_two_notes_at_once_never_exceed_the_line(host: Host, seeded: None)
 
 
 @pytest.mark.rule("BIL-48")
-async def test_a_planted_credit_above_the_line_is_refused_by_the_database(host: Host, seeded: None):
+async def test_database_refuses_a_planted_credit_above_the_line(host: Host, seeded: None):
     invoice = await documents.issued(host, uuid4())
     async with host.engines.connection("billing", "billing_system") as connection:
         with pytest.raises(asyncpg.CheckViolationError, match="invoice_line_credited"):

@@ -65,7 +65,7 @@ async def test_a_plan_is_disputed_while_one_of_its_payments_is(
 
 @pytest.mark.rule("BIL-41")
 @pytest.mark.rule("BIL-55")
-async def test_a_lost_dispute_suspends_at_once_and_nothing_is_given_back_on_top(
+async def test_lost_dispute_suspends_at_once_without_extra_credit(
     host: Host, seeded: None, clock: Time
 ):
     payer, subscription, _ = await lost(host, clock)
@@ -94,7 +94,7 @@ async def test_a_lost_dispute_suspends_at_once_and_nothing_is_given_back_on_top(
 
 
 @pytest.mark.rule("BIL-8")
-async def test_what_the_bank_has_taken_back_is_neither_credited_nor_refunded(
+async def test_reversed_payment_is_neither_credited_nor_refunded(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer, subscription, payment = await lost(host, clock)

@@ -26,7 +26,7 @@ CHANGES = {
 
 @pytest.mark.rule("BIL-27")
 @pytest.mark.parametrize("change", CHANGES)
-async def test_an_issued_invoice_is_never_changed_even_by_the_administrator(
+async def test_even_the_administrator_cannot_change_an_issued_invoice(
     host: Host, settings: Settings, seeded: None, change: str
 ):
     invoice = await documents.issued(host, uuid4())

@@ -97,7 +97,7 @@ async def test_months_that_were_missed_are_booked_one_by_one(
 
 
 @pytest.mark.rule("BIL-47")
-async def test_what_is_given_back_is_taken_from_what_was_not_earned_first(
+async def test_credit_reduces_unearned_revenue_first(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     invoice = await over_two_months(host, owner.organization_id)

@@ -75,7 +75,7 @@ async def test_a_trial_gives_the_whole_plan_and_is_told(
 
 
 @pytest.mark.rule("BIL-45")
-async def test_the_fallback_answers_the_second_a_trial_is_over_before_any_sweep(
+async def test_fallback_answers_as_soon_as_a_trial_ends(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, clock: Time
 ):
     clock.set(datetime(2026, 11, 14, 8, tzinfo=UTC))
@@ -143,7 +143,7 @@ async def test_a_planted_set_that_never_ends_would_be_found(
 
 
 @pytest.mark.rule("BIL-46")
-async def test_a_no_names_plan_and_price_of_today_as_a_change_would_cost(
+async def test_refusal_names_plan_and_price_of_a_change_today(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, clock: Time
 ):
     """Starter 499.00 for 14 Nov to 14 Dec, on 24 Nov: professional for the rest is 666.66."""
@@ -172,7 +172,7 @@ async def test_whoever_pays_nothing_pays_the_whole_price(
 
 
 @pytest.mark.rule("BIL-4")
-async def test_without_an_account_and_outside_the_catalogue_the_answer_is_no(
+async def test_no_account_or_unknown_feature_is_not_entitled(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     nobody = await people.member(host, uuid4(), role="owner")
@@ -271,7 +271,7 @@ async def test_the_port_answers_the_same_from_near_and_from_far(host: Host, owne
 
 
 @pytest.mark.rule("BIL-4")
-def test_every_feature_that_a_permission_names_is_in_the_catalogue():
+def test_every_feature_of_a_permission_is_in_the_catalogue():
     domains = topology.load(topology.DOMAINS)
     planted = Domain(
         name="bid",

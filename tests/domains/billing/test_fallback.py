@@ -57,9 +57,7 @@ async def deploy(host: Host, **lines: list[dict[str, Any]]) -> None:
 
 
 @pytest.mark.rule("BIL-45")
-async def test_a_new_version_of_the_fallback_counts_on_its_day_before_any_sweep(
-    host: Host, seeded: None, clock: Time
-):
+async def test_new_fallback_version_counts_on_its_first_day(host: Host, seeded: None, clock: Time):
     begins = {"key": "billing.fallback_plan", "effectiveFrom": "2300-01-01", "value": CODE}
     await deploy(host, plans=[version(1, "2300-01-01", 10)], configuration=[begins])
     clock.set(OPENED)

@@ -56,7 +56,7 @@ async def pay(api: httpx2.AsyncClient, payer: Payer, invoice_id: object) -> http
 
 @pytest.mark.rule("BIL-43")
 @pytest.mark.parametrize(("day", "credited"), [(10, []), (25, ["549.63"])])
-async def test_a_write_off_ends_what_it_was_for_and_late_money_is_told_once(
+async def test_write_off_ends_the_plan_and_reports_late_money_once(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, day: int, credited: list[str]
 ):
     payer, subscription = await paying.declined(host, clock)
@@ -85,7 +85,7 @@ async def test_a_write_off_ends_what_it_was_for_and_late_money_is_told_once(
 
 
 @pytest.mark.rule("BIL-8")
-async def test_who_leaves_at_once_is_not_held_back_by_an_invoice_that_was_written_off(
+async def test_written_off_invoice_does_not_block_cancellation(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     sent = CollectionMethod.SEND_INVOICE
@@ -131,7 +131,7 @@ async def credit_all(api: httpx2.AsyncClient, payer: Payer, invoice_id: str) -> 
 @pytest.mark.rule("BIL-44")
 @pytest.mark.rule("BIL-55")
 @pytest.mark.parametrize("day", [5, 20, 29])
-async def test_what_is_credited_wholly_is_not_owed_any_more_and_recovers_at_once(
+async def test_fully_credited_invoice_recovers_at_once(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, day: int
 ):
     payer, subscription = await paying.declined(host, clock)
@@ -159,7 +159,7 @@ async def test_what_is_credited_wholly_is_not_owed_any_more_and_recovers_at_once
 @pytest.mark.rule("BIL-40")
 @pytest.mark.rule("BIL-55")
 @pytest.mark.parametrize("paid_on", [20, 31])
-async def test_who_left_before_is_not_told_of_grace_nor_credited_days_they_had(
+async def test_earlier_leaver_gets_no_grace_notice_or_credit(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, paid_on: int
 ):
     """Left on day 6 with everything open until then; what was owed is still asked for."""
@@ -180,13 +180,13 @@ async def test_who_left_before_is_not_told_of_grace_nor_credited_days_they_had(
     notes = await payer.rows("SELECT 1 FROM billing.credit_note WHERE organization_id = $1")
     told = await payer.told()
     assert written is not None
-    assert "The plan has ended; this is still owed for the time before." in written
+    assert "The plan has ended, and this amount is still due for the time before." in written
     assert (told.count("GraceEnding"), notes) == (0, [])
     assert told.count("PaymentRecovered") == 1
 
 
 @pytest.mark.rule("BIL-55")
-async def test_the_day_on_which_one_leaves_was_not_delivered_though_the_rest_is_paid_on_it(
+async def test_cancellation_day_is_credited_even_if_paid_that_day(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     """Read-only from 29 November on, left and paid on 4 December: six days, 299.80."""

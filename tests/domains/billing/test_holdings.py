@@ -71,9 +71,7 @@ async def test_a_release_that_comes_before_its_hold_closes_it(host: Host, owner:
     assert await total(host, owner, SPACES) == 0
 
 
-async def test_batches_that_hold_the_same_subjects_do_not_wait_in_a_circle(
-    host: Host, owner: people.Member
-):
+async def test_batches_with_the_same_subjects_do_not_deadlock(host: Host, owner: people.Member):
     at = host.now()
 
     async def batch(number: int) -> None:

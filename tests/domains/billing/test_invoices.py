@@ -145,9 +145,7 @@ async def test_above_five_thousand_the_recipient_has_an_address(host: Host, seed
     assert refused.value.facts == {"missing": ["/billTo/address"]}
 
 
-async def test_a_recipient_that_lost_its_address_since_is_printed_as_it_was(
-    host: Host, seeded: None
-):
+async def test_recipient_is_printed_as_it_was_when_drafted(host: Host, seeded: None):
     organization_id = uuid4()
     made = await documents.draft(host, organization_id, documents.line("6000.00"), released=True)
     work = billing.working(host, organization_id)
@@ -197,7 +195,7 @@ async def settled(host: Host, invoice: Invoice, **given) -> Money:
     return left
 
 
-async def test_money_that_comes_later_pays_what_is_due_and_the_rest_stays_as_credit(
+async def test_late_money_pays_what_is_due_and_the_rest_is_credit(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     invoice = await documents.issued(host, owner.organization_id)

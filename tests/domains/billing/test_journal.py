@@ -67,7 +67,7 @@ def test_every_booking_has_two_sides(a, b, c):
 
 
 @pytest.mark.rule("BIL-47")
-def test_an_invoice_and_its_credit_note_move_the_accounts_of_the_sheet():
+def test_invoice_and_credit_note_move_the_expected_accounts():
     net, vat = Money.of("1303.48"), Money.of("195.52")
 
     assert sides(journal.invoice_booking(net=net, vat=vat)) == {
@@ -147,7 +147,7 @@ async def test_all_books_balance(
     }
 
 
-async def test_entries_are_listed_with_both_sides_and_found_by_account_day_and_source(
+async def test_entries_are_filtered_by_account_day_and_source(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     await a_life(host, owner.organization_id)
@@ -200,7 +200,7 @@ PLANTED = {
 
 @pytest.mark.rule("BIL-48")
 @pytest.mark.parametrize("planted", PLANTED)
-async def test_a_planted_entry_that_does_not_balance_is_refused_at_commit(
+async def test_planted_unbalanced_entry_is_refused_at_commit(
     host: Host, seeded: None, planted: str
 ):
     with pytest.raises(asyncpg.RaiseError, match="does not sum to 0"):
@@ -215,9 +215,7 @@ _LINE = """
 
 
 @pytest.mark.rule("BIL-48")
-async def test_a_planted_line_does_not_join_an_entry_of_another_transaction(
-    host: Host, seeded: None
-):
+async def test_planted_line_cannot_join_a_committed_entry(host: Host, seeded: None):
     organization_id = uuid4()
     entry = await billing.entry(host, organization_id, journal.bank_transfer_booking(FIVE))
     work = billing.working(host, organization_id)
@@ -341,7 +339,7 @@ async def test_before_two_in_the_morning_nothing_is_checked(host: Host, seeded: 
     await work.close()
 
 
-async def test_a_planted_imbalance_behind_the_triggers_is_found_and_told(
+async def test_planted_imbalance_past_the_triggers_is_reported(
     host: Host, settings: Settings, seeded: None
 ):
     """Whoever can switch triggers off is still found by the check of the night."""

@@ -19,7 +19,7 @@ from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
 
-READS = "you can read and take out everything you have, but not change it."
+READS = "you can read and export everything, but not change it."
 FACTS = dict.fromkeys(("name", "plan", "amount", "standing", "next"), "A")
 
 
@@ -32,12 +32,12 @@ async def failed(payer: Payer) -> UUID:
 @pytest.mark.parametrize(
     ("after", "said"),
     [
-        ("read_only", f"From 29 November 2026 on {READS}"),
-        ("none", "From 29 November 2026 on the plan is suspended; everything you have can still"),
-        ("keep", "Nothing is closed: you can go on working."),
+        ("read_only", f"From 29 November 2026, {READS}"),
+        ("none", "From 29 November 2026, the plan is suspended. You can still export"),
+        ("keep", "You keep full access."),
     ],
 )
-async def test_the_end_of_grace_is_told_by_its_day_and_by_what_the_policy_does_then(
+async def test_grace_letter_says_when_and_how_access_is_reduced(
     host: Host, seeded: None, clock: Time, after: str, said: str
 ):
     payer, _ = await paying.declined(host, clock)
@@ -58,9 +58,9 @@ async def test_the_end_of_grace_is_told_by_its_day_and_by_what_the_policy_does_t
 @pytest.mark.parametrize(
     ("at", "said"),
     [
-        ("2026-11-21T06:00:01Z", "you can go on working until 28 November 2026."),
-        ("2026-11-29T06:00:00Z", f"Until it is paid {READS}"),
-        ("2026-12-05T06:00:01Z", "Until it is paid the plan is suspended;"),
+        ("2026-11-21T06:00:01Z", "You keep full access until 28 November 2026."),
+        ("2026-11-29T06:00:00Z", f"Until it is paid, {READS}"),
+        ("2026-12-05T06:00:01Z", "Until it is paid, the plan is suspended."),
     ],
 )
 async def test_a_failed_attempt_is_told_with_what_is_open_that_day(
@@ -76,9 +76,7 @@ async def test_a_failed_attempt_is_told_with_what_is_open_that_day(
 
 
 @pytest.mark.rule("BIL-42")
-async def test_a_payment_that_the_bank_wants_confirmed_sends_a_pay_link(
-    host: Host, seeded: None, clock: Time
-):
+async def test_payment_needing_approval_sends_a_pay_link(host: Host, seeded: None, clock: Time):
     payer, _ = await paying.declined(host, clock, card="authentication")
     (failure,) = await payer.rows(
         "SELECT invoice_id FROM billing.payment_failure WHERE organization_id = $1"
@@ -109,8 +107,8 @@ async def test_a_renewal_is_told_with_the_plan_that_it_begins(
     left = await payer.letter(notices.RENEWAL_DUE, renewal["id"])
 
     assert written is not None
-    assert "Starter is what you have from 14 February 2027 on. ZAR 499.00" in written
-    assert "credit is taken off already" in written
+    assert "Your Starter plan renews on 14 February 2027. ZAR 499.00" in written
+    assert "credit is already deducted" in written
     assert left is None  # who leaves is told of no renewal
 
 
@@ -127,7 +125,7 @@ class Choosy(Letters):
 
 
 @pytest.mark.rule("BIL-40")
-async def test_an_address_that_is_refused_keeps_nobody_else_from_the_letter(settings: Settings):
+async def test_refused_address_does_not_stop_other_recipients(settings: Settings):
     first, gone, last = "a@here.example", "b@gone.example", "c@here.example"
     with Choosy() as letters:
         there = {"smtp_host": "127.0.0.1", "smtp_port": letters.port}

@@ -91,7 +91,7 @@ async def test_a_planted_cent_is_found(host: Host, seeded: None, monkeypatch: py
     assert await _cents_off(host) > 0
 
 
-async def test_a_planted_refund_of_a_part_where_the_whole_is_due_is_found(
+async def test_planted_partial_refund_of_a_full_one_is_found(
     host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
     async def never(*_: Any) -> int:

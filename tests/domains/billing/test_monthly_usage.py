@@ -121,7 +121,7 @@ async def test_an_add_on_that_renews_takes_nothing_of_a_running_month(
     assert taken == []
 
 
-async def test_a_planted_month_that_is_not_remembered_is_refused_by_the_database(
+async def test_database_refuses_a_planted_forgotten_month(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
     async def forgets(*_: object) -> None: ...

@@ -67,9 +67,7 @@ async def issue(host: Host, seller: str, organization_id: UUID, *, around: datet
 
 
 @pytest.mark.rule("BIL-25")
-async def test_eight_issuers_with_rollbacks_leave_no_gap_and_no_date_that_falls(
-    host: Host, seeded: None
-):
+async def test_eight_issuers_with_rollbacks_leave_no_gap(host: Host, seeded: None):
     seller = await documents.seller(host)
     whose = [await waiting(host, seller, EACH) for _ in range(ISSUERS)]
     midnight = local_midnight(local_day(host.now()) + timedelta(days=1))

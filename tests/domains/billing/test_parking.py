@@ -78,7 +78,7 @@ async def _no_job_waits(host: Host, owner: people.Member) -> None:
 
 
 @pytest.mark.rule("BIL-51")
-async def test_the_sixteenth_line_of_a_day_parks_the_account_until_an_operator_has_looked(
+async def test_sixteenth_line_of_a_day_parks_the_account(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     invoice_id = await bill(host, owner, 1, uuid4())
@@ -174,7 +174,7 @@ async def shown(api: httpx2.AsyncClient, payer: Payer, subscription: Subscriptio
 
 
 @pytest.mark.rule("BIL-51")
-async def test_time_takes_nothing_away_while_it_is_parked_and_leaves_days_to_pay_afterwards(
+async def test_parking_freezes_dunning_and_leaves_days_to_pay(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer, subscription = await parked_in_recovery(host, clock)

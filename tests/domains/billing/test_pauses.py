@@ -175,7 +175,7 @@ async def test_after_a_pause_days_still_cost_what_they_cost(buyer: Customer):
 
 
 @pytest.mark.rule("BIL-13")
-async def test_a_pause_of_a_year_that_was_given_up_does_not_price_a_month_that_ends_on_its_day(
+async def test_pause_of_an_abandoned_year_does_not_price_a_month(
     buyer: Customer,
 ):
     held = await buyer.buy()  # 14 November to 14 December
@@ -203,7 +203,7 @@ async def test_a_pause_of_a_year_that_was_given_up_does_not_price_a_month_that_e
 
 
 @pytest.mark.rule("BIL-13")
-async def test_a_paused_plan_is_not_changed_and_a_scheduled_change_moves_along(buyer: Customer):
+async def test_paused_plan_cannot_change_but_keeps_a_scheduled_change(buyer: Customer):
     held = await buyer.buy("professional")
     path = f"subscriptions/{held['id']}/change-plan"
     await buyer.post(path, planCode="starter")
@@ -243,7 +243,7 @@ async def test_days_that_are_not_paid_for_cannot_wait(
 
 
 @pytest.mark.rule("BIL-55")
-async def test_a_paused_plan_that_is_given_up_gives_back_the_days_that_waited(
+async def test_cancelling_a_paused_plan_credits_the_banked_days(
     host: Host, clock: Time, seeded: None
 ):
     payer, subscription = await paying.declined(host, clock)

@@ -76,7 +76,7 @@ async def stored(host: Host, made: Payment) -> tuple[str, int]:
 
 
 @pytest.mark.rule("BIL-32")
-async def test_a_provider_that_is_away_is_asked_on_and_nobody_is_charged_twice(
+async def test_unreachable_provider_never_causes_a_double_charge(
     host: Host, owner: people.Member, clock: Time, paystack: PaystackServer
 ):
     paystack.away = True
@@ -110,7 +110,7 @@ async def test_a_provider_that_is_away_is_asked_on_and_nobody_is_charged_twice(
     ("behaviour", "found"),
     [({"pending": True}, ["no_answer"]), ({"off_minor": 1}, ["amount_differs", "no_answer"])],
 )
-async def test_an_answer_that_decides_nothing_is_asked_for_at_its_times_and_told_once(
+async def test_undecided_payment_is_polled_and_reported_once(
     host: Host,
     owner: people.Member,
     clock: Time,
@@ -150,7 +150,7 @@ async def kept(host: Host, made: Payment, number: int) -> bool:
 
 
 @pytest.mark.rule("BIL-32")
-async def test_a_worker_that_dies_behind_a_second_try_leaves_one_charge_where_keys_are_unknown(
+async def test_worker_dying_after_a_retry_leaves_one_charge(
     host: Host,
     owner: people.Member,
     clock: Time,
@@ -197,7 +197,7 @@ async def faulty(host: Host, made: Payment) -> bool:
 
 @pytest.mark.rule("BIL-32")
 @pytest.mark.parametrize("lost", ["answer", "worker"])
-async def test_a_page_whose_address_was_lost_is_made_anew_within_a_minute(
+async def test_lost_payment_page_is_requested_again_within_a_minute(
     host: Host,
     owner: people.Member,
     clock: Time,
@@ -228,9 +228,7 @@ async def test_a_page_whose_address_was_lost_is_made_anew_within_a_minute(
     assert await faults(host, made) == 0
 
 
-async def test_a_late_answer_for_a_reference_that_was_left_shows_no_page(
-    host: Host, owner: people.Member
-):
+async def test_late_answer_for_an_old_reference_shows_no_page(host: Host, owner: people.Member):
     made = await payments.begun(host, owner.organization_id, PaymentChoice(provider="paystack"))
     late = Answer(action=NextAction("redirect", f"https://checkout.example/{made.reference}"))
 
@@ -287,7 +285,7 @@ async def test_a_declined_card_says_why(
     assert failed["failure"] == {
         "category": "hard",
         "code": "Stolen card, pick up",
-        "message": "The bank will not take this card again. Add another way to pay.",
+        "message": "The bank no longer accepts this card. Add another payment method.",
     }
 
 
@@ -309,7 +307,7 @@ async def test_nobody_pays_for_a_day_and_it_is_over_before_any_sweep(
     assert late.payment.status is PaymentStatus.SUCCEEDED
 
 
-async def test_payfast_gets_a_signed_form_and_its_token_is_charged_later(
+async def test_payfast_form_is_signed_and_its_token_charged_later(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, payfast: PayFastServer
 ):
     invoice = await payments.invoice(host, owner.organization_id)
@@ -361,7 +359,7 @@ async def test_payfast_says_in_its_message_which_code_the_bank_gave(
 
 
 @pytest.mark.rule("BIL-32")
-async def test_a_word_of_payfast_that_is_neither_yes_nor_no_is_an_unknown(
+async def test_unclear_payfast_answer_is_unknown(
     host: Host, owner: people.Member, clock: Time, payfast: PayFastServer
 ):
     payfast.word = "queued"

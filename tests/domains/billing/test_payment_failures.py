@@ -142,7 +142,7 @@ async def test_unpaid_it_is_reduced_suspended_and_ended_on_its_days(
     assert (told.count("GraceEnding"), told.count("PaymentFailed")) == (1, 6)
 
 
-async def test_a_planted_recovery_that_counts_days_from_the_wrong_end_is_found(
+async def test_planted_recovery_from_the_wrong_day_is_found(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
     def late(failure: PaymentFailure) -> list[Any]:
@@ -167,7 +167,7 @@ async def invoiced(host: Host, clock: Time) -> Payer:
 
 
 @pytest.mark.rule("BIL-39")
-async def test_a_sent_invoice_is_late_the_day_after_its_due_date_and_is_only_reminded_of(
+async def test_sent_invoice_is_overdue_next_day_and_only_reminded(
     host: Host, seeded: None, clock: Time
 ):
     payer = await invoiced(host, clock)
@@ -207,9 +207,7 @@ async def pay_by_card(payer: Payer, purpose: str) -> None:
 
 
 @pytest.mark.rule("BIL-39")
-async def test_every_sent_invoice_is_looked_after_the_one_of_a_renewal_too(
-    host: Host, seeded: None, clock: Time
-):
+async def test_every_sent_invoice_is_followed_up(host: Host, seeded: None, clock: Time):
     payer = await invoiced(host, clock)
     await payer.buy("professional")
     await pay_by_card(payer, "first")
@@ -224,7 +222,7 @@ async def test_every_sent_invoice_is_looked_after_the_one_of_a_renewal_too(
 
 
 @pytest.mark.rule("BIL-39")
-async def test_a_card_declined_before_a_sent_invoice_is_due_is_only_told(
+async def test_card_declined_before_the_due_date_is_only_reported(
     host: Host, seeded: None, clock: Time
 ):
     payer = await invoiced(host, clock)
@@ -329,7 +327,5 @@ async def test_the_payer_is_told_by_letter(host: Host, seeded: None, clock: Time
     assert written is not None
     assert written.addresses == ["books@mokoena.example"]
     assert written.facts["amount"] == "ZAR 1499.00"
-    assert written.facts["standing"] == (
-        "Nothing is closed: you can go on working until 28 November 2026."
-    )
-    assert written.facts["next"] == "It is tried again on 15 November 2026."
+    assert written.facts["standing"] == ("You keep full access until 28 November 2026.")
+    assert written.facts["next"] == "We will try again on 15 November 2026."

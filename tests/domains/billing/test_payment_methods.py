@@ -36,7 +36,7 @@ async def running_out(host: Host, organization_id: UUID, days: int) -> PaymentMe
 
 
 @pytest.mark.rule("BIL-40")
-async def test_the_last_day_of_the_card_in_use_is_told_once_and_then_it_is_over(
+async def test_card_expiry_is_announced_once_and_then_applied(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     card = await running_out(host, owner.organization_id, 40)
@@ -66,9 +66,7 @@ async def test_the_last_day_of_the_card_in_use_is_told_once_and_then_it_is_over(
 
 
 @pytest.mark.rule("BIL-40")
-async def test_a_card_that_only_a_plan_is_charged_to_is_told_of_once_it_is_used(
-    host: Host, owner: people.Member
-):
+async def test_expiring_card_of_one_plan_is_announced_when_used(host: Host, owner: people.Member):
     await payments.method(host, owner.organization_id)  # the account's own, good for ever
     card = await running_out(host, owner.organization_id, 40)
 
@@ -89,7 +87,7 @@ async def test_a_card_that_only_a_plan_is_charged_to_is_told_of_once_it_is_used(
     assert (card.preferred, unused, used) == (False, [0, 0], [1, 1, 1])
 
 
-async def test_a_card_that_is_over_is_over_before_any_sweep_and_is_not_charged(
+async def test_expired_card_is_not_charged_even_before_a_sweep(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     card = await running_out(host, owner.organization_id, -1)
@@ -109,7 +107,7 @@ async def test_a_card_that_is_over_is_over_before_any_sweep_and_is_not_charged(
     assert preferred.json()["code"] == "invalid-transition"
 
 
-async def test_what_is_taken_away_is_forgotten_and_a_repeat_changes_nothing(
+async def test_removed_method_is_forgotten_and_repeat_does_nothing(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     card = await payments.method(host, owner.organization_id)
@@ -129,7 +127,7 @@ async def test_what_is_taken_away_is_forgotten_and_a_repeat_changes_nothing(
 
 
 @pytest.mark.rule("BIL-42")
-async def test_a_card_comes_back_by_a_payment_of_afterwards_and_not_by_what_is_said_again(
+async def test_revoked_card_returns_only_with_a_later_payment(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     token = MethodToken("AUTH_comes_back", brand="visa", last4="4081")

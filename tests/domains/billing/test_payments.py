@@ -136,7 +136,7 @@ async def test_a_planted_second_charge_is_refused_by_the_database(
 
 
 @pytest.mark.rule("BIL-33")
-async def test_a_newer_page_supersedes_the_former_which_may_still_succeed(
+async def test_newer_page_supersedes_one_that_may_still_succeed(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     invoice = await payments.invoice(host, owner.organization_id)
@@ -200,7 +200,7 @@ async def test_what_is_over_by_time_is_begun_anew_before_any_sweep(
 
 
 @pytest.mark.rule("BIL-29")
-async def test_a_live_organization_never_pays_with_the_sandbox_nor_the_other_way_round(
+async def test_live_and_sandbox_providers_never_mix(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     real = await payments.invoice(host, owner.organization_id)
@@ -332,7 +332,7 @@ async def test_credit_goes_back_the_way_it_came_and_never_more(
     assert (await told(host, owner.organization_id)).count("RefundSucceeded") == 1
 
 
-async def test_a_bank_transfer_goes_back_by_bank_and_nothing_goes_back_nowhere(
+async def test_bank_transfer_cannot_be_refunded_by_a_provider(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     by_bank = await payments.paid_twice(host, owner.organization_id, provider="eft")

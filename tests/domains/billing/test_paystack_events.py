@@ -59,7 +59,7 @@ async def all_worked(host: Host, calls: list[signing.Sent]) -> list[str]:
 @pytest.mark.parametrize(
     "data", [[], {"domain": "live"}, None, {"id": True}, {"customer": {"code": "CUS_1"}}]
 )
-async def test_what_is_truly_signed_is_taken_and_what_concerns_nobody_ignored(
+async def test_signed_event_is_applied_and_unused_type_ignored(
     api: httpx2.AsyncClient, host: Host, seeded: None, data: Any
 ):
     call = signing.paystack(f"subscription.expiring_cards.{uuid4()}", data)
@@ -85,7 +85,7 @@ async def test_an_empty_secret_signs_nothing(
 
 @pytest.mark.rule("BIL-31")
 @pytest.mark.parametrize("turned", [False, True])
-async def test_a_refund_without_a_number_is_the_one_of_its_payment_and_books_what_it_says(
+async def test_unnumbered_refund_is_matched_by_its_payment(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, turned: bool
 ):
     of = await payments.paid_twice(host, owner.organization_id)
@@ -105,7 +105,7 @@ async def test_a_refund_without_a_number_is_the_one_of_its_payment_and_books_wha
 
 
 @pytest.mark.rule("BIL-31")
-async def test_one_that_we_know_by_its_number_is_not_booked_again_under_its_reference(
+async def test_known_refund_is_not_booked_again_by_reference(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     of = await payments.paid_twice(host, owner.organization_id)
@@ -126,7 +126,7 @@ async def test_one_that_we_know_by_its_number_is_not_booked_again_under_its_refe
 
 @pytest.mark.rule("BIL-36")
 @pytest.mark.parametrize("amount", [None, "fifty", "0", 0, -5000])
-async def test_a_refund_that_does_not_say_how_much_is_set_aside_and_told(
+async def test_refund_without_an_amount_is_quarantined_and_reported(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, amount: Any
 ):
     of = await payments.paid_twice(host, owner.organization_id)

@@ -21,7 +21,7 @@ INTERVALS = st.sampled_from(Interval)
 
 
 @pytest.mark.rule("BIL-6")
-def test_periods_are_counted_from_the_anchor_and_cut_to_the_months_last_day():
+def test_periods_count_from_the_anchor_within_each_month():
     starts = [periods.start_of(date(2027, 1, 31), M, k) for k in range(14)]
 
     shown = [f"{day:%m-%d}" for day in starts]
@@ -51,7 +51,7 @@ def drifting(anchor: date, interval: Interval, number: int) -> date:
     return day
 
 
-def test_a_planted_period_counted_from_the_last_one_would_be_found():
+def test_planted_period_counted_from_the_last_one_is_found():
     assert drifting(date(2027, 1, 31), M, 2) == date(2027, 3, 28)
     assert periods.start_of(date(2027, 1, 31), M, 2) == date(2027, 3, 31)
 
@@ -76,7 +76,7 @@ def test_an_anchor_never_drifts(anchor, number):
     assert start.day == anchor.day or (start.day < anchor.day and after.month != start.month)
 
 
-def test_usage_months_follow_the_anchor_also_where_a_plan_is_paid_by_year():
+def test_usage_months_follow_the_anchor_of_a_yearly_plan():
     assert periods.usage_month(date(2026, 11, 14), date(2027, 3, 1)) == Period(
         date(2027, 2, 14), date(2027, 3, 14)
     )
@@ -104,7 +104,7 @@ def test_a_renewal_is_told_days_before():
 
 
 @pytest.mark.rule("BIL-16")
-def test_a_trial_ends_at_the_local_midnight_after_fourteen_whole_days():
+def test_trial_ends_at_local_midnight_after_fourteen_days():
     began = datetime(2026, 11, 14, 8, tzinfo=UTC)
 
     dates = trial_calendar.dates(began, TrialPolicy())
@@ -116,7 +116,7 @@ def test_a_trial_ends_at_the_local_midnight_after_fourteen_whole_days():
 
 
 @given(day=DAYS, second=st.integers(0, 86_399))
-def test_nobody_gets_less_than_fourteen_days_nor_more_than_fifteen(day, second):
+def test_every_trial_lasts_fourteen_to_fifteen_days(day, second):
     began = local_midnight(day) + timedelta(seconds=second)
     length = trial_calendar.dates(began, TrialPolicy()).ends_at - began
 

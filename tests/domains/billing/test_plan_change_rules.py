@@ -203,7 +203,7 @@ async def test_a_planted_change_before_its_money_is_found(
 
 @pytest.mark.rule("BIL-11")
 @pytest.mark.parametrize("day", [15, 40])
-async def test_what_is_past_due_or_suspended_is_paid_before_it_is_changed(
+async def test_overdue_plan_must_be_paid_before_it_changes(
     api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None, day: int
 ):
     payer, subscription = await paying.declined(host, clock)

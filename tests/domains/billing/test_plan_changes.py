@@ -151,7 +151,7 @@ async def test_a_preview_shows_what_is_won_and_changes_nothing(buyer: Customer):
     assert await buyer.read(held["id"]) == before
 
 
-async def test_a_planted_change_that_counts_the_day_for_the_old_plan_is_found(
+async def test_planted_change_counting_today_for_the_old_plan_is_found(
     buyer: Customer, monkeypatch: pytest.MonkeyPatch
 ):
     right = proration.prorate

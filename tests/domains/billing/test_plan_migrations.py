@@ -168,7 +168,7 @@ async def test_a_planted_migration_before_its_day_is_found(
 
 
 @pytest.mark.rule("BIL-1")
-async def test_nobody_is_brought_to_a_version_without_a_price_for_their_interval(
+async def test_migration_needs_a_price_for_every_interval(
     api: httpx2.AsyncClient, host: Host, operator: people.Person
 ):
     first, _ = await two_versions(host, prices=[*price(19900), YEARLY])
@@ -210,7 +210,7 @@ async def test_a_renewal_without_a_price_is_parked_and_not_free(
 
 
 @pytest.mark.rule("BIL-1")
-async def test_a_scheduled_change_to_a_version_that_is_left_brings_to_the_later_one(
+async def test_scheduled_change_follows_a_migrated_version(
     api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
 ):
     first, _ = await two_versions(host)

@@ -118,7 +118,7 @@ async def test_a_parked_account_is_shown_no_price(buyer: Customer):
 
 @pytest.mark.rule("BIL-5")
 @pytest.mark.rule("BIL-27")
-async def test_over_a_change_of_rate_the_credit_has_the_rate_of_its_invoice(
+async def test_credit_keeps_the_vat_rate_of_its_invoice(
     host: Host, api: httpx2.AsyncClient, clock: Time, later: None
 ):
     buyer = await customer(host, api, clock, "2098-03-14 10:00")

@@ -118,7 +118,7 @@ async def test_a_version_is_written_published_by_another_and_offered(
     assert code not in [one["planCode"] for one in today.json()["items"]]
 
 
-async def test_a_planted_guard_that_lets_authors_publish_would_be_found(
+async def test_planted_guard_letting_authors_publish_is_found(
     api: httpx2.AsyncClient, host: Host, operator: people.Person, monkeypatch: pytest.MonkeyPatch
 ):
     draft = await billing.plan_version(host, author=operator.user_id)
@@ -212,7 +212,7 @@ async def test_a_version_follows_the_one_before_it(
     assert answer.json()["code"] == "billing-effective-too-early"
 
 
-async def test_a_version_that_nobody_holds_is_retired_and_stays_readable(
+async def test_unused_version_is_retired_and_stays_readable(
     api: httpx2.AsyncClient, host: Host, operator: people.Person, owner: people.Member
 ):
     held = await billing.plan_version(host, status=PlanStatus.GRANDFATHERED, live_subscriptions=3)
@@ -230,7 +230,7 @@ async def test_a_version_that_nobody_holds_is_retired_and_stays_readable(
     assert again.json() == done.json()
 
 
-async def test_time_makes_an_old_version_grandfathered_and_counts_who_holds_it(host: Host):
+async def test_replaced_version_is_grandfathered_and_counted(host: Host):
     over = await billing.plan_version(
         host, status=PlanStatus.ACTIVE, effective_from=_day(2020), effective_to=_day(2021)
     )

@@ -62,9 +62,7 @@ async def test_loading_the_catalogue_twice_changes_nothing(
 
 
 @pytest.mark.rule("BIL-1")
-async def test_a_planted_price_in_the_file_of_a_sold_version_stops_the_deployment(
-    host: Host, seeded: None
-):
+async def test_planted_price_change_of_a_sold_version_stops_deploy(host: Host, seeded: None):
     planted = deepcopy(catalogue_seed.deployed())
     planted["plans"][1]["prices"][0]["grossMinor"] = 39900
     work = system(host)
@@ -74,7 +72,7 @@ async def test_a_planted_price_in_the_file_of_a_sold_version_stops_the_deploymen
     await work.close()
 
 
-def test_every_key_of_a_plan_is_a_feature_and_every_counted_one_has_a_meter():
+def test_every_plan_key_is_a_feature_and_has_its_meter():
     lines = catalogue_seed.deployed()
     features = {one["key"]: one for one in lines["features"]}
     held = [one for plan in lines["plans"] for one in plan["entitlements"]]

@@ -77,7 +77,7 @@ async def test_the_print_of_an_invoice_holds_every_field_of_the_law(
 
 
 @pytest.mark.rule("BIL-27")
-async def test_the_print_of_a_credit_note_says_why_and_of_which_invoice(
+async def test_credit_note_pdf_names_its_reason_and_invoice(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     invoice = await documents.issued(host, owner.organization_id, documents.line("1499.00"))

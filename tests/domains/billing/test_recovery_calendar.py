@@ -31,7 +31,7 @@ def test_a_charge_is_tried_again_on_five_mornings():
 
 
 @pytest.mark.rule("BIL-41")
-def test_grace_is_fourteen_whole_days_and_the_last_retry_in_it_comes_first():
+def test_grace_is_fourteen_days_after_the_last_retry_in_it():
     ends = calendar.grace_ends_at(FAILED, POLICY)
 
     print(f"graceEndsAt={ends:%FT%TZ}")

@@ -53,7 +53,7 @@ async def until(host: Host, refund: Refund, wanted: str) -> None:
 
 
 @pytest.mark.rule("BIL-32")
-async def test_a_worker_that_dies_behind_a_refund_leaves_one_which_is_asked_for(
+async def test_worker_dying_after_a_refund_leaves_one_refund(
     host: Host,
     owner: people.Member,
     clock: Time,
@@ -81,7 +81,7 @@ async def test_a_worker_that_dies_behind_a_refund_leaves_one_which_is_asked_for(
 
 
 @pytest.mark.rule("BIL-32")
-async def test_silence_and_an_unknown_state_are_asked_for_until_they_are_decided(
+async def test_unknown_refund_state_is_polled_until_decided(
     host: Host,
     owner: people.Member,
     clock: Time,
@@ -115,7 +115,7 @@ async def test_silence_and_an_unknown_state_are_asked_for_until_they_are_decided
 
 
 @pytest.mark.rule("BIL-32")
-async def test_a_refund_that_stays_unknown_is_asked_for_at_its_times_and_told_once(
+async def test_unknown_refund_is_polled_on_schedule_and_reported_once(
     host: Host, owner: people.Member, clock: Time, paystack: PaystackServer
 ):
     paystack.refund_state = "pending"
@@ -166,7 +166,7 @@ async def sent_at(host: Host, refund: Refund) -> datetime:
 
 
 @pytest.mark.rule("BIL-32")
-async def test_a_refund_that_never_got_there_fails_and_its_credit_is_free_again(
+async def test_refund_never_received_fails_and_frees_its_credit(
     host: Host, owner: people.Member, clock: Time, paystack: PaystackServer
 ):
     paystack.away = True

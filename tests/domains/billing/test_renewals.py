@@ -98,7 +98,7 @@ async def test_the_job_run_three_times_and_once_early_makes_one(
     assert len(payer.charged) == 2  # the purchase and the one renewal
 
 
-async def test_a_planted_renewal_that_forgets_its_row_is_refused_by_the_database(
+async def test_database_refuses_a_planted_second_renewal(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
     payer = await paying.payer(host, clock, JANUARY)
@@ -195,7 +195,7 @@ async def test_nothing_renews_while_nothing_is_delivered(host: Host, seeded: Non
 
 
 @pytest.mark.rule("BIL-14")
-async def test_money_after_the_end_of_the_period_begins_a_new_one_on_that_day(
+async def test_payment_after_the_period_starts_a_new_one_that_day(
     host: Host, seeded: None, clock: Time
 ):
     payer = await paying.payer(host, clock, datetime(2026, 12, 31, 8, tzinfo=UTC))

@@ -67,7 +67,7 @@ async def without_address(
 @pytest.mark.rule("BIL-14")
 @pytest.mark.rule("BIL-26")
 @pytest.mark.rule("BIL-51")
-async def test_a_year_that_lacks_an_address_waits_and_is_billed_once_it_is_there(
+async def test_yearly_renewal_waits_for_the_missing_address(
     api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
 ):
     buyer, bought, alarms = await without_address(host, api, clock)
@@ -108,7 +108,7 @@ async def use(host: Host, buyer: Customer, key: str, quantity: int) -> None:
 
 @pytest.mark.rule("BIL-23")
 @pytest.mark.rule("BIL-26")
-async def test_a_month_whose_usage_needs_an_address_bills_what_was_used_until_its_end(
+async def test_usage_waiting_for_an_address_is_billed_to_its_end(
     api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
 ):
     named = {"legal_name": "Mokoena Plant Hire (Pty) Ltd"}
@@ -155,9 +155,7 @@ async def behind(host: Host, clock: Time) -> tuple[Payer, Subscription]:
 
 @pytest.mark.rule("BIL-14")
 @pytest.mark.rule("BIL-55")
-async def test_days_that_were_not_delivered_pay_for_the_period_that_begins_anew(
-    host: Host, seeded: None, clock: Time
-):
+async def test_days_without_service_pay_for_the_new_period(host: Host, seeded: None, clock: Time):
     payer, _ = await behind(host, clock)
     await try_again(payer)
     await payer.settle()
@@ -177,7 +175,7 @@ async def test_days_that_were_not_delivered_pay_for_the_period_that_begins_anew(
 @pytest.mark.rule("BIL-14")
 @pytest.mark.rule("BIL-33")
 @pytest.mark.rule("BIL-51")
-async def test_money_for_a_parked_account_is_booked_and_its_new_period_is_billed_later(
+async def test_payment_for_a_parked_account_is_booked_at_once(
     host: Host, seeded: None, clock: Time
 ):
     payer, bought = await behind(host, clock)
@@ -204,7 +202,7 @@ async def test_money_for_a_parked_account_is_booked_and_its_new_period_is_billed
 
 
 @pytest.mark.rule("BIL-14")
-async def test_a_period_that_begins_anew_is_of_the_plan_that_was_scheduled(
+async def test_new_period_uses_the_scheduled_plan(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     sent = CollectionMethod.SEND_INVOICE
@@ -258,7 +256,7 @@ async def test_a_card_of_a_provider_that_was_taken_out_is_as_no_card(
 
 
 @pytest.mark.rule("BIL-39")
-async def test_a_recovery_goes_on_by_notices_when_its_provider_is_taken_out(
+async def test_recovery_continues_by_notices_without_its_provider(
     host: Host, seeded: None, clock: Time
 ):
     payer = await paying.payer(host, clock, datetime(2026, 12, 31, 8, tzinfo=UTC))
@@ -296,9 +294,7 @@ async def recovery(payer: Payer) -> tuple[str, str, int]:
 
 @pytest.mark.rule("BIL-31")
 @pytest.mark.rule("BIL-39")
-async def test_a_charge_on_file_that_a_provider_cancels_has_failed_once(
-    host: Host, seeded: None, clock: Time
-):
+async def test_charge_cancelled_by_the_provider_fails_once(host: Host, seeded: None, clock: Time):
     payer = await paying.payer(host, clock, datetime(2026, 12, 31, 8, tzinfo=UTC))
     bought = await payer.buy("starter")
     payer.card = "silent"

@@ -73,7 +73,7 @@ async def test_a_hundred_at_once_at_99_of_100_are_one_yes(host: Host, organizati
     assert [one["thresholdPct"] for one in told] == [80, 100]
 
 
-async def test_a_planted_reservation_that_looks_before_it_takes_would_be_found(
+async def test_planted_check_before_reserve_race_is_found(
     host: Host, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
 ):
     await held.used(host, organization_id, [held.entry(quantity=99, at=host.now())])
@@ -122,9 +122,7 @@ async def test_what_is_settled_is_booked_and_the_rest_is_free(
 
 
 @pytest.mark.rule("BIL-22")
-async def test_unsettled_it_is_free_after_a_quarter_of_an_hour_before_any_sweep(
-    host: Host, organization_id: UUID
-):
+async def test_unsettled_reservation_is_free_after_15_minutes(host: Host, organization_id: UUID):
     work = billing.working(host, organization_id)
     made, _ = await reservations.reserve_usage(work, meter=RUNS, quantity=100, key="long")
     await work.finish()

@@ -87,7 +87,7 @@ async def test_a_retry_by_hand_in_the_instant_of_a_date_is_one_charge(
     assert recovered["creditNoteId"] is None
 
 
-async def test_a_planted_retry_that_does_not_look_is_refused_by_the_database(
+async def test_database_refuses_a_planted_blind_retry(
     api: httpx2.AsyncClient,
     host: Host,
     seeded: None,
@@ -165,7 +165,7 @@ async def test_five_times_a_day_by_hand_and_no_more(
 
 
 @pytest.mark.rule("BIL-42")
-async def test_a_stolen_card_is_never_charged_again_and_a_new_one_at_once(
+async def test_stolen_card_is_never_retried_but_a_new_card_is_at_once(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer, subscription = await paying.declined(host, clock, card="hard")
@@ -197,7 +197,7 @@ async def test_a_stolen_card_is_never_charged_again_and_a_new_one_at_once(
     assert now.status == "active"
 
 
-async def test_a_planted_category_that_forgets_hard_charges_a_stolen_card(
+async def test_planted_loss_of_hard_category_charges_a_stolen_card(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
     plant(monkeypatch, methods, "mark_method_refused", keeps_it)
@@ -233,7 +233,7 @@ async def paid_otherwise(payer: Payer) -> int:
 
 
 @pytest.mark.rule("BIL-42")
-async def test_a_card_refused_for_good_is_not_charged_at_the_next_renewal(
+async def test_hard_declined_card_is_not_charged_at_renewal(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer, subscription = await paying.declined(host, clock, card="hard")
@@ -262,7 +262,7 @@ async def test_a_card_refused_for_good_is_not_charged_at_the_next_renewal(
     assert (now.status, now.period_start) == ("past_due", date(2026, 12, 14))
 
 
-async def test_a_planted_file_that_keeps_a_refused_card_charges_it_at_the_next_renewal(
+async def test_planted_keeping_of_a_declined_card_is_found(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
     plant(monkeypatch, methods, "mark_method_refused", keeps_it)
@@ -282,7 +282,7 @@ async def told_of(payer: Payer, event: str, name: str) -> list[Any]:
 
 
 @pytest.mark.rule("BIL-40")
-async def test_notices_are_counted_from_the_first_failure_on_also_where_nothing_was_charged(
+async def test_notices_count_from_the_first_failure_without_a_charge(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer = await paying.payer(host, clock, datetime(2027, 1, 14, 8, tzinfo=UTC))

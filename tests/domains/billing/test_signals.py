@@ -117,7 +117,7 @@ def test_entitlements_are_stored_and_read_again():
 
 
 @pytest.mark.rule("BIL-45")
-def test_the_fallback_counts_the_second_a_trial_is_over_before_any_sweep():
+def test_fallback_counts_as_soon_as_a_trial_ends():
     ends = datetime(2026, 11, 28, 22, tzinfo=UTC)
     trial = Contribution(Source.TRIAL, PROFESSIONAL, until=ends)
     before, after = (
@@ -200,14 +200,14 @@ def test_a_signal_is_a_function_of_set_total_and_now(
     assert ask(given_, *asked) == answer
 
 
-def test_what_is_reserved_counts_and_a_signal_says_how_far_it_goes():
+def test_reservations_count_and_signal_shows_what_remains():
     said = signals.signal(held(plan(STARTER)), Used(90, 9, RESETS), NOW, Question(RUNS))
 
     assert (said.limit, said.used, said.remaining, said.hard) == (100, 99, 1, True)
     assert (said.type, said.resets_at, said.access) == ("metered", RESETS, "full")
 
 
-def test_a_planted_limit_that_forgets_reservations_would_be_found():
+def test_planted_limit_ignoring_reservations_is_found():
     forgetful = signals.signal(held(plan(STARTER)), Used(99, 0), NOW, Question(RUNS))
     right = signals.signal(held(plan(STARTER)), Used(99, 1), NOW, Question(RUNS))
 
@@ -240,7 +240,7 @@ def help_with(
 
 
 @pytest.mark.rule("BIL-46")
-def test_a_no_names_the_cheapest_plan_that_says_yes_and_its_price_today():
+def test_refusal_names_the_cheapest_fitting_plan_and_price():
     found = help_with(held(plan(STARTER)), SEATS, 3)
 
     assert found == Remedy(

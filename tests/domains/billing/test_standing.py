@@ -123,9 +123,7 @@ def test_access_never_rises_while_nothing_is_paid(failed: datetime, later: timed
         ("2026-12-19T22:00:00Z", Access.NONE, "suspended"),
     ],
 )
-def test_a_failure_in_a_pause_opens_nothing_and_a_resume_pays_nothing(
-    now: str, access: Access, because: str | None
-):
+def test_pause_neither_opens_nor_pays_a_failure(now: str, access: Access, because: str | None):
     paused = plan(
         SubscriptionStatus.PAUSED, paused_on=date(2026, 11, 15), resume_on=date(2026, 12, 20)
     )

@@ -325,7 +325,7 @@ async def test_the_workers_own_sweep_ends_what_is_over(
     assert (await api.get(path, headers=headers)).json()["status"] == "ended"
 
 
-async def test_a_planted_purchase_that_leaves_the_former_one_is_refused_by_the_database(
+async def test_database_refuses_a_planted_second_purchase(
     buyer: Customer, monkeypatch: pytest.MonkeyPatch
 ):
     async def leaves_it(*_: Any) -> None:
@@ -341,7 +341,7 @@ async def test_a_planted_purchase_that_leaves_the_former_one_is_refused_by_the_d
     assert answer.status_code == 409
 
 
-async def test_a_planted_expiry_that_does_not_wait_for_a_charge_is_found(
+async def test_planted_expiry_during_a_charge_is_found(
     buyer: Customer, monkeypatch: pytest.MonkeyPatch
 ):
     async def never(*_: Any) -> None:

@@ -72,7 +72,7 @@ async def trying(
 
 @pytest.mark.rule("BIL-7")
 @pytest.mark.rule("BIL-18")
-async def test_whoever_cancels_what_was_chosen_for_the_end_is_not_charged(
+async def test_cancelling_a_chosen_purchase_avoids_the_charge(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     trier = await trying(api, host, clock)
@@ -129,7 +129,7 @@ async def test_a_trial_that_is_cancelled_is_bought_when_that_is_undone(
 
 
 @pytest.mark.rule("BIL-7")
-async def test_cancelling_waits_for_a_charge_and_drops_a_purchase_that_waits(
+async def test_cancelling_waits_for_a_charge_and_drops_open_purchase(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     trier = await trying(api, host, clock)
@@ -151,7 +151,7 @@ async def test_cancelling_waits_for_a_charge_and_drops_a_purchase_that_waits(
 
 @pytest.mark.rule("BIL-11")
 @pytest.mark.rule("BIL-18")
-async def test_what_was_to_be_bought_of_one_plan_does_not_pay_for_another(
+async def test_purchase_of_one_plan_does_not_pay_for_another(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     trier = await trying(api, host, clock, "starter")
@@ -223,7 +223,7 @@ async def test_what_is_paid_is_what_begins(
 
 @pytest.mark.rule("BIL-15")
 @pytest.mark.rule("BIL-33")
-async def test_a_trial_takes_the_place_of_a_sign_up_whose_money_is_credit(
+async def test_trial_replaces_a_sign_up_and_its_money_is_credit(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     payer = await paying.payer(host, clock, STARTED)
@@ -245,7 +245,7 @@ async def test_a_trial_takes_the_place_of_a_sign_up_whose_money_is_credit(
 
 
 @pytest.mark.rule("BIL-18")
-async def test_a_purchase_before_any_sweep_finds_what_was_chosen_for_the_end(
+async def test_purchase_before_a_sweep_finds_the_chosen_conversion(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     trier = await trying(api, host, clock)
@@ -265,7 +265,7 @@ async def test_a_purchase_before_any_sweep_finds_what_was_chosen_for_the_end(
 
 
 @pytest.mark.rule("BIL-15")
-async def test_a_purchase_before_any_sweep_follows_a_trial_that_is_over(
+async def test_purchase_before_a_sweep_follows_an_ended_trial(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     trier = await trying(api, host, clock)

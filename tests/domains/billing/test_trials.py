@@ -86,7 +86,7 @@ async def test_two_starts_at_once_are_one_trial(
     assert events == ["TrialStarted"]
 
 
-async def test_a_planted_start_that_does_not_look_is_refused_by_the_database(
+async def test_database_refuses_a_planted_second_trial(
     api: httpx2.AsyncClient, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     async def looks_at_nothing(*_: Any) -> None:
@@ -153,7 +153,7 @@ async def test_what_cannot_be_tried_is_refused(
     assert (answer.status_code, answer.json()["code"]) == (422, "billing-plan-not-available")
 
 
-async def test_a_cancelled_trial_ends_its_subscription_and_a_repeat_changes_nothing(
+async def test_cancelled_trial_ends_once_with_its_subscription(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     trial = (await start(api, owner, planCode="starter")).json()

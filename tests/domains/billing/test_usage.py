@@ -63,7 +63,7 @@ async def total(host: Host, who: people.Member, meter: str = RUNS) -> int:
 
 
 @pytest.mark.rule("BIL-19")
-async def test_a_use_is_counted_once_and_a_bad_one_leaves_the_rest_alone(
+async def test_use_counts_once_and_a_bad_one_is_rejected_alone(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, reporter: dict[str, str]
 ):
     now = host.now()
@@ -118,7 +118,7 @@ async def test_a_batch_over_both_thresholds_tells_each_once(
     assert await total(host, owner) == 104
 
 
-async def test_a_planted_crossing_that_looks_only_at_the_end_would_be_found():
+async def test_planted_threshold_check_at_the_end_only_is_found():
     moved = totals.Moved(RUNS, STANDING, 79, 104)
     plan = entitlement_types.Metered(RUNS, 100)
 
@@ -129,7 +129,7 @@ async def test_a_planted_crossing_that_looks_only_at_the_end_would_be_found():
 
 
 @pytest.mark.rule("BIL-21")
-async def test_reaching_a_hard_limit_moves_what_is_held_and_a_larger_plan_leaves_it(
+async def test_reaching_a_hard_limit_updates_the_entitlement_set(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, reporter: dict[str, str]
 ):
     organization_id = owner.organization_id
@@ -182,7 +182,7 @@ async def test_a_gauge_counts_what_is_open_by_its_subject(
 
 
 @pytest.mark.rule("BIL-24")
-async def test_seats_are_counted_by_identity_and_the_newest_number_counts(
+async def test_newest_seat_count_from_identity_wins(
     host: Host, owner: people.Member, settle: Settle
 ):
     await people.member(host, owner.organization_id, role="viewer")
@@ -330,7 +330,7 @@ async def test_two_batches_at_once_count_a_use_once(host: Host, owner: people.Me
     assert await total(host, owner) == 3
 
 
-async def test_a_planted_batch_that_believes_its_first_look_would_be_found(
+async def test_planted_batch_trusting_its_first_read_is_found(
     host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     """What was there before the statement began is not all that is there when it ends."""
@@ -384,7 +384,7 @@ async def test_nothing_is_asked_while_others_wait_for_the_totals(
     assert after == ["COMMIT"]
 
 
-async def test_a_planted_look_that_reads_its_policy_then_would_be_found(
+async def test_planted_late_policy_read_is_found(
     host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     await held.used(host, owner.organization_id, [held.entry(SMS, "over", 60, at=host.now())])

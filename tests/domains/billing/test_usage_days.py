@@ -101,7 +101,7 @@ async def test_after_thirteen_months_records_are_days(host: Host, organization_i
     assert [one.records for one in runs] == [10, 10, 10]
 
 
-async def test_a_planted_portion_that_replaces_the_one_before_would_be_found(
+async def test_planted_overwritten_usage_day_is_found(
     host: Host, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
 ):
     right, wrong = "known.quantity + excluded.quantity", "excluded.quantity"

@@ -129,7 +129,7 @@ async def test_who_leaves_at_the_periods_end_pays_for_the_last_month(
 
 
 @pytest.mark.rule("BIL-23")
-async def test_who_leaves_at_once_pays_for_what_was_used_out_of_what_is_given_back(
+async def test_immediate_cancellation_deducts_usage_from_credit(
     host: Host, seeded: None, clock: Time
 ):
     payer, plan = await customer(host, clock, "professional")
@@ -283,9 +283,7 @@ async def test_reservations_go_as_far_as_the_cap_still_pays(host: Host, seeded: 
 
 
 @pytest.mark.rule("BIL-3")
-async def test_goodwill_that_ends_inside_a_month_covers_what_was_used_of_it(
-    host: Host, seeded: None, clock: Time
-):
+async def test_grant_ending_mid_month_covers_its_usage(host: Host, seeded: None, clock: Time):
     """1 400 of 1 500 were covered; of what comes after the grant each one is over."""
     payer, _ = await customer(host, clock, "professional")
     ends = datetime(2026, 11, 25, tzinfo=UTC)

@@ -212,7 +212,7 @@ async def test_a_statement_of_the_night_may_take_its_time(host: Host, settings: 
 
 
 @pytest.mark.rule("BIL-51")
-async def test_an_account_in_doubt_is_parked_until_a_night_finds_nothing(
+async def test_doubtful_account_is_parked_until_a_check_passes(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     owner = await people.member(host, uuid4(), role="owner")

@@ -63,7 +63,7 @@ async def _failed(work: Work, account: Account) -> UUID:
     period = periods.period_number(local_day(work.now), Interval.MONTH, 0)
     line = DraftLine(
         kind=LineKind.RECURRING,
-        description="AI boost, by the month",
+        description="AI boost, monthly",
         quantity=1,
         unit_price=_PRICE,
         gross=_PRICE,

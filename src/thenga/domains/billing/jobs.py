@@ -1,4 +1,4 @@
-"""What Billing does later and what time does in it."""
+"""The jobs of Billing: work done later, and work that becomes due."""
 
 import asyncio
 from collections.abc import Awaitable, Callable

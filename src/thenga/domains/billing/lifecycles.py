@@ -1,4 +1,4 @@
-"""Which moves exist in Billing, and what must hold for them."""
+"""The lifecycles of Billing: which moves exist, and the conditions for them."""
 
 from datetime import datetime
 
@@ -30,22 +30,23 @@ from thenga.kernel.errors import Forbidden
 
 
 def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:
-    """Whoever publishes a version has written no part of it."""
+    """The publisher is not an author of the version."""
     if row.published_by in row.authors:
         raise Forbidden(
-            "You wrote a part of this version; another operator publishes it.",
+            "You are an author of this version. Ask another operator to publish it.",
             reasonCode="author_is_publisher",
         )
 
 
 def nobody_holds_it(row: PlanVersion, at: datetime) -> None:
-    """No live subscription has this version or comes to it; what is not sold only loses some."""
+    """No active subscription uses this version or changes to it."""
     if row.live_subscriptions != 0:
         held = row.live_subscriptions
-        counted = "Nobody has counted" if held is None else f"There are {held}"
+        counted = "The subscriptions of this version are not counted yet."
+        if held is not None:
+            counted = f"{held} subscriptions still use this version or change to it."
         raise not_possible(
-            f"{counted} subscriptions that have this version or come to it; it is retired when "
-            f"there are none.",
+            f"{counted} Retire it once there are none.",
             status=row.status,
             operation="retire",
             allowed=[],
@@ -54,18 +55,21 @@ def nobody_holds_it(row: PlanVersion, at: datetime) -> None:
 
 
 def is_not_over(row: Trial, at: datetime) -> None:
-    """The trial has not ended by itself."""
+    """The trial has not ended."""
     if at >= row.ends_at:
         raise not_possible(
-            "This trial is over.", status=TrialStatus.EXPIRED, operation="cancel", allowed=[]
+            "This trial has ended, so there is nothing to cancel.",
+            status=TrialStatus.EXPIRED,
+            operation="cancel",
+            allowed=[],
         )
 
 
 def is_not_leaving(row: Subscription, at: datetime) -> None:
-    """Nobody pauses what they have cancelled."""
+    """The subscription is not cancelled."""
     if row.cancel_at is not None:
         raise not_possible(
-            "This subscription is cancelled; undo the cancellation first.",
+            "This subscription is cancelled. Undo the cancellation before you pause it.",
             status=row.status,
             operation="pause",
             allowed=[],
@@ -73,10 +77,10 @@ def is_not_leaving(row: Subscription, at: datetime) -> None:
 
 
 def has_no_effect_yet(row: Cancellation, at: datetime) -> None:
-    """The subscription has not ended by it (BIL-9)."""
+    """The cancellation has not taken effect (BIL-9)."""
     if at >= row.effective_at:
         raise not_possible(
-            "This cancellation has taken effect; buy a plan again.",
+            "This cancellation has taken effect and cannot be undone. Buy a new plan.",
             status=CancellationStatus.EFFECTIVE,
             operation="undo",
             allowed=[],
@@ -84,15 +88,15 @@ def has_no_effect_yet(row: Cancellation, at: datetime) -> None:
 
 
 class AccountLifecycle(Lifecycle, initial=(AccountStatus.PROVISIONAL, AccountStatus.ACTIVE)):
-    """Opened by the founding of its organization, complete once somebody can be billed; closed by
-    an operator once all is done."""
+    """Opened with its organization, active once billing details are added, closed by an operator
+    once everything is settled."""
 
     complete = Move(AccountStatus.PROVISIONAL, to=AccountStatus.ACTIVE)
     close = Move(AccountStatus.ACTIVE, to=AccountStatus.CLOSED, by=By.STAFF)
 
 
 class PlanVersionLifecycle(Lifecycle, initial=PlanStatus.DRAFT):
-    """Terms change only while it is a draft."""
+    """Terms can change only in a draft."""
 
     publish = Move(PlanStatus.DRAFT, to=PlanStatus.ACTIVE, guard=publisher_is_no_author)
     supersede = Move(PlanStatus.ACTIVE, to=PlanStatus.GRANDFATHERED, by=By.SYSTEM)
@@ -102,7 +106,7 @@ class PlanVersionLifecycle(Lifecycle, initial=PlanStatus.DRAFT):
 class SubscriptionLifecycle(
     Lifecycle, initial=(SubscriptionStatus.INCOMPLETE, SubscriptionStatus.TRIALING)
 ):
-    """What is bought begins when it is paid; cancelling, changing and dispute are own axes."""
+    """A subscription starts when it is paid. Cancellation, plan change and dispute are separate."""
 
     RENEWING = (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE)
     BEHIND = (SubscriptionStatus.PAST_DUE, SubscriptionStatus.SUSPENDED)
@@ -112,7 +116,7 @@ class SubscriptionLifecycle(
     HOLDING = (
         *LIVE,
         SubscriptionStatus.INCOMPLETE,
-    )  # also a sign-up that waits for its first payment
+    )  # also a sign-up waiting for its first payment
     OVER = (
         SubscriptionStatus.INCOMPLETE,
         SubscriptionStatus.INCOMPLETE_EXPIRED,
@@ -155,7 +159,7 @@ class SubscriptionLifecycle(
 
 
 class CancellationLifecycle(Lifecycle, initial=CancellationStatus.SCHEDULED):
-    """Until it takes effect it can be undone, or replaced by an immediate one."""
+    """It can be undone, or replaced by an immediate one, until it takes effect."""
 
     take_effect = Move(CancellationStatus.SCHEDULED, to=CancellationStatus.EFFECTIVE, by=By.SYSTEM)
     undo = Move(CancellationStatus.SCHEDULED, to=CancellationStatus.UNDONE, guard=has_no_effect_yet)
@@ -163,7 +167,7 @@ class CancellationLifecycle(Lifecycle, initial=CancellationStatus.SCHEDULED):
 
 
 class PaymentFailureLifecycle(Lifecycle, initial=FailureStatus.OPEN):
-    """A charge runs only while it is retrying; money always recovers it, whatever the day."""
+    """A charge runs only while it is retrying. A payment always recovers it, at any time."""
 
     UNSETTLED = (FailureStatus.OPEN, FailureStatus.RETRYING, FailureStatus.EXHAUSTED)
 
@@ -185,7 +189,7 @@ class PaymentFailureLifecycle(Lifecycle, initial=FailureStatus.OPEN):
 
 
 class TestClockLifecycle(Lifecycle, initial=ClockStatus.ADVANCING):
-    """The clock of a sandbox, on its way or there."""
+    """The clock of a sandbox, moving or at its target."""
 
     arrive = Move(ClockStatus.ADVANCING, to=ClockStatus.READY, by=By.SYSTEM)
     stop = Move(ClockStatus.ADVANCING, to=ClockStatus.STOPPED, by=By.SYSTEM)
@@ -193,28 +197,33 @@ class TestClockLifecycle(Lifecycle, initial=ClockStatus.ADVANCING):
 
 
 class TrialLifecycle(Lifecycle, initial=TrialStatus.ACTIVE):
+    """A trial ends by conversion, by cancellation or by its date."""
+
     convert = Move(TrialStatus.ACTIVE, to=TrialStatus.CONVERTED)
     cancel = Move(TrialStatus.ACTIVE, to=TrialStatus.CANCELLED, guard=is_not_over)
     lapse = Move(TrialStatus.ACTIVE, to=TrialStatus.EXPIRED, by=By.SYSTEM)
 
 
 def has_not_expired(row: Grant, at: datetime) -> None:
-    """The grant has not ended by itself."""
+    """The grant has not expired."""
     if at >= row.expires_at:
         raise not_possible(
-            "This grant is over.", status=GrantStatus.EXPIRED, operation="revoke", allowed=[]
+            "This grant has expired, so there is nothing to revoke.",
+            status=GrantStatus.EXPIRED,
+            operation="revoke",
+            allowed=[],
         )
 
 
 class GrantLifecycle(Lifecycle, initial=GrantStatus.ACTIVE):
-    """Goodwill ends by itself, or is taken back."""
+    """A grant expires, or is revoked before."""
 
     revoke = Move(GrantStatus.ACTIVE, to=GrantStatus.REVOKED, guard=has_not_expired)
     lapse = Move(GrantStatus.ACTIVE, to=GrantStatus.EXPIRED, by=By.SYSTEM)
 
 
 class ReservationLifecycle(Lifecycle, initial=ReservationStatus.HELD):
-    """Settled by whoever reserved, or free again after a while and held anew by the same key."""
+    """A reservation is settled, or expires and can be reserved again with the same key."""
 
     settle = Move(ReservationStatus.HELD, to=ReservationStatus.SETTLED)
     lapse = Move(ReservationStatus.HELD, to=ReservationStatus.RELEASED, by=By.SYSTEM)
@@ -225,10 +234,10 @@ class ReservationLifecycle(Lifecycle, initial=ReservationStatus.HELD):
 
 
 def is_not_released(row: Invoice, at: datetime) -> None:
-    """Nobody has decided yet that this document exists."""
+    """The invoice is not on its way to be issued."""
     if row.released_at is not None:
         raise not_possible(
-            "This document is about to get its number; a credit note takes it back.",
+            "This invoice is being issued. Issue a credit note instead.",
             status=row.status,
             operation="discard",
             allowed=[],
@@ -236,7 +245,7 @@ def is_not_released(row: Invoice, at: datetime) -> None:
 
 
 class InvoiceLifecycle(Lifecycle, initial=InvoiceStatus.DRAFT):
-    """A draft has no number; what has one is settled, credited or given up, never taken away."""
+    """A draft has no number. An issued invoice is paid, credited or written off, never deleted."""
 
     issue = Move(InvoiceStatus.DRAFT, to=InvoiceStatus.OPEN, by=By.SYSTEM)
     discard = Move(
@@ -251,6 +260,8 @@ class InvoiceLifecycle(Lifecycle, initial=InvoiceStatus.DRAFT):
 
 
 class CreditNoteLifecycle(Lifecycle, initial=CreditNoteStatus.DRAFT):
+    """A credit note is issued, or discarded while it is a draft."""
+
     issue = Move(CreditNoteStatus.DRAFT, to=CreditNoteStatus.ISSUED, by=By.SYSTEM)
     discard = Move(CreditNoteStatus.DRAFT, to=CreditNoteStatus.DISCARDED, by=By.SYSTEM)
 
@@ -261,9 +272,9 @@ _DOCUMENTS = (InvoiceLifecycle, CreditNoteLifecycle)
 
 
 class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.PROCESSING)):
-    """Upwards only, whatever order things are heard in; money that came is never unsaid (BIL-31).
+    """A payment only moves up, in whatever order reports arrive, and success is final (BIL-31).
 
-    Failed, canceled and expired are of one rank; between them the one that says most stays.
+    Failed, canceled and expired have one rank; the most specific of them stays.
     """
 
     OPEN = (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION, PaymentStatus.PROCESSING)
@@ -318,13 +329,15 @@ class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.
 
 
 class PaymentMethodLifecycle(Lifecycle, initial=MethodStatus.ACTIVE):
+    """A payment method expires or is revoked; a later payment with it makes it active again."""
+
     expire = Move(MethodStatus.ACTIVE, to=MethodStatus.EXPIRED, by=By.SYSTEM)
     renew = Move(MethodStatus.EXPIRED, MethodStatus.REVOKED, to=MethodStatus.ACTIVE, by=By.SYSTEM)
     revoke = Move(MethodStatus.ACTIVE, MethodStatus.EXPIRED, to=MethodStatus.REVOKED)
 
 
 class RefundLifecycle(Lifecycle, initial=RefundStatus.REQUESTED):
-    """Upwards only, as payments."""
+    """A refund only moves up, like a payment."""
 
     FINAL = (RefundStatus.SUCCEEDED, RefundStatus.FAILED)
 
@@ -342,7 +355,7 @@ class RefundLifecycle(Lifecycle, initial=RefundStatus.REQUESTED):
 
 
 class ProviderCallbackLifecycle(Lifecycle, initial=CallbackStatus.RECEIVED):
-    """What was set aside may be worked on again; what has done its work may not."""
+    """A quarantined callback can be processed again; an applied one cannot."""
 
     apply = Move(
         CallbackStatus.RECEIVED,

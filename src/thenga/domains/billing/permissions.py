@@ -1,7 +1,4 @@
-"""What one may do in Billing; roles that hold these are Identity's data.
-
-The whole list of the domain stands here, so that who may do what was decided once.
-"""
+"""The permissions of Billing, with the roles that get each by default."""
 
 from enum import StrEnum
 
@@ -69,7 +66,7 @@ class Permission(StrEnum):
 
 
 def _reads(code: Permission, title: str, roles: tuple[str, ...] = _READERS) -> Granted:
-    # Billing stays open while an organization is suspended: how else would it be paid?
+    # Billing stays available while an organization is suspended, so that it can pay.
     return Granted(code, title, _BOTH, roles, while_suspended=True)
 
 
@@ -78,7 +75,7 @@ def _buys(code: Permission, title: str) -> Granted:
 
 
 def _pays(code: Permission, title: str) -> Granted:
-    # For a parked account operators pay, and nobody else does (BIL-51).
+    # Only operators pay for a parked account (BIL-51).
     return Granted(code, title, _BOTH, _KEEPERS, Sensitivity.MONEY, while_suspended=True)
 
 
@@ -86,7 +83,7 @@ def _operates(code: Permission, title: str, sensitivity: Sensitivity) -> Granted
     return Granted(code, title, _STAFF, _OPERATORS, sensitivity)
 
 
-# What gives money away or changes what everybody pays asks for a fresh proof (security rule 36).
+# Giving money away or changing prices requires a fresh verification (security rule 36).
 MONEY, SENSITIVE = Sensitivity.MONEY, Sensitivity.SENSITIVE
 
 GRANTED = (
@@ -94,48 +91,51 @@ GRANTED = (
     _reads(Permission.ACCOUNT_READ, "Read the billing account"),
     Granted(
         Permission.ACCOUNT_UPDATE,
-        "Change who is billed",
+        "Change the billing details",
         _BOTH,
         _KEEPERS,
         MONEY,
         while_suspended=True,
     ),
     _operates(Permission.ACCOUNT_CLOSE, "Close the billing account", SENSITIVE),
-    _buys(Permission.PAYMENT_METHOD_MANAGE, "Keep the ways to pay"),
+    _buys(Permission.PAYMENT_METHOD_MANAGE, "Manage payment methods"),
     Granted(
         Permission.PLAN_READ, "Read plans and prices", _ANYBODY, _EVERYBODY, while_suspended=True
     ),
-    _operates(Permission.PLAN_MANAGE, "Write plans and prices", MONEY),
+    _operates(Permission.PLAN_MANAGE, "Draft plans and prices", MONEY),
     _operates(Permission.PLAN_PUBLISH, "Publish and retire plans", SENSITIVE),
-    _reads(Permission.SUBSCRIPTION_READ, "Read the subscriptions"),
+    _reads(Permission.SUBSCRIPTION_READ, "Read subscriptions"),
     _buys(Permission.SUBSCRIPTION_CREATE, "Buy a plan"),
     _buys(Permission.SUBSCRIPTION_CHANGE, "Change, pause and resume a plan"),
     _buys(Permission.SUBSCRIPTION_CANCEL, "Cancel a plan"),
-    _reads(Permission.CANCELLATION_READ, "Read the cancellations"),
+    _reads(Permission.CANCELLATION_READ, "Read cancellations"),
     _buys(Permission.CANCELLATION_UNDO, "Undo a cancellation"),
-    _reads(Permission.RENEWAL_READ, "Read what is renewed next"),
-    _buys(Permission.TRIAL_CREATE, "Begin the trial"),
+    _reads(Permission.RENEWAL_READ, "Read renewals"),
+    _buys(Permission.TRIAL_CREATE, "Start the trial"),
     _reads(Permission.TRIAL_READ, "Read the trial"),
-    _buys(Permission.TRIAL_CONVERT, "Buy what was tried"),
+    _buys(Permission.TRIAL_CONVERT, "Buy the plan of a trial"),
     _buys(Permission.TRIAL_CANCEL, "End the trial"),
-    _reads(Permission.ENTITLEMENT_READ, "Read what the plan includes", _EVERYBODY),
-    _operates(Permission.GRANT_MANAGE, "Give entitlements as goodwill", SENSITIVE),
+    _reads(Permission.ENTITLEMENT_READ, "Read entitlements", _EVERYBODY),
+    _operates(Permission.GRANT_MANAGE, "Grant entitlements as goodwill", SENSITIVE),
     Granted(Permission.USAGE_RECORD, "Report usage", _REPORTERS, _OPERATORS, MONEY),
     _reads(Permission.USAGE_READ, "Read meters and usage"),
     _reads(Permission.INVOICE_READ, "Read invoices and credit notes"),
-    _operates(Permission.INVOICE_WRITE_OFF, "Write an invoice off", SENSITIVE),
+    _operates(Permission.INVOICE_WRITE_OFF, "Write off an invoice", SENSITIVE),
     _operates(Permission.CREDIT_NOTE_ISSUE, "Issue a credit note", SENSITIVE),
-    _pays(Permission.PAYMENT_CREATE, "Pay"),
+    _pays(Permission.PAYMENT_CREATE, "Pay invoices"),
     _reads(Permission.PAYMENT_READ, "Read payments and refunds"),
-    _operates(Permission.PAYMENT_REFUND, "Pay money back", SENSITIVE),
-    _operates(Permission.PAYMENT_CONFIRM, "Confirm money on the bank account", SENSITIVE),
+    _operates(Permission.PAYMENT_REFUND, "Refund payments", SENSITIVE),
+    _operates(Permission.PAYMENT_CONFIRM, "Confirm bank transfers", SENSITIVE),
     _reads(Permission.PAYMENT_FAILURE_READ, "Read failed payments"),
-    _pays(Permission.PAYMENT_FAILURE_RETRY, "Try a failed payment again"),
-    Granted(Permission.CALLBACK_READ, "Read what providers said", _STAFF, _AUDITORS),
-    _operates(Permission.CALLBACK_REPLAY, "Work a callback again", MONEY),
+    _pays(Permission.PAYMENT_FAILURE_RETRY, "Retry a failed payment"),
+    Granted(Permission.CALLBACK_READ, "Read provider callbacks", _STAFF, _AUDITORS),
+    _operates(Permission.CALLBACK_REPLAY, "Replay a provider callback", MONEY),
     Granted(
-        Permission.TEST_CLOCK_ADVANCE, "Move the clock of a sandbox", _OURS, while_suspended=True
+        Permission.TEST_CLOCK_ADVANCE,
+        "Advance the test clock of a sandbox",
+        _OURS,
+        while_suspended=True,
     ),
     _reads(Permission.LEDGER_READ, "Read the journal"),
-    Granted(Permission.LEDGER_AUDIT, "Read the checks of all books", _STAFF, _AUDITORS),
+    Granted(Permission.LEDGER_AUDIT, "Read the nightly ledger checks", _STAFF, _AUDITORS),
 )

@@ -21,7 +21,10 @@ Cursor = Annotated[
 # The route goes on by `await on_behalf_of(read, organization_id)` of `kernel/db/acting.py`.
 OfOrganization = Annotated[
     UUID | None,
-    Query(alias="organizationId", description="For operators: whose; for others their own."),
+    Query(
+        alias="organizationId",
+        description="Organization to read. Operators only; everyone else sees their own.",
+    ),
 ]
 _NOT_FILTERS = ("cursor", "limit")
 

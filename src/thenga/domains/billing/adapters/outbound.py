@@ -49,7 +49,7 @@ class Outbound:
     def __init__(self, base_url: str) -> None:
         parts = urlsplit(base_url)
         if parts.scheme != "https" and parts.hostname not in _LOOPBACK:
-            raise ValueError(f"{base_url}: a provider is called by https")
+            raise ValueError(f"{base_url}: providers must be called over https")
         self._base = base_url.rstrip("/")
 
     async def send(

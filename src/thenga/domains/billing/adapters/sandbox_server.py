@@ -22,14 +22,14 @@ from thenga.domains.billing.adapters.sandbox import signed
 
 TOKENS = {
     "ok": "The payment succeeds.",
-    "decline_funds": "The bank says that there is not enough money.",
-    "decline_stolen": "The bank says that the card was stolen.",
-    "challenge": "The bank wants to see the customer.",
-    "timeout_then_ok": "No answer comes; in truth the payment succeeded.",
-    "twice": "The payment succeeds and is told twice.",
-    "reversed_order": "The payment succeeds and is told in the wrong order.",
+    "decline_funds": "The bank declines: insufficient funds.",
+    "decline_stolen": "The bank declines: the card is stolen.",
+    "challenge": "The bank requires the customer to approve the payment.",
+    "timeout_then_ok": "The request times out, but the payment succeeds.",
+    "twice": "The payment succeeds and is reported twice.",
+    "reversed_order": "The payment succeeds and is reported in the wrong order.",
     "dispute": "The payment succeeds and is disputed.",
-    "forged": "A forged message comes first, then the true one.",
+    "forged": "A forged callback arrives first, then the real one.",
 }
 _DECLINES = {
     "decline_funds": ("51", "soft"),

@@ -1,4 +1,4 @@
-"""Accounts: who is billed, under which names and numbers, and how they stand."""
+"""Billing accounts: who is billed, their billing details, and their balance."""
 
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
@@ -7,6 +7,13 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.billing.api.bill_to import BillTo, BillToView, ChangeBillTo, bill_to_fields
+from thenga.domains.billing.api.common_fields import (
+    AllowedMoves,
+    OrganizationRef,
+    PlanCodeText,
+    PlanVersionNumber,
+)
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import AccountLifecycle
 from thenga.domains.billing.permissions import Permission
@@ -32,193 +39,166 @@ from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import OfOrganization, paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.calendar import local_day
-from thenga.kernel.values.fields import Email, Name, matching, text
+from thenga.kernel.values.fields import Email, text
 from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Account")
 
-AccountId = Annotated[UUID, Path(alias="accountId")]
-Part = Annotated[str, text(1, 120)]
-VatNumber = Annotated[str, matching(customer.VAT_PATTERN, 13)]
-RegistrationNumber = Annotated[str, matching(customer.REGISTRATION_PATTERN, 15)]
-PostalCode = Annotated[str, matching("^[0-9]{4}$", 4)]
+AccountId = Annotated[UUID, Path(alias="accountId", description="The billing account.")]
 OrderNumber = Annotated[str, text(1, 50)]
 Emails = Annotated[list[Email], Field(max_length=5)]
-Province = Literal[
-    "Eastern Cape",
-    "Free State",
-    "Gauteng",
-    "KwaZulu-Natal",
-    "Limpopo",
-    "Mpumalanga",
-    "North West",
-    "Northern Cape",
-    "Western Cape",
-]
-_VAT = Field(description="Ten digits that begin with 4; `ZA` in front is left out.")
-_REGISTRATION = Field(description="As CIPC writes it: 2019/123456/07.")
-_ADDRESS = Field(description="Needed before any document above R 5 000.00.")
-_CAP = Field(description="The ceiling for usage above the plan, a usage month; null for none.")
-_ORDER = Field(description="Printed on the next documents.")
-
-
-class AddressBody(Body):
-    line1: Part
-    line2: Part | None = None
-    city: Part
-    province: Province | None = None
-    postal_code: PostalCode
-    country: Literal["ZA"] = "ZA"
-
-
-class BillTo(Body):
-    """Who is printed on documents as the recipient."""
-
-    legal_name: Name
-    trading_name: Name | None = None
-    vat_number: Annotated[VatNumber | None, _VAT] = None
-    registration_number: Annotated[RegistrationNumber | None, _REGISTRATION] = None
-    address: Annotated[AddressBody | None, _ADDRESS] = None
-
-
-class ChangeAddress(Body):
-    """A merge patch of the address."""
-
-    line1: Part = "unchanged"
-    line2: Part | None = None
-    city: Part = "unchanged"
-    province: Province | None = None
-    postal_code: PostalCode = "0000"
-    country: Literal["ZA"] = "ZA"
-
-
-class ChangeBillTo(Body):
-    """A merge patch of the recipient."""
-
-    legal_name: Name = "unchanged"
-    trading_name: Name | None = None
-    vat_number: Annotated[VatNumber | None, _VAT] = None
-    registration_number: Annotated[RegistrationNumber | None, _REGISTRATION] = None
-    address: Annotated[ChangeAddress | None, _ADDRESS] = None
+_CAP = Field(
+    description="Most that usage above the plan may cost in a usage month. Null means no cap."
+)
+_ORDER = Field(description="Your purchase order number, printed on future documents.")
 
 
 class OpenAccount(Body):
-    """Who is billed: said here, taken from the profile, or both; what is said here counts."""
+    """Billing details, given here, copied from the profile, or both. Details given here take
+    precedence."""
 
-    bill_to: BillTo | None = None
+    bill_to: Annotated[
+        BillTo | None, Field(description="Recipient printed on invoices and credit notes.")
+    ] = None
     prefill_from_organization: Annotated[
-        bool, Field(description="Take names and numbers from the organization's profile.")
+        bool, Field(description="Copy names and numbers from the organization's profile.")
     ] = False
-    invoice_emails: Emails = []
+    invoice_emails: Annotated[
+        Emails, Field(description="Addresses that receive letters about payments.")
+    ] = []
     order_number: Annotated[OrderNumber | None, _ORDER] = None
     spend_cap: Annotated[Rand | None, _CAP] = None
 
 
 class ChangeAccount(Body):
-    """A merge patch: what is left out stays, null empties what may be empty."""
+    """A merge patch: fields you leave out stay as they are; null clears a field that may be
+    empty."""
 
-    bill_to: ChangeBillTo = ChangeBillTo()
-    invoice_emails: Emails = []
+    bill_to: Annotated[
+        ChangeBillTo, Field(description="Recipient printed on future documents.")
+    ] = ChangeBillTo()
+    invoice_emails: Annotated[
+        Emails, Field(description="Addresses that receive letters about payments.")
+    ] = []
     order_number: Annotated[OrderNumber | None, _ORDER] = None
     spend_cap: Annotated[Rand | None, _CAP] = None
     collection_method: Annotated[
         CollectionMethod,
-        Field(description="Only operators change it; `send_invoice` is EFT on 7 days."),
+        Field(
+            description="How invoices are collected. Operators only. `send_invoice` means EFT "
+            "within 7 days."
+        ),
     ] = CollectionMethod.AUTOMATIC
     parked: Annotated[
-        None, Field(description="Null lets a parked account go on; only operators do that.")
+        None, Field(description="Send null to resume billing of a parked account. Operators only.")
     ] = None
 
 
 class CloseAccount(Body):
-    reason: Annotated[str, text(5, 500)]
+    """Why the account is closed."""
 
-
-class AddressView(View):
-    line1: str
-    line2: str | None = None
-    city: str
-    province: str | None = None
-    postal_code: str
-    country: str
-
-
-class BillToView(View):
-    legal_name: str
-    trading_name: str | None = None
-    vat_number: str | None = None
-    registration_number: str | None = None
-    address: AddressView | None = None
+    reason: Annotated[str, text(5, 500), Field(description="Reason, kept in the audit trail.")]
 
 
 class ProvenanceView(View):
-    kind: Literal["customer_supplied", "ai_suggested", "verified", "imported"]
-    source: dict[str, str] | None
-    confidence: float | None
-    recorded_at: datetime
+    """Where the billing details came from."""
+
+    kind: Annotated[
+        Literal["customer_supplied", "ai_suggested", "verified", "imported"],
+        Field(
+            description="Whether a person entered them, or they were suggested, verified or "
+            "imported."
+        ),
+    ]
+    source: Annotated[
+        dict[str, str] | None,
+        Field(description="Where they were found. Null if a person entered them."),
+    ]
+    confidence: Annotated[
+        float | None, Field(description="Confidence of a suggestion, from 0 to 1.")
+    ]
+    recorded_at: Annotated[datetime, Field(description="When they were recorded.")]
 
 
 class ReviewView(View):
-    """Facts of the profile that changed later; documents still say what stands in `billTo`."""
+    """Profile facts that changed after the billing details were set. Documents keep using
+    `billTo`."""
 
-    fields: list[str]
-    since: datetime
+    fields: Annotated[list[str], Field(description="Billing fields that differ from the profile.")]
+    since: Annotated[datetime, Field(description="When the profile first differed.")]
 
 
 class ParkedView(View):
-    """Billing by itself has stopped until an operator has looked; access is untouched (BIL-51)."""
+    """Automatic billing is stopped until an operator reviews the account. Access is not affected
+    (BIL-51)."""
 
-    reason: str
-    since: datetime
+    reason: Annotated[str, Field(description="Why the account was parked.")]
+    since: Annotated[datetime, Field(description="When the account was parked.")]
 
 
 class LiveSubscription(View):
-    id: UUID
-    plan_code: str
-    plan_version: int
-    status: SubscriptionStatus
+    """An active subscription of the account."""
+
+    id: Annotated[UUID, Field(description="The subscription.")]
+    plan_code: PlanCodeText
+    plan_version: PlanVersionNumber
+    status: Annotated[SubscriptionStatus, Field(description="Status of the subscription.")]
 
 
 class AccountView(Stored):
-    """The billing account of an organization; `standing` and `creditBalance` are derived."""
+    """The billing account of an organization. `standing` and `creditBalance` are computed."""
 
-    organization_id: UUID
+    organization_id: OrganizationRef
     status: Annotated[
-        AccountStatus, Field(description="`provisional` until it is said who is billed.")
+        AccountStatus, Field(description="`provisional` until billing details are added.")
     ]
     standing: Annotated[
         Standing, Field(description="`delinquent` while a payment is overdue or has failed.")
     ]
     parked: Annotated[
-        ParkedView | None, Field(description="Why billing by itself has stopped; mostly null.")
+        ParkedView | None,
+        Field(description="Why automatic billing is stopped. Null while billing runs normally."),
     ]
-    book: Annotated[Book, Field(description="Sandbox organizations have books of their own.")]
+    book: Annotated[
+        Book,
+        Field(
+            description="`live`, or `sandbox` for sandbox organizations, which have separate books."
+        ),
+    ]
     bill_to: Annotated[
         BillToView | None,
-        Field(description="Who is billed, as documents print it; null until somebody says it."),
+        Field(description="Recipient printed on documents. Null until billing details are added."),
     ]
     bill_to_provenance: Annotated[
-        ProvenanceView | None, Field(description="Who said whom to bill, and when.")
+        ProvenanceView | None, Field(description="Where the billing details came from.")
     ]
     bill_to_review: Annotated[
         ReviewView | None,
-        Field(description="What changed in the profile since; null where nothing did."),
+        Field(
+            description="Profile changes since the billing details were set. Null if there are "
+            "none."
+        ),
     ]
-    invoice_emails: Annotated[list[str], Field(description="Where letters about payments go.")]
+    invoice_emails: Annotated[
+        list[str], Field(description="Addresses that receive letters about payments.")
+    ]
     order_number: Annotated[
-        str | None, Field(description="The customer's own, printed on the next documents.")
+        str | None, Field(description="Your purchase order number, printed on future documents.")
     ]
     spend_cap: Annotated[
         Money | None,
-        Field(description="Most that usage above the plan may cost in a month; null is no cap."),
+        Field(description="Most that usage above the plan may cost in a month. Null means no cap."),
     ]
     collection_method: Annotated[
         CollectionMethod,
-        Field(description="`automatic` charges a method, `send_invoice` waits for a transfer."),
+        Field(
+            description="`automatic` charges a payment method; `send_invoice` waits for a bank "
+            "transfer."
+        ),
     ]
-    credit_balance: Annotated[Money, Field(description="Paid or credited and not yet used.")]
-    subscriptions: Annotated[list[LiveSubscription], Field(description="Those that live.")]
-    allowed_moves: list[AllowedMove]
+    credit_balance: Annotated[Money, Field(description="Credit available for future invoices.")]
+    subscriptions: Annotated[list[LiveSubscription], Field(description="Active subscriptions.")]
+    allowed_moves: AllowedMoves
 
     @classmethod
     def of(cls, shown: accounts.AccountSummary, read: Reader) -> "AccountView":
@@ -248,7 +228,8 @@ def _unless_hindered(move: AllowedMove, hindrance: str | None) -> AllowedMove:
 async def open_billing_account(
     body: OpenAccount, work: Annotated[Work, writes(Permission.ACCOUNT_CREATE)]
 ) -> AccountView:
-    """Say who is billed. An organization has one account; from then on plans can be bought."""
+    """Add billing details and open the billing account. An organization has one account and
+    needs it to buy a plan."""
     fields = _fields(body, local_day(work.now))
     prefilled = fields.pop("prefill_from_organization", False)
     described = await customer.company_profile_of(work) if prefilled else {}
@@ -262,10 +243,10 @@ async def list_billing_accounts(
     page: Annotated[Paged, paged("createdAt")],
     organization_id: OfOrganization = None,
 ) -> PageOf[AccountView]:
-    """The account of the organization: a list of one, or of none before it is opened."""
+    """List the billing account of the organization: one item, or none before it is opened."""
     await on_behalf_of(read, organization_id)
     found = await accounts.list_accounts(read, page)
-    shown = {one.id: await _view(read, one) for one in found.items}
+    shown = {account.id: await _view(read, account) for account in found.items}
     return PageOf[AccountView].of(found, lambda account: shown[account.id])
 
 
@@ -273,7 +254,7 @@ async def list_billing_accounts(
 async def get_billing_account(
     account_id: AccountId, read: Annotated[Reader, reads(Permission.ACCOUNT_READ)]
 ) -> AccountView:
-    """The account with its balance, its standing and its live subscriptions."""
+    """Get the account with its balance, standing and active subscriptions."""
     return await _view(read, await read.get(Account, account_id))
 
 
@@ -283,7 +264,7 @@ async def change_billing_account(
     body: ChangeAccount,
     work: Annotated[Work, writes(Permission.ACCOUNT_UPDATE, if_match=True)],
 ) -> AccountView:
-    """Change the fields you name. Documents that were issued keep what they say."""
+    """Change the fields you send. Issued documents do not change."""
     fields = _fields(body, local_day(work.now))
     account = await accounts.change_account(work, account_id, fields=fields)
     return await _view(work, account)
@@ -295,7 +276,8 @@ async def close_billing_account(
     body: CloseAccount,
     work: Annotated[Work, writes(Permission.ACCOUNT_CLOSE)],
 ) -> AccountView:
-    """End an account for good: no subscription lives, nothing is due and there is no credit."""
+    """Close an account for good. It must have no active subscription, no amount due and no
+    credit."""
     return await _view(work, await accounts.close_account(work, account_id, reason=body.reason))
 
 
@@ -304,22 +286,11 @@ async def _view(read: Reader, account: Account) -> AccountView:
 
 
 def _fields(body: OpenAccount | ChangeAccount, today: date) -> dict[str, Any]:
-    """Only what was sent, by the names of columns."""
+    """The fields that were sent, by column name."""
     fields = body.changes()
     if fields.get("bill_to") is not None:
-        fields["bill_to"] = _bill_to(fields["bill_to"], today)
+        fields["bill_to"] = bill_to_fields(fields["bill_to"], today)
     if "spend_cap" in fields:
         cap: Rand | None = fields.pop("spend_cap")
         fields["spend_cap_minor"] = None if cap is None else cap.money.minor
     return fields
-
-
-def _bill_to(body: BillTo | ChangeBillTo, today: date) -> dict[str, Any]:
-    told = body.changes()
-    if body.vat_number is not None:
-        told["vat_number"] = customer.vat_number(body.vat_number)
-    if body.registration_number is not None:
-        told["registration_number"] = customer.registration_number(body.registration_number, today)
-    if body.address is not None:
-        told["address"] = body.address.changes() | {"country": "ZA"}
-    return told

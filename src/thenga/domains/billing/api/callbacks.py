@@ -1,4 +1,5 @@
-"""Callbacks: what payment providers tell us, verified by their own scheme, each taken once."""
+"""Callbacks: webhooks from payment providers, verified by each provider's own scheme and
+processed once."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,11 +7,12 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path
+from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.billing.adapters.provider import Call, Refused
 from thenga.domains.billing.adapters.providers import Providers
+from thenga.domains.billing.api.common_fields import AllowedMoves, ProviderName
 from thenga.domains.billing.api.payments import FROM, TO, Provider, stated
 from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
 from thenga.domains.billing.permissions import Permission
@@ -25,7 +27,6 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, NotFound, Problem
 from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import PageOf, Stored, View
@@ -38,19 +39,19 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Callback")
 
-CallbackId = Annotated[UUID, Path(alias="callbackId")]
+CallbackId = Annotated[UUID, Path(alias="callbackId", description="The callback.")]
 
 
 class SignatureInvalid(Problem):
-    """The call does not carry the provider's signature. Sign the bytes as they are sent, with the
-    present secret, and send one signature."""
+    """The request is not signed with the provider's current secret. Sign the exact bytes you
+    send, with one signature."""
 
-    code, status, title = "billing-signature-invalid", 401, "The signature is not right"
+    code, status, title = "billing-signature-invalid", 401, "Invalid signature"
 
 
 @dataclass(frozen=True, slots=True)
 class Turned:
-    """A call that is turned away, with the reason that is kept."""
+    """A rejected call and the reason that is recorded."""
 
     provider: str
     content: bytes
@@ -58,7 +59,7 @@ class Turned:
 
 
 class ProviderScheme:
-    """The scheme of the provider that the path names, on the raw bytes (BIL-35)."""
+    """The signature scheme of the provider in the path, applied to the raw bytes (BIL-35)."""
 
     async def verify(
         self, host: Host, path: Mapping[str, str], headers: Mapping[str, str], body: bytes
@@ -73,29 +74,38 @@ class ProviderScheme:
         if isinstance(found, Refused):
             turned = Turned(name, body, found.cause)
             return SignedCall(None, content=turned, verified=False)
-        told = (name, found.event_key, found.event_type, found.secret_used, found.content)
-        return SignedCall(None, content=Received(*told))
+        event = (found.event_key, found.event_type, found.secret_used, found.content)
+        return SignedCall(None, content=Received(name, *event))
 
 
 class ReceivedView(View):
-    received: bool = True
+    """Confirmation that the callback was stored."""
+
+    received: Annotated[bool, Field(description="Always true.")] = True
 
 
 class ReadView(View):
-    """What a callback was read to say, before anybody looked whether it fits our own record."""
+    """What the callback reports, before it is matched with our own records."""
 
-    reference: Annotated[str, Field(description="Ours, of the payment that it speaks of.")]
-    kind: StatementKind
-    status: StatedStatus
-    provider_reference: str | None
-    item_reference: Annotated[
-        str | None, Field(description="The provider's number of the refund or dispute.")
+    reference: Annotated[str, Field(description="Our reference of the payment it reports on.")]
+    kind: Annotated[StatementKind, Field(description="What the report is about.")]
+    status: Annotated[StatedStatus, Field(description="Status the provider reports.")]
+    provider_reference: Annotated[
+        str | None, Field(description="The provider's reference of the payment.")
     ]
-    amount: Annotated[Money | None, Field(description="As the provider states it.")]
-    fee: Annotated[Money | None, Field(description="What the provider keeps of it.")]
-    provider_at: Annotated[datetime | None, Field(description="By the provider's clock.")]
-    code: Annotated[str | None, Field(description="Why it failed, as the provider writes it.")]
-    category: Literal["soft", "hard", "authentication", "technical"] | None
+    item_reference: Annotated[
+        str | None, Field(description="The provider's reference of the refund or dispute.")
+    ]
+    amount: Annotated[Money | None, Field(description="Amount the provider states.")]
+    fee: Annotated[Money | None, Field(description="Fee the provider keeps.")]
+    provider_at: Annotated[
+        datetime | None, Field(description="When it happened, by the provider's clock.")
+    ]
+    code: Annotated[str | None, Field(description="Decline code from the provider.")]
+    category: Annotated[
+        Literal["soft", "hard", "authentication", "technical"] | None,
+        Field(description="Decline category. Null if nothing was declined."),
+    ]
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "ReadView":
@@ -107,31 +117,43 @@ class ReadView(View):
 
 
 class CallbackView(Stored):
-    """A verified callback and what it did; its bytes are shown to nobody."""
+    """A verified callback and its result. The raw bytes are never shown."""
 
-    provider: str
-    event_key: Annotated[str, Field(description="The provider's own; taken once.")]
-    event_type: str
-    received_at: datetime
-    sha256: Annotated[str, Field(description="Of the bytes as they came.")]
-    secret_used: Annotated[str, Field(description="`current`, or `former` while one rotates.")]
-    status: CallbackStatus
-    statement: Annotated[ReadView | None, Field(description="Null until it is worked on.")]
-    organization_id: UUID | None
-    payment_id: UUID | None
-    note: str | None
-    allowed_moves: list[AllowedMove]
+    provider: ProviderName
+    event_key: Annotated[
+        str, Field(description="The provider's event ID. Each event is processed once.")
+    ]
+    event_type: Annotated[str, Field(description="Event type, as the provider names it.")]
+    received_at: Annotated[datetime, Field(description="When it was received.")]
+    sha256: Annotated[str, Field(description="SHA-256 of the raw bytes, in hex.")]
+    secret_used: Annotated[
+        str, Field(description="Secret that verified it: `current`, or `former` during a rotation.")
+    ]
+    status: Annotated[CallbackStatus, Field(description="Result of processing.")]
+    statement: Annotated[
+        ReadView | None, Field(description="What the callback reports. Null until it is processed.")
+    ]
+    organization_id: Annotated[
+        UUID | None, Field(description="Organization of the payment. Null until it is matched.")
+    ]
+    payment_id: Annotated[
+        UUID | None, Field(description="Payment it was matched to. Null until it is matched.")
+    ]
+    note: Annotated[str | None, Field(description="Why it was quarantined or ignored.")]
+    allowed_moves: AllowedMoves
 
 
 @router.post(
     "/billing/providers/{provider}/callbacks", responses=problems(SignatureInvalid, NotFound)
 )
 async def receive_callback(
-    provider: Annotated[str, Path(max_length=40)],
+    provider: Annotated[
+        str, Path(max_length=40, description="Payment provider that sends the callback.")
+    ],
     work: Annotated[Work, signed(ProviderScheme())],
 ) -> ReceivedView:
-    """For payment providers: their message as they sign it, at most 256 KiB. It is kept and
-    answered at once; what it means is worked out afterwards."""
+    """Receive a signed webhook from a payment provider, at most 256 KiB. It is stored and
+    acknowledged at once, and processed afterwards."""
     call = work.called
     if isinstance(call, Turned):
         await settlement.reject_callback(
@@ -146,12 +168,12 @@ async def receive_callback(
 async def list_provider_callbacks(
     read: Annotated[Reader, reads(Permission.CALLBACK_READ)],
     page: Annotated[Paged, paged("createdAt")],
-    provider: Provider | None = None,
-    status: CallbackStatus | None = None,
+    provider: Annotated[Provider | None, Query(description="Filter by provider.")] = None,
+    status: Annotated[CallbackStatus | None, Query(description="Filter by status.")] = None,
     since: Annotated[Day | None, FROM] = None,
     until: Annotated[Day | None, TO] = None,
 ) -> PageOf[CallbackView]:
-    """What providers told, for operators: what was set aside, and why."""
+    """List callbacks with their results. Operators use this to find quarantined callbacks."""
     found = await settlement.list_callbacks(
         read, page, provider=provider, status=status, since=since, until=until
     )
@@ -162,7 +184,7 @@ async def list_provider_callbacks(
 async def get_provider_callback(
     callback_id: CallbackId, read: Annotated[Reader, reads(Permission.CALLBACK_READ)]
 ) -> CallbackView:
-    """One callback with what was read in it."""
+    """Get a callback and what it reports."""
     return _view(read, await read.get(ProviderCallback, callback_id))
 
 
@@ -172,7 +194,7 @@ async def get_provider_callback(
 async def replay_provider_callback(
     callback_id: CallbackId, work: Annotated[Work, writes(Permission.CALLBACK_REPLAY)]
 ) -> CallbackView:
-    """Have a callback worked on again that was set aside, once its cause is gone."""
+    """Process a quarantined callback again after its cause is fixed."""
     return _view(work, await settlement.replay_callback(work, callback_id))
 
 

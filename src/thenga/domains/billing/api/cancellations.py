@@ -7,7 +7,12 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from thenga.domains.billing.api.subscriptions import SubscriptionId
+from thenga.domains.billing.api.common_fields import (
+    AllowedMoves,
+    OrganizationRef,
+    SubscriptionId,
+    SubscriptionRef,
+)
 from thenga.domains.billing.lifecycles import CancellationLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import subscriptions
@@ -24,7 +29,6 @@ from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
@@ -37,7 +41,7 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Cancellation")
 
-CancellationId = Annotated[UUID, Path(alias="cancellationId")]
+CancellationId = Annotated[UUID, Path(alias="cancellationId", description="The cancellation.")]
 ReasonCode = Literal[
     "too_expensive",
     "missing_feature",
@@ -52,39 +56,55 @@ ReasonCode = Literal[
 
 
 class CancelSubscription(Body):
+    """When and why a subscription is cancelled."""
+
     mode: Annotated[
         CancellationMode,
-        Field(description="`period_end` keeps what is paid for; `immediate` ends it now."),
+        Field(
+            description="`period_end` keeps access until the paid period ends; `immediate` "
+            "ends it now."
+        ),
     ] = CancellationMode.PERIOD_END
-    reason_code: ReasonCode
-    comment: Annotated[Annotated[str, lines(1, 500)] | None, Field(description="Yours to say.")] = (
-        None
-    )
+    reason_code: Annotated[ReasonCode, Field(description="Main reason for cancelling.")]
+    comment: Annotated[
+        Annotated[str, lines(1, 500)] | None, Field(description="Anything you would like to add.")
+    ] = None
     settlement: Annotated[
         Settlement | None,
         Field(
-            description="Of `immediate`: unused days become credit, or are paid back. If left "
-            "out: credit; in the first days after the first payment the whole is paid back."
+            description="For `immediate`: whether unused days become credit or are refunded. "
+            "Defaults to `credit`; shortly after the first payment, the full "
+            "amount is refunded."
         ),
     ] = None
 
 
 class CancellationView(Stored):
-    """That a customer leaves; until `effectiveAt` it can be undone."""
+    """A cancellation of a subscription. It can be undone until `effectiveAt`."""
 
-    organization_id: UUID
-    subscription_id: UUID
-    mode: CancellationMode
-    reason_code: str
-    comment: str | None
-    settlement: Settlement
-    effective_at: datetime
-    status: CancellationStatus
-    credited: Annotated[Money, Field(description="Of days that were paid and not used.")]
-    credit_note_ids: list[UUID]
-    refund_ids: Annotated[list[UUID], Field(description="Once the credit note has its number.")]
-    undone_at: datetime | None
-    allowed_moves: list[AllowedMove]
+    organization_id: OrganizationRef
+    subscription_id: SubscriptionRef
+    mode: Annotated[
+        CancellationMode, Field(description="Whether it ends with the paid period or at once.")
+    ]
+    reason_code: Annotated[str, Field(description="Main reason for cancelling.")]
+    comment: Annotated[str | None, Field(description="Comment of the customer.")]
+    settlement: Annotated[
+        Settlement, Field(description="What happens to paid days that are not used.")
+    ]
+    effective_at: Annotated[datetime, Field(description="When the subscription ends.")]
+    status: Annotated[CancellationStatus, Field(description="Status of the cancellation.")]
+    credited: Annotated[
+        Money, Field(description="Amount credited for paid days that were not used.")
+    ]
+    credit_note_ids: Annotated[list[UUID], Field(description="Credit notes issued for it.")]
+    refund_ids: Annotated[
+        list[UUID], Field(description="Refunds made for it, once the credit note is issued.")
+    ]
+    undone_at: Annotated[
+        datetime | None, Field(description="When it was undone. Null if it was not.")
+    ]
+    allowed_moves: AllowedMoves
 
     @classmethod
     def of(cls, row: Cancellation, now: datetime) -> "CancellationView":
@@ -102,7 +122,7 @@ class CancellationView(Stored):
 _AGAIN: dict[int | str, dict[str, Any]] = {
     200: {
         "model": CancellationView,
-        "description": "It was cancelled so already: the same cancellation, unchanged.",
+        "description": "Already cancelled this way: the existing cancellation, unchanged.",
     }
 }
 
@@ -118,14 +138,15 @@ async def cancel_subscription(
     body: CancelSubscription,
     work: Annotated[Work, writes(Permission.SUBSCRIPTION_CANCEL)],
 ) -> CancellationView:
-    """Leave. What is paid for stays until the period ends, unless you ask for `immediate`.
+    """Cancel a subscription. Access stays until the paid period ends, unless you send
+    `immediate`.
 
-    The first call answers 202, a repeated one 200 with the same cancellation. An `immediate` one
-    replaces one that is scheduled.
+    The first call returns 202; a repeated call returns 200 with the same cancellation. An
+    `immediate` cancellation replaces a scheduled one.
     """
     held = await subscriptions.lock_subscription(work, subscription_id)
-    leaving = CancellationRequest(body.mode, body.reason_code, body.comment, body.settlement)
-    made, first = await subscriptions.cancel_subscription(work, held, leaving)
+    request = CancellationRequest(body.mode, body.reason_code, body.comment, body.settlement)
+    made, first = await subscriptions.cancel_subscription(work, held, request)
     return Response(  # type: ignore[return-value]  # the same shape, with its place and status
         CancellationView.of(made, work.now).model_dump_json(by_alias=True),
         202 if first else 200,
@@ -138,16 +159,18 @@ async def cancel_subscription(
 async def list_cancellations(
     read: Annotated[Reader, reads(Permission.CANCELLATION_READ)],
     page: Annotated[Paged, paged("createdAt")],
-    status: Annotated[CancellationStatus | None, Query()] = None,
-    reason_code: Annotated[ReasonCode | None, Query(alias="reasonCode")] = None,
+    status: Annotated[CancellationStatus | None, Query(description="Filter by status.")] = None,
+    reason_code: Annotated[
+        ReasonCode | None, Query(alias="reasonCode", description="Filter by reason.")
+    ] = None,
     organization_id: OfOrganization = None,
 ) -> PageOf[CancellationView]:
-    """The cancellations of the organization, undone ones as well."""
+    """List the organization's cancellations, including undone ones."""
     await on_behalf_of(read, organization_id)
     found = await subscriptions.list_cancellations(
         read, page, status=status, reason_code=reason_code
     )
-    return PageOf[CancellationView].of(found, lambda one: CancellationView.of(one, read.now))
+    return PageOf[CancellationView].of(found, lambda row: CancellationView.of(row, read.now))
 
 
 @router.get("/billing/cancellations/{cancellationId}")
@@ -155,7 +178,7 @@ async def get_cancellation(
     cancellation_id: CancellationId,
     read: Annotated[Reader, reads(Permission.CANCELLATION_READ)],
 ) -> CancellationView:
-    """One cancellation: when it takes effect, and what was given back."""
+    """Get a cancellation: when it takes effect, and what was credited or refunded."""
     return CancellationView.of(await read.get(Cancellation, cancellation_id), read.now)
 
 
@@ -164,7 +187,7 @@ async def undo_cancellation(
     cancellation_id: CancellationId,
     work: Annotated[Work, writes(Permission.CANCELLATION_UNDO)],
 ) -> CancellationView:
-    """Stay after all: the same plan, price and period go on as if nothing had been said."""
+    """Undo a cancellation before it takes effect. Plan, price and period stay the same."""
     return CancellationView.of(
         await subscriptions.undo_cancellation(work, cancellation_id), work.now
     )

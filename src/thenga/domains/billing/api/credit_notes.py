@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import AccountRef, AllowedMoves, OrganizationRef
 from thenga.domains.billing.api.documents import (
     PRINTED,
     Copy,
@@ -42,7 +43,6 @@ from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
@@ -54,25 +54,42 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Credit note")
 
-CreditNoteId = Annotated[UUID, Path(alias="creditNoteId")]
+CreditNoteId = Annotated[UUID, Path(alias="creditNoteId", description="The credit note.")]
 
 
 class CreditLineBody(Body):
-    invoice_line_id: UUID
-    gross: Annotated[Rand, Field(description="VAT included, more than 0, at most what is left.")]
+    """The amount to credit on one invoice line."""
+
+    invoice_line_id: Annotated[UUID, Field(description="Invoice line to credit.")]
+    gross: Annotated[
+        Rand,
+        Field(
+            description="Amount to credit, VAT included. More than 0, and at most what is left "
+            "of the line."
+        ),
+    ]
 
 
 class IssueCreditNote(Body):
-    lines: Annotated[list[CreditLineBody], Field(min_length=1, max_length=50)]
-    reason_code: CreditReason
-    explanation: Annotated[str, text(5, 300), Field(description="Printed on the document.")]
+    """The lines to credit, and why."""
+
+    lines: Annotated[
+        list[CreditLineBody],
+        Field(min_length=1, max_length=50, description="Lines to credit, at most 50."),
+    ]
+    reason_code: Annotated[CreditReason, Field(description="Reason category.")]
+    explanation: Annotated[
+        str, text(5, 300), Field(description="Explanation printed on the document.")
+    ]
 
 
 class CreditNoteLineView(View):
-    id: UUID
-    invoice_line_id: UUID
-    description: str
-    gross: Money
+    """The amount credited on one invoice line."""
+
+    id: Annotated[UUID, Field(description="The credit note line.")]
+    invoice_line_id: Annotated[UUID, Field(description="Invoice line it credits.")]
+    description: Annotated[str, Field(description="Text printed on the document.")]
+    gross: Annotated[Money, Field(description="Amount credited, VAT included.")]
 
     @classmethod
     def of(cls, line: CreditNoteLine, currency: str) -> "CreditNoteLineView":
@@ -80,29 +97,34 @@ class CreditNoteLineView(View):
 
 
 class CreditNoteView(Stored):
-    """A credit note; `number` is null for the moment until it is issued."""
+    """A credit note. `number` is null for a moment, until it is issued."""
 
-    organization_id: UUID
-    account_id: UUID
-    invoice_id: UUID
-    invoice_number: str | None
-    book: Book
-    status: CreditNoteStatus
-    number: str | None
-    seller: SellerView | None
-    recipient: RecipientView
-    reason_code: CreditReason
-    explanation: str
-    issue_date: date | None
-    lines: list[CreditNoteLineView]
-    tax_lines: list[TaxLineView]
-    net: Money
-    vat: Annotated[
-        Money, Field(description="Of all credited so far less that of the notes before.")
+    organization_id: OrganizationRef
+    account_id: AccountRef
+    invoice_id: Annotated[UUID, Field(description="Invoice it credits.")]
+    invoice_number: Annotated[str | None, Field(description="Number of that invoice.")]
+    book: Annotated[
+        Book, Field(description="`live` or `sandbox`. Sandbox documents are specimens.")
     ]
-    gross: Money
-    pdf: PdfView | None
-    allowed_moves: list[AllowedMove]
+    status: Annotated[CreditNoteStatus, Field(description="Status of the credit note.")]
+    number: Annotated[str | None, Field(description="Document number, assigned when it is issued.")]
+    seller: Annotated[SellerView | None, Field(description="Seller, as printed. Null on a draft.")]
+    recipient: Annotated[RecipientView, Field(description="Recipient, as printed.")]
+    reason_code: Annotated[CreditReason, Field(description="Reason category.")]
+    explanation: Annotated[str, Field(description="Explanation printed on the document.")]
+    issue_date: Annotated[date | None, Field(description="Local day of issue. Null on a draft.")]
+    lines: Annotated[list[CreditNoteLineView], Field(description="Credited lines.")]
+    tax_lines: Annotated[list[TaxLineView], Field(description="Totals by VAT rate.")]
+    net: Annotated[Money, Field(description="Total without VAT.")]
+    vat: Annotated[
+        Money,
+        Field(
+            description="VAT on everything credited so far, less the VAT of earlier credit notes."
+        ),
+    ]
+    gross: Annotated[Money, Field(description="Total credited, VAT included.")]
+    pdf: Annotated[PdfView | None, Field(description="The PDF. Null until it is rendered.")]
+    allowed_moves: AllowedMoves
 
     @property
     def own_path(self) -> str:
@@ -128,7 +150,7 @@ async def issue_credit_note(
     body: IssueCreditNote,
     work: Annotated[Work, writes(Permission.CREDIT_NOTE_ISSUE)],
 ) -> CreditNoteView:
-    """Give back a part of an invoice, or all of it. What was paid becomes credit."""
+    """Credit an invoice in part or in full. Any amount already paid becomes account credit."""
     note = await invoicing.issue_credit_note(
         work,
         invoice_id,
@@ -144,12 +166,16 @@ async def list_credit_notes(
     read: Annotated[Reader, reads(Permission.INVOICE_READ)],
     page: Annotated[Paged, paged("createdAt", "issueDate", "number", default="-createdAt")],
     organization_id: OfOrganization = None,
-    invoice_id: Annotated[UUID | None, Query(alias="invoiceId")] = None,
-    reason_code: Annotated[CreditReason | None, Query(alias="reasonCode")] = None,
+    invoice_id: Annotated[
+        UUID | None, Query(alias="invoiceId", description="Filter by invoice.")
+    ] = None,
+    reason_code: Annotated[
+        CreditReason | None, Query(alias="reasonCode", description="Filter by reason.")
+    ] = None,
     issued_from: IssuedFrom = None,
     issued_to: IssuedTo = None,
 ) -> PageOf[CreditNoteView]:
-    """The credit notes of the organization, the newest first."""
+    """List the organization's credit notes, newest first."""
     await on_behalf_of(read, organization_id)
     found = await invoicing.list_credit_notes(
         read,
@@ -159,7 +185,7 @@ async def list_credit_notes(
         issued_from=issued_from,
         issued_to=issued_to,
     )
-    lines = await credit_note_lines_by_id(read, [one.id for one in found.items])
+    lines = await credit_note_lines_by_id(read, [note.id for note in found.items])
     return PageOf[CreditNoteView].of(
         found, lambda note: CreditNoteView.of(note, lines[note.id], read.now)
     )
@@ -169,7 +195,7 @@ async def list_credit_notes(
 async def get_credit_note(
     credit_note_id: CreditNoteId, read: Annotated[Reader, reads(Permission.INVOICE_READ)]
 ) -> CreditNoteView:
-    """One credit note with its lines."""
+    """Get a credit note with its lines."""
     note = await read.get(CreditNote, credit_note_id)
     return CreditNoteView.of(note, await credit_note_lines(read, note.id), read.now)
 
@@ -180,7 +206,8 @@ async def print_credit_note(
     read: Annotated[Reader, reads(Permission.INVOICE_READ)],
     copy: Copy = False,
 ) -> Response:
-    """The credit note as PDF, typeset once; a further print should say that it is a copy."""
+    """Download the credit note as PDF. It is rendered once; request `copy=true` for further
+    prints."""
     note = await invoicing.issued_credit_note(read, credit_note_id)
     edition = Edition.COPY if copy else Edition.ORIGINAL
     found = await printing.find_pdf(read, note.id, edition=edition)

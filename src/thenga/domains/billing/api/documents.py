@@ -1,4 +1,4 @@
-"""What invoices and credit notes have in common on the wire."""
+"""Fields and answers that invoices and credit notes share."""
 
 from base64 import b64encode
 from datetime import datetime
@@ -10,20 +10,24 @@ from uuid import UUID
 from fastapi import Query, Response
 from pydantic import Field
 
-from thenga.domains.billing.api.accounts import AddressView, BillToView
+from thenga.domains.billing.api.bill_to import AddressView, BillToView
 from thenga.domains.billing.tables import CreditNote, DocumentPdf, Invoice
 from thenga.kernel.http.bodies import View
 from thenga.kernel.values.fields import Day
 from thenga.kernel.values.money import Money
 
-Copy = Annotated[bool, Query(description="A further print, which says that it is a copy.")]
-IssuedFrom = Annotated[Day | None, Query(alias="issuedFrom", description="Issued on it or later.")]
-IssuedTo = Annotated[Day | None, Query(alias="issuedTo", description="Issued on it or before.")]
+Copy = Annotated[bool, Query(description='Whether to print it as a copy, marked "Copy".')]
+IssuedFrom = Annotated[
+    Day | None, Query(alias="issuedFrom", description="Issued on or after this day.")
+]
+IssuedTo = Annotated[
+    Day | None, Query(alias="issuedTo", description="Issued on or before this day.")
+]
 
 # The answers of a print; the first is no JSON, so no test can record it as an example.
 PRINTED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The document, as an attachment; the same bytes for ever.",
+        "description": "The PDF as an attachment. Every download returns the same bytes.",
         "content": {
             "application/pdf": {
                 "schema": {"type": "string", "format": "binary"},
@@ -32,7 +36,7 @@ PRINTED: dict[int | str, dict[str, Any]] = {
         },
     },
     202: {
-        "description": "It is being typeset; ask again after `Retry-After` seconds.",
+        "description": "The PDF is being rendered. Try again after `Retry-After` seconds.",
         "content": {
             "application/json": {
                 "schema": {
@@ -48,51 +52,57 @@ PRINTED: dict[int | str, dict[str, Any]] = {
 
 
 class BankView(View):
-    bank_name: str
-    account_name: str
-    account_number: str
-    branch_code: str
+    """The seller's bank account."""
+
+    bank_name: Annotated[str, Field(description="Name of the bank.")]
+    account_name: Annotated[str, Field(description="Name of the account holder.")]
+    account_number: Annotated[str, Field(description="Account number.")]
+    branch_code: Annotated[str, Field(description="Branch code.")]
 
 
 class SellerView(View):
-    """Who sells, as the document says it."""
+    """The seller, as printed on the document."""
 
-    legal_name: str
-    trading_name: str
-    registration_number: str | None
-    vat_number: str | None
-    address: AddressView
-    bank: BankView
+    legal_name: Annotated[str, Field(description="Registered name of the seller.")]
+    trading_name: Annotated[str, Field(description="Name the seller trades under.")]
+    registration_number: Annotated[str | None, Field(description="Company registration number.")]
+    vat_number: Annotated[
+        str | None, Field(description="VAT number. Null if the seller is not registered for VAT.")
+    ]
+    address: Annotated[AddressView, Field(description="Postal address.")]
+    bank: Annotated[BankView, Field(description="Bank account for transfers.")]
 
 
 class RecipientView(BillToView):
-    """Who is billed, as the document says it."""
+    """The recipient, as printed on the document."""
 
 
 class TaxLineView(View):
-    rate_pct: Annotated[Decimal, Field(description="In per cent.")]
-    gross: Annotated[Money, Field(description="What this rate is on, VAT included.")]
-    net: Annotated[Money, Field(description="Without VAT.")]
-    vat: Annotated[Money, Field(description="The VAT that is in `gross`.")]
+    """Totals for one VAT rate."""
+
+    rate_pct: Annotated[Decimal, Field(description="VAT rate in per cent.")]
+    gross: Annotated[Money, Field(description="Total at this rate, VAT included.")]
+    net: Annotated[Money, Field(description="Total without VAT.")]
+    vat: Annotated[Money, Field(description="VAT included in `gross`.")]
 
 
 class PdfView(View):
-    """The original print; `readyAt` is when it was made."""
+    """The original PDF of a document."""
 
-    sha256: Annotated[str, Field(description="Of its bytes, in hex.")]
-    bytes: Annotated[int, Field(description="How many it has.")]
-    ready_at: datetime
+    sha256: Annotated[str, Field(description="SHA-256 of the file, in hex.")]
+    bytes: Annotated[int, Field(description="Size in bytes.")]
+    ready_at: Annotated[datetime, Field(description="When it was rendered.")]
     replaced: Annotated[
         list[str],
         Field(
-            description="Characters that our fonts cannot draw, as `U+1F600`; each is printed as "
-            "the replacement character U+FFFD. The fields of the document keep them."
+            description="Characters our fonts cannot draw, for example `U+1F600`. Each is "
+            "printed as U+FFFD; the document's fields keep the original."
         ),
     ] = []
 
 
 def amounts(document: Invoice | CreditNote) -> dict[str, Any]:
-    """The sums that both kinds of document have."""
+    """The totals that both kinds of document have."""
     taxed = {
         name: Money(getattr(document, f"{name}_minor"), document.currency)
         for name in ("gross", "net", "vat")
@@ -103,7 +113,7 @@ def amounts(document: Invoice | CreditNote) -> dict[str, Any]:
 
 
 def parties(document: Invoice | CreditNote) -> dict[str, Any]:
-    """Who is printed; the seller of a draft is known at the issue."""
+    """Seller and recipient as printed. A draft has no seller yet."""
     return {
         "seller": document.seller and SellerView.model_validate(document.seller),
         "recipient": RecipientView.model_validate(document.recipient),
@@ -112,7 +122,7 @@ def parties(document: Invoice | CreditNote) -> dict[str, Any]:
 
 
 def printed(document_id: UUID, number: str | None, found: DocumentPdf | None) -> Response:
-    """The file itself, or that it is on its way."""
+    """The file, or 202 while it is being rendered."""
     if found is None:
         waiting = {"Retry-After": "2"}
         return Response(b'{"status":"rendering"}', 202, waiting, media_type="application/json")

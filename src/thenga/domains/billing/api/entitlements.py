@@ -1,13 +1,14 @@
-"""Entitlements: what the organization may do now, and what would help where it may not."""
+"""Entitlements: what the organization may use now, and what would help if it may not."""
 
 from datetime import datetime
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.billing import public
+from thenga.domains.billing.api.common_fields import SubscriptionId
 from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import entitlements
@@ -23,33 +24,40 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Entitlement")
 
-SubscriptionId = Annotated[UUID, Path(alias="subscriptionId")]
 State = Literal["granted", "limited", "exhausted", "missing"]
 
 
 class HeldView(View):
-    """One feature; which fields are not null its `type` says."""
+    """One entitlement. Its `type` decides which fields are set."""
 
-    feature: Annotated[str, Field(description="The entitlement key, for example `identity.seats`.")]
+    feature: Annotated[str, Field(description="Entitlement key, for example `identity.seats`.")]
     type: Annotated[
         Literal["boolean", "limit", "metered"],
-        Field(description="`limit` is held at once, `metered` is used up in a month."),
+        Field(
+            description="`boolean` is on or off, `limit` caps how many exist at once, "
+            "`metered` is used up in a month."
+        ),
     ]
-    state: Annotated[State, Field(description="`limited` is 80 % or more, `exhausted` all of it.")]
-    value: Annotated[bool | None, Field(description="Of a boolean one.")]
-    limit: Annotated[int | None, Field(description="Null is no limit.")]
-    included: Annotated[int | None, Field(description="A usage month; null is no limit.")]
-    used: Annotated[int | None, Field(description="What is reserved counts as used.")]
-    remaining: Annotated[int | None, Field(description="What may still be used; null is no limit.")]
+    state: Annotated[
+        State, Field(description="`limited` from 80 % of the limit, `exhausted` at 100 %.")
+    ]
+    value: Annotated[bool | None, Field(description="Whether it is included. Only for `boolean`.")]
+    limit: Annotated[int | None, Field(description="Maximum. Null means unlimited.")]
+    included: Annotated[
+        int | None, Field(description="Quantity included per usage month. Null means unlimited.")
+    ]
+    used: Annotated[int | None, Field(description="Quantity used, including reservations.")]
+    remaining: Annotated[int | None, Field(description="Quantity left. Null means unlimited.")]
     mode: Annotated[
         Literal["hard", "soft"] | None,
-        Field(description="Above it: `hard` refuses, `soft` is billed."),
+        Field(description="Above the limit, `hard` refuses and `soft` charges."),
     ]
     resets_at: Annotated[
-        datetime | None, Field(description="When the usage month ends; null where nothing resets.")
+        datetime | None, Field(description="When the usage month ends. Null if it does not reset.")
     ]
     source: Annotated[
-        list[str], Field(description="Of `plan`, `addon`, `trial`, `grant`, `fallback`.")
+        list[str],
+        Field(description="Where it comes from: `plan`, `addon`, `trial`, `grant` or `fallback`."),
     ]
     reason: Annotated[str, Field(description="Why one more use would be allowed or refused.")]
 
@@ -67,24 +75,28 @@ class HeldView(View):
             remaining=said.remaining,
             mode=getattr(item.entitlement, "mode", None),
             resets_at=said.resets_at,
-            source=[one.value for one in item.sources],
+            source=[source.value for source in item.sources],
             reason=said.reason,
         )
 
 
 class EntitlementsView(View):
-    """What is held at `asOf`; it stays so until `validUntil` unless somebody changes it."""
+    """All entitlements at `asOf`, valid until `validUntil` unless something changes them."""
 
     access: Annotated[
         Access,
-        Field(description="`grace` allows everything, `read_only` reading, `none` own data only."),
+        Field(
+            description="`full` and `grace` allow everything, `read_only` allows reading, "
+            "`none` allows only reading and exporting own data."
+        ),
     ]
-    version: Annotated[int, Field(description="Of the set; counts up with every change of it.")]
-    as_of: Annotated[datetime, Field(description="When the set was last computed.")]
+    version: Annotated[int, Field(description="Version of the set. It goes up with every change.")]
+    as_of: Annotated[datetime, Field(description="When the set was computed.")]
     valid_until: Annotated[
-        datetime | None, Field(description="When time changes it next; null is not foreseen.")
+        datetime | None,
+        Field(description="When it next changes by date. Null if no change is known."),
     ]
-    items: list[HeldView]
+    items: Annotated[list[HeldView], Field(description="The entitlements.")]
 
     @classmethod
     def of(cls, listed: Listed) -> "EntitlementsView":
@@ -98,40 +110,51 @@ class EntitlementsView(View):
 
 
 class RemedyView(View):
-    """What would turn the no into a yes, with its price today."""
+    """What would make this use possible, with its price today."""
 
     kind: Annotated[
         Literal["upgrade", "pay_invoice", "update_method", "resume", "wait", "contact"],
         Field(description="What to do."),
     ]
-    plan_code: Annotated[str | None, Field(description="The cheapest plan that would answer yes.")]
+    plan_code: Annotated[str | None, Field(description="Cheapest plan that includes this use.")]
     amount_today: Annotated[Money | None, Field(description="What it costs today, VAT included.")]
-    invoice_id: Annotated[UUID | None, Field(description="What is to be paid.")]
-    at: Annotated[datetime | None, Field(description="From when on it is possible again.")]
+    invoice_id: Annotated[UUID | None, Field(description="Invoice to pay.")]
+    at: Annotated[datetime | None, Field(description="When it becomes possible again.")]
 
 
 class SignalView(View):
-    """Whether a use is covered now (`entitled`), and what the standing allows (`access`)."""
+    """Whether the plan covers a use now (`entitled`), and what the subscription's standing
+    allows (`access`)."""
 
-    feature: str
+    feature: Annotated[str, Field(description="Entitlement key that was checked.")]
     entitled: Annotated[bool, Field(description="Whether the plan covers this use now.")]
-    reason: Annotated[str, Field(description="Why it does or does not.")]
-    state: Annotated[State, Field(description="`limited` is 80 % or more, `exhausted` all of it.")]
+    reason: Annotated[str, Field(description="Why it is or is not covered.")]
+    state: Annotated[
+        State, Field(description="`limited` from 80 % of the limit, `exhausted` at 100 %.")
+    ]
     access: Annotated[
         Access,
-        Field(description="What the organization's standing allows, whatever the plan covers."),
+        Field(description="What the subscription's standing allows, whatever the plan covers."),
     ]
-    type: Literal["boolean", "limit", "metered"] | None
-    limit: Annotated[int | None, Field(description="Null is no limit.")]
-    used: Annotated[int | None, Field(description="What is reserved counts as used.")]
-    remaining: Annotated[int | None, Field(description="What may still be used; null is no limit.")]
+    type: Annotated[
+        Literal["boolean", "limit", "metered"] | None,
+        Field(description="Type of the entitlement. Null if the plan does not include it."),
+    ]
+    limit: Annotated[int | None, Field(description="Maximum. Null means unlimited.")]
+    used: Annotated[int | None, Field(description="Quantity used, including reservations.")]
+    remaining: Annotated[int | None, Field(description="Quantity left. Null means unlimited.")]
     hard: Annotated[bool, Field(description="Whether use above the limit is refused.")]
     resets_at: Annotated[
-        datetime | None, Field(description="When the usage month ends; null where nothing resets.")
+        datetime | None, Field(description="When the usage month ends. Null if it does not reset.")
     ]
-    remedy: Annotated[RemedyView | None, Field(description="What would turn a no into a yes.")]
-    as_of: Annotated[datetime, Field(description="The moment it is true for.")]
-    sequence: Annotated[int, Field(description="Of the set; a lower one is older.")]
+    remedy: Annotated[
+        RemedyView | None,
+        Field(description="What would make this use possible. Null if it already is."),
+    ]
+    as_of: Annotated[datetime, Field(description="When this was computed.")]
+    sequence: Annotated[
+        int, Field(description="Sequence number of the set. A lower number is older.")
+    ]
 
     @classmethod
     def of(cls, said: public.EntitlementSignal) -> "SignalView":
@@ -142,7 +165,8 @@ class SignalView(View):
 async def get_subscription_entitlements(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.ENTITLEMENT_READ)]
 ) -> EntitlementsView:
-    """What this subscription gives, merged with all else that the organization holds of it."""
+    """List the entitlements this subscription gives, merged with the organization's other
+    entitlements of the same keys."""
     return EntitlementsView.of(await entitlements.list_for_subscription(read, subscription_id))
 
 
@@ -151,7 +175,7 @@ async def get_entitlements(
     read: Annotated[Reader, reads(Permission.ENTITLEMENT_READ)],
     organization_id: OfOrganization = None,
 ) -> EntitlementsView:
-    """All that the organization holds: plan, add-ons, trial and goodwill together."""
+    """List everything the organization may use: plan, add-ons, trial and grants combined."""
     await on_behalf_of(read, organization_id)
     return EntitlementsView.of(await entitlements.list_entitlements(read))
 
@@ -159,10 +183,12 @@ async def get_entitlements(
 @router.get("/billing/signal")
 async def get_signal(
     read: Annotated[Reader, reads(Permission.ENTITLEMENT_READ)],
-    feature: Annotated[Key, Query()],
-    quantity: Annotated[int, Query(ge=1, le=10**9, description="How much is to be used.")] = 1,
+    feature: Annotated[
+        Key, Query(description="Entitlement key to check, for example `identity.seats`.")
+    ],
+    quantity: Annotated[int, Query(ge=1, le=10**9, description="Quantity to check.")] = 1,
     organization_id: OfOrganization = None,
 ) -> SignalView:
-    """Whether one use is paid for, and, if not, what would help and what it costs today."""
+    """Check whether a use is covered and, if not, what would help and what it costs today."""
     await on_behalf_of(read, organization_id)
     return SignalView.of(await entitlements.signal(read, feature, quantity))

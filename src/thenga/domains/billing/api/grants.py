@@ -1,4 +1,4 @@
-"""Grants: goodwill of the platform's operators."""
+"""Grants: entitlements that operators give as goodwill."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar
@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import AllowedMoves, OrganizationRef
 from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.lifecycles import GrantLifecycle
 from thenga.domains.billing.permissions import Permission
@@ -16,7 +17,6 @@ from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
@@ -27,31 +27,38 @@ from thenga.kernel.values.fields import Instant, text, whole
 
 router = make_router("Billing / Grant")
 
-GrantId = Annotated[UUID, Path(alias="grantId")]
+GrantId = Annotated[UUID, Path(alias="grantId", description="The grant.")]
 
 
 class IssueGrant(Body):
-    entitlement: Key
+    """An entitlement to give for a limited time."""
+
+    entitlement: Annotated[Key, Field(description="Entitlement key, for example `identity.seats`.")]
     value: Annotated[
         bool | Annotated[int, whole(1, 10**9)],
-        Field(description="`true` for a boolean one, else how much is added."),
+        Field(description="`true` for a boolean entitlement, otherwise the quantity to add."),
     ]
-    expires_at: Annotated[Instant, Field(description="It ends by itself at this moment.")]
-    reason: Annotated[str, text(10, 500)]
+    expires_at: Annotated[Instant, Field(description="When the grant ends.")]
+    reason: Annotated[str, text(10, 500), Field(description="Reason, kept in the audit trail.")]
 
 
 class GrantView(Stored):
-    """Something given beside the plan; `status` is as time has made it by now."""
+    """An entitlement given in addition to the plan."""
 
-    organization_id: UUID
-    entitlement: str
-    value: bool | int
-    expires_at: datetime
-    reason: str
-    status: GrantStatus
-    issued_by: UUID | None
-    revoked_at: datetime | None
-    allowed_moves: list[AllowedMove]
+    organization_id: OrganizationRef
+    entitlement: Annotated[str, Field(description="Entitlement key.")]
+    value: Annotated[
+        bool | int,
+        Field(description="`true` for a boolean entitlement, otherwise the quantity added."),
+    ]
+    expires_at: Annotated[datetime, Field(description="When the grant ends.")]
+    reason: Annotated[str, Field(description="Why it was given.")]
+    status: Annotated[GrantStatus, Field(description="Status now.")]
+    issued_by: Annotated[UUID | None, Field(description="Operator who gave it.")]
+    revoked_at: Annotated[
+        datetime | None, Field(description="When it was revoked. Null if it was not.")
+    ]
+    allowed_moves: AllowedMoves
 
     own_path: ClassVar[None] = None  # read in the list alone
 
@@ -67,7 +74,8 @@ class GrantView(Stored):
 async def issue_grant(
     body: IssueGrant, work: Annotated[Work, writes(Permission.GRANT_MANAGE)]
 ) -> GrantView:
-    """Give an organization more than it has bought, for a while. Name it in the header."""
+    """Give an organization more than its plan includes, for a limited time. Name the
+    organization in `X-Organization-Id`."""
     made = await entitlements.issue_grant(
         work,
         entitlement=body.entitlement,
@@ -82,11 +90,11 @@ async def issue_grant(
 async def list_grants(
     read: Annotated[Reader, reads(Permission.GRANT_MANAGE)],
     page: Annotated[Paged, paged("createdAt")],
-    entitlement: Annotated[Key | None, Query()] = None,
-    status: Annotated[GrantStatus | None, Query()] = None,
+    entitlement: Annotated[Key | None, Query(description="Filter by entitlement key.")] = None,
+    status: Annotated[GrantStatus | None, Query(description="Filter by status.")] = None,
     organization_id: OfOrganization = None,
 ) -> PageOf[GrantView]:
-    """What an organization was given, running and over."""
+    """List an organization's grants, including ended ones."""
     await on_behalf_of(read, organization_id)
     found = await entitlements.list_grants(read, page, entitlement=entitlement, status=status)
     return PageOf[GrantView].of(found, lambda grant: GrantView.of(grant, read.now))
@@ -96,5 +104,5 @@ async def list_grants(
 async def revoke_grant(
     grant_id: GrantId, work: Annotated[Work, writes(Permission.GRANT_MANAGE)]
 ) -> GrantView:
-    """Take a grant back before its time. What was used of it stays used."""
+    """Revoke a grant before it ends. Usage already recorded is not affected."""
     return GrantView.of(await entitlements.revoke_grant(work, grant_id), work.now)

@@ -1,4 +1,4 @@
-"""Invoices: what is owed, for which days, and what has come of it."""
+"""Invoices: what is owed, for which days, and how it was paid."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -8,6 +8,12 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import (
+    AccountRef,
+    AllowedMoves,
+    OrganizationRef,
+    ProviderName,
+)
 from thenga.domains.billing.api.documents import (
     PRINTED,
     Copy,
@@ -47,7 +53,7 @@ from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove, By
+from thenga.kernel.declare.lifecycle import By
 from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
@@ -60,30 +66,32 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Invoice")
 
-InvoiceId = Annotated[UUID, Path(alias="invoiceId")]
+InvoiceId = Annotated[UUID, Path(alias="invoiceId", description="The invoice.")]
 _SUMS = ("credit_applied", "amount_paid", "amount_credited", "amount_due")
 
 
 class UnitPriceView(View):
-    """As money, with more places where a unit costs less than a cent."""
+    """A price per unit, with more decimals when a unit costs less than a cent."""
 
-    amount: str
-    currency: str
+    amount: Annotated[str, Field(description="Price as a decimal string.")]
+    currency: Annotated[str, Field(description="ISO currency code.")]
 
 
 class InvoiceLineView(View):
-    id: UUID
-    kind: LineKind
-    description: str
-    quantity: int
-    unit_price: Annotated[UnitPriceView, Field(description="What one costs, VAT included.")]
-    gross: Annotated[Money, Field(description="VAT included; never negative.")]
-    credited: Annotated[Money, Field(description="What credit notes gave back of it.")]
-    service_from: Annotated[date | None, Field(description="The first day that is served.")]
-    service_to: Annotated[date | None, Field(description="The first day that is not served.")]
-    subscription_id: UUID | None
-    plan_code: str | None
-    plan_version: int | None
+    """One line of an invoice."""
+
+    id: Annotated[UUID, Field(description="The invoice line.")]
+    kind: Annotated[LineKind, Field(description="What the line charges for.")]
+    description: Annotated[str, Field(description="Text printed on the invoice.")]
+    quantity: Annotated[int, Field(description="Number of units.")]
+    unit_price: Annotated[UnitPriceView, Field(description="Price per unit, VAT included.")]
+    gross: Annotated[Money, Field(description="Line total, VAT included. Never negative.")]
+    credited: Annotated[Money, Field(description="Amount credited by credit notes.")]
+    service_from: Annotated[date | None, Field(description="First day of service.")]
+    service_to: Annotated[date | None, Field(description="Day after the last day of service.")]
+    subscription_id: Annotated[UUID | None, Field(description="Subscription it charges for.")]
+    plan_code: Annotated[str | None, Field(description="Code of the plan it charges for.")]
+    plan_version: Annotated[int | None, Field(description="Version of that plan.")]
 
     @classmethod
     def of(cls, line: InvoiceLine, currency: str) -> "InvoiceLineView":
@@ -98,50 +106,63 @@ class InvoiceLineView(View):
 
 
 class InvoiceView(Stored):
-    """An invoice; once it has a number, nothing that it says changes."""
+    """An invoice. Its contents never change once it has a number."""
 
-    organization_id: UUID
-    account_id: UUID
-    subscription_id: UUID | None
-    purpose: Annotated[Purpose, Field(description="What it was made for.")]
+    organization_id: OrganizationRef
+    account_id: AccountRef
+    subscription_id: Annotated[
+        UUID | None, Field(description="Subscription it charges for. Null if it charges for none.")
+    ]
+    purpose: Annotated[Purpose, Field(description="Why it was created.")]
     book: Annotated[
-        Book, Field(description="Documents of a sandbox are specimens, with numbers of their own.")
+        Book,
+        Field(
+            description="`live` or `sandbox`. Sandbox documents are specimens with separate "
+            "numbers."
+        ),
     ]
-    status: InvoiceStatus
+    status: Annotated[InvoiceStatus, Field(description="Status of the invoice.")]
     collection_status: Annotated[
-        CollectionStatus, Field(description="How its money comes along, apart from `status`.")
+        CollectionStatus, Field(description="Collection status, independent of `status`.")
     ]
-    overdue: Annotated[bool, Field(description="Open, and its due date has passed.")]
-    number: Annotated[str | None, Field(description="Given at the issue; null on a draft.")]
-    title: Annotated[str, Field(description="`Tax Invoice`, or `Invoice` without VAT.")]
-    seller: Annotated[SellerView | None, Field(description="As printed; known from the issue on.")]
+    overdue: Annotated[bool, Field(description="Whether it is open after its due date.")]
+    number: Annotated[
+        str | None,
+        Field(description="Document number, assigned when it is issued. Null on a draft."),
+    ]
+    title: Annotated[
+        str, Field(description="`Tax Invoice`, or `Invoice` if the seller charges no VAT.")
+    ]
+    seller: Annotated[SellerView | None, Field(description="Seller, as printed. Null on a draft.")]
     recipient: Annotated[
-        RecipientView, Field(description="Who is billed, as printed; frozen at the issue.")
+        RecipientView, Field(description="Recipient, as printed. Fixed when the invoice is issued.")
     ]
-    order_number: Annotated[str | None, Field(description="The customer's own, as printed.")]
-    issue_date: Annotated[
-        date | None, Field(description="The local day of its number; null on a draft.")
+    order_number: Annotated[
+        str | None, Field(description="Customer's purchase order number, as printed.")
     ]
+    issue_date: Annotated[date | None, Field(description="Local day of issue. Null on a draft.")]
     supply_date: Annotated[
-        date | None, Field(description="The local day that counts for VAT; null on a draft.")
+        date | None,
+        Field(description="Local day of supply, which decides the VAT rate. Null on a draft."),
     ]
     due_date: Annotated[
         date | None,
-        Field(description="The last local day on which it is paid in time; null on a draft."),
+        Field(description="Last local day to pay on time. Null on a draft."),
     ]
-    lines: list[InvoiceLineView]
-    tax_lines: Annotated[list[TaxLineView], Field(description="The sums by VAT rate.")]
-    net: Annotated[Money, Field(description="The sum without VAT.")]
-    vat: Annotated[
-        Money, Field(description="The VAT that is in `gross`, computed once on the sum.")
+    lines: Annotated[list[InvoiceLineView], Field(description="Lines of the invoice.")]
+    tax_lines: Annotated[list[TaxLineView], Field(description="Totals by VAT rate.")]
+    net: Annotated[Money, Field(description="Total without VAT.")]
+    vat: Annotated[Money, Field(description="VAT included in `gross`, computed on the total.")]
+    gross: Annotated[Money, Field(description="Total of the lines, VAT included.")]
+    credit_applied: Annotated[Money, Field(description="Amount paid from account credit.")]
+    amount_paid: Annotated[Money, Field(description="Amount paid by payments.")]
+    amount_credited: Annotated[Money, Field(description="Amount credited by credit notes.")]
+    amount_due: Annotated[
+        Money,
+        Field(description="Amount still to pay. On a draft, available credit is already deducted."),
     ]
-    gross: Annotated[Money, Field(description="The sum of the lines, VAT included.")]
-    credit_applied: Annotated[Money, Field(description="Paid out of the account's credit.")]
-    amount_paid: Annotated[Money, Field(description="Paid with money that came for it.")]
-    amount_credited: Annotated[Money, Field(description="Given back by credit notes.")]
-    amount_due: Annotated[Money, Field(description="On a draft: less the credit it will find.")]
-    pdf: Annotated[PdfView | None, Field(description="Null until it is typeset.")]
-    allowed_moves: list[AllowedMove]
+    pdf: Annotated[PdfView | None, Field(description="The PDF. Null until it is rendered.")]
+    allowed_moves: AllowedMoves
 
     @classmethod
     def of(cls, invoice: Invoice, lines: list[InvoiceLine], read: Reader) -> "InvoiceView":
@@ -160,11 +181,11 @@ class InvoiceView(Stored):
 class CreditedView(View):
     """A credit note of this invoice."""
 
-    id: UUID
-    number: str | None
-    status: CreditNoteStatus
-    gross: Money
-    issue_date: date | None
+    id: Annotated[UUID, Field(description="The credit note.")]
+    number: Annotated[str | None, Field(description="Document number. Null on a draft.")]
+    status: Annotated[CreditNoteStatus, Field(description="Status of the credit note.")]
+    gross: Annotated[Money, Field(description="Amount credited, VAT included.")]
+    issue_date: Annotated[date | None, Field(description="Local day of issue. Null on a draft.")]
 
     @classmethod
     def of(cls, note: CreditNote) -> "CreditedView":
@@ -174,23 +195,29 @@ class CreditedView(View):
 class PaidView(View):
     """An attempt to pay this invoice."""
 
-    id: UUID
-    provider: str
-    status: PaymentStatus
-    amount: Money
-    attempt: int
-    created_at: datetime
+    id: Annotated[UUID, Field(description="The payment.")]
+    provider: ProviderName
+    status: Annotated[PaymentStatus, Field(description="Status of the payment.")]
+    amount: Annotated[Money, Field(description="Amount of the payment.")]
+    attempt: Annotated[
+        int, Field(description="Number of the recovery attempt. 0 if it is not part of a recovery.")
+    ]
+    created_at: Annotated[datetime, Field(description="When the payment was started.")]
 
 
 class InvoiceDetail(InvoiceView):
-    """An invoice with what came of it."""
+    """An invoice with its credit notes and payments."""
 
-    credit_notes: list[CreditedView]
-    payments: list[PaidView]
+    credit_notes: Annotated[list[CreditedView], Field(description="Credit notes of this invoice.")]
+    payments: Annotated[
+        list[PaidView], Field(description="Payments of this invoice, including failed ones.")
+    ]
 
 
 class WriteOff(Body):
-    reason: Annotated[str, text(5, 500)]
+    """Why the invoice is written off."""
+
+    reason: Annotated[str, text(5, 500), Field(description="Reason, kept in the audit trail.")]
 
 
 @router.get("/billing/invoices")
@@ -198,20 +225,27 @@ async def list_invoices(
     read: Annotated[Reader, reads(Permission.INVOICE_READ)],
     page: Annotated[Paged, paged("createdAt", "issueDate", "number", default="-createdAt")],
     organization_id: OfOrganization = None,
-    status: InvoiceStatus | None = None,
-    collection_status: Annotated[CollectionStatus | None, Query(alias="collectionStatus")] = None,
-    subscription_id: Annotated[UUID | None, Query(alias="subscriptionId")] = None,
+    status: Annotated[InvoiceStatus | None, Query(description="Filter by status.")] = None,
+    collection_status: Annotated[
+        CollectionStatus | None,
+        Query(alias="collectionStatus", description="Filter by collection status."),
+    ] = None,
+    subscription_id: Annotated[
+        UUID | None, Query(alias="subscriptionId", description="Filter by subscription.")
+    ] = None,
     issued_from: IssuedFrom = None,
     issued_to: IssuedTo = None,
-    overdue: Annotated[bool | None, Query(description="Whether its due date passed.")] = None,
+    overdue: Annotated[
+        bool | None, Query(description="Filter by whether the due date has passed.")
+    ] = None,
 ) -> PageOf[InvoiceView]:
-    """The invoices of the organization, drafts included, the newest first."""
+    """List the organization's invoices, including drafts, newest first."""
     await on_behalf_of(read, organization_id)
     filters = InvoiceFilters(
         status, collection_status, subscription_id, issued_from, issued_to, overdue
     )
     found = await invoicing.list_invoices(read, page, filters)
-    lines = await invoice_lines_by_id(read, [one.id for one in found.items])
+    lines = await invoice_lines_by_id(read, [invoice.id for invoice in found.items])
     return PageOf[InvoiceView].of(
         found, lambda invoice: InvoiceView.of(invoice, lines[invoice.id], read)
     )
@@ -221,7 +255,7 @@ async def list_invoices(
 async def get_invoice(
     invoice_id: InvoiceId, read: Annotated[Reader, reads(Permission.INVOICE_READ)]
 ) -> InvoiceDetail:
-    """One invoice with its lines, its credit notes and its payments."""
+    """Get an invoice with its lines, credit notes and payments."""
     return await _detail(read, await read.get(Invoice, invoice_id))
 
 
@@ -231,7 +265,7 @@ async def print_invoice(
     read: Annotated[Reader, reads(Permission.INVOICE_READ)],
     copy: Copy = False,
 ) -> Response:
-    """The invoice as PDF. It is typeset once; every further print should say that it is a copy."""
+    """Download the invoice as PDF. It is rendered once; request `copy=true` for further prints."""
     invoice = await invoicing.issued_invoice(read, invoice_id)
     edition = Edition.COPY if copy else Edition.ORIGINAL
     found = await printing.find_pdf(read, invoice.id, edition=edition)
@@ -244,7 +278,7 @@ async def write_off_invoice(
     body: WriteOff,
     work: Annotated[Work, writes(Permission.INVOICE_WRITE_OFF)],
 ) -> InvoiceDetail:
-    """Expect the rest of an invoice no more. Money that comes later still pays it."""
+    """Write off the unpaid rest of an invoice. A later payment still pays it."""
     invoice = await dunning.write_off(work, invoice_id, reason=body.reason)
     return await _detail(work, invoice)
 

@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import OrganizationRef
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import accounts, ledger
 from thenga.domains.billing.tables import Book, EntryKind, JournalEntry, JournalLine
@@ -27,12 +28,16 @@ LedgerAccount = Annotated[str, matching("^[a-z][a-z_]*(?:\\.[a-z][a-z0-9_]*)?$",
 
 
 class SourceView(View):
-    type: str
-    id: UUID
+    """What an entry was made for."""
+
+    type: Annotated[str, Field(description="Type of the document or payment.")]
+    id: Annotated[UUID, Field(description="ID of the document or payment.")]
 
 
 class LineView(View):
-    account: str
+    """One line of a journal entry."""
+
+    account: Annotated[str, Field(description="Ledger account, for example `receivable`.")]
     amount: Annotated[Money, Field(description="Positive for debit, negative for credit.")]
 
     @classmethod
@@ -41,14 +46,14 @@ class LineView(View):
 
 
 class EntryView(Stored):
-    """One booking; its lines sum to 0 in each currency, and it is never changed."""
+    """A journal entry. Its lines sum to 0 in each currency, and it never changes."""
 
-    organization_id: UUID
-    book: Book
-    kind: EntryKind
-    source: Annotated[SourceView, Field(description="The document or payment it was made for.")]
-    occurred_at: datetime
-    lines: list[LineView]
+    organization_id: OrganizationRef
+    book: Annotated[Book, Field(description="`live` or `sandbox`.")]
+    kind: Annotated[EntryKind, Field(description="What was recorded.")]
+    source: Annotated[SourceView, Field(description="Document or payment it was made for.")]
+    occurred_at: Annotated[datetime, Field(description="When it took effect.")]
+    lines: Annotated[list[LineView], Field(description="Debit and credit lines.")]
 
     @classmethod
     def of(cls, entry: JournalEntry, lines: list[JournalLine]) -> "EntryView":
@@ -60,49 +65,60 @@ class EntryView(Stored):
 
 
 class BalanceView(View):
-    book: Book
-    account: str
-    debit: Money
-    credit: Money
-    balance: Annotated[Money, Field(description="Debit less credit.")]
+    """The balance of one ledger account."""
+
+    book: Annotated[Book, Field(description="`live` or `sandbox`.")]
+    account: Annotated[str, Field(description="Ledger account.")]
+    debit: Annotated[Money, Field(description="Total of debits.")]
+    credit: Annotated[Money, Field(description="Total of credits.")]
+    balance: Annotated[Money, Field(description="Debits less credits.")]
 
 
 class TrialBalanceView(View):
-    """Every account at the end of a day; the balances sum to 0."""
+    """The balance of every account at the end of a day. The balances sum to 0."""
 
-    organization_id: UUID
-    until: date
-    accounts: list[BalanceView]
+    organization_id: OrganizationRef
+    until: Annotated[date, Field(description="Last day included.")]
+    accounts: Annotated[list[BalanceView], Field(description="Balances by ledger account.")]
 
 
 class CheckedBalance(View):
-    book: Book
-    account: str
-    balance: Money
+    """The balance of one ledger account over all organizations."""
+
+    book: Annotated[Book, Field(description="`live` or `sandbox`.")]
+    account: Annotated[str, Field(description="Ledger account.")]
+    balance: Annotated[Money, Field(description="Debits less credits.")]
 
 
 class CheckView(View):
-    """The journal against documents and money, and what is held against what it comes from."""
+    """One check of the journal against documents, payments and entitlements."""
 
-    check: Literal[
-        "receivable", "credit", "payments", "allocations", "vat", "series", "entitlements"
+    check: Annotated[
+        Literal["receivable", "credit", "payments", "allocations", "vat", "series", "entitlements"],
+        Field(description="What was compared."),
     ]
     wrong: Annotated[
-        int, Field(description="How many organizations, payments, documents, series or sets.")
+        int,
+        Field(
+            description="Number of organizations, payments, documents, number series or sets "
+            "that differ."
+        ),
     ]
 
 
 class VerificationView(Stored):
-    """What a nightly check of all books found; a night that was missed has no checks."""
+    """The result of a nightly check of all books. A missed night has no checks."""
 
-    day: date
-    entries: int
-    lines: int
-    journal_sum: Annotated[int, Field(description="In cents over all lines; 0 where all is well.")]
-    unbalanced: Annotated[int, Field(description="Entries that do not sum to 0.")]
-    passed: bool
-    balances: list[CheckedBalance]
-    checks: list[CheckView]
+    day: Annotated[date, Field(description="Local day of the check.")]
+    entries: Annotated[int, Field(description="Number of journal entries.")]
+    lines: Annotated[int, Field(description="Number of journal lines.")]
+    journal_sum: Annotated[
+        int, Field(description="Sum of all lines in cents. 0 when the journal balances.")
+    ]
+    unbalanced: Annotated[int, Field(description="Number of entries that do not sum to 0.")]
+    passed: Annotated[bool, Field(description="Whether every check passed.")]
+    balances: Annotated[list[CheckedBalance], Field(description="Balances of all ledger accounts.")]
+    checks: Annotated[list[CheckView], Field(description="Results of the checks.")]
 
 
 @router.get("/billing/ledger/entries")
@@ -110,12 +126,18 @@ async def list_journal_entries(
     read: Annotated[Reader, reads(Permission.LEDGER_READ)],
     page: Annotated[Paged, paged("createdAt")],
     organization_id: OfOrganization = None,
-    account: Annotated[LedgerAccount | None, Query(description="With a line on it.")] = None,
-    since: Annotated[Day | None, Query(alias="from", description="From this day on.")] = None,
-    until: Annotated[Day | None, Query(alias="to", description="To the end of this day.")] = None,
-    source: Annotated[UUID | None, Query(description="Made for this document or payment.")] = None,
+    account: Annotated[LedgerAccount | None, Query(description="Filter by ledger account.")] = None,
+    since: Annotated[
+        Day | None, Query(alias="from", description="Entries on or after this day.")
+    ] = None,
+    until: Annotated[
+        Day | None, Query(alias="to", description="Entries on or before this day.")
+    ] = None,
+    source: Annotated[
+        UUID | None, Query(description="Filter by the document or payment they were made for.")
+    ] = None,
 ) -> PageOf[EntryView]:
-    """The bookings of the organization, each with both of its sides."""
+    """List the organization's journal entries with their debit and credit lines."""
     await on_behalf_of(read, organization_id)
     found = await ledger.list_entries(
         read, page, account=account, since=since, until=until, source_id=source
@@ -129,17 +151,17 @@ async def get_trial_balance(
     read: Annotated[Reader, reads(Permission.LEDGER_READ)],
     organization_id: OfOrganization = None,
     until: Annotated[
-        Day | None, Query(alias="to", description="At the end of this day; today if left out.")
+        Day | None, Query(alias="to", description="Last day included. Defaults to today.")
     ] = None,
 ) -> TrialBalanceView:
-    """What each account of the organization comes to."""
+    """Get the balance of each of the organization's ledger accounts."""
     await on_behalf_of(read, organization_id)
     day = until or local_day(read.now)
     balances = await ledger.trial_balance(read, until=day)
     return TrialBalanceView(
         organization_id=read.organization_id,
         until=day,
-        accounts=[BalanceView.model_validate(one) for one in balances],
+        accounts=[BalanceView.model_validate(balance) for balance in balances],
     )
 
 
@@ -148,22 +170,22 @@ async def list_ledger_verifications(
     read: Annotated[Reader, reads(Permission.LEDGER_AUDIT)],
     page: Annotated[Paged, paged("createdAt", default="-createdAt")],
 ) -> PageOf[VerificationView]:
-    """The nightly checks of all books, the newest first."""
+    """List the nightly checks of all books, newest first."""
     found = await accounts.list_checks(read, page)
     return PageOf[VerificationView].of(
         found,
-        lambda one: VerificationView.shown(
-            one.__dict__
+        lambda night: VerificationView.shown(
+            night.__dict__
             | {
-                "journal_sum": one.journal_sum_minor,
-                "checks": [CheckView.model_validate(check) for check in one.checks],
+                "journal_sum": night.journal_sum_minor,
+                "checks": [CheckView.model_validate(check) for check in night.checks],
                 "balances": [
                     CheckedBalance(
                         book=Book(line["book"]),
                         account=line["account"],
                         balance=Money(line["minor"], line["currency"]),
                     )
-                    for line in one.balances
+                    for line in night.balances
                 ],
             }
         ),

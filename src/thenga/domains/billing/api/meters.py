@@ -1,4 +1,4 @@
-"""Meters: what usage is counted of, and how."""
+"""Meters: what usage is measured in."""
 
 from typing import Annotated
 
@@ -19,23 +19,25 @@ router = make_router("Billing / Usage")
 
 
 class MeterView(Stored):
-    key: Annotated[str, Field(description="The entitlement key that it counts for.")]
+    """A meter that counts usage."""
+
+    key: Annotated[str, Field(description="Entitlement key it counts for.")]
     kind: Annotated[
         MeterKind,
         Field(
-            description="`counter` adds up in a month, `gauge` counts what is open, `told` is "
-            "counted by another domain."
+            description="`counter` adds up over a month, `gauge` counts what is open now, "
+            "`told` is a number another domain reports."
         ),
     ]
-    unit: str
+    unit: Annotated[str, Field(description="Unit that is counted.")]
 
 
 @router.get("/billing/meters")
 async def list_meters(
     read: Annotated[Reader, reads(Permission.USAGE_READ)],
     page: Annotated[Paged, paged("createdAt")],
-    kind: Annotated[MeterKind | None, Query()] = None,
+    kind: Annotated[MeterKind | None, Query(description="Filter by kind.")] = None,
 ) -> PageOf[MeterView]:
-    """What usage is counted of. Plans say how much of it is included."""
+    """List the meters. Plans say how much of each is included."""
     found = await catalogue.list_meters(read, page, kind=kind)
     return PageOf[MeterView].of(found, MeterView.model_validate)

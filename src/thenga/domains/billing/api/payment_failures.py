@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import AllowedMoves, OrganizationRef, SubscriptionRef
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import access, dunning
@@ -30,7 +31,6 @@ from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
@@ -43,30 +43,39 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Payment failure")
 
-FailureId = Annotated[UUID, Path(alias="failureId")]
+FailureId = Annotated[UUID, Path(alias="failureId", description="The payment failure.")]
 
 
 class RetryPayment(Body):
+    """Which payment method to retry with."""
+
     payment_method_id: Annotated[
-        UUID | None, Field(description="Another method on file; left out, the account's own.")
+        UUID | None,
+        Field(
+            description="Saved payment method to charge. Defaults to the account's default method."
+        ),
     ] = None
 
 
 class AttemptView(View):
-    """A charge that was declined, or a date on which the payer was reminded."""
+    """A declined charge, or a reminder to the customer."""
 
-    at: datetime
-    reminder: Annotated[bool, Field(description="Whether it was only reminded of and not charged.")]
-    payment_id: Annotated[UUID | None, Field(description="The charge; null for a reminder.")]
-    payment_method_id: UUID | None
+    at: Annotated[datetime, Field(description="When it happened.")]
+    reminder: Annotated[
+        bool, Field(description="Whether it was only a reminder, without a charge.")
+    ]
+    payment_id: Annotated[UUID | None, Field(description="The payment. Null for a reminder.")]
+    payment_method_id: Annotated[
+        UUID | None, Field(description="Payment method that was charged. Null for a reminder.")
+    ]
     initiated_by: Annotated[
         Literal["customer", "system"] | None,
-        Field(description="Whether a person asked for it or its date had come."),
+        Field(description="Whether a person or the schedule started it."),
     ]
     category: Annotated[
-        FailureCategory | None, Field(description="Why it failed; null where it did not.")
+        FailureCategory | None, Field(description="Decline category. Null if it was not declined.")
     ]
-    code: Annotated[str | None, Field(description="The provider's own word for it.")]
+    code: Annotated[str | None, Field(description="Decline code from the provider.")]
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "AttemptView":
@@ -82,59 +91,74 @@ class AttemptView(View):
 
 
 class FailureView(Stored):
-    """A recovery with all its dates, as they were fixed when the payment first failed."""
+    """The recovery of a failed payment. Its dates are fixed when the payment first fails."""
 
-    organization_id: UUID
-    subscription_id: UUID
-    invoice_id: UUID
+    organization_id: OrganizationRef
+    subscription_id: SubscriptionRef
+    invoice_id: Annotated[UUID, Field(description="Invoice that is not paid.")]
     kind: Annotated[
         FailureKind,
-        Field(description="By the provider, by its date, or by the payer."),
+        Field(
+            description="Whether a charge was declined, the invoice is overdue, or the payer "
+            "disputes it."
+        ),
     ]
     category: Annotated[
         FailureCategory,
-        Field(description="`hard` is not tried again with that method."),
+        Field(description="Decline category. `hard` is not retried with the same payment method."),
     ]
-    status: FailureStatus
-    first_failed_at: Annotated[datetime, Field(description="From this all dates are counted.")]
+    status: Annotated[FailureStatus, Field(description="Status of the recovery.")]
+    first_failed_at: Annotated[
+        datetime,
+        Field(description="When the payment first failed. All other dates count from here."),
+    ]
     attempts: Annotated[
         list[AttemptView],
-        Field(description="What was tried and what was reminded of, the oldest first."),
+        Field(description="Charges and reminders so far, oldest first."),
     ]
     retry_dates: Annotated[
         list[datetime],
-        Field(description="All of them; where nothing can be charged they are reminders."),
+        Field(
+            description="All scheduled retries. Without a payment method to charge they are "
+            "reminders."
+        ),
     ]
     next_retry_at: Annotated[
         datetime | None,
-        Field(description="When it is tried again by itself; null where it is not."),
+        Field(description="Next automatic retry. Null if there is none."),
     ]
-    retries_left: Annotated[int, Field(description="How often it is tried again by itself.")]
-    grace_ends_at: Annotated[datetime, Field(description="Until then everything stays open.")]
+    retries_left: Annotated[int, Field(description="Number of automatic retries left.")]
+    grace_ends_at: Annotated[datetime, Field(description="Until when full access is kept.")]
     shielded_until: Annotated[
-        datetime | None, Field(description="A tender closes then, so access is not reduced before.")
+        datetime | None,
+        Field(description="Access is not reduced before this time, because a tender closes then."),
     ]
-    ends_at: Annotated[datetime, Field(description="Without money the subscription ends then.")]
+    ends_at: Annotated[
+        datetime, Field(description="When the subscription ends if nothing is paid.")
+    ]
     access: Annotated[Access, Field(description="What the subscription allows now.")]
-    amount_due: Annotated[Money, Field(description="What is still due on the invoice.")]
-    policy_version: Annotated[date, Field(description="The policy in force from this day.")]
+    amount_due: Annotated[Money, Field(description="Amount still due on the invoice.")]
+    policy_version: Annotated[
+        date, Field(description="Day from which the applied dunning policy is in force.")
+    ]
     recovered_at: Annotated[
-        datetime | None, Field(description="When the money came; null until then.")
+        datetime | None, Field(description="When the invoice was paid. Null until then.")
     ]
     credit_note_id: Annotated[
-        UUID | None, Field(description="What gives back the days on which nothing was delivered.")
+        UUID | None,
+        Field(description="Credit note for the days without service. Null if there is none."),
     ]
-    allowed_moves: list[AllowedMove]
+    allowed_moves: AllowedMoves
 
 
 class RetryView(View):
-    """The charge that was begun; its outcome is told a moment later."""
+    """The payment that was started. Its result follows shortly after."""
 
-    failure_id: UUID
-    payment_id: UUID
-    status: PaymentStatus
-    amount: Annotated[Money, Field(description="What is charged.")]
-    attempt: Annotated[int, Field(description="Which attempt of this recovery it is.")]
+    failure_id: Annotated[UUID, Field(description="The payment failure.")]
+    payment_id: Annotated[UUID, Field(description="The payment to follow.")]
+    status: Annotated[PaymentStatus, Field(description="Status of the payment.")]
+    amount: Annotated[Money, Field(description="Amount charged.")]
+    attempt: Annotated[int, Field(description="Number of this attempt in the recovery.")]
 
     @property
     def own_path(self) -> str:
@@ -148,17 +172,19 @@ async def list_payment_failures(
         Paged, paged("createdAt", "firstFailedAt", "nextRetryAt", default="-firstFailedAt")
     ],
     organization_id: OfOrganization = None,
-    status: Annotated[FailureStatus | None, Query(description="In this state.")] = None,
+    status: Annotated[FailureStatus | None, Query(description="Filter by status.")] = None,
     subscription_id: Annotated[
-        UUID | None, Query(alias="subscriptionId", description="Of this subscription.")
+        UUID | None, Query(alias="subscriptionId", description="Filter by subscription.")
     ] = None,
-    category: Annotated[FailureCategory | None, Query(description="Declined for this.")] = None,
+    category: Annotated[
+        FailureCategory | None, Query(description="Filter by decline category.")
+    ] = None,
     next_retry_before: Annotated[
         Instant | None,
-        Query(alias="nextRetryBefore", description="Tried again before this instant."),
+        Query(alias="nextRetryBefore", description="Next automatic retry before this time."),
     ] = None,
 ) -> PageOf[FailureView]:
-    """The payments that failed, and how their recovery stands."""
+    """List failed payments and the state of their recovery."""
     await on_behalf_of(read, organization_id)
     found = await dunning.list_failures(
         read,
@@ -168,7 +194,7 @@ async def list_payment_failures(
         category=category,
         next_retry_before=next_retry_before,
     )
-    shown = {one.id: await _view(read, one) for one in found.items}
+    shown = {failure.id: await _view(read, failure) for failure in found.items}
     return PageOf[FailureView].of(found, lambda failure: shown[failure.id])
 
 
@@ -176,7 +202,7 @@ async def list_payment_failures(
 async def get_payment_failure(
     failure_id: FailureId, read: Annotated[Reader, reads(Permission.PAYMENT_FAILURE_READ)]
 ) -> FailureView:
-    """One recovery: what was tried, what comes next, and what it leaves open."""
+    """Get a payment failure: attempts so far, next retry, and access."""
     return await _view(read, await read.get(PaymentFailure, failure_id))
 
 
@@ -192,9 +218,9 @@ async def retry_payment(
     body: RetryPayment,
     work: Annotated[Work, writes(Permission.PAYMENT_FAILURE_RETRY)],
 ) -> RetryView:
-    """Try a failed payment again now, at most five times a day.
+    """Retry a failed payment now, at most five times a day.
 
-    Success puts everything back at once, whatever the day.
+    A successful payment restores full access at once.
     """
     payment = await dunning.retry_now(work, failure_id, method_id=body.payment_method_id)
     return RetryView(
@@ -211,7 +237,7 @@ async def _view(read: Reader, failure: PaymentFailure) -> FailureView:
     invoice = await read.get(Invoice, failure.invoice_id)
     counts = await access.earliest_failure(read, subscription.id)
     values = failure.__dict__ | {
-        "attempts": [AttemptView.of(one) for one in failure.attempts],
+        "attempts": [AttemptView.of(attempt) for attempt in failure.attempts],
         "retry_dates": list(access.retry_dates(failure)),
         "access": access.access_level(subscription, counts, read.now),
         "amount_due": Money(invoice.amount_due_minor, invoice.currency),

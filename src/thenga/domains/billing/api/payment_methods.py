@@ -1,4 +1,5 @@
-"""Payment methods: cards and accounts that may be charged; we keep a sealed token, no number."""
+"""Payment methods: saved cards and bank accounts. Only an encrypted token is stored, never a
+card number."""
 
 from datetime import date
 from typing import Annotated
@@ -7,6 +8,12 @@ from uuid import UUID
 from fastapi import Path, Response
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import (
+    AccountRef,
+    AllowedMoves,
+    OrganizationRef,
+    ProviderName,
+)
 from thenga.domains.billing.api.payments import (
     PaymentView,
     Provider,
@@ -22,7 +29,6 @@ from thenga.domains.billing.tables import Account, MethodKind, MethodStatus, Pay
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
@@ -32,34 +38,43 @@ from thenga.kernel.http.reference import problems
 
 router = make_router("Billing / Payment method")
 
-AccountId = Annotated[UUID, Path(alias="accountId")]
-MethodId = Annotated[UUID, Path(alias="methodId")]
+AccountId = Annotated[UUID, Path(alias="accountId", description="The billing account.")]
+MethodId = Annotated[UUID, Path(alias="methodId", description="The payment method.")]
 
 
 class AddPaymentMethod(Body):
-    provider: Annotated[Provider, Field(description="Who keeps the card.")]
+    """Which provider stores the new payment method."""
+
+    provider: Annotated[Provider, Field(description="Payment provider that stores the card.")]
     return_url: Annotated[
-        ReturnUrl | None, Field(description="Where the customer comes back to.")
+        ReturnUrl | None, Field(description="Page of ours the customer returns to.")
     ] = None
 
 
 class PaymentMethodView(Stored):
-    """A way to be charged; what identifies it at the provider is never shown."""
+    """A saved payment method. Its identifier at the provider is never shown."""
 
-    organization_id: UUID
-    account_id: UUID
-    provider: str
-    kind: MethodKind
-    brand: str | None
-    last4: str | None
-    expires_on: Annotated[date | None, Field(description="Its last day.")]
-    off_session: Annotated[bool, Field(description="May be charged without the customer.")]
-    status: MethodStatus
-    is_default: Annotated[bool, Field(description="The one that is charged.")]
-    needed: Annotated[
-        bool, Field(description="Without it nothing is left to charge a live plan with.")
+    organization_id: OrganizationRef
+    account_id: AccountRef
+    provider: ProviderName
+    kind: Annotated[MethodKind, Field(description="Card, bank account or EFT.")]
+    brand: Annotated[str | None, Field(description="Card brand.")]
+    last4: Annotated[str | None, Field(description="Last four digits.")]
+    expires_on: Annotated[date | None, Field(description="Last day it can be charged.")]
+    off_session: Annotated[
+        bool, Field(description="Whether it can be charged without the customer present.")
     ]
-    allowed_moves: list[AllowedMove]
+    status: Annotated[MethodStatus, Field(description="Status now.")]
+    is_default: Annotated[
+        bool, Field(description="Whether it is the default method, used for automatic charges.")
+    ]
+    needed: Annotated[
+        bool,
+        Field(
+            description="Whether removing it would leave an active plan without a payment method."
+        ),
+    ]
+    allowed_moves: AllowedMoves
 
 
 @router.post(
@@ -72,8 +87,8 @@ async def add_payment_method(
     body: AddPaymentMethod,
     work: Annotated[Work, writes(Permission.PAYMENT_METHOD_MANAGE)],
 ) -> PaymentView:
-    """Add a card. One rand is charged to learn it and stays as credit; the method is there once
-    that payment has succeeded."""
+    """Add a card. It is verified with a charge of one rand, which stays as credit; the payment
+    method is saved once that payment succeeds."""
     payment = await payments.add_method(
         work, account_id, provider=body.provider, return_url=body.return_url
     )
@@ -86,11 +101,11 @@ async def list_payment_methods(
     read: Annotated[Reader, reads(Permission.PAYMENT_METHOD_MANAGE)],
     page: Annotated[Paged, paged("createdAt")],
 ) -> PageOf[PaymentMethodView]:
-    """The ways to pay that are on file; those that were taken away are not shown."""
+    """List the saved payment methods. Removed ones are not shown."""
     await read.get(Account, account_id)
     found = await payments.list_methods(read, account_id, page)
     default = await payments.default_method(read, account_id)
-    shown = {one.id: await _view(read, one, default) for one in found.items}
+    shown = {method.id: await _view(read, method, default) for method in found.items}
     return PageOf[PaymentMethodView].of(found, lambda method: shown[method.id])
 
 
@@ -100,7 +115,7 @@ async def list_payment_methods(
 async def make_default_payment_method(
     method_id: MethodId, work: Annotated[Work, writes(Permission.PAYMENT_METHOD_MANAGE)]
 ) -> PaymentMethodView:
-    """Charge this one from now on; what is still owed is tried with it at once."""
+    """Make this the default method. Unpaid invoices are charged to it at once."""
     method = await payments.set_default_method(work, method_id)
     await dunning.retry_with_new_method(work, method)
     return await _view(work, method, method)
@@ -110,7 +125,8 @@ async def make_default_payment_method(
 async def remove_payment_method(
     method_id: MethodId, work: Annotated[Work, writes(Permission.PAYMENT_METHOD_MANAGE)]
 ) -> Response:
-    """Take a way to pay away; its token is forgotten. `needed` says beforehand what that means."""
+    """Remove a payment method and delete its token. Check `needed` first: it says whether an
+    active plan depends on it."""
     await payments.revoke_method(work, method_id)
     return Response(status_code=204)
 

@@ -1,4 +1,4 @@
-"""Payments: the money of an invoice, collected once, whatever is heard of it and how often."""
+"""Payments: each invoice is collected once, however often a provider reports on it."""
 
 import re
 from datetime import datetime
@@ -8,6 +8,12 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import (
+    AccountRef,
+    AllowedMoves,
+    OrganizationRef,
+    ProviderName,
+)
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.permissions import Permission
@@ -33,7 +39,6 @@ from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
@@ -46,82 +51,106 @@ from thenga.kernel.values.money import CURRENCY_PATTERN, Money
 
 router = make_router("Billing / Payment")
 
-PaymentId = Annotated[UUID, Path(alias="paymentId")]
+PaymentId = Annotated[UUID, Path(alias="paymentId", description="The payment.")]
 _CURRENCY = re.compile(CURRENCY_PATTERN)
 Provider = Annotated[str, matching("^[a-z]{2,20}$", 20)]
 ReturnUrl = Annotated[str, matching("^https?://[!-~]{1,500}$", 510)]
-_RETURN = Field(description="Where the customer comes back to; one of our own pages.")
-_METHOD = Field(description="A way to pay that is on file.")
-_PROVIDER = Field(description="`paystack`, `payfast`, `eft`; in a sandbox `sandbox`.")
-FROM = Query(alias="from", description="The first local day.")
-TO = Query(alias="to", description="The last local day, counted.")
+_RETURN = Field(description="Page of ours the customer returns to.")
+_METHOD = Field(description="Saved payment method to charge.")
+_PROVIDER = Field(
+    description="Provider to pay with: `paystack`, `payfast` or `eft`; `sandbox` in a sandbox."
+)
+FROM = Query(alias="from", description="First local day.")
+TO = Query(alias="to", description="Last local day, inclusive.")
 
 
 class Pay(Body):
-    """Name a method on file, or a provider on whose page the customer pays."""
+    """Pay with a saved payment method, or on a provider's page."""
 
-    invoice_id: UUID
+    invoice_id: Annotated[UUID, Field(description="Invoice to pay.")]
     payment_method_id: Annotated[UUID | None, _METHOD] = None
     provider: Annotated[Provider | None, _PROVIDER] = None
     return_url: Annotated[ReturnUrl | None, _RETURN] = None
 
 
 class ConfirmPayment(Body):
-    """What the bank statement says."""
+    """The transfer as it appears on the bank statement."""
 
     bank_reference: Annotated[
-        str, text(1, 100), Field(description="The bank's own; it can confirm one payment.")
+        str,
+        text(1, 100),
+        Field(description="The bank's reference of the transfer. Each confirms one payment only."),
     ]
-    received_on: Day
-    amount: Rand
+    received_on: Annotated[Day, Field(description="Day the money arrived.")]
+    amount: Annotated[Rand, Field(description="Amount received.")]
 
 
 class ActionField(View):
-    name: str
-    value: str
+    """One form field or transfer detail."""
+
+    name: Annotated[str, Field(description="Name of the field.")]
+    value: Annotated[str, Field(description="Value of the field.")]
 
 
 class NextActionView(View):
-    """What the customer does next: open an address, post a form, or transfer the money."""
+    """What the customer does next: open a page, post a form or make a transfer."""
 
     kind: Annotated[
         Literal["redirect", "form_post", "bank_transfer"],
-        Field(description="Open `url`, post `fields` to `url`, or transfer by what `fields` say."),
+        Field(
+            description="Open `url`, post `fields` to `url`, or transfer with the details in "
+            "`fields`."
+        ),
     ]
-    url: Annotated[str | None, Field(description="Where the customer goes; null for a transfer.")]
-    fields: Annotated[list[ActionField] | None, Field(description="To be posted in this order.")]
+    url: Annotated[str | None, Field(description="Page to open or post to. Null for a transfer.")]
+    fields: Annotated[
+        list[ActionField] | None,
+        Field(description="Form fields to post in this order, or transfer details."),
+    ]
     expires_at: Annotated[
-        datetime | None, Field(description="Until when it can be done; null is no limit.")
+        datetime | None, Field(description="Until when it can be done. Null means no limit.")
     ]
 
 
-NEXT_ACTION = Field(description="Null until `status` is `requires_action`, and once it is over.")
+NEXT_ACTION = Field(
+    description="What the customer does next. Set only while `status` is `requires_action`."
+)
 
 
 class FailureReasonView(View):
-    """Why it failed: `hard` is never tried again with this method, `authentication` needs the
-    customer, `soft` and `technical` may pass."""
+    """Why a payment failed. `hard` is never retried with the same method, `authentication` needs
+    the customer, `soft` and `technical` may succeed later."""
 
-    category: Literal["soft", "hard", "authentication", "technical"]
-    code: Annotated[str | None, Field(description="As the bank or the provider writes it.")]
-    message: Annotated[str, Field(description="The same for a person, with what would help.")]
+    category: Annotated[
+        Literal["soft", "hard", "authentication", "technical"],
+        Field(description="Decline category."),
+    ]
+    code: Annotated[str | None, Field(description="Decline code from the bank or provider.")]
+    message: Annotated[str, Field(description="What went wrong and what to do, for the customer.")]
 
 
 class ProviderStatementView(View):
-    """One thing that the provider said; `stale` is what was known already or is older."""
+    """One report from the provider. `stale` means it was already known or is out of date."""
 
-    kind: StatementKind
-    status: StatedStatus
+    kind: Annotated[StatementKind, Field(description="What the report is about.")]
+    status: Annotated[StatedStatus, Field(description="Status the provider reported.")]
     outcome: Annotated[
-        StatementOutcome, Field(description="What it did: `applied`, or why it did nothing.")
+        StatementOutcome,
+        Field(description="What the report did: `applied`, or why it changed nothing."),
     ]
-    source: Annotated[str, Field(description="`callback`, `answer`, `poll` or `operator`.")]
-    amount: Annotated[Money | None, Field(description="As the provider states it.")]
-    provider_reference: str | None
-    provider_at: Annotated[datetime | None, Field(description="By the provider's clock.")]
-    heard_at: Annotated[datetime, Field(description="By ours.")]
-    callback_id: Annotated[UUID | None, Field(description="The callback that said it.")]
-    note: Annotated[str | None, Field(description="Why it was set aside.")]
+    source: Annotated[
+        str, Field(description="How it arrived: `callback`, `answer`, `poll` or `operator`.")
+    ]
+    amount: Annotated[Money | None, Field(description="Amount the provider stated.")]
+    provider_reference: Annotated[str | None, Field(description="The provider's reference.")]
+    provider_at: Annotated[
+        datetime | None, Field(description="When it happened, by the provider's clock.")
+    ]
+    heard_at: Annotated[datetime, Field(description="When we received it.")]
+    callback_id: Annotated[
+        UUID | None, Field(description="Callback that carried it. Null if it came another way.")
+    ]
+    note: Annotated[str | None, Field(description="Why it was quarantined.")]
 
     @classmethod
     def of(cls, row: ProviderStatement) -> "ProviderStatementView":
@@ -130,53 +159,55 @@ class ProviderStatementView(View):
 
 
 def stated(minor: int | None, currency: str | None) -> Money | None:
-    """An amount as a provider states it; nothing where it is of no currency that can be."""
+    """The amount a provider states. None if its currency is not a valid code."""
     if minor is None or currency is None or not _CURRENCY.fullmatch(currency):
         return None
     return Money(minor, currency)
 
 
 class PaymentView(Stored):
-    """A payment as far as it is known by now."""
+    """One attempt to pay an invoice, in its current state."""
 
-    organization_id: UUID
-    account_id: UUID
-    invoice_id: UUID
+    organization_id: OrganizationRef
+    account_id: AccountRef
+    invoice_id: Annotated[UUID, Field(description="Invoice it pays.")]
     subscription_id: Annotated[
-        UUID | None, Field(description="Of what the invoice bills; null where it bills none.")
+        UUID | None,
+        Field(description="Subscription the invoice charges for. Null if it charges for none."),
     ]
     payment_method_id: Annotated[
         UUID | None,
         Field(
-            description="The method on file; null where the customer pays on the provider's page."
+            description="Saved payment method that is charged. Null if the customer pays on "
+            "the provider's page."
         ),
     ]
-    provider: str
-    amount: Annotated[Money, Field(description="What was due when it was begun.")]
-    status: PaymentStatus
-    reference: Annotated[str, Field(description="Ours, as the provider shows it.")]
-    provider_reference: Annotated[str | None, Field(description="The provider's own number of it.")]
+    provider: ProviderName
+    amount: Annotated[Money, Field(description="Amount due when the payment was started.")]
+    status: Annotated[PaymentStatus, Field(description="Status of the payment.")]
+    reference: Annotated[str, Field(description="Our reference, as the provider shows it.")]
+    provider_reference: Annotated[str | None, Field(description="The provider's reference.")]
     next_action: Annotated[NextActionView | None, NEXT_ACTION]
     attempt: Annotated[
-        int, Field(description="Which attempt of a recovery it is; 0 where there is none.")
+        int, Field(description="Number of the recovery attempt. 0 if it is not part of a recovery.")
     ]
     initiated_by: Annotated[
         Literal["customer", "system"],
-        Field(description="Whether a person asked for it or its date had come."),
+        Field(description="Whether a person or the schedule started it."),
     ]
     failure: Annotated[
-        FailureReasonView | None, Field(description="Why it failed; null where it did not.")
+        FailureReasonView | None, Field(description="Why it failed. Null if it did not.")
     ]
-    fee_amount: Annotated[Money, Field(description="What the provider keeps of it.")]
-    refunded_amount: Annotated[Money, Field(description="What was paid back of it.")]
+    fee_amount: Annotated[Money, Field(description="Fee the provider keeps.")]
+    refunded_amount: Annotated[Money, Field(description="Amount refunded.")]
     dispute_status: Annotated[
-        DisputeStatus, Field(description="Whether the payer's bank has claimed it back.")
+        DisputeStatus, Field(description="Whether the payer's bank disputes it.")
     ]
     provider_updated_at: Annotated[
         datetime | None,
-        Field(description="When the provider last said something of it, by its clock."),
+        Field(description="Time of the provider's latest report, by its clock."),
     ]
-    allowed_moves: list[AllowedMove]
+    allowed_moves: AllowedMoves
 
     @property
     def own_path(self) -> str:
@@ -184,13 +215,15 @@ class PaymentView(Stored):
 
 
 class PaymentWhole(PaymentView):
-    """A payment with everything that was said of it."""
+    """A payment with every report from its provider."""
 
-    statements: list[ProviderStatementView]
+    statements: Annotated[
+        list[ProviderStatementView], Field(description="Reports from the provider, oldest first.")
+    ]
 
 
 def values_of(payment: Payment, now: datetime) -> dict[str, Any]:
-    """The fields of a payment as time has made it, before any sweep."""
+    """The fields of a payment as of now, even before the next sweep."""
     over = payments.is_payment_expired(payment, now)
     return payment.__dict__ | {
         "amount": payment.amount,
@@ -209,7 +242,7 @@ def view_of(payment: Payment, now: datetime) -> PaymentView:
 
 _RUNNING: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "The payment of this invoice that runs already, by the same way.",
+        "description": "The payment already in progress for this invoice, made the same way.",
         "model": PaymentView,
     }
 }
@@ -233,10 +266,10 @@ _RUNNING: dict[int | str, dict[str, Any]] = {
 async def pay_invoice(
     body: Pay, work: Annotated[Work, writes(Permission.PAYMENT_CREATE)]
 ) -> PaymentView | Response:
-    """Pay what is due on an invoice. The amount is the invoice's; nobody states it.
+    """Pay the amount due on an invoice. The amount is taken from the invoice.
 
-    A provider is asked for its page after this answer: while the payment is `created`, read it at
-    `Location` once a second until `nextAction` says what to do.
+    The provider's page is requested after this response: while the payment is `created`, read
+    it at `Location` once a second until `nextAction` is set.
     """
     how = PaymentChoice(body.payment_method_id, body.provider, body.return_url)
     payment, new = await payments.pay_invoice(work, invoice_id=body.invoice_id, how=how)
@@ -249,13 +282,15 @@ async def list_payments(
     read: Annotated[Reader, reads(Permission.PAYMENT_READ)],
     page: Annotated[Paged, paged("createdAt")],
     organization_id: OfOrganization = None,
-    status: PaymentStatus | None = None,
-    invoice_id: Annotated[UUID | None, Query(alias="invoiceId")] = None,
-    provider: Provider | None = None,
+    status: Annotated[PaymentStatus | None, Query(description="Filter by status.")] = None,
+    invoice_id: Annotated[
+        UUID | None, Query(alias="invoiceId", description="Filter by invoice.")
+    ] = None,
+    provider: Annotated[Provider | None, Query(description="Filter by provider.")] = None,
     since: Annotated[Day | None, FROM] = None,
     until: Annotated[Day | None, TO] = None,
 ) -> PageOf[PaymentView]:
-    """Every attempt to collect money, with how it ended."""
+    """List payments and their results, including failed ones."""
     await on_behalf_of(read, organization_id)
     found = await payments.list_payments(
         read,
@@ -273,11 +308,11 @@ async def list_payments(
 async def get_payment(
     payment_id: PaymentId, read: Annotated[Reader, reads(Permission.PAYMENT_READ)]
 ) -> PaymentWhole:
-    """A payment: what the customer does next, and what the provider said of it."""
+    """Get a payment: what the customer does next, and what the provider reported."""
     payment = await read.get(Payment, payment_id)
-    said = await payments.reports_of(read, payment.id)
+    reports = await payments.reports_of(read, payment.id)
     values = values_of(payment, read.now) | {
-        "statements": [ProviderStatementView.of(one) for one in said]
+        "statements": [ProviderStatementView.of(report) for report in reports]
     }
     return PaymentWhole.model_validate(values)
 
@@ -291,7 +326,7 @@ async def confirm_payment(
     body: ConfirmPayment,
     work: Annotated[Work, writes(Permission.PAYMENT_CONFIRM)],
 ) -> PaymentView:
-    """Say that a bank transfer is on the account. Operators of the platform do this."""
+    """Confirm that a bank transfer arrived. Operators only."""
     payment = await settlement.confirm_transfer(
         work,
         payment_id,

@@ -1,13 +1,13 @@
-"""Changes of plan: what one would cost, asking for it, and taking it back."""
+"""Plan changes: preview, request and withdraw a change of plan."""
 
 from datetime import date
 from typing import Annotated
 
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import PlanCodeText, PlanVersionNumber, SubscriptionId
 from thenga.domains.billing.api.plans import Code, ComparisonView, comparison
 from thenga.domains.billing.api.subscription_views import PeriodView, SubscriptionView, view
-from thenga.domains.billing.api.subscriptions import SubscriptionId
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import plan_changes, subscriptions
@@ -44,19 +44,29 @@ router = make_router("Billing / Subscription")
 
 
 class ChangePlan(Body):
-    """Another plan, another interval, or both."""
+    """The new plan, the new interval, or both."""
 
-    plan_code: Annotated[Code, Field(description="The plan to go to.")]
+    plan_code: Annotated[Code, Field(description="Plan to change to.")]
     interval: Annotated[
-        Interval | None, Field(description="Stays as it is if left out; another begins today.")
+        Interval | None,
+        Field(
+            description="New billing interval. Stays the same if left out; a different one "
+            "starts a new period today."
+        ),
     ] = None
     effective: Annotated[
         Effective | None,
-        Field(description="If left out: up now, down when the paid period ends."),
+        Field(
+            description="When to change. By default upgrades apply now and downgrades at the "
+            "end of the paid period."
+        ),
     ] = None
     expected_amount_due: Annotated[
         Rand | None,
-        Field(description="What the preview said; another amount is refused, not charged."),
+        Field(
+            description="Amount due from the preview. If the amount differs, the change is "
+            "refused and nothing is charged."
+        ),
     ] = None
 
     @property
@@ -69,11 +79,11 @@ class ChangePlan(Body):
 
 
 class PlannedDocument(View):
-    """A document that the change would make."""
+    """Totals of a document the change would create."""
 
-    gross: Money
-    net: Money
-    vat: Money
+    gross: Annotated[Money, Field(description="Total, VAT included.")]
+    net: Annotated[Money, Field(description="Total without VAT.")]
+    vat: Annotated[Money, Field(description="VAT included in `gross`.")]
 
     @classmethod
     def of(cls, taxed: Taxed | None) -> "PlannedDocument | None":
@@ -81,42 +91,66 @@ class PlannedDocument(View):
 
 
 class DaysView(View):
-    left: Annotated[int, Field(description="Days that the new plan is charged for.")]
+    """Days that are charged, and days of the full period."""
+
+    left: Annotated[int, Field(description="Days charged on the new plan.")]
     full: Annotated[int, Field(description="Days of its full period.")]
 
 
 class OverLimit(View):
-    """More is held than the new plan allows: it stays, and nothing can be added."""
+    """A limit of the new plan that is already exceeded. What exists stays, but nothing can be
+    added."""
 
-    key: str
-    held: int
-    limit: int
+    key: Annotated[str, Field(description="Entitlement key.")]
+    held: Annotated[int, Field(description="Quantity in use now.")]
+    limit: Annotated[int, Field(description="Limit of the new plan.")]
 
 
 class PreviewView(View):
-    """What a change does, to the cent, as it would be made now."""
+    """The exact effect of a change made now."""
 
-    plan_code: str
-    plan_version: int
+    plan_code: PlanCodeText
+    plan_version: PlanVersionNumber
     interval: Annotated[
-        Interval | None, Field(description="Null in a trial while nobody has chosen one.")
+        Interval | None,
+        Field(
+            description="Billing interval after the change. Null in a trial until one is chosen."
+        ),
     ]
-    direction: Direction
-    effective: Effective
-    effective_on: date
-    period: Annotated[PeriodView, Field(description="The paid period after the change.")]
-    days: DaysView
+    direction: Annotated[Direction, Field(description="Upgrade or downgrade.")]
+    effective: Annotated[
+        Effective, Field(description="Whether it applies now or at the end of the period.")
+    ]
+    effective_on: Annotated[date, Field(description="Local day the new plan starts.")]
+    period: Annotated[PeriodView, Field(description="Paid period after the change.")]
+    days: Annotated[DaysView, Field(description="Days the amounts are based on.")]
     credit_note: Annotated[
-        PlannedDocument | None, Field(description="What was paid for the days left.")
+        PlannedDocument | None,
+        Field(description="Credit for the unused days of the current plan. Null if there is none."),
     ]
     invoice: Annotated[
-        PlannedDocument | None, Field(description="What the days left cost on the new plan.")
+        PlannedDocument | None,
+        Field(description="Charge for the remaining days on the new plan. Null if there is none."),
     ]
-    credit_applied: Annotated[Money, Field(description="Of this credit and the account's.")]
-    amount_due: Annotated[Money, Field(description="What is charged; send it with the change.")]
-    kept_as_credit: Annotated[Money, Field(description="What is left for later invoices.")]
-    compared_to: Annotated[ComparisonView, Field(description="Gained and lost by the change.")]
-    over_limits: list[OverLimit]
+    credit_applied: Annotated[
+        Money, Field(description="Credit used, from this change and the account.")
+    ]
+    amount_due: Annotated[
+        Money,
+        Field(
+            description="Amount that will be charged. Send it as `expectedAmountDue` with the "
+            "change."
+        ),
+    ]
+    kept_as_credit: Annotated[
+        Money, Field(description="Amount left as credit for future invoices.")
+    ]
+    compared_to: Annotated[
+        ComparisonView, Field(description="Prices and entitlements compared with the current plan.")
+    ]
+    over_limits: Annotated[
+        list[OverLimit], Field(description="Limits of the new plan that are already exceeded.")
+    ]
 
     @classmethod
     def of(cls, shown: ChangePreview) -> "PreviewView":
@@ -137,7 +171,7 @@ class PreviewView(View):
             amount_due=quoted.due,
             kept_as_credit=quoted.kept_as_credit,
             compared_to=comparison(change.plan, change.before),
-            over_limits=[OverLimit.model_validate(one) for one in shown.over],
+            over_limits=[OverLimit.model_validate(limit) for limit in shown.over],
         )
 
 
@@ -154,10 +188,10 @@ async def change_plan(
     body: ChangePlan,
     work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
 ) -> SubscriptionView:
-    """Go to another plan. What was paid for the days left is credited, by day and to the cent.
+    """Change the plan. Unused days of the current plan are credited by the day.
 
-    Where something is due the plan changes when it is paid: `pendingChange` waits 23 hours, then
-    it lapses and nothing has changed. While trialing only the plan that is tried changes.
+    If an amount is due, the plan changes once it is paid: `pendingChange` waits 23 hours,
+    then it expires and nothing changes. During a trial only the tried plan changes.
     """
     held = await subscriptions.lock_subscription(work, subscription_id)
     changed = await plan_changes.request_change(work, held, body.wanted, expected_due=body.expected)
@@ -176,9 +210,9 @@ async def preview_plan_change(
     body: ChangePlan,
     read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)],
 ) -> PreviewView:
-    """What a change would do and cost now. Nothing is changed, and nothing is promised.
+    """Preview what a change would do and cost now, without changing anything.
 
-    What the change itself would be refused for is refused here. In a trial it costs nothing.
+    The preview is refused for the same reasons as the change. In a trial the change is free.
     """
     known = await read.get(Subscription, subscription_id)
     seen = await subscriptions.as_of_now(read, known)
@@ -195,6 +229,6 @@ async def withdraw_plan_change(
     subscription_id: SubscriptionId,
     work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
 ) -> SubscriptionView:
-    """Take back a change that has not been made; its draft is discarded."""
+    """Withdraw a pending change. Its draft invoice is discarded."""
     held = await subscriptions.lock_subscription(work, subscription_id)
     return await view(work, await plan_changes.withdraw_change(work, held))

@@ -1,4 +1,4 @@
-"""Plan versions: how operators write, publish and retire what is sold."""
+"""Plan versions: how operators draft, publish and retire plans."""
 
 from datetime import date
 from typing import Annotated, Any
@@ -6,6 +6,7 @@ from typing import Annotated, Any
 from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import PlanCodeText
 from thenga.domains.billing.api.plans import Code, PlanCode, PlanView
 from thenga.domains.billing.api.terms import (
     Entitlements,
@@ -28,76 +29,94 @@ from thenga.kernel.values.fields import Day, Name, Note, lines, whole
 
 router = make_router("Billing / Plan")
 
-PlanNumber = Annotated[int, Path(alias="planVersion", ge=1, le=10_000)]
+PlanNumber = Annotated[
+    int, Path(alias="planVersion", ge=1, le=10_000, description="The plan version.")
+]
 Rank = Annotated[int, whole(0, 1_000)]
-FirstDay = Annotated[Day, Field(description="The first day on which it is sold.")]
+FirstDay = Annotated[Day, Field(description="First day it is sold.")]
 Reason = Annotated[str, lines(1, 500)]
 
 
 class _Terms(Body):
-    name: Name
-    description: Note
-    rank: Rank
-    public: bool = True
-    trial_eligible: bool = False
-    prices: Prices
-    entitlements: Entitlements
+    name: Annotated[Name, Field(description="Name customers see.")]
+    description: Annotated[Note, Field(description="Description customers see.")]
+    rank: Annotated[
+        Rank, Field(description="Order of plans. Moving to a higher rank is an upgrade.")
+    ]
+    public: Annotated[bool, Field(description="Whether customers can see and buy it.")] = True
+    trial_eligible: Annotated[bool, Field(description="Whether it can be tried for free.")] = False
+    prices: Annotated[Prices, Field(description="Prices, one per interval.")]
+    entitlements: Annotated[Entitlements, Field(description="What the plan includes.")]
     effective_from: FirstDay
 
 
 class CreatePlan(_Terms):
-    """A new plan; its first version is a draft."""
+    """A new plan. Its first version is a draft."""
 
-    plan_code: Annotated[Code, Field(description="Names the plan for ever.")]
-    kind: PlanKind = PlanKind.BASE
+    plan_code: Annotated[Code, Field(description="Permanent code of the plan.")]
+    kind: Annotated[PlanKind, Field(description="Base plan or add-on.")] = PlanKind.BASE
 
 
 class DraftVersion(_Terms):
-    """A whole new version of a plan."""
+    """A complete new version of a plan."""
 
     kind: Annotated[
-        PlanKind | None, Field(description="That of the version before it; may be left out.")
+        PlanKind | None,
+        Field(description="Base plan or add-on. Defaults to that of the previous version."),
     ] = None
 
 
 class ChangeDraft(Body):
-    """A merge patch of a draft: what is left out stays."""
+    """A merge patch of a draft: fields you leave out stay as they are."""
 
-    name: Name = "unchanged"
-    description: Note = "unchanged"
-    kind: PlanKind = PlanKind.BASE
-    rank: Rank = 0
-    public: bool = True
-    trial_eligible: bool = False
-    prices: Prices = []
-    entitlements: Entitlements = []
+    name: Annotated[Name, Field(description="Name customers see.")] = "unchanged"
+    description: Annotated[Note, Field(description="Description customers see.")] = "unchanged"
+    kind: Annotated[PlanKind, Field(description="Base plan or add-on.")] = PlanKind.BASE
+    rank: Annotated[
+        Rank, Field(description="Order of plans. Moving to a higher rank is an upgrade.")
+    ] = 0
+    public: Annotated[bool, Field(description="Whether customers can see and buy it.")] = True
+    trial_eligible: Annotated[bool, Field(description="Whether it can be tried for free.")] = False
+    prices: Annotated[Prices, Field(description="Prices, one per interval.")] = []
+    entitlements: Annotated[Entitlements, Field(description="What the plan includes.")] = []
     effective_from: FirstDay = date(2026, 11, 1)
 
 
 class GiveReason(Body):
-    reason: Annotated[Reason, Field(description="Why; kept in the audit trail.")]
+    """Why the operation is performed."""
+
+    reason: Annotated[Reason, Field(description="Reason, kept in the audit trail.")]
 
 
 class MigrateCustomers(Body):
-    from_version: Annotated[int, whole(1, 10_000), Field(description="Sold no more.")]
-    apply_after: Annotated[Day, Field(description="From the first renewal on or after this day.")]
-    reason: Annotated[Reason, Field(description="Why; kept in the audit trail.")]
+    """Which customers move to this version, and when."""
+
+    from_version: Annotated[
+        int, whole(1, 10_000), Field(description="Earlier version, no longer sold.")
+    ]
+    apply_after: Annotated[
+        Day, Field(description="Customers move at their first renewal on or after this day.")
+    ]
+    reason: Annotated[Reason, Field(description="Reason, kept in the audit trail.")]
 
 
 class MigrationView(View):
-    """A move of customers that was planned; nothing changes before their own renewal."""
+    """A planned migration. Nothing changes for a customer before their renewal."""
 
-    plan_code: str
-    from_version: int
-    to_version: int
-    apply_after: date
+    plan_code: PlanCodeText
+    from_version: Annotated[int, Field(description="Version customers leave.")]
+    to_version: Annotated[int, Field(description="Version customers move to.")]
+    apply_after: Annotated[
+        date, Field(description="Customers move at their first renewal on or after this day.")
+    ]
     subscriptions: Annotated[
-        int | None, Field(description="Live ones of that version when they were last counted.")
+        int | None,
+        Field(description="Active subscriptions of the earlier version when last counted."),
     ]
 
     @property
     def own_path(self) -> str:
-        """The version that is left: it counts who still has it."""
+        """The earlier version, which shows how many subscriptions still use it."""
         return f"{PREFIX}/billing/plans/{self.plan_code}?version={self.from_version}"
 
     @classmethod
@@ -115,7 +134,7 @@ class MigrationView(View):
 async def create_plan(
     body: CreatePlan, work: Annotated[Work, writes(Permission.PLAN_MANAGE)]
 ) -> PlanView:
-    """Write a new plan. It is a draft: nobody sees it until another operator publishes it."""
+    """Create a plan as a draft. Customers see it once another operator publishes it."""
     made = await plan_admin.create_plan(work, fields=_fields(body))
     return await _view(work, made)
 
@@ -128,7 +147,7 @@ async def create_plan(
 async def draft_plan_version(
     plan_code: PlanCode, body: DraftVersion, work: Annotated[Work, writes(Permission.PLAN_MANAGE)]
 ) -> PlanView:
-    """Write a new version of a plan, whole. Who has an earlier one keeps it."""
+    """Draft a complete new version of a plan. Customers on an earlier version keep it."""
     made = await plan_admin.draft_version(work, plan_code, fields=_fields(body))
     return await _view(work, made)
 
@@ -143,7 +162,7 @@ async def change_plan_draft(
     body: ChangeDraft,
     work: Annotated[Work, writes(Permission.PLAN_MANAGE, if_match=True)],
 ) -> PlanView:
-    """Change a draft. Whoever does becomes one of its authors and cannot publish it."""
+    """Change a draft. You become one of its authors and cannot publish it."""
     changed = await plan_admin.change_draft(work, plan_code, plan_version, fields=_fields(body))
     return await _view(work, changed)
 
@@ -158,10 +177,10 @@ async def publish_plan_version(
     body: GiveReason,
     work: Annotated[Work, writes(Permission.PLAN_PUBLISH)],
 ) -> PlanView:
-    """Sell a version from its day on. From then its terms never change.
+    """Sell a version from its first day. Its terms never change after that.
 
-    Nobody publishes what they wrote, and a fresh proof is asked for. The version before it ends
-    on that day for new customers; who has it keeps it.
+    Authors cannot publish their own version, and a fresh verification is required. New
+    customers stop getting the previous version on that day; existing customers keep it.
     """
     published = await plan_admin.publish_version(work, plan_code, plan_version, reason=body.reason)
     return await _view(work, published)
@@ -177,7 +196,7 @@ async def retire_plan_version(
     body: GiveReason,
     work: Annotated[Work, writes(Permission.PLAN_PUBLISH)],
 ) -> PlanView:
-    """Close a version that is not sold any more and that no live subscription holds."""
+    """Retire a version that is no longer sold and has no active subscriptions."""
     retired = await plan_admin.retire_version(work, plan_code, plan_version, reason=body.reason)
     return await _view(work, retired)
 
@@ -193,9 +212,11 @@ async def migrate_plan_version(
     body: MigrateCustomers,
     work: Annotated[Work, writes(Permission.PLAN_PUBLISH)],
 ) -> MigrationView:
-    """Bring who has an earlier version to this one, at their first renewal after a day.
+    """Move customers of an earlier version to this one, at their first renewal on or after a
+    day.
 
-    The day is at least 30 days away, so that everybody sees the new price before it is charged.
+    The day is at least 30 days away, so that every customer sees the new price before paying
+    it.
     """
     planned = await plan_admin.plan_migration(
         work,
@@ -209,14 +230,16 @@ async def migrate_plan_version(
 
 
 def _fields(body: CreatePlan | DraftVersion | ChangeDraft) -> dict[str, Any]:
-    """What is stored: all terms of a whole version, only what was sent of a patch."""
+    """All terms of a complete version, or only the fields sent in a patch."""
     patch = isinstance(body, ChangeDraft)
     names = body.model_fields_set if patch else set(type(body).model_fields)
     fields = {name: getattr(body, name) for name in names}
     if "prices" in fields:
-        fields["prices"] = [one.stored() for one in body.prices]
+        fields["prices"] = [price.stored() for price in body.prices]
     if "entitlements" in fields:
-        fields["entitlements"] = [stored_entitlement(one) for one in body.entitlements]
+        fields["entitlements"] = [
+            stored_entitlement(entitlement) for entitlement in body.entitlements
+        ]
     return fields
 
 

@@ -1,4 +1,4 @@
-"""Plans: what can be bought, at which price, with which limits."""
+"""Plans: what customers can buy, with prices and limits."""
 
 from copy import copy
 from datetime import date, datetime
@@ -9,6 +9,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import AllowedMoves, PlanCodeText, PlanVersionNumber
 from thenga.domains.billing.api.terms import EntitlementView, PriceView
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.permissions import Permission
@@ -30,59 +31,81 @@ from thenga.kernel.values.money import Money
 router = make_router("Billing / Plan")
 
 Code = Annotated[str, matching("^[a-z][a-z0-9-]{1,39}$", 40)]
-PlanCode = Annotated[Code, Path(alias="planCode")]
+PlanCode = Annotated[
+    Code, Path(alias="planCode", description="Code of the plan, for example `professional`.")
+]
 
 
 class DifferenceView(View):
-    key: str
+    """One entitlement compared between two plans."""
+
+    key: Annotated[str, Field(description="Entitlement key.")]
     change: Annotated[
-        Literal["same", "gained", "lost"], Field(description="By coming from the other plan here.")
+        Literal["same", "gained", "lost"],
+        Field(description="What changes when moving from the other plan to this one."),
     ]
-    here: EntitlementView | None
-    there: EntitlementView | None
+    here: Annotated[
+        EntitlementView | None, Field(description="Entitlement in this plan. Null if not included.")
+    ]
+    there: Annotated[
+        EntitlementView | None,
+        Field(description="Entitlement in the other plan. Null if not included."),
+    ]
 
 
 class PriceDifference(View):
-    interval: Interval
+    """The price difference for one interval."""
+
+    interval: Annotated[Interval, Field(description="Billing interval.")]
     difference: Annotated[Money, Field(description="How much more this plan costs, VAT included.")]
 
 
 class ComparisonView(View):
-    """This plan beside another one."""
+    """This plan compared with another."""
 
-    plan_code: str
-    plan_version: int
-    prices: list[PriceDifference]
-    entitlements: list[DifferenceView]
+    plan_code: Annotated[str, Field(description="Code of the other plan.")]
+    plan_version: Annotated[int, Field(description="Version of the other plan.")]
+    prices: Annotated[list[PriceDifference], Field(description="Price differences by interval.")]
+    entitlements: Annotated[list[DifferenceView], Field(description="Entitlements side by side.")]
 
 
 class PlanView(Stored):
-    """A version of a plan. `planCode` and `planVersion` name it; published ones never change."""
+    """A version of a plan, identified by `planCode` and `planVersion`. Published versions never
+    change."""
 
-    plan_code: str
-    plan_version: int
-    name: str
-    description: str
-    kind: PlanKind
-    rank: Annotated[int, Field(description="A higher rank is up, a lower one down.")]
-    public: bool
-    trial_eligible: bool
-    prices: list[PriceView]
-    entitlements: list[EntitlementView]
-    effective_from: date
+    plan_code: PlanCodeText
+    plan_version: PlanVersionNumber
+    name: Annotated[str, Field(description="Name of the plan.")]
+    description: Annotated[str, Field(description="What the plan offers.")]
+    kind: Annotated[PlanKind, Field(description="Base plan or add-on.")]
+    rank: Annotated[
+        int, Field(description="Order of plans. Moving to a higher rank is an upgrade.")
+    ]
+    public: Annotated[bool, Field(description="Whether customers can see and buy it.")]
+    trial_eligible: Annotated[bool, Field(description="Whether it can be tried for free.")]
+    prices: Annotated[list[PriceView], Field(description="Prices by interval.")]
+    entitlements: Annotated[list[EntitlementView], Field(description="What the plan includes.")]
+    effective_from: Annotated[date, Field(description="First day it is sold.")]
     effective_to: Annotated[
-        date | None, Field(description="The day on which the next version takes over.")
+        date | None, Field(description="Day the next version replaces it. Null if there is none.")
     ]
-    status: PlanStatus
+    status: Annotated[PlanStatus, Field(description="Status today.")]
     live_subscriptions: Annotated[
-        int | None, Field(description="For operators, once it is not sold any more.")
+        int | None,
+        Field(
+            description="Active subscriptions of this version. Operators only, once it is no "
+            "longer sold."
+        ),
     ]
-    compared_to: ComparisonView | None
-    allowed_moves: list[AllowedMove]
+    compared_to: Annotated[
+        ComparisonView | None,
+        Field(description="Comparison with the plan in `comparedTo`. Null if none was requested."),
+    ]
+    allowed_moves: AllowedMoves
 
     @property
     def own_path(self) -> str:
-        """Where this version is read again."""
+        """Where this version is read."""
         return f"{PREFIX}/billing/plans/{self.plan_code}?version={self.plan_version}"
 
     @classmethod
@@ -97,8 +120,8 @@ class PlanView(Stored):
     ) -> "PlanView":
         values = {
             **plan.__dict__,
-            "prices": [PriceView.of(one, rate_pct) for one in plan.prices],
-            "entitlements": [EntitlementView.model_validate(one) for one in plan.entitlements],
+            "prices": [PriceView.of(price, rate_pct) for price in plan.prices],
+            "entitlements": [EntitlementView.model_validate(item) for item in plan.entitlements],
             "status": catalogue.plan_status_on(plan, local_day(now)),
             "live_subscriptions": getattr(plan, "live_subscriptions", None),
             "compared_to": compared_to,
@@ -118,7 +141,8 @@ def _moves(plan: AnyPlan, now: datetime, reader_id: UUID | None) -> list[Allowed
 def comparison(here: AnyPlan, there: AnyPlan) -> ComparisonView:
     """Prices and entitlements of two versions side by side."""
     found = [
-        (one, catalogue.price_of(here, one), catalogue.price_of(there, one)) for one in Interval
+        (interval, catalogue.price_of(here, interval), catalogue.price_of(there, interval))
+        for interval in Interval
     ]
     return ComparisonView(
         plan_code=there.plan_code,
@@ -130,26 +154,30 @@ def comparison(here: AnyPlan, there: AnyPlan) -> ComparisonView:
         ],
         entitlements=[
             DifferenceView(
-                key=one.key, change=one.change, here=_shown(one.here), there=_shown(one.there)
+                key=item.key, change=item.change, here=_shown(item.here), there=_shown(item.there)
             )
-            for one in catalogue.compare_plans(here, there)
+            for item in catalogue.compare_plans(here, there)
         ],
     )
 
 
-def _shown(one: Entitlement | None) -> EntitlementView | None:
-    return None if one is None else EntitlementView.model_validate(serialize_entitlements([one])[0])
+def _shown(item: Entitlement | None) -> EntitlementView | None:
+    if item is None:
+        return None
+    return EntitlementView.model_validate(serialize_entitlements([item])[0])
 
 
 @router.get("/billing/plans")
 async def list_plans(
     read: Annotated[Reader, reads(Permission.PLAN_READ)],
     page: Annotated[Paged, paged("createdAt")],
-    kind: Annotated[PlanKind | None, Query()] = None,
-    interval: Annotated[Interval | None, Query(description="Sold by this interval.")] = None,
-    at: Annotated[Day | None, Query(description="Sold on that day; today if left out.")] = None,
+    kind: Annotated[PlanKind | None, Query(description="Filter by kind.")] = None,
+    interval: Annotated[Interval | None, Query(description="Filter by billing interval.")] = None,
+    at: Annotated[
+        Day | None, Query(description="Day the plans are on sale. Defaults to today.")
+    ] = None,
 ) -> PageOf[PlanView]:
-    """The plans that are sold, with their prices. Operators see every version, drafts too."""
+    """List the plans on sale with their prices. Operators see every version, including drafts."""
     today = local_day(read.now)
     found = await catalogue.list_plans(read, page, kind=kind, interval=interval, on=at, today=today)
     rate = await pricing.vat_rate_on(read, at or today) if found.items else None
@@ -165,13 +193,13 @@ async def get_plan(
     read: Annotated[Reader, reads(Permission.PLAN_READ)],
     version: Annotated[
         int | None,
-        Query(ge=1, le=10_000, description="A version by its number; the one sold if left out."),
+        Query(ge=1, le=10_000, description="Version number. Defaults to the version on sale."),
     ] = None,
     compared_to: Annotated[
-        Code | None, Query(alias="comparedTo", description="Show how it differs from that plan.")
+        Code | None, Query(alias="comparedTo", description="Code of a plan to compare with.")
     ] = None,
 ) -> PlanView:
-    """One plan with its prices and limits. Earlier versions stay readable by their number."""
+    """Get a plan with its prices and limits. Use `version` to read an earlier version."""
     today = local_day(read.now)
     plan = await catalogue.get_plan(read, plan_code, number=version, today=today)
     beside = None

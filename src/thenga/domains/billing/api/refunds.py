@@ -1,4 +1,4 @@
-"""Refunds: credit that goes back the way it came."""
+"""Refunds: credit paid back through the original payment."""
 
 from typing import Annotated
 from uuid import UUID
@@ -6,6 +6,7 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import AllowedMoves, OrganizationRef, ProviderName
 from thenga.domains.billing.api.payments import PaymentId
 from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import RefundLifecycle
@@ -15,7 +16,6 @@ from thenga.domains.billing.services.invoicing import CreditExceeds
 from thenga.domains.billing.tables import Refund, RefundStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, Stored
 from thenga.kernel.http.doors import router as make_router
@@ -26,23 +26,36 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Refund")
 
-RefundId = Annotated[UUID, Path(alias="refundId")]
+RefundId = Annotated[UUID, Path(alias="refundId", description="The refund.")]
 
 
 class RefundPayment(Body):
-    amount: Annotated[Rand, Field(description="At most the credit, and what the payment brought.")]
-    reason: Annotated[str, text(5, 300)]
+    """How much to refund, and why."""
+
+    amount: Annotated[
+        Rand,
+        Field(
+            description="Amount to refund. At most the available credit and what is left of "
+            "the payment."
+        ),
+    ]
+    reason: Annotated[str, text(5, 300), Field(description="Reason, kept in the audit trail.")]
 
 
 class RefundView(Stored):
-    organization_id: UUID
-    payment_id: UUID
-    provider: str
-    provider_reference: str | None
-    amount: Money
-    reason: str
-    status: RefundStatus
-    allowed_moves: list[AllowedMove]
+    """A refund of a payment."""
+
+    organization_id: OrganizationRef
+    payment_id: Annotated[UUID, Field(description="Payment it refunds.")]
+    provider: ProviderName
+    provider_reference: Annotated[
+        str | None,
+        Field(description="The provider's reference. Null until the provider accepts it."),
+    ]
+    amount: Annotated[Money, Field(description="Amount refunded.")]
+    reason: Annotated[str, Field(description="Why it was refunded.")]
+    status: Annotated[RefundStatus, Field(description="Status of the refund.")]
+    allowed_moves: AllowedMoves
 
     @property
     def own_path(self) -> str:
@@ -59,7 +72,7 @@ async def refund_payment(
     body: RefundPayment,
     work: Annotated[Work, writes(Permission.PAYMENT_REFUND)],
 ) -> RefundView:
-    """Pay credit back through the provider that brought it. Operators of the platform do this."""
+    """Refund credit through the provider that collected the payment. Operators only."""
     refund = await payments.request_refund(
         work, payment_id, amount=body.amount.money, reason=body.reason
     )
@@ -70,7 +83,7 @@ async def refund_payment(
 async def get_refund(
     refund_id: RefundId, read: Annotated[Reader, reads(Permission.PAYMENT_READ)]
 ) -> RefundView:
-    """How far a refund has come."""
+    """Get a refund and its status."""
     return _view(read, await read.get(Refund, refund_id))
 
 

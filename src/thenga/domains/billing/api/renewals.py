@@ -1,12 +1,18 @@
-"""What is renewed next: the date, the lines, the credit, the rest, and what stands in its way."""
+"""Renewals: the next renewal, its invoice, and what blocks it."""
 
 from datetime import date, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import (
+    PlanCodeText,
+    PlanVersionNumber,
+    ProviderName,
+    SubscriptionId,
+    SubscriptionRef,
+)
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import catalogue, pricing, subscriptions
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
@@ -31,20 +37,18 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Renewal")
 
-SubscriptionId = Annotated[UUID, Path(alias="subscriptionId")]
-
 
 class UpcomingLineView(View):
-    """One line as the next invoice would have it."""
+    """One line of the next invoice."""
 
-    kind: LineKind
-    description: str
-    quantity: int
-    gross: Annotated[Money, Field(description="VAT included.")]
-    service_from: Annotated[date | None, Field(description="The first day that is served.")]
-    service_to: Annotated[date | None, Field(description="The first day that is not served.")]
-    plan_code: str | None
-    plan_version: int | None
+    kind: Annotated[LineKind, Field(description="What the line charges for.")]
+    description: Annotated[str, Field(description="Text printed on the invoice.")]
+    quantity: Annotated[int, Field(description="Number of units.")]
+    gross: Annotated[Money, Field(description="Line total, VAT included.")]
+    service_from: Annotated[date | None, Field(description="First day of service.")]
+    service_to: Annotated[date | None, Field(description="Day after the last day of service.")]
+    plan_code: Annotated[str | None, Field(description="Code of the plan it charges for.")]
+    plan_version: Annotated[int | None, Field(description="Version of that plan.")]
 
     @classmethod
     def of(cls, line: DraftLine) -> "UpcomingLineView":
@@ -61,14 +65,14 @@ class UpcomingLineView(View):
 
 
 class MethodOnFileView(View):
-    """The method that will be charged."""
+    """The payment method that will be charged."""
 
-    id: UUID
-    provider: str
-    kind: MethodKind
-    brand: str | None
-    last4: str | None
-    expires_on: date | None
+    id: Annotated[UUID, Field(description="The payment method.")]
+    provider: ProviderName
+    kind: Annotated[MethodKind, Field(description="Card, bank account or EFT.")]
+    brand: Annotated[str | None, Field(description="Card brand.")]
+    last4: Annotated[str | None, Field(description="Last four digits.")]
+    expires_on: Annotated[date | None, Field(description="Last day it can be charged.")]
 
     @classmethod
     def of(cls, method: PaymentMethod) -> "MethodOnFileView":
@@ -76,32 +80,41 @@ class MethodOnFileView(View):
 
 
 class RenewalView(View):
-    """The next renewal, as time has made it by now."""
+    """The next renewal of a subscription."""
 
-    subscription_id: UUID
+    subscription_id: SubscriptionRef
     state: Annotated[
-        RenewalState, Field(description="`not_renewing` is cancelled, `failed` is in recovery.")
+        RenewalState,
+        Field(
+            description="State of the renewal. `not_renewing` means cancelled, `failed` means "
+            "in recovery."
+        ),
     ]
     renews_on: Annotated[
         date | None,
-        Field(description="The local day on which the next period begins; null where none does."),
+        Field(description="Local day the next period starts. Null if it does not renew."),
     ]
-    renews_at: Annotated[datetime | None, Field(description="Local midnight of `renewsOn`.")]
-    lines: Annotated[list[UpcomingLineView], Field(description="What the next invoice would say.")]
-    gross: Annotated[Money | None, Field(description="The sum of the lines, VAT included.")]
-    credit_to_apply: Annotated[
-        Money | None, Field(description="What the account's credit pays of it.")
+    renews_at: Annotated[
+        datetime | None, Field(description="Local midnight at the start of `renewsOn`.")
     ]
-    amount_to_charge: Annotated[Money | None, Field(description="What is left to be charged.")]
+    lines: Annotated[list[UpcomingLineView], Field(description="Lines of the next invoice.")]
+    gross: Annotated[Money | None, Field(description="Total of the lines, VAT included.")]
+    credit_to_apply: Annotated[Money | None, Field(description="Account credit that will be used.")]
+    amount_to_charge: Annotated[Money | None, Field(description="Amount that will be charged.")]
     payment_method: Annotated[
-        MethodOnFileView | None, Field(description="What is charged; null where none is on file.")
+        MethodOnFileView | None,
+        Field(description="Payment method that will be charged. Null if none is saved."),
     ]
     invoice_id: Annotated[
-        UUID | None, Field(description="The invoice of the period that runs, if it was renewed.")
+        UUID | None,
+        Field(description="Invoice of the current period. Null before the first renewal."),
     ]
-    blockers: Annotated[list[str], Field(description="What stands in its way; mostly nothing.")]
+    blockers: Annotated[
+        list[str],
+        Field(description="Reasons the renewal cannot be charged. Empty if there are none."),
+    ]
     notice_sent_at: Annotated[
-        datetime | None, Field(description="When the customer was told of it.")
+        datetime | None, Field(description="When the customer was notified. Null until then.")
     ]
 
     @classmethod
@@ -125,29 +138,29 @@ class RenewalView(View):
 
 
 class UpcomingInvoiceView(View):
-    """The next document to the cent, if nothing changes until then."""
+    """The next invoice, exact to the cent if nothing changes before it is issued."""
 
-    subscription_id: UUID
-    issue_date: Annotated[date, Field(description="The local day on which it is made out.")]
-    period_start: date
-    period_end: Annotated[date, Field(description="The first day that does not belong to it.")]
-    plan_code: str
-    plan_version: int
-    interval: Interval
-    lines: list[UpcomingLineView]
-    net: Annotated[Money, Field(description="Without VAT.")]
-    vat: Annotated[Money, Field(description="The VAT that is in `gross`.")]
-    gross: Annotated[Money, Field(description="The sum of the lines, VAT included.")]
-    credit_to_apply: Annotated[Money, Field(description="What the account's credit pays of it.")]
-    amount_due: Annotated[Money, Field(description="What is left to be paid.")]
+    subscription_id: SubscriptionRef
+    issue_date: Annotated[date, Field(description="Local day it will be issued.")]
+    period_start: Annotated[date, Field(description="First day of the period.")]
+    period_end: Annotated[date, Field(description="Day after the last day of the period.")]
+    plan_code: PlanCodeText
+    plan_version: PlanVersionNumber
+    interval: Annotated[Interval, Field(description="Billing interval.")]
+    lines: Annotated[list[UpcomingLineView], Field(description="Lines of the invoice.")]
+    net: Annotated[Money, Field(description="Total without VAT.")]
+    vat: Annotated[Money, Field(description="VAT included in `gross`.")]
+    gross: Annotated[Money, Field(description="Total of the lines, VAT included.")]
+    credit_to_apply: Annotated[Money, Field(description="Account credit that will be used.")]
+    amount_due: Annotated[Money, Field(description="Amount left to pay.")]
 
 
 @router.get("/billing/subscriptions/{subscriptionId}/renewal")
 async def get_renewal(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.RENEWAL_READ)]
 ) -> RenewalView:
-    """When the subscription renews, what that costs, and what stands in its way."""
-    row = await _seen(read, subscription_id)
+    """Get when the subscription renews, what it costs, and what blocks it."""
+    row = await _current(read, subscription_id)
     return RenewalView.of(await subscriptions.forecast(read, row, subscriptions.as_renewed(row)))
 
 
@@ -158,11 +171,12 @@ async def get_renewal(
 async def get_upcoming_invoice(
     subscription_id: SubscriptionId, read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)]
 ) -> UpcomingInvoiceView:
-    """The next invoice to the cent, with what was used beyond the plan until now."""
-    subscription = subscriptions.as_renewed(await _seen(read, subscription_id))
+    """Get the next invoice to the cent, including usage above the plan so far."""
+    subscription = subscriptions.as_renewed(await _current(read, subscription_id))
     if not subscriptions.renews(subscription):
         raise not_possible(
-            "Nothing is billed next: this subscription does not renew, or is not paid yet.",
+            "This subscription has no upcoming invoice: it does not renew, or its first payment is "
+            "still open. Buy or pay for a plan to see the next invoice.",
             status=subscription.status,
             operation="upcoming-invoice",
             allowed=[],
@@ -170,8 +184,8 @@ async def get_upcoming_invoice(
     return await _invoice(read, subscription, await subscriptions.next_invoice(read, subscription))
 
 
-async def _seen(read: Reader, subscription_id: UUID) -> Subscription:
-    """As time has made it by now, before any sweep."""
+async def _current(read: Reader, subscription_id: UUID) -> Subscription:
+    """The subscription as of now, even before the next sweep."""
     return (await subscriptions.as_of_now(read, await read.get(Subscription, subscription_id))).row
 
 

@@ -1,4 +1,4 @@
-"""Statements: what happened on an account, with the balance after each step."""
+"""Account statements: every document and payment with the balance after it."""
 
 from datetime import date, datetime
 from typing import Annotated
@@ -9,6 +9,7 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from thenga.domains.billing.api.accounts import AccountId
+from thenga.domains.billing.api.common_fields import AccountRef
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import ledger
 from thenga.domains.billing.tables import Account, EntryKind
@@ -29,26 +30,30 @@ router = make_router("Billing / Statement")
 
 
 class StatementStep(View):
-    """One document or movement of money."""
+    """One document or payment."""
 
-    entry_id: UUID
-    kind: EntryKind
-    occurred_at: datetime
-    source_type: str
-    source_id: UUID
-    number: Annotated[str | None, Field(description="Of the document, where it is one.")]
-    amount: Annotated[Money, Field(description="Positive where it is owed, negative where not.")]
-    balance: Annotated[Money, Field(description="Owed after it; negative is credit.")]
+    entry_id: Annotated[UUID, Field(description="Journal entry.")]
+    kind: Annotated[EntryKind, Field(description="What was recorded.")]
+    occurred_at: Annotated[datetime, Field(description="When it took effect.")]
+    source_type: Annotated[str, Field(description="Type of the document or payment.")]
+    source_id: Annotated[UUID, Field(description="ID of the document or payment.")]
+    number: Annotated[
+        str | None, Field(description="Document number. Null if it is not a document.")
+    ]
+    amount: Annotated[
+        Money, Field(description="Positive increases what is owed, negative reduces it.")
+    ]
+    balance: Annotated[Money, Field(description="Amount owed afterwards. Negative is credit.")]
 
 
 class StatementView(PageOf[StatementStep]):
-    """A page of a statement; both balances are those of the whole time."""
+    """A page of an account statement. Both balances are for the whole time range."""
 
-    account_id: UUID
-    since: Annotated[date, Field(alias="from")]
-    until: Annotated[date, Field(alias="to")]
-    opening_balance: Money
-    closing_balance: Money
+    account_id: AccountRef
+    since: Annotated[date, Field(alias="from", description="First day of the range.")]
+    until: Annotated[date, Field(alias="to", description="Last day of the range.")]
+    opening_balance: Annotated[Money, Field(description="Amount owed before the first day.")]
+    closing_balance: Annotated[Money, Field(description="Amount owed after the last day.")]
 
 
 _HEADER = ("occurredAt", "kind", "number", "amount", "balance", "currency", "entryId")
@@ -65,13 +70,15 @@ async def get_billing_statement(
     page: Annotated[Paged, paged("occurredAt")],
     as_csv: AsCsv,
     since: Annotated[
-        Day | None, Query(alias="from", description="A year before `to` if left out.")
+        Day | None, Query(alias="from", description="First day. Defaults to one year before `to`.")
     ] = None,
-    until: Annotated[Day | None, Query(alias="to", description="Today if left out.")] = None,
+    until: Annotated[
+        Day | None, Query(alias="to", description="Last day. Defaults to today.")
+    ] = None,
 ) -> StatementView | Response:
-    """Documents and money in order, with the balance after each; at most 366 days at once.
+    """Get documents and payments in order, with the balance after each, for at most 366 days.
 
-    With `Accept: text/csv` it is a file with all steps of the time.
+    With `Accept: text/csv` the response is a file with the whole range.
     """
     account = await read.get(Account, account_id)
     last = until or local_day(read.now)
@@ -86,7 +93,7 @@ async def get_billing_statement(
         until=last,
         opening_balance=made.opening,
         closing_balance=made.closing,
-        items=[StatementStep.model_validate(one) for one in made.steps],
+        items=[StatementStep.model_validate(step) for step in made.steps],
         next_cursor=made.next_cursor,
     )
 
@@ -97,9 +104,9 @@ def _file(made: ledger.Statement, name: str) -> Response:
         _HEADER,
         [
             (
-                *(one.occurred_at, one.kind.value, one.number),
-                *(one.amount, one.balance, one.amount.currency, one.entry_id),
+                *(step.occurred_at, step.kind.value, step.number),
+                *(step.amount, step.balance, step.amount.currency, step.entry_id),
             )
-            for one in made.steps
+            for step in made.steps
         ],
     )

@@ -1,4 +1,4 @@
-"""What a subscription looks like on the wire, in every answer that holds one."""
+"""How subscriptions are shown in every response."""
 
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
@@ -6,6 +6,13 @@ from uuid import UUID
 
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import (
+    AccountRef,
+    AllowedMoves,
+    OrganizationRef,
+    PlanCodeText,
+    PlanVersionNumber,
+)
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import subscriptions
 from thenga.domains.billing.services.pricing import Period
@@ -18,18 +25,17 @@ from thenga.domains.billing.tables import (
     SubscriptionStatus,
 )
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
 from thenga.kernel.values.money import Money
 
 
 class PeriodView(View):
-    """Local days, the end not counted; the instants are local midnights."""
+    """A period in local days, without its end day. The instants are local midnights."""
 
-    start: Annotated[date, Field(description="Its first day.")]
-    end: Annotated[date, Field(description="The first day that does not belong to it.")]
-    starts_at: Annotated[datetime, Field(description="Local midnight of `start`.")]
-    ends_at: Annotated[datetime, Field(description="Local midnight of `end`.")]
+    start: Annotated[date, Field(description="First day.")]
+    end: Annotated[date, Field(description="Day after the last day.")]
+    starts_at: Annotated[datetime, Field(description="Local midnight at the start of `start`.")]
+    ends_at: Annotated[datetime, Field(description="Local midnight at the start of `end`.")]
 
     @classmethod
     def of(cls, period: Period) -> "PeriodView":
@@ -42,28 +48,30 @@ class PeriodView(View):
 
 
 class PendingChangeView(View):
-    """A change of plan that is not made yet: it waits for its money or for its day."""
+    """A plan change that waits for its payment or its date."""
 
-    plan_code: str
-    plan_version: int
-    interval: Interval
+    plan_code: PlanCodeText
+    plan_version: PlanVersionNumber
+    interval: Annotated[Interval, Field(description="Billing interval after the change.")]
     effective: Annotated[
         Literal["now", "period_end"],
-        Field(description="At once when it is paid, or at the end of the period."),
+        Field(description="`now` applies once it is paid, `period_end` when the period ends."),
     ]
-    effective_on: Annotated[date, Field(description="The local day on which it is made.")]
+    effective_on: Annotated[date, Field(description="Local day the change applies.")]
     status: Annotated[
         Literal["awaiting_payment", "scheduled"],
-        Field(description="`awaiting_payment` waits for its money, `scheduled` for its day."),
+        Field(description="`awaiting_payment` waits for the payment, `scheduled` for its date."),
     ]
     amount_due: Annotated[
-        Money, Field(description="What is paid for it, VAT included and credit taken off.")
+        Money, Field(description="Amount to pay, VAT included and credit deducted.")
     ]
     invoice_id: Annotated[
-        UUID | None, Field(description="The draft to be paid; it can be paid in any way.")
+        UUID | None, Field(description="Draft invoice to pay with any payment method.")
     ]
-    payment_id: Annotated[UUID | None, Field(description="The payment that was begun for it.")]
-    expires_at: Annotated[datetime | None, Field(description="Not paid by then, it lapses.")]
+    payment_id: Annotated[UUID | None, Field(description="Payment started for it.")]
+    expires_at: Annotated[
+        datetime | None, Field(description="The change expires if it is not paid by then.")
+    ]
 
     @classmethod
     def of(cls, pending: dict[str, Any]) -> "PendingChangeView":
@@ -72,53 +80,53 @@ class PendingChangeView(View):
 
 
 class SubscriptionView(Stored):
-    """A plan that an organization holds, as time has made it by now."""
+    """A subscription of an organization to a plan, in its current state."""
 
-    organization_id: UUID
-    account_id: UUID
-    plan_code: str
-    plan_version: Annotated[int, Field(description="Kept until the plan is changed.")]
-    kind: PlanKind
+    organization_id: OrganizationRef
+    account_id: AccountRef
+    plan_code: PlanCodeText
+    plan_version: Annotated[
+        int, Field(description="Version of the plan. Kept until the plan changes.")
+    ]
+    kind: Annotated[PlanKind, Field(description="Base plan or add-on.")]
     interval: Annotated[
-        Interval | None, Field(description="How long a period is; null until it is chosen.")
+        Interval | None, Field(description="Billing interval. Null in a trial until one is chosen.")
     ]
-    status: SubscriptionStatus
-    anchor_date: Annotated[
-        date | None, Field(description="The day from which all periods are counted.")
-    ]
+    status: Annotated[SubscriptionStatus, Field(description="Status now.")]
+    anchor_date: Annotated[date | None, Field(description="Day all periods are counted from.")]
     current_period: Annotated[
         PeriodView | None,
-        Field(description="The days that are billed; null where none are."),
+        Field(description="Current billing period. Null if there is none."),
     ]
-    access: Annotated[Access, Field(description="What its standing allows now.")]
+    access: Annotated[Access, Field(description="What the organization may do now.")]
     grace_ends_at: Annotated[
         datetime | None,
-        Field(description="After a failed payment: everything stays open until then."),
+        Field(description="Until when full access is kept after a failed payment."),
     ]
     pending_change: Annotated[
         PendingChangeView | None,
-        Field(description="A change of plan that waits; null where none does."),
+        Field(description="Plan change that has not been applied. Null if there is none."),
     ]
     cancel_at: Annotated[
-        datetime | None, Field(description="Cancelled: it ends then and is not renewed.")
+        datetime | None, Field(description="When the subscription ends, if it is cancelled.")
     ]
     cancellation_id: Annotated[
-        UUID | None, Field(description="The cancellation that stands behind `cancelAt`.")
+        UUID | None, Field(description="The cancellation behind `cancelAt`.")
     ]
-    paused_on: Annotated[date | None, Field(description="Its last day before the pause.")]
-    resume_on: Annotated[date | None, Field(description="The day it resumes by itself.")]
-    banked_days: Annotated[int | None, Field(description="Paid days that wait for the resume.")]
+    paused_on: Annotated[date | None, Field(description="Last day before the pause.")]
+    resume_on: Annotated[date | None, Field(description="Day it resumes automatically.")]
+    banked_days: Annotated[int | None, Field(description="Paid days kept for after the pause.")]
     disputed: Annotated[
-        bool, Field(description="Whether a payment of it is disputed at the payer's bank.")
+        bool, Field(description="Whether one of its payments is disputed by the payer's bank.")
     ]
-    trial_id: Annotated[UUID | None, Field(description="The trial that it began with.")]
+    trial_id: Annotated[UUID | None, Field(description="Trial it started with.")]
     payment_method_id: Annotated[
-        UUID | None, Field(description="What its renewals are charged to.")
+        UUID | None, Field(description="Payment method its renewals are charged to.")
     ]
     ended_at: Annotated[
-        datetime | None, Field(description="When it was over; null while it lives.")
+        datetime | None, Field(description="When it ended. Null while it is active.")
     ]
-    allowed_moves: list[AllowedMove]
+    allowed_moves: AllowedMoves
 
     @classmethod
     def values(cls, seen: CurrentSubscription, now: datetime) -> dict[str, Any]:
@@ -138,6 +146,6 @@ class SubscriptionView(Stored):
 
 
 async def view(read: Reader, subscription: Subscription) -> SubscriptionView:
-    """The subscription as it is now, whether a sweep has been there or not."""
+    """The subscription as of now, even before the next sweep."""
     seen = await subscriptions.as_of_now(read, subscription)
     return SubscriptionView.shown(SubscriptionView.values(seen, read.now))

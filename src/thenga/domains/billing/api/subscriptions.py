@@ -1,11 +1,12 @@
-"""Subscriptions: buying a plan, reading what one has, pausing it for a while."""
+"""Subscriptions: buy, read, pause and resume a plan."""
 
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import SubscriptionId
 from thenga.domains.billing.api.payments import NEXT_ACTION, NextActionView
 from thenga.domains.billing.api.plans import Code
 from thenga.domains.billing.api.subscription_views import SubscriptionView, view
@@ -47,39 +48,43 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Subscription")
 
-SubscriptionId = Annotated[UUID, Path(alias="subscriptionId")]
 Provider = Annotated[str, matching("^[a-z]{2,20}$", 20)]
 ReturnUrl = Annotated[str, matching("^https?://[A-Za-z0-9._~:/?#@!$&'*+,;=%-]{1,490}$", 500)]
 
 
 class BuyPlan(Body):
-    """A plan and how it is paid: with a method on file, or at a provider's own page."""
+    """The plan to buy, paid with a saved method or on a provider's page."""
 
-    plan_code: Annotated[Code, Field(description="The plan to buy, in its version of today.")]
-    interval: Interval
-    payment_method_id: Annotated[UUID | None, Field(description="A method on file.")] = None
+    plan_code: Annotated[Code, Field(description="Plan to buy. The version on sale today is used.")]
+    interval: Annotated[Interval, Field(description="Billing interval.")]
+    payment_method_id: Annotated[
+        UUID | None, Field(description="Saved payment method to charge.")
+    ] = None
     provider: Annotated[
-        Provider | None, Field(description="Or a provider, whose page comes in `nextAction`.")
+        Provider | None, Field(description="Or a provider, whose page is returned in `nextAction`.")
     ] = None
     return_url: Annotated[
-        ReturnUrl | None, Field(description="Where the provider sends the payer back to.")
+        ReturnUrl | None, Field(description="Page of ours the provider sends the customer back to.")
     ] = None
 
 
 class PauseSubscription(Body):
+    """How long to pause."""
+
     resume_on: Annotated[
-        Day | None, Field(description="The day to resume by itself; the longest if left out.")
+        Day | None,
+        Field(description="Day to resume automatically. Defaults to the longest pause allowed."),
     ] = None
 
 
 class PaymentToMake(View):
-    """The payment that starts the plan. A provider is asked for its page after this answer: while
-    `status` is `created`, read `path` once a second until it says what to do next."""
+    """The first payment of the plan. The provider's page is requested after this response: while
+    `status` is `created`, read `path` once a second until `nextAction` is set."""
 
-    id: UUID
-    path: Annotated[str, Field(description="Where the payment is read again.")]
-    status: PaymentStatus
-    amount: Money
+    id: Annotated[UUID, Field(description="The payment.")]
+    path: Annotated[str, Field(description="Path to read the payment again.")]
+    status: Annotated[PaymentStatus, Field(description="Status of the payment.")]
+    amount: Annotated[Money, Field(description="Amount to pay.")]
     next_action: Annotated[NextActionView | None, NEXT_ACTION]
 
     @classmethod
@@ -91,10 +96,14 @@ class PaymentToMake(View):
 
 
 class BoughtView(SubscriptionView):
-    """What was bought, and what must be paid for it to begin."""
+    """The new subscription and the payment that activates it."""
 
-    invoice_id: Annotated[UUID | None, Field(description="None where nothing is charged.")]
-    payment: Annotated[PaymentToMake | None, Field(description="None where nothing is due.")]
+    invoice_id: Annotated[
+        UUID | None, Field(description="Draft invoice. Null if nothing is charged.")
+    ]
+    payment: Annotated[
+        PaymentToMake | None, Field(description="Payment to complete. Null if nothing is due.")
+    ]
 
     @classmethod
     async def of(cls, work: Work, bought: Purchase) -> "BoughtView":
@@ -117,12 +126,13 @@ class BoughtView(SubscriptionView):
 async def buy_subscription(
     body: BuyPlan, work: Annotated[Work, writes(Permission.SUBSCRIPTION_CREATE)]
 ) -> BoughtView:
-    """Buy a plan. It begins when its first payment is made, or at once where nothing is due.
+    """Buy a plan. It starts when the first payment succeeds, or at once if nothing is due.
 
-    Paid at a provider, the page is in `payment.nextAction` as soon as the provider has answered:
-    read `payment.path` once a second while the payment is `created`.
+    When paying with a provider, its page appears in `payment.nextAction` once the provider
+    answers: read `payment.path` once a second while the payment is `created`.
 
-    Not paid within 23 hours it falls away and leaves no document; a new purchase takes its place.
+    A purchase that is not paid within 23 hours expires and leaves no document. A new purchase
+    replaces it.
     """
     how = PaymentChoice(body.payment_method_id, body.provider, body.return_url)
     bought = await subscriptions.buy_plan(
@@ -136,19 +146,21 @@ async def list_subscriptions(
     read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)],
     page: Annotated[Paged, paged("createdAt")],
     status: Annotated[
-        SubscriptionStatus | None, Query(description="As it was last written down.")
+        SubscriptionStatus | None, Query(description="Filter by stored status.")
     ] = None,
-    plan_code: Annotated[Code | None, Query(alias="planCode")] = None,
-    kind: Annotated[PlanKind | None, Query()] = None,
+    plan_code: Annotated[
+        Code | None, Query(alias="planCode", description="Filter by plan.")
+    ] = None,
+    kind: Annotated[PlanKind | None, Query(description="Filter by kind.")] = None,
     organization_id: OfOrganization = None,
 ) -> PageOf[SubscriptionView]:
-    """The subscriptions of the organization, those that are over as well."""
+    """List the organization's subscriptions, including ended ones."""
     await on_behalf_of(read, organization_id)
     found = await subscriptions.list_subscriptions(
         read, page, status=status, plan_code=plan_code, kind=kind
     )
-    shown = {one.id: await view(read, one) for one in found.items}
-    return PageOf[SubscriptionView].of(found, lambda one: shown[one.id])
+    shown = {row.id: await view(read, row) for row in found.items}
+    return PageOf[SubscriptionView].of(found, lambda row: shown[row.id])
 
 
 @router.get("/billing/subscriptions/{subscriptionId}")
@@ -156,7 +168,7 @@ async def get_subscription(
     subscription_id: SubscriptionId,
     read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)],
 ) -> SubscriptionView:
-    """One subscription: what is paid until when, what it allows now, and what comes next."""
+    """Get a subscription: its paid period, what it allows now, and what is next."""
     return await view(read, await read.get(Subscription, subscription_id))
 
 
@@ -171,9 +183,11 @@ async def pause_subscription(
     body: PauseSubscription,
     work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
 ) -> SubscriptionView:
-    """Pause when this day is over. No money moves: the days that are left wait for the resume.
+    """Pause at the end of today. Nothing is charged or refunded: the unused days are kept for
+    later.
 
-    While it is paused everything can be read. It resumes by itself, and you are told before.
+    While paused, everything can be read. It resumes automatically, and the customer is
+    notified before.
     """
     held = await subscriptions.lock_subscription(work, subscription_id)
     return await view(
@@ -188,7 +202,7 @@ async def resume_subscription(
     subscription_id: SubscriptionId,
     work: Annotated[Work, writes(Permission.SUBSCRIPTION_CHANGE)],
 ) -> SubscriptionView:
-    """Go on today; the paid period ends as many days later as were left."""
+    """Resume today. The paid period is extended by the days that were left."""
     held = await subscriptions.lock_subscription(work, subscription_id)
     return await view(
         work, await subscriptions.resume_subscription(work, held, on=local_day(work.now))

@@ -1,4 +1,4 @@
-"""What plans are made of on the wire: prices and the three types of entitlement."""
+"""Prices and entitlements of plans, as requests and responses show them."""
 
 from decimal import Decimal
 from typing import Annotated, Any, Literal
@@ -14,17 +14,21 @@ from thenga.kernel.values.money import Money
 Key = Annotated[
     str,
     matching("^[a-z][a-z_]*(?:\\.[a-z][a-z_]*){1,3}$", 80),
-    Field(description="An entitlement key, for example `identity.seats`."),
+    Field(description="Entitlement key, for example `identity.seats`."),
 ]
 Ceiling = Annotated[int, whole(0, 10**9)]
 UnitPrice = Annotated[Decimal, decimal(6, 6)]
 
 
 class Rand(Body):
-    """An amount from 0 up, in rand."""
+    """An amount in rand, 0 or more."""
 
-    amount: Annotated[Decimal, decimal(12, 2)]
-    currency: Literal["ZAR"] = "ZAR"
+    amount: Annotated[
+        Decimal, decimal(12, 2), Field(description="Decimal amount with at most two decimals.")
+    ]
+    currency: Annotated[Literal["ZAR"], Field(description="Currency. Only `ZAR` is supported.")] = (
+        "ZAR"
+    )
 
     @property
     def money(self) -> Money:
@@ -32,8 +36,10 @@ class Rand(Body):
 
 
 class PriceBody(Body):
-    interval: Interval
-    gross: Annotated[Rand, Field(description="VAT included.")]
+    """A price for one interval."""
+
+    interval: Annotated[Interval, Field(description="Billing interval.")]
+    gross: Annotated[Rand, Field(description="Price, VAT included.")]
 
     def stored(self) -> dict[str, Any]:
         gross = self.gross.money
@@ -45,29 +51,44 @@ class PriceBody(Body):
 
 
 class BooleanBody(Body):
-    type: Literal["boolean"]
+    """An entitlement that is on or off."""
+
+    type: Annotated[Literal["boolean"], Field(description="Type of entitlement.")]
     key: Key
-    value: bool
+    value: Annotated[bool, Field(description="Whether it is included.")]
 
 
 class LimitBody(Body):
-    type: Literal["limit"]
+    """An entitlement that limits how many may exist at once."""
+
+    type: Annotated[Literal["limit"], Field(description="Type of entitlement.")]
     key: Key
-    limit: Annotated[Ceiling | None, Field(description="Null is no limit.")]
-    mode: Literal["hard"] = "hard"
+    limit: Annotated[Ceiling | None, Field(description="Maximum. Null means unlimited.")]
+    mode: Annotated[Literal["hard"], Field(description="Above the limit, use is refused.")] = "hard"
 
 
 class MeteredBody(Body):
-    type: Literal["metered"]
+    """An entitlement that is used up over a month."""
+
+    type: Annotated[Literal["metered"], Field(description="Type of entitlement.")]
     key: Key
-    included: Annotated[Ceiling | None, Field(description="A month; null is no limit.")]
+    included: Annotated[
+        Ceiling | None, Field(description="Quantity included per month. Null means unlimited.")
+    ]
     mode: Annotated[
-        Literal["hard", "soft"], Field(description="Above it: `hard` refuses, `soft` is billed.")
+        Literal["hard", "soft"],
+        Field(description="Above the included quantity, `hard` refuses and `soft` charges."),
     ] = "hard"
     overage_unit_price: Annotated[
-        UnitPrice | None, Field(description="Rand a unit, VAT included; needed where soft.")
+        UnitPrice | None,
+        Field(
+            description="Rand per unit above the included quantity, VAT included. Required for "
+            "`soft`."
+        ),
     ] = None
-    resets: Literal["month"] = "month"
+    resets: Annotated[Literal["month"], Field(description="When usage starts again at 0.")] = (
+        "month"
+    )
 
 
 EntitlementBody = Annotated[BooleanBody | LimitBody | MeteredBody, Field(discriminator="type")]
@@ -75,16 +96,18 @@ Prices = Annotated[list[PriceBody], Field(min_length=1, max_length=2)]
 Entitlements = Annotated[list[EntitlementBody], Field(min_length=1, max_length=100)]
 
 
-def stored_entitlement(one: BooleanBody | LimitBody | MeteredBody) -> dict[str, Any]:
-    """As plans keep it: the names of the wire, prices as text."""
-    return one.model_dump(mode="json", by_alias=True)
+def stored_entitlement(entitlement: BooleanBody | LimitBody | MeteredBody) -> dict[str, Any]:
+    """The entitlement as plans store it: wire names, prices as text."""
+    return entitlement.model_dump(mode="json", by_alias=True)
 
 
 class PriceView(View):
-    interval: Interval
-    gross: Annotated[Money, Field(description="What is charged, VAT included.")]
-    net: Money
-    vat: Money
+    """A price for one interval."""
+
+    interval: Annotated[Interval, Field(description="Billing interval.")]
+    gross: Annotated[Money, Field(description="Price charged, VAT included.")]
+    net: Annotated[Money, Field(description="Price without VAT.")]
+    vat: Annotated[Money, Field(description="VAT included in `gross`.")]
 
     @classmethod
     def of(cls, stored: dict[str, Any], rate_pct: Decimal | None) -> "PriceView":
@@ -98,17 +121,29 @@ class PriceView(View):
 
 
 class EntitlementView(View):
-    """One entitlement; which fields are not null its `type` says."""
+    """One entitlement. Its `type` decides which fields are set."""
 
-    key: str
-    type: Literal["boolean", "limit", "metered"]
-    value: Annotated[bool | None, Field(description="Of a boolean one.")] = None
-    limit: Annotated[int | None, Field(description="Of a limit; null is no limit.")] = None
+    key: Annotated[str, Field(description="Entitlement key.")]
+    type: Annotated[
+        Literal["boolean", "limit", "metered"], Field(description="Type of entitlement.")
+    ]
+    value: Annotated[
+        bool | None, Field(description="Whether it is included. Only for `boolean`.")
+    ] = None
+    limit: Annotated[
+        int | None, Field(description="Maximum. Null means unlimited. Only for `limit`.")
+    ] = None
     included: Annotated[
-        int | None, Field(description="Of a metered one, a month; null is no limit.")
+        int | None,
+        Field(description="Quantity included per month. Null means unlimited. Only for `metered`."),
     ] = None
-    mode: Literal["hard", "soft"] | None = None
+    mode: Annotated[
+        Literal["hard", "soft"] | None,
+        Field(description="Above the limit, `hard` refuses and `soft` charges."),
+    ] = None
     overage_unit_price: Annotated[
-        str | None, Field(description="Rand a unit above what is included, VAT included.")
+        str | None, Field(description="Rand per unit above the included quantity, VAT included.")
     ] = None
-    resets: Literal["month"] | None = None
+    resets: Annotated[
+        Literal["month"] | None, Field(description="When usage starts again at 0.")
+    ] = None

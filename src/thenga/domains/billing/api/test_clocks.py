@@ -1,11 +1,11 @@
-"""The clock of a sandbox: how late it is there, and letting time pass."""
+"""Test clocks: the time in a sandbox, and moving it forward."""
 
 from datetime import datetime
 from typing import Annotated, Literal
-from uuid import UUID
 
 from pydantic import AwareDatetime, Field
 
+from thenga.domains.billing.api.common_fields import OrganizationRef
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import accounts
 from thenga.domains.billing.services.accounts import ClockBackwards
@@ -23,27 +23,33 @@ router = make_router("Billing / Test clock")
 
 
 class AdvanceClock(Body):
-    to: Annotated[AwareDatetime, Field(description="An instant, at most five years ahead.")]
+    """The time to move to."""
+
+    to: Annotated[AwareDatetime, Field(description="Time to move to, at most five years ahead.")]
 
 
 class TestClockView(View):
-    """How late it is in this sandbox, and the jump that was asked for last."""
+    """The current time of a sandbox and its latest advance."""
 
-    organization_id: UUID
-    now: datetime
+    organization_id: OrganizationRef
+    now: Annotated[datetime, Field(description="Current time in the sandbox.")]
     status: Annotated[
         Literal["ready", "advancing", "stopped"],
-        Field(description="`stopped`: something did not come to an end; ask support."),
+        Field(
+            description="`advancing` until the target is reached. `stopped` means a step did "
+            "not finish; contact support."
+        ),
     ]
-    target_at: datetime | None
-    stepped_to: Annotated[
-        datetime | None, Field(description="The instant at which the jump has stopped last.")
+    target_at: Annotated[
+        datetime | None,
+        Field(description="Time the clock moves to. Null if it was never advanced."),
     ]
-    steps: Annotated[int, Field(description="How often it has stopped on its way.")]
+    stepped_to: Annotated[datetime | None, Field(description="Time the clock has reached so far.")]
+    steps: Annotated[int, Field(description="Number of stops so far.")]
 
     @property
     def own_path(self) -> str:
-        """Where a jump is watched."""
+        """Where the advance can be followed."""
         return f"{PREFIX}/billing/test-clock"
 
     @classmethod
@@ -62,7 +68,7 @@ class TestClockView(View):
 async def get_test_clock(
     read: Annotated[Reader, reads(Permission.TEST_CLOCK_ADVANCE)],
 ) -> TestClockView:
-    """How late it is in this sandbox, and how far a jump has come."""
+    """Get the current time of the sandbox and the progress of an advance."""
     return TestClockView.of(read, await accounts.current(read))
 
 
@@ -74,9 +80,9 @@ async def get_test_clock(
 async def advance_test_clock(
     body: AdvanceClock, work: Annotated[Work, writes(Permission.TEST_CLOCK_ADVANCE)]
 ) -> TestClockView:
-    """Let time pass in a sandbox.
+    """Move the clock of a sandbox forward.
 
-    The jump stops wherever something is due, and that happens at its own instant: 400 days are 13
+    The clock stops wherever something is due, and it happens at its own time: 400 days are 13
     renewals on their own dates. All domains follow the clock.
     """
     return TestClockView.of(work, await accounts.advance(work, to=body.to))

@@ -1,4 +1,4 @@
-"""Trials: a plan can be tried once, whole and without a card."""
+"""Trials: try a plan once, in full and without a card."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,6 +9,13 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.billing.api.common_fields import (
+    AllowedMoves,
+    OrganizationRef,
+    PlanCodeText,
+    PlanVersionNumber,
+    SubscriptionRef,
+)
 from thenga.domains.billing.api.plans import Code
 from thenga.domains.billing.api.subscriptions import PaymentToMake, Provider, ReturnUrl
 from thenga.domains.billing.api.terms import PriceView
@@ -36,7 +43,6 @@ from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
@@ -47,31 +53,41 @@ from thenga.kernel.values.calendar import local_day
 
 router = make_router("Billing / Trial")
 
-TrialId = Annotated[UUID, Path(alias="trialId")]
+TrialId = Annotated[UUID, Path(alias="trialId", description="The trial.")]
 
 
 class StartTrial(Body):
-    plan_code: Annotated[Code, Field(description="The plan to try.")] = "professional"
+    """Which plan to try."""
+
+    plan_code: Annotated[Code, Field(description="Plan to try.")] = "professional"
 
 
 class ConvertTrial(Body):
-    interval: Annotated[Interval, Field(description="Paid by month or by year.")]
+    """How to buy the plan of a trial."""
+
+    interval: Annotated[Interval, Field(description="Billing interval.")]
     when: Annotated[
         ConversionTime,
-        Field(description="`trial_end` keeps the days that are left; it needs a method on file."),
+        Field(
+            description="When to buy. `trial_end` uses the remaining days first and needs a "
+            "saved payment method."
+        ),
     ] = ConversionTime.NOW
-    payment_method_id: Annotated[UUID | None, Field(description="A method on file.")] = None
+    payment_method_id: Annotated[
+        UUID | None, Field(description="Saved payment method to charge.")
+    ] = None
     provider: Annotated[
-        Provider | None, Field(description="Or pay at this provider's page; then `returnUrl`.")
+        Provider | None,
+        Field(description="Or a provider to pay with on its page. Send `returnUrl` with it."),
     ] = None
     return_url: Annotated[
-        ReturnUrl | None, Field(description="Where the provider sends the customer back to.")
+        ReturnUrl | None, Field(description="Page of ours the provider sends the customer back to.")
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What becomes of a trial at its end, and the VAT of its prices."""
+    """What happens at the end of a trial, and the VAT rate of its prices."""
 
     interval: Interval | None
     on_file: bool
@@ -79,30 +95,38 @@ class Chosen:
 
 
 class TrialView(Stored):
-    """A trial as time has made it by now; nothing is charged when it ends, unless it was chosen."""
+    """A trial in its current state. Nothing is charged at its end unless the customer chose to
+    buy."""
 
-    organization_id: UUID
-    plan_code: str
-    plan_version: int
-    subscription_id: UUID
-    started_at: datetime
-    ends_at: Annotated[datetime, Field(description="A local midnight; from then it is over.")]
-    notice_at: datetime
-    status: TrialStatus
-    ending: Annotated[bool, Field(description="In its last three days.")]
-    days_left: Annotated[int, Field(description="Whole or begun days.")]
-    converted_at: datetime | None
-    ended_at: datetime | None
-    conversion: Annotated[
-        list[PriceView], Field(description="What the plan costs, if it is bought.")
+    organization_id: OrganizationRef
+    plan_code: PlanCodeText
+    plan_version: PlanVersionNumber
+    subscription_id: SubscriptionRef
+    started_at: Annotated[datetime, Field(description="When the trial started.")]
+    ends_at: Annotated[datetime, Field(description="When the trial ends, always a local midnight.")]
+    notice_at: Annotated[datetime, Field(description="When the customer is reminded that it ends.")]
+    status: Annotated[TrialStatus, Field(description="Status now.")]
+    ending: Annotated[bool, Field(description="Whether it is in its last three days.")]
+    days_left: Annotated[int, Field(description="Days left, counting a started day as whole.")]
+    converted_at: Annotated[
+        datetime | None, Field(description="When the plan was bought. Null if it was not.")
     ]
+    ended_at: Annotated[
+        datetime | None, Field(description="When the trial ended. Null while it runs.")
+    ]
+    conversion: Annotated[list[PriceView], Field(description="Prices of the plan.")]
     chosen_interval: Annotated[
-        Interval | None, Field(description="Bought so when it ends, with the method on file.")
+        Interval | None,
+        Field(
+            description="Interval that is bought at the end of the trial with the saved "
+            "payment method. Null if none was chosen."
+        ),
     ]
     payment: Annotated[
-        PaymentToMake | None, Field(description="In the answer to a conversion: its payment.")
+        PaymentToMake | None,
+        Field(description="Payment to complete, only in the response to a conversion."),
     ] = None
-    allowed_moves: list[AllowedMove]
+    allowed_moves: AllowedMoves
 
     @classmethod
     def of(cls, trial: Trial, plan: OfferedPlan, chosen: Chosen, *, now: datetime) -> "TrialView":
@@ -114,7 +138,7 @@ class TrialView(Stored):
             "ending": running and trials.is_ending(trial.notice_at, trial.ends_at, now),
             "days_left": trials.days_left(trial.ends_at, now) if running else 0,
             "ended_at": trial.ends_at if over else trial.ended_at,
-            "conversion": [PriceView.of(one, chosen.rate_pct) for one in plan.prices],
+            "conversion": [PriceView.of(price, chosen.rate_pct) for price in plan.prices],
             "chosen_interval": chosen.interval,
             "payment": None,
             "allowed_moves": [] if over else TrialLifecycle.allowed(trial, now),
@@ -130,7 +154,8 @@ class TrialView(Stored):
 async def start_trial(
     body: StartTrial, work: Annotated[Work, writes(Permission.TRIAL_CREATE)]
 ) -> TrialView:
-    """Try a whole plan for fourteen days, once, without a card. It ends by itself."""
+    """Try a plan in full for fourteen days, once per company and without a card. It ends
+    automatically."""
     trial = await trials.start_trial(work, plan_code=body.plan_code)
     return await _view(work, trial)
 
@@ -141,10 +166,10 @@ async def list_trials(
     page: Annotated[Paged, paged("createdAt")],
     organization_id: OfOrganization = None,
 ) -> PageOf[TrialView]:
-    """The trial of the organization: a list of one, or of none before it has begun."""
+    """List the organization's trial: one item, or none before it starts."""
     await on_behalf_of(read, organization_id)
     found = await trials.list_trials(read, page)
-    shown = {one.id: await _view(read, one) for one in found.items}
+    shown = {trial.id: await _view(read, trial) for trial in found.items}
     return PageOf[TrialView].of(found, lambda trial: shown[trial.id])
 
 
@@ -152,7 +177,7 @@ async def list_trials(
 async def get_trial(
     trial_id: TrialId, read: Annotated[Reader, reads(Permission.TRIAL_READ)]
 ) -> TrialView:
-    """How long the trial lasts, and what the plan would cost."""
+    """Get a trial: how long it lasts, and what the plan costs."""
     return await _view(read, await read.get(Trial, trial_id))
 
 
@@ -168,12 +193,13 @@ async def convert_trial(
     body: ConvertTrial,
     work: Annotated[Work, writes(Permission.TRIAL_CONVERT)],
 ) -> TrialView:
-    """Buy what is tried: now, or when the trial ends.
+    """Buy the plan of a trial, now or when the trial ends.
 
-    Bought now, the plan is paid from today on, and the trial is over when the money is there. A
-    charge that is declined changes nothing: the trial goes on. Chosen for its end, nothing is
-    charged before. Paid at a provider, its page is in `payment.nextAction` as soon as the provider
-    has answered: read `payment.path` once a second while the payment is `created`.
+    If bought now, the paid plan starts today, and the trial ends when the payment succeeds. A
+    declined payment changes nothing: the trial continues. If bought for the end of the trial,
+    nothing is charged before. When paying with a provider, its page appears in
+    `payment.nextAction` once the provider answers: read `payment.path` once a second while
+    the payment is `created`.
     """
     how = PaymentChoice(body.payment_method_id, body.provider, body.return_url)
     trial, payment = await trials.convert(
@@ -188,7 +214,7 @@ async def convert_trial(
 async def cancel_trial(
     trial_id: TrialId, work: Annotated[Work, writes(Permission.TRIAL_CANCEL)]
 ) -> TrialView:
-    """End the trial now. There is no second one."""
+    """End the trial now. A company cannot start a second trial."""
     return await _view(work, await trials.cancel_trial(work, trial_id))
 
 

@@ -1,16 +1,15 @@
-"""Usage: reported once, read by month and meter, reserved where a limit must be exact."""
+"""Usage: report it once, read it by month and meter, reserve it when a limit must be exact."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 from typing import Annotated, Any, ClassVar, Literal
-from uuid import UUID
 
 from fastapi import Path, Query, Response
 from pydantic import Field
 from typing_extensions import TypedDict  # the one that pydantic can read
 
 from thenga.domains.billing import public
-from thenga.domains.billing.api.entitlements import SubscriptionId
+from thenga.domains.billing.api.common_fields import OrganizationRef, SubscriptionId
 from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import usage
@@ -45,68 +44,93 @@ ReservationKey = Annotated[str, matching("^[A-Za-z0-9._:-]{1,200}$", 200)]
 
 
 def by_reporter(shared: Shared) -> Rule:
-    """Batches are few and large: who reports has a limit of its own (BIL-19)."""
+    """Reporters send few, large batches, so they have their own rate limit (BIL-19)."""
     return shared.rules.usage
 
 
 class SubjectBody(Body):
-    """What is held open: a resource of another domain."""
+    """A resource of another domain that a gauge counts."""
 
-    domain: Name
-    type: Name
-    id: Annotated[str, text(1, 100)]
+    domain: Annotated[Name, Field(description="Domain that owns the resource.")]
+    type: Annotated[Name, Field(description="Type of the resource.")]
+    id: Annotated[str, text(1, 100), Field(description="ID of the resource.")]
 
 
 class UsageBody(Body):
-    meter: Annotated[Name, Field(description="A key of `GET /billing/meters`.")]
+    """One use to record."""
+
+    meter: Annotated[Name, Field(description="Meter key from `GET /billing/meters`.")]
     key: Annotated[
         str,
         matching("^[!-~](?:[ -~]{0,198}[!-~])?$", 200),
-        Field(description="Your name for this use, in ASCII; counted once a meter."),
+        Field(
+            description="Your unique key for this use, in ASCII. Each key counts once per meter."
+        ),
     ]
     quantity: Annotated[
-        BigInt, Field(description="1 to 1 000 000 000; of a meter that is told, the number now.")
+        BigInt,
+        Field(
+            description="Quantity from 1 to 1 000 000 000. For a `told` meter, the current number."
+        ),
     ]
-    occurred_at: Annotated[Instant, Field(description="Decides the month it counts in.")]
-    subject: Annotated[SubjectBody | None, Field(description="Needed for gauges.")] = None
+    occurred_at: Annotated[
+        Instant, Field(description="When it happened. Decides which usage month it counts in.")
+    ]
+    subject: Annotated[
+        SubjectBody | None, Field(description="Resource that is counted. Required for gauges.")
+    ] = None
     operation: Annotated[
-        Literal["add", "hold", "release"], Field(description="`hold` and `release` for gauges.")
+        Literal["add", "hold", "release"],
+        Field(description="`add` for counters, `hold` and `release` for gauges."),
     ] = "add"
 
     @property
     def entry(self) -> usage.UsageEntry:
         subject = None if self.subject is None else self.subject.model_dump()
-        told = (self.meter, self.key, self.quantity, self.occurred_at)
-        return usage.UsageEntry(*told, subject, self.operation)
+        use = (self.meter, self.key, self.quantity, self.occurred_at)
+        return usage.UsageEntry(*use, subject, self.operation)
 
 
 class RecordUsage(Body):
-    records: Annotated[list[UsageBody], Field(min_length=1, max_length=usage.MAX_ENTRIES)]
+    """A batch of uses to record."""
+
+    records: Annotated[
+        list[UsageBody],
+        Field(min_length=1, max_length=usage.MAX_ENTRIES, description="Uses to record."),
+    ]
 
 
 class OutcomeView(TypedDict):
-    """What became of one record; a dictionary, because an answer has many."""
+    """The result of one record."""
 
-    meter: str
-    key: str
-    outcome: Literal["accepted", "duplicate", "rejected"]
-    code: Annotated[str | None, Field(description="Why it was rejected.")]
-    late: Annotated[bool, Field(description="Its month is billed; it comes on the next invoice.")]
+    meter: Annotated[str, Field(description="Meter key.")]
+    key: Annotated[str, Field(description="Key of the use.")]
+    outcome: Annotated[
+        Literal["accepted", "duplicate", "rejected"],
+        Field(description="Whether it was counted, known already or rejected."),
+    ]
+    code: Annotated[str | None, Field(description="Why it was rejected. Null if it was not.")]
+    late: Annotated[
+        bool,
+        Field(
+            description="Whether its month is already billed. It is charged on the next invoice."
+        ),
+    ]
 
 
 class ReceiptView(View):
-    """What became of each record, in the order they were sent."""
+    """The result of each record, in the order sent."""
 
-    accepted: int
-    duplicate: int
-    rejected: int
-    items: list[OutcomeView]
+    accepted: Annotated[int, Field(description="Number of records counted.")]
+    duplicate: Annotated[int, Field(description="Number of records already known.")]
+    rejected: Annotated[int, Field(description="Number of records rejected.")]
+    items: Annotated[list[OutcomeView], Field(description="Result of each record.")]
 
     @classmethod
     def of(cls, sent: Sequence[UsageBody], made: public.UsageReceipt) -> "ReceiptView":
         items = [
-            {"meter": one.meter, "key": one.key, **said.__dict__}
-            for one, said in zip(sent, made.items, strict=True)
+            {"meter": record.meter, "key": record.key, **outcome.__dict__}
+            for record, outcome in zip(sent, made.items, strict=True)
         ]
         return cls.shown(
             {
@@ -119,17 +143,25 @@ class ReceiptView(View):
 
 
 class UseView(View):
-    meter: str
-    kind: MeterKind
-    unit: str
-    used: int
-    reserved: int
-    limit: Annotated[int | None, Field(description="Null is no limit.")]
-    remaining: int | None
-    percent: int | None
-    state: UsageState
-    overage: Annotated[Money, Field(description="What is above the included costs so far.")]
-    projected: Annotated[int | None, Field(description="At the end of the month, if it goes on.")]
+    """Usage of one meter in a month."""
+
+    meter: Annotated[str, Field(description="Meter key.")]
+    kind: Annotated[MeterKind, Field(description="Kind of meter.")]
+    unit: Annotated[str, Field(description="Unit that is counted.")]
+    used: Annotated[int, Field(description="Quantity used.")]
+    reserved: Annotated[int, Field(description="Quantity reserved and not yet settled.")]
+    limit: Annotated[
+        int | None, Field(description="Included quantity or limit. Null means unlimited.")
+    ]
+    remaining: Annotated[int | None, Field(description="Quantity left. Null means unlimited.")]
+    percent: Annotated[int | None, Field(description="Percentage used. Null if unlimited.")]
+    state: Annotated[UsageState, Field(description="How close usage is to the limit.")]
+    overage: Annotated[
+        Money, Field(description="Cost so far of usage above the included quantity.")
+    ]
+    projected: Annotated[
+        int | None, Field(description="Expected quantity at the end of the month at this rate.")
+    ]
 
     @classmethod
     def of(cls, use: MeterUsage) -> "UseView":
@@ -137,11 +169,11 @@ class UseView(View):
 
 
 class MonthView(View):
-    """One usage month; its last day is the day before `monthEnd`."""
+    """Usage in one usage month. Its last day is the day before `monthEnd`."""
 
-    month_start: date
-    month_end: date
-    meters: list[UseView]
+    month_start: Annotated[date, Field(description="First day of the usage month.")]
+    month_end: Annotated[date, Field(description="Day after the last day of the usage month.")]
+    meters: Annotated[list[UseView], Field(description="Usage by meter.")]
 
     @classmethod
     def of(cls, picture: UsageSummary) -> "MonthView":
@@ -153,22 +185,30 @@ class MonthView(View):
 
 
 class SubjectView(View):
-    domain: str
-    type: str
-    id: str
+    """A resource of another domain that a gauge counts."""
+
+    domain: Annotated[str, Field(description="Domain that owns the resource.")]
+    type: Annotated[str, Field(description="Type of the resource.")]
+    id: Annotated[str, Field(description="ID of the resource.")]
 
 
 class UsageRecordView(Stored):
-    organization_id: UUID
-    meter: str
-    key: str
-    quantity: int
-    occurred_at: datetime
-    recorded_at: datetime
-    subject: SubjectView | None
-    operation: Operation
-    usage_month: date
-    late: bool
+    """One recorded use."""
+
+    organization_id: OrganizationRef
+    meter: Annotated[str, Field(description="Meter key.")]
+    key: Annotated[str, Field(description="Key of the use.")]
+    quantity: Annotated[int, Field(description="Quantity recorded.")]
+    occurred_at: Annotated[datetime, Field(description="When it happened.")]
+    recorded_at: Annotated[datetime, Field(description="When it was recorded.")]
+    subject: Annotated[
+        SubjectView | None, Field(description="Resource that is counted. Null for counters.")
+    ]
+    operation: Annotated[Operation, Field(description="What the record did.")]
+    usage_month: Annotated[date, Field(description="First day of the usage month it counts in.")]
+    late: Annotated[
+        bool, Field(description="Whether its month was already billed when it arrived.")
+    ]
 
     @classmethod
     def of(cls, record: UsageRecord) -> "UsageRecordView":
@@ -176,27 +216,42 @@ class UsageRecordView(Stored):
 
 
 class Reserve(Body):
-    meter: Key
-    quantity: Annotated[int, whole(1, 10**9)]
-    key: Annotated[ReservationKey, Field(description="Also the key of the usage it becomes.")]
-    ttl_seconds: Annotated[int, whole(1, 3600)] = 900
+    """A quantity to reserve."""
+
+    meter: Annotated[Key, Field(description="Meter key.")]
+    quantity: Annotated[int, whole(1, 10**9), Field(description="Quantity to reserve.")]
+    key: Annotated[
+        ReservationKey,
+        Field(
+            description="Your unique key of the reservation. The usage it becomes has the same key."
+        ),
+    ]
+    ttl_seconds: Annotated[
+        int, whole(1, 3600), Field(description="Seconds until the reservation expires.")
+    ] = 900
 
 
 class Settle(Body):
-    quantity: Annotated[int, whole(0, 10**9), Field(description="At most what was reserved.")]
+    """The quantity that was used."""
+
+    quantity: Annotated[
+        int, whole(0, 10**9), Field(description="Quantity used, at most the quantity reserved.")
+    ]
 
 
 class ReservationView(Stored):
-    """Usage that may go ahead; unsettled it is free again at `expiresAt`."""
+    """A reserved quantity. It is released at `expiresAt` unless it is settled."""
 
-    organization_id: UUID
-    meter: str
-    key: str
-    quantity: int
-    settled_quantity: int | None
-    usage_month: date
-    expires_at: datetime
-    status: ReservationStatus
+    organization_id: OrganizationRef
+    meter: Annotated[str, Field(description="Meter key.")]
+    key: Annotated[str, Field(description="Key of the reservation.")]
+    quantity: Annotated[int, Field(description="Quantity reserved.")]
+    settled_quantity: Annotated[
+        int | None, Field(description="Quantity used. Null until it is settled.")
+    ]
+    usage_month: Annotated[date, Field(description="First day of the usage month it counts in.")]
+    expires_at: Annotated[datetime, Field(description="When it is released if not settled.")]
+    status: Annotated[ReservationStatus, Field(description="Status now.")]
 
     own_path: ClassVar[None] = None  # it is settled by its key and read nowhere
 
@@ -209,7 +264,7 @@ class ReservationView(Stored):
 
 _HELD: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "This key holds it already, or has been settled.",
+        "description": "The existing reservation of this key, held or settled.",
         "model": ReservationView,
         "content": {"application/json": {"examples": {"held": {"value": "as at 201"}}}},
     }
@@ -220,11 +275,11 @@ _HELD: dict[int | str, dict[str, Any]] = {
 async def record_usage(
     body: RecordUsage, work: Annotated[Work, writes(Permission.USAGE_RECORD, limit=by_reporter)]
 ) -> ReceiptView:
-    """Report up to 1 000 uses. Repeat a batch freely: what was counted is not counted again.
+    """Record up to 1 000 uses. Batches can be repeated safely: each key counts once.
 
-    Instead of 600 calls a minute a reporter has 60 a second.
+    Reporters may send 60 requests per second instead of 600 per minute.
     """
-    made = await usage.record_usage(work, [one.entry for one in body.records])
+    made = await usage.record_usage(work, [record.entry for record in body.records])
     return ReceiptView.of(body.records, made)
 
 
@@ -233,10 +288,10 @@ async def get_usage(
     subscription_id: SubscriptionId,
     read: Annotated[Reader, reads(Permission.USAGE_READ)],
     month: Annotated[
-        Day | None, Query(description="Any day of the month; today where it is left out.")
+        Day | None, Query(description="Any day of the month. Defaults to today.")
     ] = None,
 ) -> MonthView:
-    """What was used in a month, meter by meter, and what it will come to."""
+    """Get the usage of a month by meter, with a projection for its end."""
     return MonthView.of(await usage.summarize(read, subscription_id, month))
 
 
@@ -244,13 +299,19 @@ async def get_usage(
 async def list_usage_records(
     read: Annotated[Reader, reads(Permission.USAGE_READ)],
     page: Annotated[Paged, paged("createdAt")],
-    meter: Annotated[Key | None, Query()] = None,
-    occurred_from: Annotated[Instant | None, Query(alias="from")] = None,
-    occurred_to: Annotated[Instant | None, Query(alias="to", description="Not counted.")] = None,
-    late: Annotated[bool | None, Query()] = None,
+    meter: Annotated[Key | None, Query(description="Filter by meter.")] = None,
+    occurred_from: Annotated[
+        Instant | None, Query(alias="from", description="Happened at or after this time.")
+    ] = None,
+    occurred_to: Annotated[
+        Instant | None, Query(alias="to", description="Happened before this time.")
+    ] = None,
+    late: Annotated[
+        bool | None, Query(description="Filter by whether the month was already billed.")
+    ] = None,
     organization_id: OfOrganization = None,
 ) -> PageOf[UsageRecordView]:
-    """Every record as it was reported, for 13 months."""
+    """List usage records, kept for 13 months."""
     await on_behalf_of(read, organization_id)
     found = await usage.list_records(
         read,
@@ -272,8 +333,8 @@ async def list_usage_records(
 async def reserve_usage(
     body: Reserve, work: Annotated[Work, writes(Permission.USAGE_RECORD)]
 ) -> ReservationView | Response:
-    """Make sure of room before something costly begins. The same key is one reservation; one whose
-    time is over holds nothing, so it is held anew or refused."""
+    """Reserve a quantity before you start something costly. The same key is one reservation; an
+    expired reservation is reserved again or refused."""
     made, new = await usage.reserve_usage(
         work,
         meter=body.meter,
@@ -290,10 +351,10 @@ async def reserve_usage(
     responses=problems(InvalidTransition, RuleViolated),
 )
 async def settle_reservation(
-    key: Annotated[ReservationKey, Path()],
+    key: Annotated[ReservationKey, Path(description="Key of the reservation.")],
     body: Settle,
     work: Annotated[Work, writes(Permission.USAGE_RECORD)],
 ) -> ReservationView:
-    """Book what was really used; the rest of the reservation is free again."""
+    """Record what was used. The rest of the reservation is released."""
     settled, _ = await usage.settle_reservation(work, key, body.quantity)
     return ReservationView.of(settled, work.now)

@@ -1,4 +1,4 @@
-"""What other domains may know of Billing: its events and its ports."""
+"""Billing for other domains: its events and ports."""
 
 from thenga.domains.billing.public import (
     accounts,

@@ -1,4 +1,4 @@
-"""What Billing tells of accounts and of its books."""
+"""Events about billing accounts and the books."""
 
 from datetime import date
 from uuid import UUID
@@ -7,7 +7,7 @@ from thenga.kernel.declare.event import Event
 
 
 class BillingAccountOpened(Event, type="billing.BillingAccountOpened.v1", subject="account_id"):
-    """An organization can be billed from now on; told once, when its account is there."""
+    """A billing account was opened. Published once per organization."""
 
     organization_id: UUID
     account_id: UUID
@@ -15,7 +15,7 @@ class BillingAccountOpened(Event, type="billing.BillingAccountOpened.v1", subjec
 
 
 class LedgerCheckFailed(Event, type="billing.LedgerCheckFailed.v1", subject="verification_id"):
-    """The nightly check found books that do not balance; somebody must look."""
+    """The nightly check found a book that does not balance. An operator must review it."""
 
     verification_id: UUID
     day: date

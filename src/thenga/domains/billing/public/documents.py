@@ -1,4 +1,4 @@
-"""What Billing tells of its documents."""
+"""Events about invoices and credit notes."""
 
 from datetime import date
 from uuid import UUID
@@ -8,7 +8,7 @@ from thenga.kernel.values.money import Money
 
 
 class InvoiceIssued(Event, type="billing.InvoiceIssued.v1", subject="invoice_id"):
-    """An invoice has its number; `amount_due` is what credit has not paid already."""
+    """An invoice was issued and has its number. `amount_due` is what credit has not paid."""
 
     organization_id: UUID
     invoice_id: UUID
@@ -19,7 +19,7 @@ class InvoiceIssued(Event, type="billing.InvoiceIssued.v1", subject="invoice_id"
 
 
 class CreditNoteIssued(Event, type="billing.CreditNoteIssued.v1", subject="credit_note_id"):
-    """A part of an invoice was given back."""
+    """A credit note was issued for part or all of an invoice."""
 
     organization_id: UUID
     credit_note_id: UUID

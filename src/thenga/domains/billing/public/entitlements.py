@@ -1,4 +1,4 @@
-"""The question that Identity asks: is this paid for, and if not, what would help?"""
+"""The port that tells other domains what an organization has paid for."""
 
 from abc import abstractmethod
 from datetime import datetime
@@ -12,7 +12,7 @@ from thenga.kernel.values.money import Money
 
 
 class Remedy(BaseModel):
-    """What would turn a «no» into a «yes», with its price today (BIL-46)."""
+    """What would make a refused use possible, with its price today (BIL-46)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -24,7 +24,7 @@ class Remedy(BaseModel):
 
 
 class EntitlementSignal(BaseModel):
-    """What an organization's plan and standing say of one feature now (BIL-4)."""
+    """What an organization's plan and standing allow for one feature now (BIL-4)."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -57,7 +57,7 @@ class EntitlementSignal(BaseModel):
 
 
 class Entitlements(Port, name="billing.entitlements", timeout=0.3):
-    """Answers what an organization has paid for; what silence means the asker decides."""
+    """Answers what an organization has paid for. The caller decides what a timeout means."""
 
     @abstractmethod
     async def signal(

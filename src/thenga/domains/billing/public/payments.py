@@ -1,4 +1,4 @@
-"""What Billing tells of money that came, went back, or does not fit."""
+"""Events about payments, refunds, disputes and mismatches."""
 
 from datetime import date
 from typing import Literal
@@ -20,7 +20,7 @@ Finding = Literal[
 
 
 class PaymentSucceeded(Event, type="billing.PaymentSucceeded.v1", subject="payment_id"):
-    """The money of an invoice came; told once, however often the provider says it."""
+    """An invoice was paid. Published once, however often the provider reports it."""
 
     organization_id: UUID
     payment_id: UUID
@@ -31,7 +31,7 @@ class PaymentSucceeded(Event, type="billing.PaymentSucceeded.v1", subject="payme
 
 
 class RefundSucceeded(Event, type="billing.RefundSucceeded.v1", subject="refund_id"):
-    """Money went back to the customer."""
+    """A refund was paid out to the customer."""
 
     organization_id: UUID
     refund_id: UUID
@@ -40,7 +40,7 @@ class RefundSucceeded(Event, type="billing.RefundSucceeded.v1", subject="refund_
 
 
 class PaymentDisputed(Event, type="billing.PaymentDisputed.v1", subject="payment_id"):
-    """The holder of the card disputes a payment, or the dispute is decided."""
+    """The cardholder disputes a payment, or the dispute was decided."""
 
     organization_id: UUID
     payment_id: UUID
@@ -53,9 +53,10 @@ class PaymentDisputed(Event, type="billing.PaymentDisputed.v1", subject="payment
 class PaymentMismatchFound(
     Event, type="billing.PaymentMismatchFound.v1", subject="source_id", resource="source"
 ):
-    """What a provider says does not fit what we know; somebody must look (BIL-33, BIL-36).
+    """A provider's report does not match our records. An operator must review it (BIL-33,
+    BIL-36).
 
-    `source` says of what `source_id` is the identifier.
+    `source` names the type of resource that `source_id` identifies.
     """
 
     organization_id: UUID | None
@@ -71,7 +72,7 @@ class PaymentMismatchFound(
 class PaymentMethodExpiring(
     Event, type="billing.PaymentMethodExpiring.v1", subject="payment_method_id"
 ):
-    """A card that is charged next is good for thirty days more at most; told once (BIL-40)."""
+    """The card that is charged next expires within 30 days. Published once (BIL-40)."""
 
     organization_id: UUID
     payment_method_id: UUID

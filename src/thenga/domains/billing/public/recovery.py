@@ -1,4 +1,4 @@
-"""What Billing tells of renewals, and of payments that failed and came after all."""
+"""Events about renewals and about failed and recovered payments."""
 
 from datetime import datetime
 from typing import Literal
@@ -12,7 +12,7 @@ from thenga.kernel.values.money import Money
 
 
 class RemedyTold(BaseModel):
-    """What would help: pay the invoice, put a method on file that can, or talk to us."""
+    """What would help: pay the invoice, add another payment method, or contact support."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
@@ -22,10 +22,10 @@ class RemedyTold(BaseModel):
 
 
 class PaymentFailed(Event, type="billing.PaymentFailed.v1", subject="invoice_id"):
-    """A charge was declined or an invoice is late; the dates say what follows, and when.
+    """A charge was declined or an invoice is overdue. The dates say what happens next.
 
-    `attempt` is 0 for the first failure. Without `failure_id` nothing follows: what was to be
-    bought was not bought.
+    `attempt` is 0 for the first failure. Without `failure_id` there is no recovery: the
+    purchase was simply not completed.
     """
 
     organization_id: UUID
@@ -41,7 +41,7 @@ class PaymentFailed(Event, type="billing.PaymentFailed.v1", subject="invoice_id"
 
 
 class PaymentRecovered(Event, type="billing.PaymentRecovered.v1", subject="failure_id"):
-    """What had failed is paid, and everything stands as before."""
+    """A failed payment was paid, and full access is restored."""
 
     organization_id: UUID
     payment_id: UUID | None
@@ -52,7 +52,7 @@ class PaymentRecovered(Event, type="billing.PaymentRecovered.v1", subject="failu
 
 
 class GraceEnding(Event, type="billing.GraceEnding.v1", subject="failure_id"):
-    """Grace ends at `at`; told once, some days before."""
+    """Grace ends at `at`. Published once, some days before."""
 
     organization_id: UUID
     failure_id: UUID
@@ -63,7 +63,7 @@ class GraceEnding(Event, type="billing.GraceEnding.v1", subject="failure_id"):
 
 
 class RenewalDue(Event, type="billing.RenewalDue.v1", subject="renewal_id"):
-    """A subscription renews at `at` and costs about `amount`; told once a period."""
+    """A subscription renews at `at` for about `amount`. Published once per period."""
 
     organization_id: UUID
     renewal_id: UUID

@@ -1,4 +1,4 @@
-"""What Billing tells of subscriptions and trials."""
+"""Events about subscriptions and trials."""
 
 from datetime import date, datetime
 from typing import Literal
@@ -26,7 +26,7 @@ Change = Literal[
 
 
 class PeriodTold(BaseModel):
-    """Local days, the end not counted."""
+    """A period in local days, without its end day."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
@@ -35,7 +35,7 @@ class PeriodTold(BaseModel):
 
 
 class SubscriptionChanged(Event, type="billing.SubscriptionChanged.v1", subject="subscription_id"):
-    """A subscription has another state, plan or period; `access` is what it allows now."""
+    """A subscription has a new status, plan or period. `access` is what it allows now."""
 
     organization_id: UUID
     subscription_id: UUID
@@ -51,7 +51,7 @@ class SubscriptionChanged(Event, type="billing.SubscriptionChanged.v1", subject=
 class SubscriptionCancelled(
     Event, type="billing.SubscriptionCancelled.v1", subject="subscription_id"
 ):
-    """The customer leaves; what was paid for lasts until `effective_at`."""
+    """A subscription was cancelled. Access lasts until `effective_at`."""
 
     organization_id: UUID
     subscription_id: UUID
@@ -62,7 +62,7 @@ class SubscriptionCancelled(
 
 
 class PauseEnding(Event, type="billing.PauseEnding.v1", subject="pause_id"):
-    """A pause ends by itself at `at`, and the days that waited go on; told once, before it."""
+    """A pause ends automatically at `at`. Published once, before it ends."""
 
     organization_id: UUID
     pause_id: UUID
@@ -71,7 +71,7 @@ class PauseEnding(Event, type="billing.PauseEnding.v1", subject="pause_id"):
 
 
 class TrialStarted(Event, type="billing.TrialStarted.v1", subject="trial_id"):
-    """An organization tries a plan, once; it ends at `ends_at` unless it is bought."""
+    """An organization started its trial. It ends at `ends_at` unless the plan is bought."""
 
     organization_id: UUID
     trial_id: UUID
@@ -81,7 +81,7 @@ class TrialStarted(Event, type="billing.TrialStarted.v1", subject="trial_id"):
 
 
 class TrialEnding(Event, type="billing.TrialEnding.v1", subject="trial_id"):
-    """A trial has three days left; told once."""
+    """A trial has three days left. Published once."""
 
     organization_id: UUID
     trial_id: UUID
@@ -91,7 +91,7 @@ class TrialEnding(Event, type="billing.TrialEnding.v1", subject="trial_id"):
 
 
 class TrialEnded(Event, type="billing.TrialEnded.v1", subject="trial_id"):
-    """A trial is over: `outcome` says how."""
+    """A trial ended. `outcome` says how."""
 
     organization_id: UUID
     trial_id: UUID

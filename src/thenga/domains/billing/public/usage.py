@@ -1,4 +1,4 @@
-"""What Billing tells of entitlements and usage, and how usage is reported to it."""
+"""Events about entitlements and usage, and the port that takes usage reports."""
 
 from abc import abstractmethod
 from datetime import datetime
@@ -13,7 +13,7 @@ from thenga.kernel.declare.port import Port, idempotent
 
 
 class EntitlementTold(BaseModel):
-    """How one feature stands; which fields are not null its type says."""
+    """The state of one feature. Its type decides which fields are set."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
@@ -27,7 +27,7 @@ class EntitlementTold(BaseModel):
 
 
 class FeatureChanged(BaseModel):
-    """One feature before and after; null where it was not there or is not any more."""
+    """One feature before and after a change. Null if it is not included."""
 
     model_config = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
@@ -38,7 +38,7 @@ class FeatureChanged(BaseModel):
 
 
 class EntitlementChanged(Event, type="billing.EntitlementChanged.v1", subject="entitlement_set_id"):
-    """What an organization may do is another: `access` for all, `changes` feature by feature."""
+    """An organization's entitlements changed: `access` overall, `changes` by feature."""
 
     organization_id: UUID
     entitlement_set_id: UUID
@@ -48,7 +48,7 @@ class EntitlementChanged(Event, type="billing.EntitlementChanged.v1", subject="e
 
 
 class UsageLimitReached(Event, type="billing.UsageLimitReached.v1", subject="threshold_id"):
-    """So many per cent of what a month includes are used; told once a threshold."""
+    """A threshold of the monthly quantity was reached. Published once per threshold."""
 
     organization_id: UUID
     threshold_id: UUID
@@ -62,7 +62,7 @@ class UsageLimitReached(Event, type="billing.UsageLimitReached.v1", subject="thr
 
 
 class UsageEntry(BaseModel):
-    """One use as its domain reports it; the same meter and key are counted once."""
+    """One use as its domain reports it. Each meter and key counts once."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -75,7 +75,7 @@ class UsageEntry(BaseModel):
 
 
 class EntryOutcome(BaseModel):
-    """What became of one entry, in the order of the batch."""
+    """The result of one entry, in the order of the batch."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -85,7 +85,7 @@ class EntryOutcome(BaseModel):
 
 
 class UsageReceipt(BaseModel):
-    """What became of a batch."""
+    """The result of a batch."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -96,7 +96,7 @@ class UsageReceipt(BaseModel):
 
 
 class Reserved(BaseModel):
-    """Usage that may go ahead; settle it by its key before it expires."""
+    """A reserved quantity. Settle it by its key before it expires."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -107,7 +107,8 @@ class Reserved(BaseModel):
 
 
 class Usage(Port, name="billing.usage", timeout=1.0):
-    """Takes usage in. After silence keep the entries and repeat them; a reservation is a no."""
+    """Records usage. After a timeout keep the entries and send them again; treat a reservation
+    as refused."""
 
     @idempotent
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Who is billed."""
+"""Billing accounts."""
 
 from enum import StrEnum
 from typing import Any
@@ -11,32 +11,36 @@ from thenga.kernel.db.rows import Col, TenantRow, col, status
 
 
 class AccountStatus(StrEnum):
+    """`provisional` has no billing details yet, `active` can buy plans, `closed` is final."""
+
     PROVISIONAL = "provisional"
     ACTIVE = "active"
     CLOSED = "closed"
 
 
 class Standing(StrEnum):
-    """Derived: whether anything is owed for longer than it should be."""
+    """Computed: `delinquent` while a payment is overdue or has failed."""
 
     GOOD = "good"
     DELINQUENT = "delinquent"
 
 
 class CollectionMethod(StrEnum):
+    """How invoices are collected: by charging a payment method, or by bank transfer."""
+
     AUTOMATIC = "automatic"
     SEND_INVOICE = "send_invoice"
 
 
 class Book(StrEnum):
-    """Sandbox organizations have books, series and providers of their own (BIL-29)."""
+    """Sandbox organizations have separate books, number series and providers (BIL-29)."""
 
     LIVE = "live"
     SANDBOX = "sandbox"
 
 
 class Account(TenantRow, table="billing.account", kind=Kind.PRIVATE):
-    """The one billing account of an organization; its standing and balance are derived."""
+    """The billing account of an organization. Its standing and balance are computed."""
 
     book: Col[Book] = status(Book)
     bill_to: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)

@@ -17,16 +17,22 @@ from thenga.kernel.db.rows import Col, Instant, Row, col, status
 
 
 class Interval(StrEnum):
+    """Billing interval."""
+
     MONTH = "month"
     YEAR = "year"
 
 
 class PlanKind(StrEnum):
+    """Base plan or add-on."""
+
     BASE = "base"
     ADDON = "addon"
 
 
 class PlanStatus(StrEnum):
+    """Status of a plan version. `grandfathered` is no longer sold but still in use."""
+
     DRAFT = "draft"
     ACTIVE = "active"
     GRANDFATHERED = "grandfathered"
@@ -34,19 +40,24 @@ class PlanStatus(StrEnum):
 
 
 class FeatureType(StrEnum):
+    """Type of entitlement."""
+
     BOOLEAN = "boolean"
     LIMIT = "limit"
     METERED = "metered"
 
 
 class MeterKind(StrEnum):
+    """`counter` adds up over a month, `gauge` counts what is open now, `told` is a number
+    another domain reports."""
+
     COUNTER = "counter"
     GAUGE = "gauge"
     TOLD = "told"
 
 
 class PlanVersion(Row, table="billing.plan_version", kind=Kind.PLATFORM):
-    """A version of a plan as its operators know it, from draft to retired."""
+    """A version of a plan as operators see it, from draft to retired."""
 
     plan_code: Col[str] = col(sa.Text)
     plan_version: Col[int] = col(sa.Integer)
@@ -71,7 +82,7 @@ class PlanVersion(Row, table="billing.plan_version", kind=Kind.PLATFORM):
 
 
 class OfferedPlan(Row, table="billing.offered_plan", kind=Kind.CATALOGUE):
-    """A published version as everybody may read it; its terms never change (BIL-1)."""
+    """A published version that everybody can read. Its terms never change (BIL-1)."""
 
     plan_code: Col[str] = col(sa.Text)
     plan_version: Col[int] = col(sa.Integer)
@@ -91,7 +102,7 @@ class OfferedPlan(Row, table="billing.offered_plan", kind=Kind.CATALOGUE):
 
 
 class Feature(Row, table="billing.feature", kind=Kind.CATALOGUE):
-    """An entitlement key that plans may hold and permissions may ask for."""
+    """An entitlement key that plans can include and permissions can require."""
 
     key: Col[str] = col(sa.Text)
     type: Col[FeatureType] = status(FeatureType)
@@ -99,7 +110,7 @@ class Feature(Row, table="billing.feature", kind=Kind.CATALOGUE):
 
 
 class Meter(Row, table="billing.meter", kind=Kind.CATALOGUE):
-    """How the use of a feature is counted; its key is the feature's key (BIL-19)."""
+    """How usage of a feature is counted. Its key is the feature's key (BIL-19)."""
 
     key: Col[str] = col(sa.Text)
     kind: Col[MeterKind] = status(MeterKind)
@@ -107,7 +118,7 @@ class Meter(Row, table="billing.meter", kind=Kind.CATALOGUE):
 
 
 class Seller(Row, table="billing.seller", kind=Kind.CATALOGUE):
-    """Who sells, as printed on documents from a day on."""
+    """The seller as printed on documents from a day on."""
 
     seller_code: Col[str] = col(sa.Text)
     effective_from: Col[date] = col(sa.Date)
@@ -120,7 +131,7 @@ class Seller(Row, table="billing.seller", kind=Kind.CATALOGUE):
 
 
 class ConfigurationValue(Row, table="billing.configuration_value", kind=Kind.CATALOGUE):
-    """A number or policy in force from a day on."""
+    """A setting or policy in force from a day on."""
 
     key: Col[str] = col(sa.Text)
     effective_from: Col[date] = col(sa.Date)

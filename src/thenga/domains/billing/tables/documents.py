@@ -1,4 +1,4 @@
-"""Documents: invoices and credit notes with their lines, the days that were billed, the prints."""
+"""Documents: invoices and credit notes with their lines, billed days and PDFs."""
 
 from datetime import date, datetime
 from decimal import Decimal
@@ -15,6 +15,8 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class InvoiceStatus(StrEnum):
+    """Status of an invoice. A draft has no number; `uncollectible` means written off."""
+
     DRAFT = "draft"
     OPEN = "open"
     PAID = "paid"
@@ -24,7 +26,7 @@ class InvoiceStatus(StrEnum):
 
 
 class CollectionStatus(StrEnum):
-    """How the money of an invoice comes along; an axis of its own."""
+    """How the payment of an invoice progresses, independent of the invoice's status."""
 
     NONE = "none"
     PENDING = "pending"
@@ -35,7 +37,8 @@ class CollectionStatus(StrEnum):
 
 
 class Purpose(StrEnum):
-    """What an invoice was made for; what follows its money depends on it."""
+    """Why an invoice was created: first payment, plan change, renewal, trial conversion, usage,
+    or verification of a payment method."""
 
     FIRST = "first"
     CHANGE = "change"
@@ -46,6 +49,8 @@ class Purpose(StrEnum):
 
 
 class LineKind(StrEnum):
+    """What an invoice line charges for. `late_usage` was reported after its month was billed."""
+
     RECURRING = "recurring"
     PRORATION = "proration"
     USAGE = "usage"
@@ -54,12 +59,16 @@ class LineKind(StrEnum):
 
 
 class CreditNoteStatus(StrEnum):
+    """Status of a credit note. A draft has no number yet."""
+
     DRAFT = "draft"
     ISSUED = "issued"
     DISCARDED = "discarded"
 
 
 class CreditReason(StrEnum):
+    """Why a credit note was issued."""
+
     PLAN_CHANGE = "plan_change"
     CANCELLATION = "cancellation"
     UNDELIVERED = "undelivered"
@@ -68,21 +77,21 @@ class CreditReason(StrEnum):
 
 
 class DocumentKind(StrEnum):
-    """Each has a series of numbers of its own (BIL-25)."""
+    """Each kind has its own number series (BIL-25)."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"
 
 
 class Edition(StrEnum):
-    """One supply, one tax invoice: every further print says that it is a copy (BIL-26)."""
+    """A supply has one tax invoice, so every further print is marked as a copy (BIL-26)."""
 
     ORIGINAL = "original"
     COPY = "copy"
 
 
 class Invoice(TenantRow, table="billing.invoice", kind=Kind.PRIVATE):
-    """What is owed; once it has its number nothing of what it says changes (BIL-27)."""
+    """An amount owed. Its contents never change once it has a number (BIL-27)."""
 
     account_id: Col[UUID] = col(pg.UUID)
     subscription_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
@@ -124,7 +133,7 @@ class Invoice(TenantRow, table="billing.invoice", kind=Kind.PRIVATE):
 
 
 class InvoiceLine(TenantRow, table="billing.invoice_line", kind=Kind.PRIVATE):
-    """One supply on an invoice; `key` says what was billed, so it is billed once (BIL-48)."""
+    """One line of an invoice. `key` identifies what was billed, so it is billed once (BIL-48)."""
 
     invoice_id: Col[UUID] = col(pg.UUID)
     position: Col[int] = col(sa.Integer)
@@ -152,7 +161,7 @@ class InvoiceLine(TenantRow, table="billing.invoice_line", kind=Kind.PRIVATE):
 
 
 class CreditNote(TenantRow, table="billing.credit_note", kind=Kind.PRIVATE):
-    """A part of an invoice that is given back, with its VAT and why (BIL-27)."""
+    """A credit for part or all of an invoice, with its VAT and reason (BIL-27)."""
 
     account_id: Col[UUID] = col(pg.UUID)
     invoice_id: Col[UUID] = col(pg.UUID)
@@ -178,7 +187,7 @@ class CreditNote(TenantRow, table="billing.credit_note", kind=Kind.PRIVATE):
 
 
 class CreditNoteLine(TenantRow, table="billing.credit_note_line", kind=Kind.PRIVATE):
-    """How much of which line of the invoice is given back."""
+    """The amount credited on one invoice line."""
 
     credit_note_id: Col[UUID] = col(pg.UUID)
     position: Col[int] = col(sa.Integer)
@@ -188,7 +197,8 @@ class CreditNoteLine(TenantRow, table="billing.credit_note_line", kind=Kind.PRIV
 
 
 class BilledSpan(TenantRow, table="billing.billed_span", kind=Kind.PRIVATE):
-    """Days of a subscription that a line pays for, the end not counted; no day twice (BIL-48)."""
+    """Days of a subscription that a line pays for, without the end day. No day is billed twice
+    (BIL-48)."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     line_id: Col[UUID] = col(pg.UUID)
@@ -197,7 +207,7 @@ class BilledSpan(TenantRow, table="billing.billed_span", kind=Kind.PRIVATE):
 
 
 class DocumentPdf(TenantRow, table="billing.document_pdf", kind=Kind.PRIVATE):
-    """A print, made once from the issued document; the same bytes for ever (BIL-28)."""
+    """A PDF, rendered once from the issued document and never changed (BIL-28)."""
 
     document_id: Col[UUID] = col(pg.UUID)
     edition: Col[Edition] = status(Edition)

@@ -1,4 +1,4 @@
-"""What an organization holds, and what it was given as goodwill."""
+"""Entitlement sets and grants."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -14,6 +14,8 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class GrantStatus(StrEnum):
+    """Status of a grant."""
+
     ACTIVE = "active"
     REVOKED = "revoked"
     EXPIRED = "expired"
@@ -47,7 +49,7 @@ class EntitlementSet(
 
 
 class Grant(TenantRow, table="billing.goodwill_grant", kind=Kind.PRIVATE):
-    """An entitlement given by an operator; it adds, never removes, and ends by itself."""
+    """An entitlement given by an operator. It only adds, and it expires."""
 
     entitlement: Col[str] = col(sa.Text)
     value: Col[bool | int] = col(pg.JSONB)

@@ -1,4 +1,4 @@
-"""Money: the journal that nobody changes, the series of document numbers, and the checks."""
+"""The journal, the number series of documents, and the nightly checks."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -15,7 +15,7 @@ from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
 
 
 class EntryKind(StrEnum):
-    """What was booked; each has one function in services/journal.py."""
+    """What a journal entry records."""
 
     PAYMENT = "payment"
     INVOICE = "invoice"
@@ -33,7 +33,7 @@ class EntryKind(StrEnum):
 
 
 class JournalEntry(TenantRow, table="billing.journal_entry", kind=Kind.PRIVATE):
-    """One booking; `key` says what was booked, so it is booked once."""
+    """One journal entry. `key` identifies what was recorded, so it is recorded once."""
 
     book: Col[Book] = status(Book)
     kind: Col[EntryKind] = status(EntryKind)
@@ -73,7 +73,7 @@ class DocumentSeries(Row, table="billing.document_series", kind=Kind.PLATFORM):
 
 
 class LedgerVerification(Row, table="billing.ledger_verification", kind=Kind.PLATFORM):
-    """What the nightly check of all books found on a day."""
+    """The result of a nightly check of all books."""
 
     day: Col[date] = col(sa.Date)
     entries: Col[int] = col(sa.BigInteger)

@@ -1,4 +1,4 @@
-"""Money on its way: payments, ways to pay, refunds, and everything that providers say."""
+"""Payments, payment methods, refunds, and reports from providers."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -15,6 +15,8 @@ from thenga.kernel.values.money import Money
 
 
 class PaymentStatus(StrEnum):
+    """Status of a payment. `requires_action` waits for the customer."""
+
     CREATED = "created"
     REQUIRES_ACTION = "requires_action"
     PROCESSING = "processing"
@@ -25,6 +27,8 @@ class PaymentStatus(StrEnum):
 
 
 class DisputeStatus(StrEnum):
+    """Whether the payer's bank disputes a payment, and how the dispute ended."""
+
     NONE = "none"
     OPEN = "open"
     WON = "won"
@@ -32,18 +36,24 @@ class DisputeStatus(StrEnum):
 
 
 class MethodKind(StrEnum):
+    """Kind of payment method."""
+
     CARD = "card"
     BANK = "bank"
     EFT = "eft"
 
 
 class MethodStatus(StrEnum):
+    """Status of a payment method."""
+
     ACTIVE = "active"
     EXPIRED = "expired"
     REVOKED = "revoked"
 
 
 class RefundStatus(StrEnum):
+    """Status of a refund."""
+
     REQUESTED = "requested"
     PROCESSING = "processing"
     FAILED = "failed"
@@ -51,6 +61,8 @@ class RefundStatus(StrEnum):
 
 
 class CallbackStatus(StrEnum):
+    """Result of processing a callback. `quarantined` needs an operator's review."""
+
     RECEIVED = "received"
     APPLIED = "applied"
     STALE = "stale"
@@ -59,7 +71,8 @@ class CallbackStatus(StrEnum):
 
 
 class StatementOutcome(StrEnum):
-    """What a statement did: something, nothing any more, or nothing because it does not fit."""
+    """What a provider's report did: changed something, was out of date, or did not match our
+    records."""
 
     APPLIED = "applied"
     STALE = "stale"
@@ -67,7 +80,7 @@ class StatementOutcome(StrEnum):
 
 
 class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
-    """One attempt to get the money of one invoice; its amount comes from the invoice (BIL-30)."""
+    """One attempt to pay one invoice. Its amount comes from the invoice (BIL-30)."""
 
     account_id: Col[UUID] = col(pg.UUID)
     invoice_id: Col[UUID] = col(pg.UUID)
@@ -103,7 +116,8 @@ class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
 
 
 class PaymentMethod(TenantRow, table="billing.payment_method", kind=Kind.PRIVATE):
-    """A way to be charged without the customer; the token is sealed and shown to nobody."""
+    """A payment method that can be charged without the customer. Its token is encrypted and
+    never shown."""
 
     account_id: Col[UUID] = col(pg.UUID)
     provider: Col[str] = col(sa.Text)
@@ -123,7 +137,7 @@ class PaymentMethod(TenantRow, table="billing.payment_method", kind=Kind.PRIVATE
 
 
 class Refund(TenantRow, table="billing.refund", kind=Kind.PRIVATE):
-    """Credit that is paid back through the provider that brought it."""
+    """Credit paid back through the provider that collected it."""
 
     payment_id: Col[UUID] = col(pg.UUID)
     provider: Col[str] = col(sa.Text)
@@ -144,7 +158,7 @@ class Refund(TenantRow, table="billing.refund", kind=Kind.PRIVATE):
 class ProviderStatement(
     TenantRow, table="billing.provider_statement", kind=Kind.PRIVATE, told=False
 ):
-    """Everything that was said of a payment and verified, with what it did (BIL-31)."""
+    """A verified report from a provider, and what it did (BIL-31)."""
 
     payment_id: Col[UUID] = col(pg.UUID)
     callback_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
@@ -161,7 +175,7 @@ class ProviderStatement(
 
 
 class ProviderCallback(Row, table="billing.provider_callback", kind=Kind.INTAKE, told=False):
-    """A verified callback, its bytes sealed; what it did stands here once it was worked on."""
+    """A verified callback with encrypted bytes, and its result once processed."""
 
     provider: Col[str] = col(sa.Text)
     event_key: Col[str] = col(sa.Text)
@@ -181,7 +195,7 @@ class ProviderCallback(Row, table="billing.provider_callback", kind=Kind.INTAKE,
 
 
 class CallbackRejection(Row, table="billing.callback_rejection", kind=Kind.INTAKE, told=False):
-    """That something was refused: a hash and a cause, a thousand a day and provider (BIL-37)."""
+    """A rejected call: a hash and a cause, at most a thousand per day and provider (BIL-37)."""
 
     provider: Col[str] = col(sa.Text)
     day: Col[date] = col(sa.Date)

@@ -1,4 +1,4 @@
-"""What is renewed, and what follows a payment that failed."""
+"""Renewals, payment failures and test clocks."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -13,7 +13,8 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class FailureKind(StrEnum):
-    """Why money is missing: a charge was declined, an invoice is late, or a payer disputes one."""
+    """Why an invoice is unpaid: a charge was declined, the invoice is overdue, or the payer
+    disputes the payment."""
 
     DECLINED = "declined"
     OVERDUE = "overdue"
@@ -21,7 +22,8 @@ class FailureKind(StrEnum):
 
 
 class FailureCategory(StrEnum):
-    """Why a charge did not go through, and so what helps; the adapters say the last two."""
+    """Why a charge was declined. `soft` may succeed later, `hard` will not, `authentication`
+    needs the customer, `technical` is a fault on the way."""
 
     SOFT = "soft"
     HARD = "hard"
@@ -30,6 +32,8 @@ class FailureCategory(StrEnum):
 
 
 class FailureStatus(StrEnum):
+    """Status of a recovery. `exhausted` means no automatic retries are left."""
+
     OPEN = "open"
     RETRYING = "retrying"
     RECOVERED = "recovered"
@@ -38,7 +42,7 @@ class FailureStatus(StrEnum):
 
 
 class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVATE):
-    """The recovery of one unpaid invoice; its dates and its policy were frozen when it began."""
+    """The recovery of one unpaid invoice. Its dates and policy are fixed when it starts."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     invoice_id: Col[UUID] = col(pg.UUID)
@@ -65,7 +69,8 @@ class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVA
 
 
 class Renewal(TenantRow, table="billing.renewal", kind=Kind.PRIVATE):
-    """That a period was told and billed; one row a subscription and first day (BIL-14)."""
+    """A renewal of one period: its notice and its invoice, once per subscription and first day
+    (BIL-14)."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     period_start: Col[date] = col(sa.Date)
@@ -78,13 +83,15 @@ class Renewal(TenantRow, table="billing.renewal", kind=Kind.PRIVATE):
 
 
 class ClockStatus(StrEnum):
+    """Status of a sandbox clock."""
+
     READY = "ready"
     ADVANCING = "advancing"
     STOPPED = "stopped"
 
 
 class TestClock(TenantRow, table="billing.test_clock", kind=Kind.PRIVATE):
-    """The jump of a sandbox's clock: where it goes, and how far it has come (BIL-50)."""
+    """The latest advance of a sandbox clock: its target and progress (BIL-50)."""
 
     target_at: Col[datetime] = col(Instant)
     stepped_to: Col[datetime] = col(Instant)

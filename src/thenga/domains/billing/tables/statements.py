@@ -1,5 +1,4 @@
-"""What a provider says of a payment, refund or dispute: the one value that adapters make and
-services weigh."""
+"""What providers report and what they are asked: the values that adapters and services share."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -7,7 +6,7 @@ from enum import StrEnum
 
 
 class StatementKind(StrEnum):
-    """What is spoken of."""
+    """What a provider reports on."""
 
     PAYMENT = "payment"
     REFUND = "refund"
@@ -15,7 +14,7 @@ class StatementKind(StrEnum):
 
 
 class StatedStatus(StrEnum):
-    """What it is said to be; disputes are `open`, `won` or `lost`."""
+    """Status a provider reports. Disputes are `open`, `won` or `lost`."""
 
     REQUIRES_ACTION = "requires_action"
     PROCESSING = "processing"
@@ -29,7 +28,8 @@ class StatedStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MethodToken:
-    """A way to be charged later, as a provider hands it out; no card number is ever in it."""
+    """A token to charge a customer later, as the provider issues it. It never contains a card
+    number."""
 
     token: str
     kind: str = "card"
@@ -64,7 +64,8 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What a provider is asked to collect; our reference is the key that a repeat is known by."""
+    """A payment that a provider is asked to collect. Our reference identifies a repeated
+    request."""
 
     provider: str
     key: str
@@ -81,7 +82,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class RefundOrder:
-    """What a provider is asked to pay back."""
+    """A refund that a provider is asked to pay out."""
 
     provider: str
     key: str
@@ -95,7 +96,7 @@ class RefundOrder:
 
 @dataclass(frozen=True, slots=True)
 class NextAction:
-    """What the customer does next: follow an address, or have a form posted."""
+    """What the customer does next: open a page, or post a form."""
 
     kind: str
     url: str | None = None
@@ -105,7 +106,7 @@ class NextAction:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of asking a provider. Nothing of it all means silence, which is no failure."""
+    """The result of asking a provider. An empty answer means silence, which is not a failure."""
 
     statement: Statement | None = None
     action: NextAction | None = None

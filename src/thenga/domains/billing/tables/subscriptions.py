@@ -1,4 +1,4 @@
-"""What an organization has bought, and its one trial."""
+"""Subscriptions, cancellations, pauses and trials."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -15,6 +15,9 @@ from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
 
 
 class SubscriptionStatus(StrEnum):
+    """Status of a subscription. `incomplete` waits for its first payment, `past_due` for an
+    overdue one."""
+
     INCOMPLETE = "incomplete"
     INCOMPLETE_EXPIRED = "incomplete_expired"
     TRIALING = "trialing"
@@ -26,7 +29,8 @@ class SubscriptionStatus(StrEnum):
 
 
 class Access(StrEnum):
-    """What the standing of a subscription allows; derived at read."""
+    """What an organization may do: `full`, `grace` (full access while a payment is overdue),
+    `read_only`, or `none` (only reading and exporting own data)."""
 
     FULL = "full"
     GRACE = "grace"
@@ -35,6 +39,8 @@ class Access(StrEnum):
 
 
 class TrialStatus(StrEnum):
+    """Status of a trial."""
+
     ACTIVE = "active"
     CONVERTED = "converted"
     CANCELLED = "cancelled"
@@ -42,7 +48,8 @@ class TrialStatus(StrEnum):
 
 
 class Subscription(TenantRow, table="billing.subscription", kind=Kind.PRIVATE):
-    """A plan version that an organization holds; cancelling, pausing and dispute are own axes."""
+    """A subscription to a plan version. Cancellation, pause and dispute are separate from its
+    status."""
 
     account_id: Col[UUID] = col(pg.UUID)
     plan_code: Col[str] = col(sa.Text)
@@ -69,6 +76,8 @@ class Subscription(TenantRow, table="billing.subscription", kind=Kind.PRIVATE):
 
 
 class CancellationStatus(StrEnum):
+    """Status of a cancellation. `replaced` means an immediate one took its place."""
+
     SCHEDULED = "scheduled"
     EFFECTIVE = "effective"
     UNDONE = "undone"
@@ -76,12 +85,14 @@ class CancellationStatus(StrEnum):
 
 
 class CancellationMode(StrEnum):
+    """When a cancellation takes effect: at the end of the paid period, or at once."""
+
     PERIOD_END = "period_end"
     IMMEDIATE = "immediate"
 
 
 class Settlement(StrEnum):
-    """What becomes of days that were paid for and not used."""
+    """What happens to paid days that are not used."""
 
     CREDIT = "credit"
     REFUND = "refund"
@@ -89,7 +100,7 @@ class Settlement(StrEnum):
 
 
 class Cancellation(TenantRow, table="billing.cancellation", kind=Kind.PRIVATE):
-    """That a customer leaves, when, and what was given back."""
+    """A cancellation: when it takes effect, and what was credited or refunded."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     mode: Col[CancellationMode] = status(CancellationMode)
@@ -111,7 +122,7 @@ class Cancellation(TenantRow, table="billing.cancellation", kind=Kind.PRIVATE):
 
 
 class Pause(TenantRow, table="billing.pause", kind=Kind.PRIVATE):
-    """One pause: the days that waited, and where they went on (BIL-13)."""
+    """One pause: the days it banked, and where they continued (BIL-13)."""
 
     subscription_id: Col[UUID] = col(pg.UUID)
     paused_on: Col[date] = col(sa.Date)
@@ -124,7 +135,7 @@ class Pause(TenantRow, table="billing.pause", kind=Kind.PRIVATE):
 
 
 class Trial(TenantRow, table="billing.trial", kind=Kind.PRIVATE):
-    """The one trial of an organization, for ever; a sandbox may have several (BIL-17)."""
+    """The one trial of an organization. A sandbox may have several (BIL-17)."""
 
     book: Col[Book] = status(Book)
     plan_code: Col[str] = col(sa.Text)
@@ -141,6 +152,6 @@ class Trial(TenantRow, table="billing.trial", kind=Kind.PRIVATE):
 
 
 class TrialCompany(Row, table="billing.trial_company", kind=Kind.BEARER):
-    """That a registered company has had its trial: a keyed hash of its number, nothing else."""
+    """A keyed hash of the registration number of a company that has used its trial."""
 
     hash: Col[bytes] = col(sa.LargeBinary, secret=True)

@@ -1,4 +1,4 @@
-"""What was used: records, what they add up to, what is open, and what is reserved."""
+"""Usage: records, totals, open items and reservations."""
 
 from datetime import date, datetime
 from enum import StrEnum
@@ -13,12 +13,16 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class Operation(StrEnum):
+    """`add` counts a use; `hold` and `release` open and close what a gauge counts."""
+
     ADD = "add"
     HOLD = "hold"
     RELEASE = "release"
 
 
 class ReservationStatus(StrEnum):
+    """Status of a reservation. `released` means it expired without being settled."""
+
     HELD = "held"
     SETTLED = "settled"
     RELEASED = "released"
@@ -31,7 +35,7 @@ class UsageRecord(
     key=("organization_id", "meter", "key"),
     told=False,
 ):
-    """One reported use, counted once for its meter and key (BIL-19)."""
+    """One reported use, counted once per meter and key (BIL-19)."""
 
     meter: Col[str] = col(sa.Text)
     key: Col[str] = col(sa.Text)
@@ -50,7 +54,7 @@ class UsageDay(
     key=("organization_id", "meter", "operation", "day"),
     told=False,
 ):
-    """What the records of a meter and local day added up to; kept when they are not any more."""
+    """The daily totals of a meter, kept after its records are deleted."""
 
     meter: Col[str] = col(sa.Text)
     operation: Col[Operation] = status(Operation, default=Operation.ADD)
@@ -107,7 +111,7 @@ STANDING = date(1970, 1, 1)
 
 
 class Holding(TenantRow, table="billing.holding", kind=Kind.PRIVATE, told=False):
-    """Something open that a gauge counts; it is counted once, however often it is told."""
+    """An open item that a gauge counts once, however often it is reported."""
 
     meter: Col[str] = col(sa.Text)
     subject: Col[str] = col(sa.Text)
@@ -116,7 +120,7 @@ class Holding(TenantRow, table="billing.holding", kind=Kind.PRIVATE, told=False)
 
 
 class Reservation(TenantRow, table="billing.reservation", kind=Kind.PRIVATE):
-    """Usage that is about to happen and already counts against a hard limit (BIL-22)."""
+    """Reserved usage that already counts against a hard limit (BIL-22)."""
 
     meter: Col[str] = col(sa.Text)
     key: Col[str] = col(sa.Text)
@@ -129,7 +133,7 @@ class Reservation(TenantRow, table="billing.reservation", kind=Kind.PRIVATE):
 
 
 class Threshold(TenantRow, table="billing.threshold", kind=Kind.PRIVATE, told=False):
-    """That so many per cent of a limit were reached in a month; told once (BIL-21)."""
+    """A percentage of a limit that was reached in a month, published once (BIL-21)."""
 
     held_by: Col[UUID] = col(pg.UUID)  # the base subscription, or the account where there is none
     meter: Col[str] = col(sa.Text)

@@ -74,12 +74,14 @@ class Unfinished:
     def hindrance(self) -> str | None:
         """Why the account cannot be closed."""
         named = {
-            "a subscription lives": self.held,
-            "something is due or being paid": self.due,
-            "there is credit": self.credit,
+            "an active subscription": self.held,
+            "an unpaid amount or a payment in progress": self.due,
+            "unused credit": self.credit,
         }
-        told = ", and ".join(what for what, true in named.items() if true)
-        return f"An account is closed when all is done; {told}." if told else None
+        open_items = " and ".join(item for item, present in named.items() if present)
+        if not open_items:
+            return None
+        return f"This account cannot be closed yet: it has {open_items}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +128,7 @@ async def complete_account(
     account = await customer.lock_account(work)
     if account.status is not AccountStatus.PROVISIONAL:
         raise Duplicate(
-            "This organization has its billing account already.",
+            "This organization already has a billing account. Change it instead.",
             existing={"domain": "billing", "type": "account", "id": str(account.id)},
         )
     told = fields | {"bill_to": prefill | (fields.get("bill_to") or {})}
@@ -141,11 +143,14 @@ async def change_account(work: Work, account_id: UUID, *, fields: dict[str, Any]
     account = await work.lock(Account, account_id)
     if account.status is AccountStatus.CLOSED:
         raise not_possible(
-            "This account is closed.", status=account.status, operation="change", allowed=[]
+            "This account is closed and cannot be changed. Contact support.",
+            status=account.status,
+            operation="change",
+            allowed=[],
         )
     if _OPERATORS & fields.keys() and work.held_as != HeldAs.PLATFORM:
         raise Forbidden(
-            "An operator of the platform sets this; ask support.", reasonCode="operator_only"
+            "Only platform operators can change this. Contact support.", reasonCode="operator_only"
         )
     _state(work, account, fields)
     await _saved(work, account)
@@ -181,7 +186,7 @@ async def close_account(work: Work, account_id: UUID, *, reason: str) -> Account
     found = await _unfinished(work, account, credit)
     if account.status is AccountStatus.ACTIVE and found.hindrance is not None:
         raise not_possible(
-            f"{found.hindrance} Settle that first.",
+            f"{found.hindrance} Settle that first, then close the account.",
             status=account.status,
             operation="close",
             allowed=[],
@@ -235,7 +240,8 @@ def _check_whole(bill_to: dict[str, Any]) -> None:
     missing += [f"/billTo/address/{_OF_ADDRESS[name]}" for name in sorted(lacking)]
     if missing:
         raise RuleViolated(
-            "Documents are printed with a name, and with a whole address or none.",
+            "Billing details need a legal name, and either a complete address or none. Add what "
+            "`missing` lists.",
             rule="bill-to-whole",
             missing=missing,
         )

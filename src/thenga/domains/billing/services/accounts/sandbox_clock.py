@@ -30,9 +30,9 @@ advance_clock = job_stub(
 
 
 class ClockBackwards(Problem):
-    """A clock goes forward only. `now` says how late it is there."""
+    """A test clock only moves forward. Send a time after `now`, the sandbox's current time."""
 
-    code, status, title = "billing-clock-backwards", 422, "That moment has passed"
+    code, status, title = "billing-clock-backwards", 422, "This time has passed"
 
 
 async def current(read: Reader) -> TestClock | None:
@@ -51,7 +51,10 @@ async def advance(work: Work, *, to: datetime) -> TestClock:
     if to <= work.now:
         raise ClockBackwards(now=work.now.isoformat())
     if to > work.now + _FURTHEST:
-        raise RuleViolated("A clock moves five years at a time at most.", rule="test-clock-reach")
+        raise RuleViolated(
+            "A test clock moves at most five years at a time. Choose an earlier time.",
+            rule="test-clock-reach",
+        )
     known = await work.find(TestClock)
     if known is None:
         made = TestClock(organization_id=work.organization_id, target_at=to, stepped_to=work.now)

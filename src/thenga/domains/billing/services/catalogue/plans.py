@@ -22,10 +22,10 @@ AnyPlan = PlanVersion | OfferedPlan
 
 
 class PlanNotAvailable(Problem):
-    """This plan is not sold, not in this interval, or not to be tried. `GET /billing/plans` lists
-    what is."""
+    """This plan is not sold, not in this interval, or not as a trial. `GET /billing/plans` lists
+    the plans you can choose."""
 
-    code, status, title = "billing-plan-not-available", 422, "This plan cannot be had"
+    code, status, title = "billing-plan-not-available", 422, "This plan is not available"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,10 @@ free_account = job_stub("billing.free_account", form=Form.QUEUED, key="{reason}"
 
 
 class AccountParked(Problem):
-    """Something about this account did not add up, so it is not billed until an operator has
-    looked. Access is untouched; support can tell you more."""
+    """Billing is stopped until an operator has reviewed this account. Access is not affected.
+    Contact support if you need to buy or pay now."""
 
-    code, status, title = "billing-account-parked", 409, "Billing of this account has stopped"
+    code, status, title = "billing-account-parked", 409, "Billing of this account is stopped"
 
 
 async def lock_account(work: Work) -> Account:
@@ -32,7 +32,7 @@ async def lock_account(work: Work) -> Account:
 def account_opening() -> DependencyUnavailable:
     """The refusal while the account of a new organization is being opened."""
     return DependencyUnavailable(
-        "The billing account of this organization is just being opened; try again.",
+        "The billing account of this organization is being opened. Try again in a few seconds.",
         headers={"Retry-After": "2"},
         dependency="organization",
     )
@@ -42,7 +42,7 @@ def check_open(account: Account) -> None:
     """Refuse new purchases on a closed account."""
     if account.status is AccountStatus.CLOSED:
         raise not_possible(
-            "This billing account is closed; support can tell you more.",
+            "This billing account is closed, so nothing can be bought. Contact support.",
             status=account.status,
             operation="buy",
             allowed=[],

@@ -12,10 +12,10 @@ PARKED_FOR = "tax_data_missing"
 
 
 class TaxDataMissing(Problem):
-    """A tax invoice names its recipient, and above R 5 000.00 their address. Fill in what
-    `missing` names with `PATCH /billing/accounts/{accountId}`, then send this again."""
+    """A tax invoice needs the recipient's legal name and, above R 5 000.00, their address. Add
+    what `missing` lists with `PATCH /billing/accounts/{accountId}`, then try again."""
 
-    code, status, title = "billing-tax-data-missing", 422, "The tax invoice cannot be made out yet"
+    code, status, title = "billing-tax-data-missing", 422, "Billing details are incomplete"
 
 
 def is_recipient_complete(account: Account) -> bool:
@@ -27,10 +27,10 @@ def recipient_of(account: Account, gross: Money) -> dict[str, Any]:
     """The recipient as printed on a document of this sum."""
     bill_to = account.bill_to
     if bill_to is None:
-        raise TaxDataMissing("It is not said yet who is billed.", missing=["/billTo/legalName"])
+        raise TaxDataMissing("Add the legal name to bill.", missing=["/billTo/legalName"])
     if gross.minor > WITHOUT_ADDRESS and "address" not in bill_to:
         raise TaxDataMissing(
-            f"A tax invoice of {gross} names the recipient's address.",
+            f"Add the address to bill: a tax invoice of {gross} must show it.",
             missing=["/billTo/address"],
         )
     return dict(bill_to)

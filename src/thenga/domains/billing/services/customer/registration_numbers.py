@@ -23,7 +23,8 @@ def registration_number(given: str, today: date) -> str:
     found = _REGISTRATION.fullmatch(given)
     if found is None or int(found[2]) > today.year:
         raise RuleViolated(
-            "A registration number reads like 2019/123456/07; its year is not in the future.",
+            "Enter the registration number as CIPC writes it, for example 2019/123456/07. Its year "
+            "cannot be in the future.",
             rule="registration-year",
         )
     prefix, year, number, kind = found.groups()

@@ -237,7 +237,7 @@ async def _credit_undelivered(
         invoice,
         credited=[(line.line_id, amount)],
         reason_code=CreditReason.UNDELIVERED,
-        explanation=f"{days} of {line.span.days} days were not delivered.",
+        explanation=f"Service was not provided on {days} of {line.span.days} days.",
     )
     await invoicing.release_credit_note(work, note, cut_span_at=first)
     if not ends and last < line.span.end:

@@ -31,6 +31,10 @@ from thenga.kernel.declare.lifecycle import not_possible
 
 _MOST_BY_HAND = 5
 _DAY = timedelta(hours=24)
+_SETTLED = {
+    FailureStatus.RECOVERED: "This payment has already been recovered; there is nothing to retry.",
+    FailureStatus.WRITTEN_OFF: "This invoice was written off; there is nothing to retry.",
+}
 
 
 async def held(work: Work, failure_id: UUID) -> tuple[PaymentFailure, Subscription, Invoice]:
@@ -77,7 +81,7 @@ async def retry_now(work: Work, failure_id: UUID, *, method_id: UUID | None) -> 
     failure, subscription, invoice = await held(work, failure_id)
     if failure.status not in PaymentFailureLifecycle.UNSETTLED:
         raise not_possible(
-            f"This is {failure.status}; there is nothing to try again.",
+            _SETTLED[failure.status],
             status=failure.status,
             operation="retry",
             allowed=[],

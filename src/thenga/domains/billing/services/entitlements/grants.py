@@ -21,10 +21,13 @@ async def issue_grant(
     """Give an organization more than it has bought, for a while."""
     organization_id = work.organization_id  # staff must name it
     if await work.find(Account) is None:
-        raise NotFound("This organization has no billing account.")
+        raise NotFound("This organization has no billing account yet. Try again in a few seconds.")
     feature = await work.find(Feature, key=entitlement)
     if feature is None:
-        raise RuleViolated(f"{entitlement} is not in the catalogue.", rule="known-entitlement")
+        raise RuleViolated(
+            f"There is no entitlement {entitlement}. Use a key that a plan includes.",
+            rule="known-entitlement",
+        )
     _check(feature, value, expires_at, work.now)
     made = await work.add(
         Grant(
@@ -44,10 +47,10 @@ async def issue_grant(
 def _check(feature: Feature, value: bool | int, expires_at: datetime, now: datetime) -> None:
     boolean = feature.type is FeatureType.BOOLEAN
     if isinstance(value, bool) != boolean or value in (False, 0):
-        right = "true" if boolean else "a whole number from 1 up"
-        raise RuleViolated(f"{feature.key} takes {right}.", rule="grant-value")
+        right = "`true`" if boolean else "a whole number of 1 or more"
+        raise RuleViolated(f"The value of {feature.key} must be {right}.", rule="grant-value")
     if expires_at <= now:
-        raise RuleViolated("A grant ends in the future.", rule="grant-expiry")
+        raise RuleViolated("Set `expiresAt` to a time in the future.", rule="grant-expiry")
 
 
 async def revoke_grant(work: Work, grant_id: UUID) -> Grant:

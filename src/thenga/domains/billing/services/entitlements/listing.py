@@ -55,7 +55,7 @@ async def list_for_subscription(read: Reader, subscription_id: UUID) -> Listed:
 async def _held(read: Reader) -> CurrentSet:
     held = await current.current_set(read)
     if held is None:
-        raise NotFound("This organization has no billing account.")
+        raise NotFound("This organization has no billing account yet. Try again in a few seconds.")
     return held
 
 

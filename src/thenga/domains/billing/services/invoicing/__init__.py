@@ -41,6 +41,7 @@ from thenga.domains.billing.services.invoicing.lines import (
     credit_note_lines_by_id,
     invoice_lines,
     invoice_lines_by_id,
+    plan_line_text,
 )
 from thenga.domains.billing.services.invoicing.queries import (
     InvoiceFilters,
@@ -89,6 +90,7 @@ __all__ = [
     "list_invoices",
     "next_invoice_check",
     "overdue_at",
+    "plan_line_text",
     "recognize_revenue",
     "record_billed_period",
     "recurring_lines",

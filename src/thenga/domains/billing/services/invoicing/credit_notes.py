@@ -38,10 +38,10 @@ _RESERVE = """
 
 
 class CreditExceeds(Problem):
-    """No more can be given back than was charged, and no more paid out than there is as credit.
-    `left` says how much there is; ask for that or less."""
+    """A credit note cannot exceed what was charged, and a refund cannot exceed the available
+    credit. Send at most the amount in `left`."""
 
-    code, status, title = "billing-credit-exceeds", 422, "That is more than there is"
+    code, status, title = "billing-credit-exceeds", 422, "Amount exceeds what can be credited"
 
 
 async def draft_credit_note(
@@ -106,7 +106,7 @@ def is_creditable(invoice: Invoice) -> bool:
 def _check_status(invoice: Invoice) -> None:
     if not is_creditable(invoice):
         raise not_possible(
-            "Only an invoice that is open or paid can be credited.",
+            "Only an open or paid invoice can be credited. Check the status of this invoice.",
             status=invoice.status,
             operation="credit",
             allowed=[],
@@ -119,7 +119,9 @@ def _check_room(
     asked: dict[UUID, int] = {}
     for line_id, amount in credited:
         if line_id not in lines:
-            raise NotFound("This invoice has no such line.")
+            raise NotFound(
+                "This invoice has no such line. Use a line ID of `GET /billing/invoices/{id}`."
+            )
         asked[line_id] = asked.get(line_id, 0) + amount.minor
     for line_id, minor in asked.items():
         line = lines[line_id]
@@ -130,7 +132,7 @@ def _check_room(
 def _exceeds(line: InvoiceLine, currency: str) -> CreditExceeds:
     left = Money(line.gross_minor - line.credited_minor, currency)
     return CreditExceeds(
-        f"Of «{line.description}» {left} are left to be credited.",
+        f"Only {left} of this line can still be credited.",
         invoiceLineId=str(line.id),
         left={"amount": left.amount, "currency": left.currency},
     )
@@ -176,7 +178,7 @@ async def issue_credit_note(
 ) -> CreditNote:
     """An operator gives something back; the days that were billed stay billed."""
     if any(not amount for _, amount in credited):
-        raise RuleViolated("Each line gives back more than 0.00.", rule="credit-positive")
+        raise RuleViolated("Credit more than 0.00 on each line.", rule="credit-positive")
     invoice = await work.lock(Invoice, invoice_id)
     note = await draft_credit_note(
         work, invoice, credited=credited, reason_code=reason_code, explanation=explanation
@@ -216,5 +218,7 @@ async def issued_credit_note(read: Reader, note_id: UUID) -> CreditNote:
     """A credit note that has its number; a draft cannot be printed."""
     found = await read.get(CreditNote, note_id)
     if found.number is None:
-        raise NotFound("This credit note is printed once it has its number.")
+        raise NotFound(
+            "This credit note is being issued. Its PDF is available once it has a number."
+        )
     return found

@@ -5,7 +5,14 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from thenga.domains.billing.tables import CreditNoteLine, InvoiceLine
+from thenga.domains.billing.services.pricing import interval_adverb
+from thenga.domains.billing.tables import (
+    CreditNoteLine,
+    Interval,
+    InvoiceLine,
+    OfferedPlan,
+    PlanKind,
+)
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, among_named
 from thenga.kernel.values.money import Money
@@ -49,6 +56,12 @@ async def credit_note_lines_by_id(
         for line in await read.all(statement.order_by(CreditNoteLine.position), limit=_MOST):
             found[line.credit_note_id].append(line)
     return found
+
+
+def plan_line_text(plan: OfferedPlan, interval: Interval) -> str:
+    """The line of a plan as the invoice prints it: `Professional plan, monthly`."""
+    name = f"{plan.name} plan" if plan.kind is PlanKind.BASE else plan.name
+    return f"{name}, {interval_adverb(interval)}"
 
 
 def spread_net(net: Money, lines: Sequence[InvoiceLine]) -> list[Money]:

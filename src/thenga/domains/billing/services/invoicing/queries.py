@@ -61,5 +61,5 @@ async def issued_invoice(read: Reader, invoice_id: UUID) -> Invoice:
     """An invoice that has its number; a draft cannot be printed."""
     found = await read.get(Invoice, invoice_id)
     if found.number is None:
-        raise NotFound("This invoice is a draft; it is printed once it has its number.")
+        raise NotFound("This invoice is a draft. Its PDF is available once the invoice is issued.")
     return found

@@ -3,7 +3,8 @@
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.invoicing.invoices import DraftLine
-from thenga.domains.billing.services.pricing import Period, interval_of
+from thenga.domains.billing.services.invoicing.lines import plan_line_text
+from thenga.domains.billing.services.pricing import Period, interval_adverb, interval_of
 from thenga.domains.billing.tables import Interval, LineKind, Subscription
 from thenga.kernel.db.reader import Reader
 
@@ -29,12 +30,15 @@ async def recurring_lines_for(
     plan = await catalogue.plan_version(read, code, number)
     price = catalogue.price_of(plan, interval)
     if price is None:  # only a price of 0 is free
-        raise PlanNotAvailable(f"{code} {number} has no price by the {interval}.", planCode=code)
+        raise PlanNotAvailable(
+            f"Version {number} of {code} is not sold with {interval_adverb(interval)} billing.",
+            planCode=code,
+        )
     if not price:
         return []
     line = DraftLine(
         kind=LineKind.RECURRING,
-        description=f"{plan.name}, by the {interval}",
+        description=plan_line_text(plan, interval),
         quantity=1,
         unit_price=price,
         gross=price,

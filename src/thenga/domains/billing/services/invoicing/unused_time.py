@@ -58,7 +58,7 @@ def current_period(subscription: Subscription) -> Period:
 def check_period_running(period: Period, today: date) -> None:
     """Between the end of a period and its renewal, which is a moment, no days are left."""
     if period.end <= today:
-        raise Conflict("The next period is just being billed; ask again in a moment.")
+        raise Conflict("The next period is being billed. Try again in a few minutes.")
 
 
 async def full_period_days(read: Reader, subscription: Subscription, period: Period) -> int:

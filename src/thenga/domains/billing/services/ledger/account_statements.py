@@ -61,7 +61,8 @@ async def statement_page(
     """What happened from one day to another, both counted."""
     if not 0 <= (until - since).days < LONGEST:
         raise RuleViolated(
-            f"A statement covers at most {LONGEST} days, from a day to one that is not before it.",
+            f"A statement covers at most {LONGEST} days. Set `to` on or after `from`, within that "
+            "range.",
             rule="statement-days",
         )
     begins, ends = local_midnight(since), local_midnight(until + timedelta(days=1))
@@ -85,7 +86,7 @@ async def whole_statement(
     made = await statement_page(read, page, since=since, until=until, currency=currency)
     if made.next_cursor is not None:
         raise RuleViolated(
-            f"A file has at most {_MOST_STEPS} steps; ask for a shorter time.",
+            f"A file has at most {_MOST_STEPS} rows. Choose a shorter time range.",
             rule="statement-steps",
         )
     return made

@@ -51,29 +51,29 @@ charge_payment = job_stub("billing.charge_payment", form=Form.OUTSIDE, key="{pay
 
 
 class PaymentInProgress(Problem):
-    """A charge of this invoice is under way, and an invoice is charged once at a time. Wait for it:
-    `paymentId` says which."""
+    """A payment is in progress, and an invoice is charged once at a time. Wait for its result:
+    read the payment in `paymentId`, then try again if it failed."""
 
-    code, status, title = "billing-payment-in-progress", 409, "A payment is under way"
+    code, status, title = "billing-payment-in-progress", 409, "A payment is in progress"
 
 
 class PaymentMethodRequired(Problem):
-    """There is no way to pay on file that can be charged. Add one, or pay with a provider."""
+    """No saved payment method can be charged. Add one, or pay with a provider."""
 
-    code, status, title = "billing-payment-method-required", 422, "A way to pay is needed"
+    code, status, title = "billing-payment-method-required", 422, "A payment method is required"
 
 
 class RetryLimit(Problem):
-    """A failed payment is tried by hand five times in 24 hours at most, and one card so often as
-    the card networks allow. `nextAllowedAt` says when it is possible again."""
+    """A failed payment can be retried five times in 24 hours, and a card as often as the card
+    networks allow. Try again after `nextAllowedAt`, or use another payment method."""
 
-    code, status, title = "billing-retry-limit", 409, "It was tried too often"
+    code, status, title = "billing-retry-limit", 409, "Too many payment attempts"
 
 
 def one_way() -> RuleViolated:
-    """Who pays says how, and says it once."""
+    """The refusal when a request names both a payment method and a provider, or neither."""
     return RuleViolated(
-        "Pay with a method on file or with a provider, and name one of them.", rule="one-way"
+        "Name either a saved payment method or a provider, not both.", rule="one-way"
     )
 
 
@@ -125,7 +125,10 @@ async def begin_payment(
 def _check_due(invoice: Invoice) -> None:
     if invoice.amount_due_minor <= 0:
         raise not_possible(
-            "Nothing is due on this invoice.", status=invoice.status, operation="pay", allowed=[]
+            "Nothing is due on this invoice, so there is nothing to pay.",
+            status=invoice.status,
+            operation="pay",
+            allowed=[],
         )
 
 
@@ -135,9 +138,13 @@ async def _method(work: Work, how: PaymentChoice) -> PaymentMethod | None:
     try:
         method = await work.get(PaymentMethod, how.payment_method_id)
     except NotFound:
-        raise PaymentMethodRequired("There is no such way to pay on file.") from None
+        raise PaymentMethodRequired(
+            "This payment method does not exist. Choose a saved one, or add one."
+        ) from None
     if not methods.is_chargeable(method, work.now):
-        raise PaymentMethodRequired("This way to pay cannot be charged any more.")
+        raise PaymentMethodRequired(
+            "This payment method can no longer be charged. Choose another, or add one."
+        )
     return method
 
 
@@ -241,14 +248,15 @@ async def _send(work: Work, payment: Payment) -> None:
 
 
 _BY_CODE = {
-    "51": "There was not enough money on the card. Pay again once there is, or in another way.",
-    "54": "The card has run out. Add the new one.",
+    "51": "There are not enough funds on this card. Try again later, or pay another way.",
+    "54": "This card has expired. Add a new one.",
 }
 _BY_CATEGORY = {
-    "soft": "The bank said no this time. Try again later, or pay in another way.",
-    "hard": "The bank will not take this card again. Add another way to pay.",
-    "authentication": "The bank wants to see you. Pay on the provider's page.",
-    "technical": "The provider could not take the payment. Nothing was charged; try again.",
+    "soft": "The bank declined this payment. Try again later, or pay another way.",
+    "hard": "The bank no longer accepts this card. Add another payment method.",
+    "authentication": "Your bank needs you to approve this payment. Complete it on the provider's "
+    "page.",
+    "technical": "The provider could not process this payment. Nothing was charged. Try again.",
 }
 
 

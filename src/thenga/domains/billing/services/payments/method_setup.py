@@ -22,7 +22,7 @@ async def add_method(
     await providers.check_charging(work, account, provider)
     line = DraftLine(
         kind=LineKind.ADJUSTMENT,
-        description="To learn the way to pay; kept as credit",
+        description="Card verification, kept as credit",
         quantity=1,
         unit_price=_FIRST_CHARGE,
         gross=_FIRST_CHARGE,

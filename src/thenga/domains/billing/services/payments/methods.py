@@ -151,7 +151,7 @@ async def set_default_method(work: Work, method_id: UUID) -> PaymentMethod:
     method = await work.lock(PaymentMethod, method_id)
     if not is_chargeable(method, work.now):
         raise not_possible(
-            "Only a way to pay that can be charged is made the default.",
+            "This payment method can no longer be charged. Choose another, or add one.",
             status=method_status(method, work.now),
             operation="make-default",
             allowed=[],

@@ -83,7 +83,7 @@ async def claim_charge(work: Work, payment_id: UUID) -> None:
     """
     payment = await work.lock(Payment, payment_id)
     if payment.status is not PaymentStatus.PROCESSING or not payment.charge_again:
-        raise Conflict("This payment is charged by somebody else.")
+        raise Conflict("This payment is being charged by another worker.")
     payment.charge_again = False
     await work.save(payment)
 
@@ -115,7 +115,7 @@ async def _order(read: Reader, payment: Payment) -> Order:
 
 def _described(invoice: Invoice) -> str:
     if invoice.purpose is Purpose.METHOD:
-        return "Thenga, way to pay"
+        return "Thenga card verification"
     return f"Thenga {invoice.number}" if invoice.number else "Thenga"
 
 

@@ -12,10 +12,10 @@ SANDBOX, EFT = "sandbox", "eft"
 
 
 class ProviderNotAllowed(Problem):
-    """This organization cannot pay with that provider. `allowed` names those it can pay with; a
-    sandbox organization has only the sandbox, and a real one never has it."""
+    """This organization cannot pay with this provider. Use one that `allowed` lists. Sandbox
+    organizations can only use `sandbox`."""
 
-    code, status, title = "billing-provider-not-allowed", 422, "This provider cannot be used here"
+    code, status, title = "billing-provider-not-allowed", 422, "This provider is not available"
 
 
 async def check(read: Reader, account: Account, provider: str) -> None:
@@ -32,7 +32,7 @@ async def check_charging(read: Reader, account: Account, provider: str) -> None:
 def _check_among(those: list[str], provider: str) -> None:
     if provider not in those:
         raise ProviderNotAllowed(
-            f"{provider} cannot be used here; use {' or '.join(those)}.", allowed=those
+            f"You cannot pay with {provider} here. Use {' or '.join(those)}.", allowed=those
         )
 
 
@@ -49,7 +49,7 @@ async def check_return(read: Reader, return_url: str | None) -> None:
     allowed = await catalogue.setting(read, "billing.return_origins", local_day(read.now))
     if _origin(return_url) not in allowed:
         raise RuleViolated(
-            f"The customer comes back to one of {', '.join(allowed)}.",
+            f"`returnUrl` must start with one of {', '.join(allowed)}.",
             rule="return-origin",
             allowed=allowed,
         )

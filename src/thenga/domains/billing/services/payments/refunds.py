@@ -53,7 +53,7 @@ async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason:
     payment = await work.lock(Payment, payment_id)
     if payment.status is not PaymentStatus.SUCCEEDED:
         raise not_possible(
-            "Only money that came can go back.",
+            "Only a successful payment can be refunded. Wait until this payment has succeeded.",
             status=payment.status,
             operation="refund",
             allowed=[],
@@ -65,7 +65,7 @@ async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason:
     most = min(payment.amount_minor - promised, credit.minor)
     if amount.currency != payment.currency or amount.minor > most:
         left = Money(max(0, most), payment.currency)
-        raise CreditExceeds(f"At most {left} can be paid back.", left=_shown(left))
+        raise CreditExceeds(f"At most {left} of this payment can be refunded.", left=_shown(left))
     refund = await work.add(
         Refund(
             organization_id=payment.organization_id,
@@ -88,8 +88,8 @@ def is_reversed(payment: Payment) -> bool:
 def _check(payment: Payment, amount: Money) -> None:
     if is_reversed(payment):
         raise not_possible(
-            "The payer's bank has taken this money back, or may: it cannot go back twice. Wait "
-            "until the dispute is won, or pay back another payment.",
+            "This payment is disputed, so the payer's bank may already return the money. Wait "
+            "until the dispute is won, or refund another payment.",
             status=payment.status,
             operation="refund",
             allowed=[],
@@ -97,12 +97,12 @@ def _check(payment: Payment, amount: Money) -> None:
         )
     if payment.provider == providers.EFT:
         raise RuleViolated(
-            "A bank transfer has no provider that could pay it back. Pay it back by bank and have "
-            "finance book it; until then it is credit for what is due next.",
+            "A bank transfer cannot be refunded through a provider. Transfer the money back and "
+            "ask finance to record it. Until then it stays as credit for future invoices.",
             rule="refund-by-bank",
         )
     if amount.minor <= 0:
-        raise RuleViolated("Pay back 0.01 or more.", rule="refund-amount")
+        raise RuleViolated("Refund 0.01 or more.", rule="refund-amount")
 
 
 def _shown(money: Money) -> dict[str, str]:
@@ -270,7 +270,7 @@ async def _found(work: Work, payment: Payment, statement: Statement, amount: int
             provider_alias=statement.item_alias,
             amount_minor=amount,
             currency=payment.currency,
-            reason="Made on the provider's own pages.",
+            reason="Refunded on the provider's dashboard.",
         )
     )
     return await work.lock(Refund, made.id)

@@ -64,8 +64,8 @@ def _check_prices(known: PlanVersion, left: PlanVersion) -> None:
     missing = sorted({one["interval"] for one in left.prices} - priced)
     if missing:
         raise RuleViolated(
-            f"Version {known.plan_version} has no price by the {' and the '.join(missing)}, by "
-            f"which version {left.plan_version} was sold; migrate to a version that has one.",
+            f"Version {known.plan_version} has no price per {' or per '.join(missing)}, but "
+            f"version {left.plan_version} was sold that way. Migrate to a version that has one.",
             rule="every-interval-has-a-price",
             missing=missing,
         )
@@ -77,6 +77,6 @@ async def _check_notice(read: Reader, apply_after: date) -> None:
     earliest = today + timedelta(days=int(days))
     if apply_after < earliest:
         raise EffectiveTooEarly(
-            f"Customers are told {days} days before; the earliest day is {earliest}.",
+            f"Customers get {days} days' notice. Set `applyAfter` to {earliest} or later.",
             earliest=earliest.isoformat(),
         )

@@ -48,8 +48,8 @@ _HOLDERS = """
 
 
 class EffectiveTooEarly(Problem):
-    """A version that follows another is sold from tomorrow at the earliest, and later than that
-    one; a new plan from today. Set `effectiveFrom` of the draft to `earliest` or later."""
+    """A new version can be sold from tomorrow, and later than the version before it; a new plan
+    from today. Choose the day in `earliest` or a later one."""
 
     code, status, title = "billing-effective-too-early", 422, "This day is too early"
 
@@ -81,7 +81,7 @@ async def change_draft(
     held = await _held(work, plan_code, number)
     if held.status is not PlanStatus.DRAFT:
         raise not_possible(
-            "A published version never changes; make a new one.",
+            "A published version cannot be changed. Draft a new version instead.",
             status=held.status,
             operation="change",
             allowed=PlanVersionLifecycle.open(held),
@@ -192,7 +192,8 @@ async def _add(work: Work, made: PlanVersion) -> PlanVersion:
 
 def _known(version: PlanVersion) -> Duplicate:
     return Duplicate(
-        f"Version {version.plan_version} of {version.plan_code} is there already.",
+        f"Version {version.plan_version} of {version.plan_code} already exists. Draft the next "
+        "one.",
         existing={"planCode": version.plan_code, "planVersion": version.plan_version},
     )
 
@@ -226,7 +227,8 @@ def _check_day(version: PlanVersion, former: PlanVersion | None, today: date) ->
         earliest = max(today, former.effective_from) + timedelta(days=1)
     if version.effective_from < earliest:
         raise EffectiveTooEarly(
-            f"This version can be sold from {earliest} on.", earliest=earliest.isoformat()
+            f"This version can be sold from {earliest}. Set `effectiveFrom` to that day or later.",
+            earliest=earliest.isoformat(),
         )
 
 
@@ -234,7 +236,8 @@ def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
     """Who has an earlier version may be moved to this one, so it is of the same kind (BIL-1)."""
     if former is not None and version.kind is not former.kind:
         raise RuleViolated(
-            f"{version.plan_code} is of the kind {former.kind}; another kind is another plan.",
+            f"The kind of {version.plan_code} is {former.kind} and cannot change. Create a new "
+            "plan for another kind.",
             rule="plan-kind",
             kind=former.kind,
         )
@@ -251,8 +254,9 @@ async def _check_terms(read: Reader, version: PlanVersion) -> None:
     wrong += [one["key"] for one in features if not _is_priced_where_soft(one)]
     if wrong or len(set(intervals)) < len(intervals):
         raise RuleViolated(
-            "Name keys of the catalogue once, with the type they have there; a soft one has a "
-            "price for each unit above it, a hard one has none. Name each interval once.",
+            "Use each entitlement key of the catalogue once, with its own type. A `soft` "
+            "entitlement needs `overageUnitPrice`, a `hard` one must not have it. Price each "
+            "interval once.",
             rule="plan-terms",
             keys=sorted(set(wrong)),
         )
@@ -264,7 +268,7 @@ def _is_priced_where_soft(one: dict[str, Any]) -> bool:
 
 def _actor(work: Work) -> UUID:
     if work.actor.id is None:
-        raise LookupError("plans are written by a person")
+        raise LookupError("only a person can draft a plan")
     return work.actor.id
 
 

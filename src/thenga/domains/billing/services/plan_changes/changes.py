@@ -48,28 +48,28 @@ from thenga.kernel.values.money import Money
 
 
 class ChangeToday(Problem):
-    """A plan can be changed downwards once a day, and not on the day it was changed upwards. Ask
-    for `period_end`, or come back tomorrow."""
+    """A plan can be downgraded once a day, and not on the day of an upgrade. Send `period_end`
+    to change at the end of the period, or try again tomorrow."""
 
-    code, status, title = "billing-change-today", 409, "The plan was changed today already"
+    code, status, title = "billing-change-today", 409, "The plan was already changed today"
 
 
 class QuoteChanged(Problem):
-    """The amount you saw is not the amount of today. Look at the preview again; `expected` is what
-    you sent and `amountDue` what it costs now."""
+    """The amount due differs from the amount you confirmed. Preview the change again and confirm
+    `amountDue`, the current amount; `expected` is what you sent."""
 
-    code, status, title = "billing-quote-changed", 409, "This costs another amount now"
+    code, status, title = "billing-quote-changed", 409, "The price has changed"
 
 
 class PaymentOverdue(Problem):
-    """Something of this subscription is not paid. Pay it first; the plan can be changed at once
-    afterwards."""
+    """An invoice of this subscription is unpaid. Pay it first; then you can change or pause the
+    plan at once."""
 
-    code, status, title = "billing-payment-overdue", 409, "Pay what is due first"
+    code, status, title = "billing-payment-overdue", 409, "An invoice is overdue"
 
 
 class SubscriptionPaused(Problem):
-    """This subscription is paused. Resume it first, or cancel it at once with `immediate`."""
+    """A paused subscription cannot be changed. Resume it first, or cancel it with `immediate`."""
 
     code, status, title = "billing-paused", 409, "This subscription is paused"
 
@@ -115,7 +115,8 @@ def check_changeable(subscription: Subscription) -> None:
         raise SubscriptionPaused()
     if subscription.status is not SubscriptionStatus.ACTIVE or subscription.cancel_at is not None:
         raise not_possible(
-            "Only a plan that goes on can be changed; undo its cancellation, or buy another.",
+            "Only an active plan that is not cancelled can be changed. Undo the cancellation, or "
+            "buy a new plan.",
             status=subscription.status,
             operation="change-plan",
             allowed=[],
@@ -126,7 +127,7 @@ def check_expected(due: Money, expected: Money | None) -> None:
     """What the customer saw is what is charged."""
     if expected is not None and expected != due:
         raise QuoteChanged(
-            f"This costs {due.amount} now, not {expected.amount}.",
+            f"This change now costs {due}, not {expected}. Preview it again and confirm.",
             expected=_wire(expected),
             amountDue=_wire(due),
         )
@@ -135,7 +136,9 @@ def check_expected(due: Money, expected: Money | None) -> None:
 def check_none_waits(subscription: Subscription) -> None:
     """One change after the other: the money of an earlier one is waited for."""
     if change_awaited_until(subscription) is not None:
-        raise PaymentInProgress("Another change waits for its payment; withdraw it first.")
+        raise PaymentInProgress(
+            "Another plan change is waiting for its payment. Withdraw it first."
+        )
 
 
 def check_day(subscription: Subscription, quoted: ChangeQuote) -> None:
@@ -156,7 +159,8 @@ async def check_settled(read: Reader, account: Account, quoted: ChangeQuote) -> 
     if payment is None:
         raise PaymentOverdue()
     raise PaymentInProgress(
-        "The period that runs is just being paid; ask again once it is.", paymentId=str(payment.id)
+        "The current period is being paid. Try again once that payment has succeeded.",
+        paymentId=str(payment.id),
     )
 
 
@@ -194,7 +198,7 @@ async def _by_method(read: Reader, subscription: Subscription) -> PaymentChoice:
     """The method of this subscription while it is good, or the one of the account."""
     method = await payments.method_of(read, subscription)
     if method is None:
-        raise PaymentMethodRequired("Put a way to pay on file first; a change is charged to it.")
+        raise PaymentMethodRequired("Add a payment method first. The change is charged to it.")
     return PaymentChoice(payment_method_id=method.id)
 
 
@@ -207,7 +211,7 @@ async def _draft(
         return None
     line = DraftLine(
         kind=LineKind.RECURRING if change.begins_anew else LineKind.PRORATION,
-        description=f"{change.plan.name}, by the {change.interval}",
+        description=invoicing.plan_line_text(change.plan, change.interval),
         quantity=1,
         unit_price=priced.charge,
         gross=priced.charge,
@@ -297,7 +301,7 @@ async def _give_back(work: Work, pending: dict[str, Any]) -> None:
         await work.get(Invoice, line.invoice_id),
         credited=[(line.id, credit)],
         reason_code=CreditReason.PLAN_CHANGE,
-        explanation=f"Change of plan to {pending['planCode']} on {pending['effectiveOn']}",
+        explanation=f"Plan changed to {pending['planCode']} on {pending['effectiveOn']}",
     )
     await invoicing.release_credit_note(work, note, cut_span_at=cut)
 
@@ -329,7 +333,7 @@ async def withdraw_change(work: Work, subscription: Subscription) -> Subscriptio
     if pending is None:
         return subscription
     if await _is_charged(work, pending):
-        raise PaymentInProgress("Its payment is being made; wait for the outcome.")
+        raise PaymentInProgress("This change is being paid. Wait for the result of the payment.")
     if pending["status"] == "scheduled":
         subscription.pending_change = None
     else:

@@ -20,14 +20,14 @@ from thenga.kernel.values.money import Money
 
 
 class Effective(StrEnum):
-    """From when another plan counts."""
+    """When a plan change takes effect."""
 
     NOW = "now"
     PERIOD_END = "period_end"
 
 
 class Direction(StrEnum):
-    """By rank, then by price."""
+    """Whether a change is an upgrade or a downgrade, by rank and then by price."""
 
     UP = "up"
     DOWN = "down"
@@ -102,7 +102,10 @@ async def quote(read: Reader, subscription: Subscription, wanted: ChangeRequest)
     plan, price = await _to_be_had(read, before, wanted.plan_code, interval, today)
     same = (plan.plan_code, plan.plan_version) == (before.plan_code, before.plan_version)
     if same and interval is held:
-        raise PlanNotAvailable(f"{plan.plan_code} is the plan you have.", planCode=plan.plan_code)
+        raise PlanNotAvailable(
+            f"You already have the {plan.plan_code} plan. Choose another plan or interval.",
+            planCode=plan.plan_code,
+        )
     direction = direction_of(before, plan, held)
     effective = _effective(wanted, direction, changes=interval is not held)
     change = Change(plan, before, held, interval, effective, direction)
@@ -137,7 +140,8 @@ async def _to_be_had(
     price = None if plan is None else catalogue.price_of(plan, interval)
     if plan is None or price is None or not plan.public or plan.kind is not before.kind:
         raise PlanNotAvailable(
-            f"{plan_code} is not sold by the {interval}, or not in place of {before.plan_code}.",
+            f"You cannot change from {before.plan_code} to {plan_code} with "
+            f"{pricing.interval_adverb(interval)} billing. Choose from `GET /billing/plans`.",
             planCode=plan_code,
             interval=interval,
         )
@@ -156,7 +160,7 @@ def _effective(wanted: ChangeRequest, direction: Direction, *, changes: bool) ->
     if changes:
         if wanted.effective is Effective.PERIOD_END:
             raise RuleViolated(
-                "Another interval begins today with a full period of its own; ask for `now`.",
+                "A new interval starts a new period today. Send `effective: now`.",
                 rule="interval-now",
             )
         return Effective.NOW

@@ -36,7 +36,9 @@ async def quote(
     plan = await trials.trial_version(read, plan_code)
     before = await quotes.held_plan(read, subscription)
     if (plan.plan_code, plan.plan_version) == (before.plan_code, before.plan_version):
-        raise PlanNotAvailable(f"{plan_code} is the plan you try.", planCode=plan_code)
+        raise PlanNotAvailable(
+            f"You are already trying the {plan_code} plan. Choose another.", planCode=plan_code
+        )
     await trials.check_no_charge_in_progress(read, subscription)
     # Prices are compared by the month where nobody has chosen yet how it would be bought.
     interval = Interval(subscription.interval or Interval.MONTH)

@@ -10,6 +10,7 @@ from thenga.domains.billing.services.pricing.overage import (
 )
 from thenga.domains.billing.services.pricing.periods import (
     Period,
+    interval_adverb,
     interval_of,
     midnight_after_days,
     period_containing,
@@ -26,6 +27,7 @@ __all__ = [
     "Period",
     "RunningLine",
     "Taxed",
+    "interval_adverb",
     "interval_of",
     "is_below_minimum",
     "midnight_after_days",

@@ -13,6 +13,7 @@ from thenga.domains.billing.tables import Interval, Subscription
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 _MONTHS = {Interval.MONTH: 1, Interval.YEAR: 12}
+_ADVERBS = {Interval.MONTH: "monthly", Interval.YEAR: "yearly"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,12 +73,17 @@ def midnight_after_days(instant: datetime, days: int) -> datetime:
 
 
 def renewal_notice_at(renews_on: date, days_before: int) -> datetime:
-    """When a renewal is told, so many days before it (BIL-14)."""
+    """When the customer is notified of a renewal (BIL-14)."""
     return local_midnight(renews_on - timedelta(days=days_before))
 
 
+def interval_adverb(interval: Interval) -> str:
+    """The interval as invoices and refusals print it: `monthly` or `yearly`."""
+    return _ADVERBS[interval]
+
+
 def interval_of(subscription: Subscription) -> Interval:
-    """How it is paid; a subscription that has periods has one."""
+    """The billing interval of a subscription that has periods."""
     if subscription.interval is None:
         raise LookupError(f"{subscription!r} has no interval")
     return Interval(subscription.interval)

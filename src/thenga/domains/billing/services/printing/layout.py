@@ -29,9 +29,9 @@ _SPACE = "\u00a0"
 _LONGEST = 20  # characters of a word that stand together
 _WORD = re.compile(rf"\S{{{_LONGEST + 1},}}")
 _WHY = {
-    CreditReason.PLAN_CHANGE: "Change of plan",
+    CreditReason.PLAN_CHANGE: "Plan change",
     CreditReason.CANCELLATION: "Cancellation",
-    CreditReason.UNDELIVERED: "Service that was not delivered",
+    CreditReason.UNDELIVERED: "Service not provided",
     CreditReason.ERROR: "Correction of an error",
     CreditReason.GOODWILL: "Goodwill",
 }

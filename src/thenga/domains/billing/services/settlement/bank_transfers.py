@@ -33,7 +33,7 @@ async def confirm_transfer(
         return payment
     if done or payment.provider != payments.EFT:
         raise not_possible(
-            "Only a bank transfer that is waited for is confirmed.",
+            "Only a pending bank transfer can be confirmed. Check the provider and status.",
             status=payment.status,
             operation="confirm",
             allowed=[],
@@ -44,8 +44,8 @@ async def confirm_transfer(
         await work.save(payment)
     except asyncpg.UniqueViolationError:
         raise Duplicate(
-            "This line of the bank has confirmed another payment. Confirm each payment with the "
-            "line that brought its own money.",
+            "This bank reference already confirmed another payment. Use the reference of the "
+            "transfer that paid this one.",
             field="bankReference",
         ) from None
     stated = Statement(
@@ -64,8 +64,11 @@ async def confirm_transfer(
 def _check(payment: Payment, received_on: date, amount: Money, today: date) -> None:
     if amount != payment.amount:
         raise RuleViolated(
-            f"{payment.amount} is waited for. Another amount is booked by support, not here.",
+            f"This payment is for {payment.amount}. Ask finance to record any other amount.",
             rule="amount-as-due",
         )
     if received_on > today:
-        raise RuleViolated("Money is confirmed once it is there.", rule="not-in-future")
+        raise RuleViolated(
+            "`receivedOn` is in the future. Confirm the transfer once it has arrived.",
+            rule="not-in-future",
+        )

@@ -137,7 +137,7 @@ async def apply_report(
         return
     if statement is None:
         ProviderCallbackLifecycle.ignore(callback, at=work.now)
-        callback.note = "Of no kind that concerns us."
+        callback.note = "This event type is not used."
         await work.save(callback)
         return
     callback.statement = shown(statement)
@@ -225,15 +225,15 @@ async def replay_callback(work: Work, callback_id: UUID) -> ProviderCallback:
     callback = await work.get(ProviderCallback, callback_id)
     if callback.status in (CallbackStatus.STALE, CallbackStatus.IGNORED):
         raise not_possible(
-            "Only what was set aside is worked on again.",
+            "Only a quarantined callback can be processed again.",
             status=callback.status,
             operation="replay",
             allowed=[],
         )
     if callback.status is not CallbackStatus.APPLIED and callback.sealed_content is None:
         raise not_possible(
-            "What it said is kept for ninety days. Have the provider send it again, or read there "
-            "what became of the payment.",
+            "The contents of a callback are kept for 90 days and are gone. Have the provider "
+            "send it again, or check the payment on the provider's dashboard.",
             status=callback.status,
             operation="replay",
             allowed=[],

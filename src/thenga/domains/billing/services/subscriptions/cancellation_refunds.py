@@ -42,7 +42,7 @@ _BEGINS = (Purpose.FIRST, Purpose.CONVERSION)
 _OF_DAYS = (LineKind.RECURRING, LineKind.PRORATION)
 _A_DAY = timedelta(days=1)
 _SOON = timedelta(seconds=10)  # the credit note gets its number first
-_WHY = "The subscription was cancelled"
+_WHY = "Subscription cancelled"
 
 
 @dataclass(frozen=True, slots=True)

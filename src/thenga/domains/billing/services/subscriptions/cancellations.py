@@ -34,10 +34,10 @@ from thenga.kernel.errors import Problem
 
 
 class DisputeOpen(Problem):
-    """A payment of this subscription is disputed at the bank. Cancel at the period's end, or at
-    once when the dispute is settled."""
+    """A payment of this subscription is disputed at the bank. Cancel with `period_end`, or with
+    `immediate` once the dispute is settled."""
 
-    code, status, title = "billing-dispute-open", 409, "A disputed payment must be settled first"
+    code, status, title = "billing-dispute-open", 409, "A payment is disputed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ async def _repeated(read: Reader, subscription: Subscription) -> Cancellation:
         if found.status is CancellationStatus.EFFECTIVE:
             return found
     raise not_possible(
-        "There is nothing to cancel: this subscription is not running.",
+        "This subscription is not active, so there is nothing to cancel.",
         status=subscription.status,
         operation="cancel",
         allowed=[],
@@ -109,7 +109,10 @@ async def _repeated(read: Reader, subscription: Subscription) -> Cancellation:
 def _check(subscription: Subscription, mode: CancellationMode) -> None:
     at_once = mode is CancellationMode.IMMEDIATE
     if subscription.status is SubscriptionStatus.PAUSED and not at_once:
-        raise SubscriptionPaused("A paused subscription can only be cancelled `immediate`.")
+        raise SubscriptionPaused(
+            "A paused subscription can only be cancelled with `immediate`. Send that, or resume "
+            "first."
+        )
     if subscription.disputed and at_once:
         raise DisputeOpen()
 

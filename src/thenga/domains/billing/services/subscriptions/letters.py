@@ -35,7 +35,7 @@ _ZONE = "Africa/Johannesburg"
 
 @dataclass(frozen=True)
 class Letter:
-    """What is told, to which addresses, and the facts that its text names."""
+    """A letter: its topic, the addresses it goes to, and the facts for its text."""
 
     topic: str
     addresses: list[str]
@@ -43,7 +43,7 @@ class Letter:
 
 
 async def compose_letter(read: Reader, topic: str, about: UUID) -> Letter | None:
-    """The letter as it stands now; none where it is over, or nobody gave an address."""
+    """Compose the letter as of now. None if it no longer applies or no address is known."""
     account = await read.find(Account)
     if account is None or not account.invoice_emails:
         return None
@@ -69,33 +69,33 @@ async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
 
 
 _OPEN = {
-    Access.READ_ONLY: "you can read and take out everything you have, but not change it.",
-    Access.NONE: "the plan is suspended; everything you have can still be taken out.",
+    Access.READ_ONLY: "you can read and export everything, but not change it.",
+    Access.NONE: "the plan is suspended. You can still export everything.",
 }
 
 
 def _standing(subscription: Subscription, failure: PaymentFailure, now: datetime) -> str:
-    """What is open now, and until when."""
+    """What the customer can still do, and until when."""
     if subscription.status is SubscriptionStatus.ENDED:
-        return "The plan has ended; this is still owed for the time before."
+        return "The plan has ended, and this amount is still due for the time before."
     closed = _OPEN.get(access.access_level(subscription, failure, now))
     if closed is not None:
-        return f"Until it is paid {closed}"
-    reduced = [one.at for one in access.access_reductions(failure) if one.at > now]
+        return f"Until it is paid, {closed}"
+    reduced = [step.at for step in access.access_reductions(failure) if step.at > now]
     if not reduced:
-        return "Nothing is closed: you can go on working."
+        return "You keep full access."
     last = _day(min(reduced) - timedelta(seconds=1))
-    return f"Nothing is closed: you can go on working until {last}."
+    return f"You keep full access until {last}."
 
 
 async def _of_grace(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     facts = await _of_failure(read, failure_id)
     failure = await read.get(PaymentFailure, failure_id)
-    ahead = [one for one in access.access_reductions(failure) if one.at > read.now]
+    ahead = [step for step in access.access_reductions(failure) if step.at > read.now]
     if facts is None or not ahead:
         return facts
-    first = min(ahead, key=lambda one: one.at)
-    return facts | {"standing": f"From {_day(first.at)} on {_OPEN[first.access]}"}
+    first = min(ahead, key=lambda step: step.at)
+    return facts | {"standing": f"From {_day(first.at)}, {_OPEN[first.access]}"}
 
 
 async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
@@ -109,15 +109,15 @@ async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
 
 
 async def _next(read: Reader, failure: PaymentFailure) -> str:
-    if failure.category is FailureCategory.AUTHENTICATION:  # no date helps where a person must
+    if failure.category is FailureCategory.AUTHENTICATION:  # only the customer can approve it
         link = await catalogue.setting(read, "billing.pay_link", local_day(read.now))
         there = link.format(invoiceId=failure.invoice_id)
-        return f"Your bank wants you to confirm it yourself. Please pay it here: {there}"
+        return f"Your bank needs you to approve this payment. Please pay it here: {there}"
     if failure.status is FailureStatus.EXHAUSTED or failure.next_retry_at is None:
-        return "It is not tried again by itself."
+        return "We will not try again automatically."
     if access.is_reminder_only(failure):
-        return "It cannot be charged again as it is; please pay it yourself."
-    return f"It is tried again on {_day(failure.next_retry_at)}."
+        return "We cannot charge it automatically. Please pay it yourself."
+    return f"We will try again on {_day(failure.next_retry_at)}."
 
 
 async def _of_renewal(read: Reader, renewal_id: UUID) -> dict[str, str] | None:
@@ -140,8 +140,8 @@ async def _of_trial(read: Reader, trial_id: UUID) -> dict[str, str] | None:
     if trial.status is not TrialStatus.ACTIVE:
         return None
     subscription = await read.get(Subscription, trial.subscription_id)
-    bought = "It is then bought as you chose."
-    free = "Nothing is charged; buy the plan under Billing if you wish to keep it."
+    bought = "The plan then continues as you chose."
+    free = "Nothing will be charged. To keep the plan, buy it under Billing."
     return {
         "plan": await _plan(read, trial.plan_code, trial.plan_version),
         "until": _day(trial.ends_at - timedelta(seconds=1)),

@@ -11,13 +11,13 @@ _YEAR = timedelta(days=365)
 
 
 class PauseLimit(Problem):
-    """A subscription can be paused so often in 365 days and for so long at a time, no more.
+    """A subscription can be paused a limited number of times in 365 days, each for a limited time.
 
-    `pauses` says how often and `maxDays` how long. Cancel instead, or wait until a pause is a
-    year old.
+    `pauses` is how often and `maxDays` how long. Choose a shorter pause, wait until an earlier
+    pause is a year old, or cancel.
     """
 
-    code, status, title = "billing-pause-limit", 409, "No further pause is possible"
+    code, status, title = "billing-pause-limit", 409, "This pause is not allowed"
 
 
 def banked_days(period: Period, paused_on: date) -> int:
@@ -35,12 +35,13 @@ def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolic
     earliest, latest = paused_on + timedelta(days=1), paused_on + timedelta(days=policy.max_days)
     if asked is not None and asked < earliest:
         raise PauseLimit(
-            f"A pause that begins on {paused_on} ends on {earliest} at the earliest.",
+            f"Choose a day to resume on or after {earliest}: the pause starts after {paused_on}.",
             maxDays=policy.max_days,
         )
     if asked is not None and asked > latest:
         raise PauseLimit(
-            f"A pause that begins on {paused_on} ends on {latest} at the latest.",
+            f"Choose a day to resume on or before {latest}: a pause lasts at most "
+            f"{policy.max_days} days.",
             maxDays=policy.max_days,
         )
     return asked or latest
@@ -51,7 +52,7 @@ def check_another(earlier: Iterable[date], day: date, policy: catalogue.PausePol
     recent = [one for one in earlier if day - one < _YEAR]
     if len(recent) >= policy.max_in_a_year:
         raise PauseLimit(
-            f"There were {len(recent)} pauses in the last 365 days; the next is possible "
-            f"from {min(recent) + _YEAR}.",
+            f"This subscription was paused {len(recent)} times in the last 365 days. You can "
+            f"pause it again from {min(recent) + _YEAR}.",
             pauses=policy.max_in_a_year,
         )

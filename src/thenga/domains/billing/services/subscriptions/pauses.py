@@ -81,7 +81,7 @@ async def pause_subscription(
     if subscription.status is SubscriptionStatus.PAUSED:
         return subscription
     if change_awaited_until(subscription) is not None:
-        raise PaymentInProgress("A change of plan waits for its payment; withdraw it first.")
+        raise PaymentInProgress("A plan change is waiting for its payment. Withdraw it first.")
     today = local_day(work.now)
     policy = await catalogue.pause_policy(work, today)
     SubscriptionLifecycle.pause(subscription, at=work.now)
@@ -124,8 +124,8 @@ async def _check_settled(read: Reader, subscription: Subscription, today: date) 
     came = max(0, invoice.received_minor - invoice.amount_paid_minor)
     if invoice.status in _OWED and invoice.amount_due_minor > came:
         raise PaymentOverdue(
-            "The days that would wait are not paid for. Pay the invoice first; the plan can be "
-            "paused at once afterwards.",
+            "The current period is not paid yet. Pay the invoice first; then you can pause the "
+            "plan at once.",
             invoiceId=str(invoice.id),
         )
 

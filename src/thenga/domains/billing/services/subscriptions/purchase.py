@@ -22,7 +22,7 @@ from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.customer import TaxDataMissing
 from thenga.domains.billing.services.invoicing import DraftLine
 from thenga.domains.billing.services.payments import PaymentChoice
-from thenga.domains.billing.services.pricing import interval_of, period_number
+from thenga.domains.billing.services.pricing import interval_adverb, interval_of, period_number
 from thenga.domains.billing.services.subscription_state import (
     UNPAID_FOR,
     activate,
@@ -119,7 +119,10 @@ async def _to_be_sold(
     price = None if plan is None else catalogue.price_of(plan, interval)
     if plan is None or price is None or not plan.public:
         raise PlanNotAvailable(
-            f"{plan_code} is not sold by the {interval}.", planCode=plan_code, interval=interval
+            f"The {plan_code} plan is not sold with {interval_adverb(interval)} billing. Choose "
+            "from `GET /billing/plans`.",
+            planCode=plan_code,
+            interval=interval,
         )
     return plan, price
 
@@ -128,7 +131,7 @@ def _check_billable(account: Account) -> None:
     customer.check_open(account)
     customer.check_not_parked(account)
     if account.status is not AccountStatus.ACTIVE:
-        raise TaxDataMissing("Say first who is billed, with `POST /billing/accounts`.")
+        raise TaxDataMissing("Add billing details first with `POST /billing/accounts`.")
 
 
 async def _make_room(work: Work, plan: OfferedPlan) -> None:
@@ -147,7 +150,7 @@ async def _make_room(work: Work, plan: OfferedPlan) -> None:
         await cancellations.take_effect(work, subscription)
         if subscription.status in SubscriptionLifecycle.LIVE:
             raise Duplicate(
-                "This organization has such a plan already; change it instead.",
+                "This organization already has this kind of plan. Change it instead.",
                 existing={"domain": "billing", "type": "subscription", "id": str(found.id)},
             )
 
@@ -183,7 +186,7 @@ async def _draft(
     service = invoicing.current_period(subscription)
     line = DraftLine(
         kind=LineKind.RECURRING,
-        description=f"{plan.name}, by the {subscription.interval}",
+        description=invoicing.plan_line_text(plan, interval_of(subscription)),
         quantity=1,
         unit_price=price,
         gross=price,

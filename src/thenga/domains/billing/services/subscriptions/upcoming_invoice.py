@@ -36,6 +36,8 @@ from thenga.kernel.values.money import Money
 
 
 class RenewalState(StrEnum):
+    """State of a renewal. `not_renewing` means cancelled, `failed` means in recovery."""
+
     UPCOMING = "upcoming"
     IN_PROGRESS = "in_progress"
     RENEWED = "renewed"

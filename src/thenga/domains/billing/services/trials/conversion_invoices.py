@@ -29,7 +29,8 @@ async def check_no_charge_in_progress(read: Reader, subscription: Subscription) 
     charged = await charging(read, subscription)
     if charged is not None:
         raise payments.PaymentInProgress(
-            "What you buy is being charged; wait for the outcome.", paymentId=str(charged.id)
+            "This purchase is being charged. Wait for the result of the payment.",
+            paymentId=str(charged.id),
         )
 
 

@@ -49,7 +49,7 @@ _LATER = timedelta(minutes=10)
 
 
 class ConversionTime(StrEnum):
-    """From when a trial that is bought is paid for."""
+    """When the plan of a trial is bought."""
 
     NOW = "now"
     TRIAL_END = "trial_end"
@@ -67,7 +67,7 @@ async def convert(
     trials.check_trial_running(trial, work.now, operation="convert")
     if subscription.cancel_at is not None:
         raise not_possible(
-            "This trial is cancelled for its end; undo the cancellation first, then buy the plan.",
+            "This trial is cancelled. Undo the cancellation first, then buy the plan.",
             status=trial.status,
             operation="convert",
             allowed=[],
@@ -101,7 +101,11 @@ async def _price(read: Reader, subscription: Subscription, interval: Interval) -
     plan = await catalogue.plan_version(read, code, subscription.plan_version)
     price = catalogue.price_of(plan, interval)
     if price is None:
-        raise PlanNotAvailable(f"{code} is not sold by the {interval}.", planCode=code)
+        raise PlanNotAvailable(
+            f"The {code} plan is not sold with {pricing.interval_adverb(interval)} billing. Choose "
+            "another interval.",
+            planCode=code,
+        )
     return price
 
 

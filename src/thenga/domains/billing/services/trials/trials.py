@@ -41,11 +41,11 @@ from thenga.kernel.values.ids import new_id
 
 
 class TrialUsed(Problem):
-    """There is one trial for a company, for ever, and it has begun already; without a verified
-    registration number there is one for a person. Buy a plan instead: it can be cancelled at any
-    time, and within the first days the whole is refunded. Or have the number verified."""
+    """Each company has one trial, and each person one while the company's registration number is
+    not verified. Buy a plan instead: you can cancel at any time, and shortly after the first
+    payment you get the full amount back. Or verify the registration number."""
 
-    code, status, title = "billing-trial-used", 409, "The trial was used already"
+    code, status, title = "billing-trial-used", 409, "The trial has already been used"
 
 
 async def start_trial(work: Work, *, plan_code: str) -> Trial:
@@ -116,7 +116,10 @@ async def trial_version(read: Reader, plan_code: str) -> OfferedPlan:
     """The version that is sold today, if it is one to be tried."""
     plan = await catalogue.plan_on(read, plan_code, local_day(read.now))
     if plan is None or not (plan.public and plan.trial_eligible) or plan.kind is not PlanKind.BASE:
-        raise PlanNotAvailable(f"{plan_code} cannot be tried.", planCode=plan_code)
+        raise PlanNotAvailable(
+            f"The {plan_code} plan has no trial. Choose a plan with `trialEligible`, or buy it.",
+            planCode=plan_code,
+        )
     return plan
 
 
@@ -139,7 +142,8 @@ async def _check_first(work: Work, account: Account) -> None:
             await subscription_state.end_subscription(work, subscription, reason="cancelled")
             continue
         raise Duplicate(
-            "This organization has a plan already.",
+            "This organization already has a plan, so it cannot start a trial. Change the plan "
+            "instead.",
             existing={"domain": "billing", "type": "subscription", "id": str(subscription.id)},
         )
 
@@ -151,7 +155,8 @@ async def _check_company(work: Work, account: Account, company: Registered) -> N
         return
     if not company.known:
         raise DependencyUnavailable(
-            "Whether this company had its trial cannot be asked now; try again.",
+            "We cannot check now whether this company has used its trial. Try again in a few "
+            "seconds.",
             headers={"Retry-After": "2"},
             dependency="organization",
         )
@@ -169,7 +174,7 @@ def check_trial_running(trial: Trial, now: datetime, *, operation: str) -> None:
         return
     over = TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status
     raise not_possible(
-        "This trial is over; buy the plan instead.", status=over, operation=operation, allowed=[]
+        "This trial has ended. Buy the plan instead.", status=over, operation=operation, allowed=[]
     )
 
 

@@ -127,7 +127,7 @@ def _charges(total: UsageTotal, row: UsageMonth, *, before: date) -> list[Charge
 
 
 def _line(charge: Charge, subscription: Subscription, unit: str) -> DraftLine:
-    days = f"{charge.month.start} to {charge.month.end}"
+    days = f"{charge.month.start} to {charge.month.end - timedelta(days=1)}"
     late = ", reported late" if charge.late else ""
     return DraftLine(
         kind=LineKind.LATE_USAGE if charge.late else LineKind.USAGE,

@@ -121,7 +121,7 @@ async def record_usage(work: Work, entries: Sequence[UsageEntry]) -> UsageReceip
     held = await entitlements.current_set(work)
     if held is None:
         raise DependencyUnavailable(
-            "The billing account of this organization is just being opened; try again.",
+            "The billing account of this organization is being opened. Try again in a few seconds.",
             headers={"Retry-After": "2"},
             dependency="organization",
         )

@@ -85,7 +85,8 @@ async def reserve_usage(
 def _check_same(known: Reservation, meter: str, quantity: int) -> None:
     if (known.meter, known.quantity) != (meter, quantity):
         raise Duplicate(
-            f"{known.key} reserves {known.quantity} of {known.meter} already; use another key.",
+            f"The key {known.key} already reserves {known.quantity} of {known.meter}. Use another "
+            "key.",
             existing={"domain": "billing", "type": "reservation", "id": str(known.id)},
         )
 
@@ -139,7 +140,8 @@ async def _hold_anew(
 async def _held(work: Work, meter: str) -> CurrentSet:
     if await catalogue.meter_kind(work, meter) is not MeterKind.COUNTER:
         raise RuleViolated(
-            f"{meter} is not counted by the month; only such usage can be reserved.",
+            f"{meter} is not a monthly counter, so it cannot be reserved. Use a meter of kind "
+            "`counter`.",
             rule="reservable-meter",
         )
     held = await entitlements.current_set(work)
@@ -183,9 +185,14 @@ async def _give_back(work: Work, meter: str, month: date, quantity: int) -> Move
 async def _refused(work: Work, meter: str, quantity: int) -> PlanLimitReached:
     said = await entitlements.signal(work, meter, quantity)
     helps = said.remedy
-    why = f"{said.used or 0} of {said.limit or 0} are used or reserved; {quantity} more do not fit."
+    why = (
+        f"{said.used or 0} of {said.limit or 0} are used or reserved, so {quantity} more exceed "
+        "the limit. `remedy` says what would help."
+    )
     if said.access in _REDUCED:
-        why = "Nothing can be used while this organization may only read; `remedy` says what helps."
+        why = (
+            "This organization has read-only access now. `remedy` says how to restore full access."
+        )
     return PlanLimitReached(
         why,
         entitlement=meter,
@@ -204,12 +211,13 @@ async def settle_reservation(
         return row, recording.receipt([])
     if quantity > row.quantity:
         raise RuleViolated(
-            f"{row.quantity} were reserved; report what is above that as usage of its own.",
+            f"Only {row.quantity} were reserved. Settle that, and record the rest as separate "
+            "usage.",
             rule="settle-within-reserved",
         )
     if row.status is ReservationStatus.RELEASED or row.expires_at <= work.now:
         raise not_possible(
-            "This reservation has lapsed and reserves nothing any more; report the usage itself.",
+            "This reservation has expired. Record the usage with `POST /billing/usage` instead.",
             status=ReservationStatus.RELEASED,
             operation="settle",
             allowed=[],

@@ -21,6 +21,8 @@ _WARNING_PCT = 80
 
 
 class UsageState(StrEnum):
+    """How close usage is to its limit."""
+
     OK = "ok"
     WARNING = "warning"
     REACHED = "reached"
