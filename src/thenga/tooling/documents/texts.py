@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from thenga.kernel import errors
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, Problem
 from thenga.kernel.http import glossary
@@ -15,7 +16,7 @@ from thenga.kernel.http.operations import mounted, operations
 Json = dict[str, Any]
 Said = tuple[str, str]  # the place and its text
 
-_KERNEL = Path(__file__).resolve().parents[1]
+_KERNEL = Path(errors.__file__).resolve().parent
 _SHOWN = 3  # places of one text
 
 
