@@ -10,6 +10,7 @@ from thenga import topology
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.problems import MEDIA_TYPE
+from thenga.kernel.http.reference import PROBLEMS
 from thenga.kernel.manifest import Domain
 
 Json = dict[str, Any]
@@ -20,6 +21,12 @@ def whole_document() -> Json:
     """The API document of all domains, made once a run. It is shared: change a copy."""
     domains = topology.load(topology.DOMAINS)
     return document(mounted(domains).routes, domains)
+
+
+@cache
+def names_by_id() -> dict[str, str]:
+    """The names that suites know operations by, from the identifiers of the document."""
+    return {one.id: one.name for one in operations(topology.load(topology.DOMAINS))}
 
 
 @cache
@@ -52,6 +59,16 @@ class Documented:
             )
 
 
+def resolved(made: Json, part: Json) -> Json:
+    """What a part of the document refers to, or itself."""
+    found: Any = part
+    if "$ref" in part:
+        found = made
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+    return dict(found)
+
+
 def statuses(one: Operation) -> set[int]:
     """The statuses that the document names for an operation."""
     return {one.door.status_code or 200, *(int(status) for status in one.door.responses)}
@@ -59,5 +76,4 @@ def statuses(one: Operation) -> set[int]:
 
 def codes(one: Operation, status: int) -> set[str]:
     """The problem codes that the document names for an operation with a status."""
-    content = one.door.responses[status].get("content", {})
-    return set(content.get(MEDIA_TYPE, {}).get("examples", {}))
+    return set(one.door.responses[status].get(PROBLEMS, ()))

@@ -3,9 +3,37 @@
 A domain declares its own beside the rule that raises them; the general ones stand here.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import TypedDict
+
 PROBLEMS: dict[str, type["Problem"]] = {}
+Member = tuple[Any, str]  # the type on the wire, and what it says
+Number = int | float | None
+
+
+class FieldError(TypedDict):
+    """One thing that is wrong in what was sent."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+def told(**members: Member) -> Mapping[str, Member]:
+    """What a problem says beside the members of all problems; none of them is always there."""
+    return members
+
+
+ERRORS: Member = (list[FieldError], "What is wrong, each with a pointer to its place.")
+# A refusal of the gate says who decided, and what would help.
+OF_GATE = told(
+    action=(str, "The permission that was asked for."),
+    reasonCode=(str, "The rule that said no."),
+    decisionId=(str | None, "The decision, where it is kept."),
+    remedy=(dict[str, Any] | None, "What would change the answer."),
+)
 
 
 class Problem(Exception):
@@ -17,6 +45,7 @@ class Problem(Exception):
     code: ClassVar[str]
     status: ClassVar[int]
     title: ClassVar[str]
+    members: ClassVar[Mapping[str, Member]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -115,12 +144,24 @@ class EntitlementRequired(Problem):
     """The plan of this organization does not include this. `remedy` names a plan that does."""
 
     code, status, title = "entitlement-required", 402, "The plan does not include this"
+    members = told(
+        **OF_GATE,
+        entitlement=(str | None, "What the plan does not include."),
+        limit=(Number, "How much the plan includes."),
+        used=(Number, "How much of it is used."),
+    )
 
 
 class PlanLimitReached(Problem):
     """The plan's limit is used up. `limit` and `used` say how far; `remedy` says what helps."""
 
     code, status, title = "plan-limit-reached", 402, "The limit of the plan is reached"
+    members = told(
+        **OF_GATE,
+        entitlement=(str | None, "Whose limit is reached."),
+        limit=(Number, "How much the plan includes."),
+        used=(Number, "How much of it is used."),
+    )
 
 
 class Forbidden(Problem):
@@ -131,24 +172,32 @@ class Forbidden(Problem):
     """
 
     code, status, title = "forbidden", 403, "You may not do this"
+    members = told(**OF_GATE)
 
 
 class StepUpRequired(Problem):
     """This action needs a fresh proof of who you are. Use `POST /identity/auth/step-up`."""
 
     code, status, title = "step-up-required", 403, "A fresh proof is needed"
+    members = told(
+        **OF_GATE,
+        maxAgeSeconds=(int, "How old the proof may be."),
+        methods=(list[str], "By what you can prove it."),
+    )
 
 
 class TenantSuspended(Problem):
     """The organization is suspended. An owner can see why and ask for it to be lifted."""
 
     code, status, title = "tenant-suspended", 403, "This organization is suspended"
+    members = told(**OF_GATE)
 
 
 class TenantRestricted(Problem):
     """This part of the platform is switched off for the organization for now."""
 
     code, status, title = "tenant-restricted", 403, "This organization is restricted"
+    members = told(**OF_GATE)
 
 
 class NotFound(Problem):
@@ -185,6 +234,10 @@ class Duplicate(Problem):
     """It exists already and may exist once. `existing` refers to the one that is there."""
 
     code, status, title = "duplicate", 409, "This exists already"
+    members = told(
+        existing=(dict[str, Any] | None, "The one that is there."),
+        field=(str, "The field that may hold a value once."),
+    )
 
 
 class InvalidTransition(Problem):
@@ -194,6 +247,12 @@ class InvalidTransition(Problem):
     """
 
     code, status, title = "invalid-transition", 409, "Not possible in the present state"
+    members = told(
+        **{"from": (str, "The state that it is in.")},
+        operation=(str, "What was asked."),
+        allowed=(list[str], "What is open from this state."),
+        unmet=(list[str], "What stands in the way."),
+    )
 
 
 class IdempotencyInProgress(Problem):
@@ -212,12 +271,17 @@ class StaleVersion(Problem):
     """Somebody changed it since you read it. Read it again and send the new `ETag`."""
 
     code, status, title = "stale-version", 412, "This was changed meanwhile"
+    members = told(
+        currentVersion=(int, "The version that is stored."),
+        changedFields=(list[str], "What differs from the version you read."),
+    )
 
 
 class TooLarge(Problem):
     """The body is larger than this operation takes. `limitBytes` says how much it takes."""
 
     code, status, title = "too-large", 413, "The request is too large"
+    members = told(limitBytes=(int, "How many bytes are taken here."))
 
 
 class UnsupportedMediaType(Problem):
@@ -230,12 +294,24 @@ class ValidationFailed(Problem):
     """One or more fields are not right. `errors` points at each and says what would be right."""
 
     code, status, title = "validation-failed", 422, "Some fields are not right"
+    members = told(errors=ERRORS)
 
 
 class RuleViolated(Problem):
     """The fields are well-formed but break a rule of the business. `rule` names it."""
 
     code, status, title = "rule-violated", 422, "A rule does not allow this"
+    members = told(
+        rule=(str, "The rule that is broken."),
+        field=(str, "The field that breaks it."),
+        missing=(list[str], "What is missing."),
+        unknown=(list[str], "What is not known."),
+        allowed=(list[str], "What would be taken."),
+        keys=(list[str], "The entries that do not fit."),
+        kind=(str, "The kind that it has."),
+        limit=(int, "How many there may be."),
+        used=(int, "How many there are."),
+    )
 
 
 class IdempotencyKeyReused(Problem):
@@ -254,6 +330,12 @@ class RateLimited(Problem):
     """Too many calls in this window. Wait as long as `Retry-After` says."""
 
     code, status, title = "rate-limited", 429, "Too many calls"
+    members = told(
+        policy=(str, "The limit that was met."),
+        limit=(int, "How many calls a window takes."),
+        windowSeconds=(int, "How long a window is."),
+        retryAfterSeconds=(int, "How long to wait."),
+    )
 
 
 class HeadersTooLarge(Problem):
@@ -272,6 +354,10 @@ class DependencyUnavailable(Problem):
     """A part this needs does not answer now. Nothing was changed; try again shortly."""
 
     code, status, title = "dependency-unavailable", 503, "A needed part does not answer"
+    members = told(
+        **OF_GATE,
+        dependency=(str, "The part that does not answer."),
+    )
 
 
 class Overloaded(Problem):

@@ -66,7 +66,7 @@ class Stored(View):
 class PageOf(View, Generic[V]):
     """One page of a list."""
 
-    items: list[V]
+    items: Annotated[list[V], Field(description="What this page shows.")]
     next_cursor: Annotated[
         str | None, Field(description="Send it as `cursor` for the next page; null on the last.")
     ]

@@ -143,7 +143,7 @@ async def receive_callback(
 
 
 @router.get("/billing/provider-callbacks")
-async def list_provider_callbacks(
+async def list_callbacks(
     read: Annotated[Reader, reads(Permission.CALLBACK_READ)],
     page: Annotated[Paged, paged("createdAt")],
     provider: Provider | None = None,
@@ -159,7 +159,7 @@ async def list_provider_callbacks(
 
 
 @router.get("/billing/provider-callbacks/{callbackId}")
-async def get_provider_callback(
+async def get_callback(
     callback_id: CallbackId, read: Annotated[Reader, reads(Permission.CALLBACK_READ)]
 ) -> CallbackView:
     """One callback with what was read in it."""
@@ -169,7 +169,7 @@ async def get_provider_callback(
 @router.post(
     "/billing/provider-callbacks/{callbackId}/replay", responses=problems(InvalidTransition)
 )
-async def replay_provider_callback(
+async def replay_callback(
     callback_id: CallbackId, work: Annotated[Work, writes(Permission.CALLBACK_REPLAY)]
 ) -> CallbackView:
     """Have a callback worked on again that was set aside, once its cause is gone."""

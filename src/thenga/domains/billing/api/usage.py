@@ -81,7 +81,7 @@ class UsageBody(Body):
         return usage.UsageEntry(*told, subject, self.operation)
 
 
-class RecordUsage(Body):
+class ReportUsage(Body):
     records: Annotated[list[UsageBody], Field(min_length=1, max_length=usage.MAX_ENTRIES)]
 
 
@@ -219,7 +219,7 @@ _HELD: dict[int | str, dict[str, Any]] = {
 
 @router.post("/billing/usage")
 async def record_usage(
-    body: RecordUsage, work: Annotated[Work, writes(Permission.USAGE_RECORD, limit=by_reporter)]
+    body: ReportUsage, work: Annotated[Work, writes(Permission.USAGE_RECORD, limit=by_reporter)]
 ) -> ReceiptView:
     """Report up to 1 000 uses. Repeat a batch freely: what was counted is not counted again.
 

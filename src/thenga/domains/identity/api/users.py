@@ -8,6 +8,7 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.identity.api.auth import LOCALES, LinkSent, NewPassword
+from thenga.domains.identity.api.scopes import StatusReason
 from thenga.domains.identity.api.sessions import SessionView
 from thenga.domains.identity.lifecycles import UserLifecycle
 from thenga.domains.identity.permissions import Permission
@@ -83,11 +84,6 @@ class LockView(View):
 class FactorsView(View):
     totp: bool
     recovery_codes_left: int
-
-
-class StatusReason(View):
-    code: str
-    text: str | None
 
 
 class AccountView(Stored):

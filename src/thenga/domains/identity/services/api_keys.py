@@ -18,7 +18,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import InvalidTransition, Problem, RuleViolated
+from thenga.kernel.errors import InvalidTransition, Problem, RuleViolated, told
 from thenga.kernel.ids import new_id
 from thenga.kernel.lifecycle import explain
 from thenga.kernel.manifest import Audience
@@ -46,6 +46,7 @@ class ScopeUnfit(Problem):
     """
 
     code, status, title = "identity-scope-unfit", 422, "A key cannot have this scope"
+    members = told(unfit=(list[dict[str, Any]], "The scopes that keys cannot have."))
 
 
 @dataclass(frozen=True)

@@ -178,7 +178,7 @@ class StatementView(View):
         )
 
 
-class VerificationView(View):
+class FactCheckView(View):
     """One check of one version of a fact."""
 
     id: UUID
@@ -195,7 +195,7 @@ class VerificationView(View):
     note: str | None
 
     @classmethod
-    def of(cls, check: Verification, values: Values) -> "VerificationView":
+    def of(cls, check: Verification, values: Values) -> "FactCheckView":
         key = check.fact_key or ""
         found = check.canonical_hash is not None
         return cls(

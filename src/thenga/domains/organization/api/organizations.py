@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.organization.api.fact_views import FactView, StatementView, VerificationView
+from thenga.domains.organization.api.fact_views import FactCheckView, FactView, StatementView
 from thenga.domains.organization.api.profile_bodies import ChangeProfile, NewProfile, sent, stated
 from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import facts, organizations
@@ -52,7 +52,7 @@ _KEY = f"(?:{'|'.join(FACTS)})"
 _POLL_AFTER_MS = 250
 
 
-class FoundOrganization(Body):
+class CreateOrganization(Body):
     organization_type: Literal["enterprise", "organ_of_state", "funder", "training_provider"]
     mode: Annotated[
         Literal["live", "sandbox"],
@@ -104,7 +104,7 @@ class OrganizationView(Stored):
         list[StatementView] | None, Field(description="With `include=statements`.")
     ] = None
     verifications: Annotated[
-        list[VerificationView] | None, Field(description="With `include=verifications`.")
+        list[FactCheckView] | None, Field(description="With `include=verifications`.")
     ] = None
     poll_after_ms: Annotated[
         int | None, Field(description="After founding: when the owner's rights are there.")
@@ -140,7 +140,7 @@ def view_of(organization: Organization, shown: Shown, now: datetime) -> Organiza
         ]
     if "verifications" in shown.include:
         parts["verifications"] = [
-            VerificationView.of(one, shown.values) for one in live if isinstance(one, Verification)
+            FactCheckView.of(one, shown.values) for one in live if isinstance(one, Verification)
         ]
     return OrganizationView.model_validate(organization.__dict__ | parts)
 
@@ -156,8 +156,8 @@ class ClockView(View):
     status_code=201,
     responses=problems(Duplicate, RuleViolated, IdentifierInvalid, IdentifierInconsistent),
 )
-async def found_organization(
-    body: FoundOrganization, work: Annotated[Work, writes(Permission.ORGANIZATION_CREATE)]
+async def create_organization(
+    body: CreateOrganization, work: Annotated[Work, writes(Permission.ORGANIZATION_CREATE)]
 ) -> OrganizationView:
     """Found an organization. You become its owner a moment later: see `pollAfterMs`.
 

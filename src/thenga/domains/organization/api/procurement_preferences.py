@@ -58,7 +58,7 @@ class CidbRangeBody(Body):
     max_grade: Grade
 
 
-class PutPreferences(Body):
+class ReplacePreferences(Body):
     """The whole document: a field that is left out takes its default."""
 
     categories: Annotated[list[CategoryBody], Field(max_length=50)] = []
@@ -175,9 +175,9 @@ async def get_procurement_preferences(
     "/organizations/{organizationId}/procurement-preferences",
     responses=problems(RuleViolated, ClassificationInvalid, MunicipalityMismatch),
 )
-async def put_procurement_preferences(
+async def replace_procurement_preferences(
     organization_id: OrganizationId,
-    body: PutPreferences,
+    body: ReplacePreferences,
     work: Annotated[Work, writes(Permission.PREFERENCES_UPDATE, if_match=True)],
 ) -> PreferencesView:
     """Replace the whole document. Send `If-Match` with the `ETag` you read (or `"0"` at first).

@@ -33,7 +33,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import TenantRow
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.errors import Problem, RuleViolated, told
 from thenga.kernel.jobs.declare import Form, errand
 
 _FURTHEST = timedelta(days=5 * 366)
@@ -69,6 +69,7 @@ class ClockBackwards(Problem):
     """A clock goes forward only. `now` says how late it is there."""
 
     code, status, title = "billing-clock-backwards", 422, "That moment has passed"
+    members = told(now=(datetime, "How late it is there."))
 
 
 @dataclass(frozen=True, slots=True)

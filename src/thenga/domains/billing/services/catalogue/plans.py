@@ -13,7 +13,7 @@ from thenga.domains.billing.services.catalogue.entitlement_types import (
 from thenga.domains.billing.tables import Interval, OfferedPlan, PlanKind, PlanStatus, PlanVersion
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.errors import NotFound, Problem, told
 from thenga.kernel.gate import HeldAs
 from thenga.kernel.money import Money
 
@@ -25,6 +25,10 @@ class PlanNotAvailable(Problem):
     what is."""
 
     code, status, title = "billing-plan-not-available", 422, "This plan cannot be had"
+    members = told(
+        planCode=(str, "The plan that was asked for."),
+        interval=(str, "The interval that was asked for."),
+    )
 
 
 @dataclass(frozen=True, slots=True)

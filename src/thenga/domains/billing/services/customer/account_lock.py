@@ -2,7 +2,7 @@
 
 from thenga.domains.billing.tables import Account, AccountStatus
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import DependencyUnavailable, NotFound, Problem
+from thenga.kernel.errors import DependencyUnavailable, NotFound, Problem, told
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import not_possible
 
@@ -17,6 +17,7 @@ class AccountParked(Problem):
     looked. Access is untouched; support can tell you more."""
 
     code, status, title = "billing-account-parked", 409, "Billing of this account has stopped"
+    members = told(reason=(str, "What did not add up."))
 
 
 async def lock_account(work: Work) -> Account:

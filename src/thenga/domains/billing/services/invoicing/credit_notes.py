@@ -24,7 +24,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import NotFound, Problem, RuleViolated
+from thenga.kernel.errors import NotFound, Problem, RuleViolated, told
 from thenga.kernel.lifecycle import not_possible
 from thenga.kernel.money import Money
 
@@ -41,6 +41,10 @@ class CreditExceeds(Problem):
     `left` says how much there is; ask for that or less."""
 
     code, status, title = "billing-credit-exceeds", 422, "That is more than there is"
+    members = told(
+        invoiceLineId=(UUID, "The line that was credited."),
+        left=(Money, "How much there is."),
+    )
 
 
 async def draft_credit_note(

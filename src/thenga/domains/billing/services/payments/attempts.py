@@ -31,7 +31,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import NotFound, Problem, RuleViolated
+from thenga.kernel.errors import NotFound, Problem, RuleViolated, told
 from thenga.kernel.gate import HeldAs
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import not_possible
@@ -56,6 +56,7 @@ class PaymentInProgress(Problem):
     `paymentId` says which."""
 
     code, status, title = "billing-payment-in-progress", 409, "A payment is under way"
+    members = told(paymentId=(UUID, "The payment that is under way."))
 
 
 class PaymentMethodRequired(Problem):
@@ -69,6 +70,7 @@ class RetryLimit(Problem):
     the card networks allow. `nextAllowedAt` says when it is possible again."""
 
     code, status, title = "billing-retry-limit", 409, "It was tried too often"
+    members = told(nextAllowedAt=(datetime, "When it is possible again."))
 
 
 def one_way() -> RuleViolated:

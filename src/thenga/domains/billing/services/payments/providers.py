@@ -6,7 +6,7 @@ from thenga.domains.billing.services import catalogue, pricing
 from thenga.domains.billing.tables import Account
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.errors import Problem, RuleViolated, told
 
 SANDBOX, EFT = "sandbox", "eft"
 
@@ -16,6 +16,7 @@ class ProviderNotAllowed(Problem):
     sandbox organization has only the sandbox, and a real one never has it."""
 
     code, status, title = "billing-provider-not-allowed", 422, "This provider cannot be used here"
+    members = told(allowed=(list[str], "The providers that can be used."))
 
 
 async def check(read: Reader, account: Account, provider: str) -> None:

@@ -22,7 +22,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
+from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated, told
 from thenga.kernel.jobs.declare import Form, errand
 from thenga.kernel.lifecycle import not_possible
 
@@ -49,6 +49,7 @@ class EffectiveTooEarly(Problem):
     one; a new plan from today. Set `effectiveFrom` of the draft to `earliest` or later."""
 
     code, status, title = "billing-effective-too-early", 422, "This day is too early"
+    members = told(earliest=(date, "The first day that is possible."))
 
 
 async def create_plan(work: Work, *, fields: dict[str, Any]) -> PlanVersion:

@@ -41,7 +41,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import Problem, told
 from thenga.kernel.ids import new_id
 from thenga.kernel.lifecycle import not_possible
 from thenga.kernel.money import Money
@@ -59,6 +59,10 @@ class QuoteChanged(Problem):
     you sent and `amountDue` what it costs now."""
 
     code, status, title = "billing-quote-changed", 409, "This costs another amount now"
+    members = told(
+        amountDue=(Money, "What it costs now."),
+        expected=(Money, "What you sent."),
+    )
 
 
 class PaymentOverdue(Problem):
@@ -66,6 +70,7 @@ class PaymentOverdue(Problem):
     afterwards."""
 
     code, status, title = "billing-payment-overdue", 409, "Pay what is due first"
+    members = told(invoiceId=(UUID, "The invoice that is due."))
 
 
 class SubscriptionPaused(Problem):

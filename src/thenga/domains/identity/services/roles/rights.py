@@ -30,7 +30,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.errors import Problem, RuleViolated, told
 from thenga.kernel.manifest import Audience, Sensitivity
 
 OWNER = "owner"
@@ -45,6 +45,7 @@ class GrantAboveOwn(Problem):
     """
 
     code, status, title = "identity-grant-above-own", 403, "This is more than you hold yourself"
+    members = told(missing=(list[str], "The permissions that you lack."))
 
 
 @dataclass(frozen=True, slots=True)

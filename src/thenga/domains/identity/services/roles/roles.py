@@ -33,6 +33,7 @@ from thenga.kernel.errors import (
     NotFound,
     Problem,
     RuleViolated,
+    told,
 )
 from thenga.kernel.gate import HeldAs
 from thenga.kernel.ids import new_id
@@ -46,6 +47,7 @@ class RoleInUse(Problem):
     """Members still have this role. `references` names the assignments; revoke them first."""
 
     code, status, title = "identity-role-in-use", 409, "Members still have this role"
+    members = told(references=(list[dict[str, Any]], "The assignments of the role."))
 
 
 @dataclass(frozen=True)

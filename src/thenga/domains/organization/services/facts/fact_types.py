@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter, ValidationError
 
 from thenga.domains.organization.services.reference_data import FACTS
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import ERRORS, Problem, told
 from thenga.kernel.fields import (
     CurrencyCode,
     Day,
@@ -126,6 +126,7 @@ class FactValueInvalid(Problem):
         422,
         "This is no value of that fact",
     )
+    members = told(errors=ERRORS)
 
 
 def read(key: str, value: Any, *, pointer: str) -> Any:

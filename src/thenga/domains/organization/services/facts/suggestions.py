@@ -29,7 +29,7 @@ from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.errors import Problem, RuleViolated, told
 from thenga.kernel.ids import new_id
 
 _MOST_SOURCES = 10
@@ -54,6 +54,7 @@ class SuggestionStale(Problem):
         409,
         "The fact was changed since this was suggested",
     )
+    members = told(currentVersion=(int, "The version of the fact now."))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from thenga.domains.organization.tables import (
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Conflict, Problem, RuleViolated
+from thenga.kernel.errors import ERRORS, Conflict, Problem, RuleViolated, told
 from thenga.kernel.ids import new_id
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
@@ -45,6 +45,7 @@ class SelfReference(Problem):
     your own organization; name somebody who works for the client."""
 
     code, status, title = "organization-self-reference", 422, "This address is one of your own"
+    members = told(errors=ERRORS)
 
 
 class ReferenceLimit(Problem):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import ERRORS, Problem, told
 from thenga.kernel.money import Money
 
 _FILE = Path(__file__).parents[2] / "content" / "cidb_limits.json"
@@ -21,6 +21,7 @@ class CidbInvalid(Problem):
     where the contractor is potentially emerging. Copy it from the register."""
 
     code, status, title = "organization-cidb-invalid", 422, "This is no CIDB designation"
+    members = told(errors=ERRORS)
 
 
 @dataclass(frozen=True)

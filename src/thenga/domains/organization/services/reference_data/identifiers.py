@@ -15,7 +15,7 @@ from stdnum.exceptions import InvalidChecksum, InvalidComponent, InvalidLength, 
 from stdnum.util import clean
 from stdnum.za import idnr, tin
 
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import ERRORS, Problem, told
 
 _FIRST_COMPANY_YEAR = 1800
 _ADULT, _OLDEST = 18, 110
@@ -54,6 +54,10 @@ class IdentifierInvalid(Problem):
     on the certificate or letter, and send it as it stands there."""
 
     code, status, title = "organization-identifier-invalid", 422, "This number cannot be right"
+    members = told(
+        errors=ERRORS,
+        reason=(str, "The check that it does not pass."),
+    )
 
 
 class IdentifierInconsistent(Problem):
@@ -65,6 +69,7 @@ class IdentifierInconsistent(Problem):
         422,
         "These facts contradict each other",
     )
+    members = told(errors=ERRORS)
 
 
 @dataclass(frozen=True)
