@@ -129,9 +129,6 @@ class ChangeAccount(Body):
         CollectionMethod,
         Field(description="Only operators change it; `send_invoice` is EFT on 7 days."),
     ] = CollectionMethod.AUTOMATIC
-    parked: Annotated[
-        None, Field(description="Null lets a parked account go on; only operators do that.")
-    ] = None
 
 
 class CloseAccount(Body):
@@ -291,6 +288,14 @@ async def change_billing_account(
     fields = _fields(body, local_day(work.now))
     account = await accounts.change_account(work, account_id, fields=fields)
     return await _view(work, account)
+
+
+@router.post("/billing/accounts/{accountId}/unpark", responses=problems(InvalidTransition))
+async def unpark_billing_account(
+    account_id: AccountId, work: Annotated[Work, writes(Permission.ACCOUNT_UNPARK)]
+) -> AccountView:
+    """Let a parked account go on, once you have looked: what waited for that is billed now."""
+    return await _view(work, await accounts.unpark_account(work, account_id))
 
 
 @router.post("/billing/accounts/{accountId}/close", responses=problems(InvalidTransition))
