@@ -35,6 +35,7 @@ class View(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         serialize_by_alias=True,
+        json_schema_serialization_defaults_required=True,  # every field is always sent
     )
 
     @classmethod

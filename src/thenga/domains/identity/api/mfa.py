@@ -213,7 +213,7 @@ async def answer_challenge(
     body: AnswerChallenge,
     work: Annotated[Work, writes(Permission.CHALLENGE_USE, keyed=False)],
     shared: Sharing,
-) -> SignedInView | ProvenView:
+) -> Annotated[SignedInView | ProvenView, Field(discriminator="outcome")]:
     """Answer with the code of the app or a recovery code.
 
     A pending sign-in becomes a whole one and gets its tokens; a whole session has a fresh proof.

@@ -36,6 +36,7 @@ class DeviceName(View):
 class SessionView(Stored):
     """One session; tokens are never shown."""
 
+    shown_as: Annotated[Literal["holder"], Field(description="Whole, for its holder.")] = "holder"
     user_id: UUID
     kind: str
     status: SessionStatus
@@ -71,6 +72,9 @@ class SessionView(Stored):
 class SessionUseView(View):
     """A member's session as the organization in which it was used sees it."""
 
+    shown_as: Annotated[
+        Literal["organization"], Field(description="What the organization may see.")
+    ] = "organization"
     id: Annotated[UUID, Field(description="The session's.")]
     organization_id: UUID
     user_id: UUID
@@ -92,6 +96,13 @@ class SessionUseView(View):
         )
 
 
+AnySession = Annotated[SessionView | SessionUseView, Field(discriminator="shown_as")]
+
+
+class SessionPage(PageOf[AnySession]):
+    """One page of sessions, all of them shown alike."""
+
+
 class RevokeSession(Body):
     reason: Annotated[
         Annotated[str, text(1, 500)] | None,
@@ -111,7 +122,7 @@ async def list_sessions(
     organization_id: Annotated[UUID | None, Query(alias="organizationId")] = None,
     status: Annotated[SessionStatus | None, Query()] = None,
     kind: Annotated[Literal["interactive", "support"] | None, Query()] = None,
-) -> PageOf[SessionView] | PageOf[SessionUseView]:
+) -> SessionPage:
     """Where you are signed in; the session that asks is marked `current`.
 
     A member manager names `organizationId`, and `userId` for one member, and sees the sessions
@@ -124,7 +135,8 @@ async def list_sessions(
     await read.turn_to(user_id=user_id or read.actor.id)
     found = await sessions.list_sessions(read, page, status=status, kind=kind)
     now = read.now
-    return PageOf[SessionView].of(found, lambda s: SessionView.of(s, now, current=current))
+    items = [SessionView.of(session, now, current=current) for session in found.items]
+    return SessionPage.model_construct(items=items, next_cursor=found.next_cursor)
 
 
 async def _of_organization(
@@ -133,7 +145,7 @@ async def _of_organization(
     organization_id: UUID | None,
     user_id: UUID | None,
     status: SessionStatus | None,
-) -> PageOf[SessionUseView]:
+) -> SessionPage:
     asked_elsewhere = read.held_as == HeldAs.TENANT and organization_id not in (
         None,
         read.organization_id,
@@ -142,13 +154,14 @@ async def _of_organization(
         raise NotFound()
     alive = None if status is None else status is SessionStatus.ACTIVE
     found = await sessions.list_managed_sessions(read, page, user_id=user_id, alive=alive)
-    return PageOf[SessionUseView].of(found, SessionUseView.of)
+    items = [SessionUseView.of(use) for use in found.items]
+    return SessionPage.model_construct(items=items, next_cursor=found.next_cursor)
 
 
 @router.get("/identity/sessions/{sessionId}")
 async def get_session(
     session_id: SessionId, read: Annotated[Reader, reads(Permission.SESSION_READ)]
-) -> SessionView | SessionUseView:
+) -> AnySession:
     """One session: your own whole, a member's as the organization sees it."""
     found = await sessions.find_session(read, session_id)
     if isinstance(found, SessionUse):
@@ -161,7 +174,7 @@ async def revoke_session(
     session_id: SessionId,
     body: RevokeSession,
     work: Annotated[Work, writes(Permission.SESSION_REVOKE)],
-) -> SessionView | SessionUseView:
+) -> AnySession:
     """End a session, say of a lost phone; every later call with it is refused.
 
     Your own at once. A member's session that was used in the organization, or as staff anybody's,

@@ -89,6 +89,7 @@ class FactorsView(View):
 class AccountView(Stored):
     """An account, whole: for its holder and for staff."""
 
+    shown_as: Annotated[Literal["holder"], Field(description="Whole, for its holder.")] = "holder"
     email: str
     email_verified_at: datetime | None
     display_name: str
@@ -131,6 +132,9 @@ class AccountView(Stored):
 class ColleagueView(View):
     """What members of one organization see of each other."""
 
+    shown_as: Annotated[Literal["colleague"], Field(description="What colleagues may see.")] = (
+        "colleague"
+    )
     id: UUID
     display_name: str
     membership_id: UUID
@@ -226,7 +230,7 @@ async def list_users(
 @router.get("/identity/users/{userId}", responses=problems(Erased))
 async def get_user(
     user_id: UserId, read: Annotated[Reader, reads(Permission.USER_READ)]
-) -> AccountView | ColleagueView:
+) -> Annotated[AccountView | ColleagueView, Field(discriminator="shown_as")]:
     """Your own account whole; of a colleague in the organization you work for, the card."""
     found = await users.find(read, user_id)
     if isinstance(found, Membership):
