@@ -7,10 +7,12 @@ from typing import Any
 import httpx2
 
 from thenga import topology
+from thenga.kernel.errors import PROBLEMS as PROBLEM_KINDS
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.problems import MEDIA_TYPE
 from thenga.kernel.http.reference import PROBLEMS
+from thenga.kernel.http.refusals import PROBLEM_SCHEMA
 from thenga.kernel.manifest import Domain
 
 Json = dict[str, Any]
@@ -21,6 +23,13 @@ def whole_document() -> Json:
     """The API document of all domains, made once a run. It is shared: change a copy."""
     domains = topology.load(topology.DOMAINS)
     return document(mounted(domains).routes, domains)
+
+
+@cache
+def lean_document() -> Json:
+    """The document that clients are made from. It is shared: change a copy."""
+    domains = topology.load(topology.DOMAINS)
+    return document(mounted(domains).routes, domains, examples=False)
 
 
 @cache
@@ -57,6 +66,14 @@ class Documented:
                 f"{one.name} answered {told}; documented with {response.status_code} are "
                 f"{sorted(listed)}"
             )
+            unknown = unknown_members(response.json())
+            assert not unknown, f"{one.name} answered {told} with {unknown}, declared nowhere"
+
+
+def unknown_members(problem: Json) -> list[str]:
+    """What a problem says that its class does not declare."""
+    known = {*PROBLEM_SCHEMA["properties"], "code", *PROBLEM_KINDS[problem["code"]].members}
+    return sorted(problem.keys() - known)
 
 
 def resolved(made: Json, part: Json) -> Json:

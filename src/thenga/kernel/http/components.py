@@ -1,7 +1,7 @@
 """From the names that the framework gives to schemas to ours (`naming`)."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
@@ -13,6 +13,8 @@ from typing_extensions import TypeAliasType, is_typeddict
 from thenga.kernel.http.naming import component
 from thenga.kernel.money import Money
 
+Json = dict[str, Any]
+
 
 class SameSchema(TypeError):
     """Two classes of one domain have one name in the document."""
@@ -22,7 +24,7 @@ class Stranger(TypeError):
     """A schema of the document belongs to no class that we know."""
 
 
-def schema_names(routes: Sequence[BaseRoute], defined: set[str]) -> dict[str, str]:
+def schema_names(routes: Sequence[BaseRoute], defined: Mapping[str, Json]) -> dict[str, str]:
     """Our name for each schema that the framework has defined."""
     names: dict[str, str] = {}
     owners: dict[str, str] = {}
@@ -35,9 +37,18 @@ def schema_names(routes: Sequence[BaseRoute], defined: set[str]) -> dict[str, st
         owner = owners.setdefault(names[written], whole)
         if owner != whole:
             raise SameSchema(f"{owner} and {whole} are both {names[written]}; rename one")
-    if strangers := defined - names.keys():
-        raise Stranger(f"whose are these: {sorted(strangers)}")
+    for written in defined.keys() - names.keys():
+        shown = _item_of(defined[written])
+        if shown not in names:
+            raise Stranger(f"{written} belongs to no class that we know")
+        names[written] = f"{names[shown]}Page"
     return names
+
+
+def _item_of(schema: Json) -> str:
+    """What a page is a page of; pydantic numbers the pages of classes with one name."""
+    items = schema.get("properties", {}).get("items", {}).get("items", {})
+    return str(items.get("$ref", "")).rpartition("/")[2]
 
 
 def _written(kind: Any) -> tuple[str, str]:

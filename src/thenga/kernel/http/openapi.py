@@ -23,6 +23,7 @@ _INTRODUCTION = Path(__file__).parent / "assets" / "introduction.md"
 _COMPONENTS = "#/components/"
 _SCHEMAS = f"{_COMPONENTS}schemas/"
 _FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
+_ACCEPTED = 202
 _DEVELOPMENT = "http://127.0.0.1:8000"
 _GRAVE = (Sensitivity.SENSITIVE, Sensitivity.ADMINISTRATION)
 _BEARER = {
@@ -102,7 +103,7 @@ def _named(made: Json, routes: Sequence[BaseRoute]) -> Json:
     components = made.setdefault("components", {})
     for name in _FRAMEWORK_SCHEMAS:
         components.setdefault("schemas", {}).pop(name, None)
-    names = schema_names(routes, set(components["schemas"]))
+    names = schema_names(routes, components["schemas"])
     schemas = {names[name]: schema for name, schema in components["schemas"].items()}
     for schema in schemas.values():
         without_titles(schema)
@@ -135,7 +136,7 @@ def _extensions(one: Operation) -> Json:
     found: Json = {
         "x-paginated": is_paginated(door),
         "x-keyed": entrance.idempotent,
-        "x-long-running": door.status_code == 202,
+        "x-long-running": _ACCEPTED in (door.status_code, *door.responses),
     }
     if entrance.writing and entrance.permission is not None:
         found["x-if-match"] = "required" if entrance.requires_version else "optional"

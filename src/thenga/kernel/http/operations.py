@@ -10,7 +10,7 @@ from typing import Any
 from fastapi import APIRouter
 
 from thenga.kernel.http.doors import Door
-from thenga.kernel.http.naming import operation_id
+from thenga.kernel.http.verbs import operation_id
 from thenga.kernel.manifest import Domain
 
 PREFIX = "/v1"
