@@ -7,13 +7,13 @@ from typing import Any
 import httpx2
 
 from thenga import topology
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS as PROBLEM_KINDS
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.problems import MEDIA_TYPE
 from thenga.kernel.http.reference import PROBLEMS
 from thenga.kernel.http.refusals import PROBLEM_SCHEMA
-from thenga.kernel.manifest import Domain
 
 Json = dict[str, Any]
 

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ConfigDict
 from schemathesis import GenerationMode
 
 from tests.suites import formats
-from thenga.kernel import fields
-from thenga.kernel.money import Money
+from thenga.kernel.values import fields
+from thenga.kernel.values.money import Money
 
 EXAMPLES = 500 if os.environ.get("THENGA_PROVE") else 40
 

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 import schemathesis
 from hypothesis import strategies as st
 
-from thenga.kernel.fields import ZONES
+from thenga.kernel.values.fields import ZONES
 
 _DAYS = st.dates(date(1900, 1, 1), date(2200, 12, 31))
 _INSTANTS = st.datetimes(datetime(1900, 1, 1), datetime(2200, 12, 31), timezones=st.just(UTC))  # noqa: DTZ001

@@ -10,11 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from tests.documented import resolved
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Sensitivity
 from thenga.kernel.errors import PROBLEMS
 from thenga.kernel.http import naming, verbs
 from thenga.kernel.http.refusals import schema_name
 from thenga.kernel.http.schemas import inner
-from thenga.kernel.manifest import Domain, Sensitivity
 
 Json = dict[str, Any]
 Finding = tuple[str, str]  # the rule, and what is wrong where

@@ -18,8 +18,8 @@ import pytest
 from tests.factories import identity
 from tests.suites.processes import ApiProcess
 from tests.suites.sizes import size
-from thenga.kernel.dev import servers
 from thenga.kernel.host import Host
+from thenga.tooling.dev import servers
 
 pytestmark = pytest.mark.skipif(
     not size(check=0, prove=1), reason="takes a minute and a package of npm; `make prove` does it"

@@ -20,6 +20,7 @@ from thenga import topology
 from thenga.domains.organization.permissions import Permission
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.components import SameSchema, schema_names
@@ -27,7 +28,6 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.openapi import document, of_domain
 from thenga.kernel.http.operations import mounted
-from thenga.kernel.manifest import Domain
 
 DOMAINS = topology.load(topology.DOMAINS)
 BYTES, COMPRESSED = 5_000, 400  # an operation, of the lean document

@@ -11,7 +11,7 @@ from starlette.routing import BaseRoute
 from typing_extensions import TypeAliasType, is_typeddict
 
 from thenga.kernel.http.naming import component
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 Json = dict[str, Any]
 

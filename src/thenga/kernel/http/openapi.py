@@ -10,12 +10,13 @@ from typing import Any
 from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Audience, Granted, Sensitivity
 from thenga.kernel.http import parameters, showing
 from thenga.kernel.http.answers import is_paginated, share_answers
 from thenga.kernel.http.components import schema_names
 from thenga.kernel.http.operations import Operation, operations, tags
 from thenga.kernel.http.schemas import by_format, references, renamed, without_titles
-from thenga.kernel.manifest import Audience, Domain, Granted, Sensitivity
 
 Json = dict[str, Any]
 

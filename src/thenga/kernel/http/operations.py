@@ -9,9 +9,9 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.doors import Door
 from thenga.kernel.http.verbs import operation_id
-from thenga.kernel.manifest import Domain
 
 PREFIX = "/v1"
 

@@ -7,7 +7,7 @@ schemas do.
 from collections.abc import Iterator
 from typing import Any
 
-from thenga.kernel.money import AMOUNT_PATTERN
+from thenga.kernel.values.money import AMOUNT_PATTERN
 
 Json = dict[str, Any]
 
