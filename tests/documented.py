@@ -9,9 +9,12 @@ import httpx2
 
 from thenga import topology
 from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.errors import PROBLEMS as PROBLEM_KINDS
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.problems import MEDIA_TYPE
+from thenga.kernel.http.reference import PROBLEMS
+from thenga.kernel.http.refusals import PROBLEM_SCHEMA
 
 Json = dict[str, Any]
 
@@ -21,6 +24,19 @@ def whole_document() -> Json:
     """The API document of all domains, made once a run. It is shared: change a copy."""
     domains = topology.load(topology.DOMAINS)
     return document(mounted(domains).routes, domains)
+
+
+@cache
+def lean_document() -> Json:
+    """The document that clients are made from. It is shared: change a copy."""
+    domains = topology.load(topology.DOMAINS)
+    return document(mounted(domains).routes, domains, examples=False)
+
+
+@cache
+def names_by_id() -> dict[str, str]:
+    """The names that suites know operations by, from the identifiers of the document."""
+    return {one.id: one.name for one in operations(topology.load(topology.DOMAINS))}
 
 
 @cache
@@ -53,6 +69,24 @@ class Documented:
                 f"{one.name} answered {told}; documented with {response.status_code} are "
                 f"{sorted(listed)}"
             )
+            unknown = unknown_members(response.json())
+            assert not unknown, f"{one.name} answered {told} with {unknown}, declared nowhere"
+
+
+def unknown_members(problem: Json) -> list[str]:
+    """What a problem says that its class does not declare."""
+    known = {*PROBLEM_SCHEMA["properties"], "code", *PROBLEM_KINDS[problem["code"]].members}
+    return sorted(problem.keys() - known)
+
+
+def resolved(made: Json, part: Json) -> Json:
+    """What a part of the document refers to, or itself."""
+    found: Any = part
+    if "$ref" in part:
+        found = made
+        for step in part["$ref"].removeprefix("#/").split("/"):
+            found = found[step]
+    return dict(found)
 
 
 def only_repeats_title(problem: Json) -> bool:
@@ -68,5 +102,4 @@ def statuses(one: Operation) -> set[int]:
 
 def codes(one: Operation, status: int) -> set[str]:
     """The problem codes that the document names for an operation with a status."""
-    content = one.door.responses[status].get("content", {})
-    return set(content.get(MEDIA_TYPE, {}).get("examples", {}))
+    return set(one.door.responses[status].get(PROBLEMS, ()))

@@ -72,14 +72,16 @@ def _add_running(commands: Commands) -> None:
 
 
 def _add_reading(commands: Commands) -> None:
-    _add(commands, "openapi", _openapi, "print the OpenAPI document; needs no server")
+    openapi = _add(commands, "openapi", _openapi, "print the OpenAPI document; needs no server")
+    openapi.add_argument("--lean", action="store_true", help="without examples, for generators")
+    openapi.add_argument("--domain", help="only the operations of this domain")
     _add(commands, "events", _events, "print the AsyncAPI document; needs no server")
     where = _add(commands, "where", _where, "find a name in the source, with file, line and uses")
     where.add_argument(
         "query",
         metavar="QUERY",
-        help="a path (/billing/plans), problem code, event type or name, permission, "
-        "rule number, function or class",
+        help="a path (/billing/plans), operation (billing.plans.list), problem code, event type "
+        "or name, permission, rule number, function or class",
     )
     docs = _add(commands, "docs", _docs, "write the generated pages of docs/")
     docs.add_argument(
@@ -232,13 +234,22 @@ def _doctor(_: argparse.Namespace) -> int:
     return 0 if all(finding.ok for finding in findings) else 1
 
 
-def _openapi(_: argparse.Namespace) -> int:
+def _openapi(asked: argparse.Namespace) -> int:
     from thenga import topology
     from thenga.kernel.http.openapi import document
     from thenga.kernel.http.operations import mounted
+    from thenga.kernel.settings import load
 
-    domains = topology.load(topology.DOMAINS)
-    _print_json(document(mounted(domains).routes, domains))
+    domains, settings = topology.load(topology.DOMAINS), load()
+    made = document(
+        mounted(domains).routes,
+        domains,
+        base_url=settings.base_url,
+        sandbox_url=settings.sandbox_url,
+        examples=not asked.lean,
+        domain=asked.domain,
+    )
+    _print_json(made)
     return 0
 
 

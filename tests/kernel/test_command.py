@@ -79,6 +79,10 @@ def tree(tmp_path: Path) -> Path:
         '@router.post("/paper/sheets/{sheetId}/fold")\n'
         "async def fold_sheet(work: Annotated[Work, writes(Permission.FOLD)]): ...\n"
     )
+    (home / "api").mkdir()
+    (home / "api" / "rolls.py").write_text(
+        '@router.post("/paper/rolls")\nasync def add_roll(work): ...\n'
+    )
     (home / "public.py").write_text(
         'class SheetFolded(Event, type="paper.SheetFolded.v1", subject="sheet_id"): ...\n'
     )
@@ -104,6 +108,8 @@ def tree(tmp_path: Path) -> Path:
         ("/v1/paper/sheets/0190/fold?x=1", ["api.py:2"]),
         ("POST /paper/sheets/{id}/fold", ["api.py:2"]),
         ("fold_sheet", ["api.py:2"]),
+        ("paper.rolls.add", ["rolls.py:2"]),
+        ("add_roll", ["rolls.py:2"]),
         ("paper.SheetFolded.v1", ["public.py:1"]),
         ("SheetFolded", ["public.py:1"]),
         ("paper-torn", ["lifecycles.py:2", "lifecycles.py:1", "lifecycles.py:5"]),

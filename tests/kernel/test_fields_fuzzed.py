@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from pydantic import BaseModel, ConfigDict
 from schemathesis import GenerationMode
 
+from tests.suites import formats
 from thenga.kernel.values import fields
 from thenga.kernel.values.money import Money
 
@@ -37,6 +38,7 @@ class Everything(BaseModel):
     prices: list[Money] = []
 
 
+formats.register()
 app = FastAPI()
 
 

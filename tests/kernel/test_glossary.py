@@ -31,14 +31,15 @@ def test_the_nearest_description_wins(tmp_path: Path) -> None:
     fields = {"Sheet.size": "Size of the sheet.", "size": "Size.", "colour": "Colour."}
     file.write_text(json.dumps({"fields": fields}))
     properties = {"size": {}, "colour": {"description": "Its own."}, "createdAt": {}}
-    path, method = next((one.path, one.method.lower()) for one in operations([domain]))
+    listed = operations([domain])[:1]
+    path, method = listed[0].path, listed[0].method.lower()
     operation = {"operationId": "x", "schema": {"$ref": "#/components/schemas/Sheet"}}
     made = {
         "components": {"schemas": {"Sheet": {"properties": properties}}},
         "paths": {path: {method: operation}},
     }
 
-    glossary.describe(made, [domain])
+    glossary.describe(made, listed)
 
     assert {name: part["description"] for name, part in properties.items()} == {
         "size": "Size of the sheet.",

@@ -17,6 +17,7 @@ from thenga.kernel.errors import NotFound
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import SameName, mounted, operations
 from thenga.kernel.http.pages import page_routes
+from thenga.kernel.http.refusals import schema_name
 from thenga.tooling.testing.recording import Recorder, stable
 
 SHEET = {"id": "0f8fad5b-d9cb-469f-a165-70867728950e", "createdAt": "2031-01-01T10:00:00.5Z"}
@@ -58,7 +59,8 @@ def _found(made: dict[str, Any], reference: str) -> Any:
 def test_an_operation_is_named_after_its_function(domain: Domain) -> None:
     paths = _made(domain)["paths"]
 
-    assert paths["/v1/paper/sheets"]["post"]["operationId"] == "write_sheet"
+    assert paths["/v1/paper/sheets"]["post"]["operationId"] == "paper.paper.writeSheet"
+    assert paths["/v1/paper/sheets"]["get"]["operationId"] == "paper.paper.listSheets"
     assert paths["/v1/paper/sheets"]["post"]["summary"] == "Write sheet"
     assert paths["/v1/paper/sheets"]["post"]["x-permission"] == "paper:sheet:write"
     assert paths["/v1/paper/sheets"]["post"]["security"] == [{"bearer": []}]
@@ -83,10 +85,14 @@ def test_the_form_of_the_framework_is_not_promised(domain: Domain) -> None:
 
 
 def test_a_problem_example_fits_the_problem_schema(domain: Domain) -> None:
-    components = _made(domain)["components"]
+    made = _made(domain)
+    components = made["components"]
 
-    for example in components["examples"].values():
-        jsonschema_rs.validate(components["schemas"]["Problem"], example["value"])
+    registry = jsonschema_rs.Registry([("urn:paper", made)])
+    for code, example in components["examples"].items():
+        schema = {"$ref": f"urn:paper#/components/schemas/{schema_name(code)}"}
+        jsonschema_rs.validator_for(schema, registry=registry).validate(example["value"])
+    assert len(components["examples"]) > 20
     assert components["securitySchemes"]["bearer"]["scheme"] == "bearer"
 
 

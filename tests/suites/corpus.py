@@ -24,7 +24,8 @@ from schemathesis.core import NOT_SET
 from schemathesis.core.result import Ok
 from schemathesis.generation.meta import CaseMetadata
 
-from tests.documented import whole_document
+from tests.documented import names_by_id, whole_document
+from tests.suites import formats
 from thenga import topology
 from thenga.kernel.http.operations import operations
 
@@ -52,6 +53,7 @@ WAYS = [
         (GenerationMode.POSITIVE, GenerationMode.NEGATIVE), (True, False)
     )
 ]
+formats.register()
 TRUE_WAY = Way(GenerationMode.POSITIVE, existing=True)
 
 
@@ -60,8 +62,13 @@ def described(schema: Any, only: Callable[[str], bool] = lambda _: True) -> Iter
     for result in schema.get_all_operations():
         assert isinstance(result, Ok), result
         operation = result.ok()
-        if only(operation.definition.raw["operationId"]):
+        if only(name_of(operation)):
             yield operation
+
+
+def name_of(operation: Any) -> str:
+    """The name of an operation's function, which suites know it by."""
+    return names_by_id()[operation.definition.raw["operationId"]]
 
 
 def drawn(operation: Any, way: Way, count: int) -> list[Any]:
@@ -102,21 +109,23 @@ class Corpus:
 
     def cases(self, operation: Any) -> dict[Way, list[Any]] | None:
         """The cases of an operation; nothing where it is described otherwise by now."""
-        stored = self._stored.get(operation.definition.raw["operationId"])
+        stored = self._stored.get(name_of(operation))
         if stored is None or stored["described"] != fingerprint(operation):
             return None
         return {way: [_read(operation, one) for one in stored[str(way)]] for way in WAYS}
 
 
 def fingerprint(operation: Any) -> str:
-    """Of all that the cases of an operation hang on, but no words."""
-    schemas = operation.schema.raw_schema["components"]["schemas"]
-    parts: dict[str, Any] = {"": _plain(operation.definition.raw)}
+    """Of all that the cases of an operation hang on, but no words and no answers."""
+    components = operation.schema.raw_schema["components"]
+    sent = {key: operation.definition.raw.get(key) for key in ("parameters", "requestBody")}
+    parts: dict[str, Any] = {"": _plain(sent)}
     waiting = [parts[""]]
     while waiting:
         for name in _named(waiting.pop()):
             if name not in parts:
-                parts[name] = _plain(schemas[name])
+                kind, _, named = name.partition("/")
+                parts[name] = _plain(components[kind][named])
                 waiting.append(parts[name])
     text = json.dumps([operation.label, sorted(parts.items())], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
@@ -135,8 +144,8 @@ def _plain(part: Any) -> Any:
 def _named(part: Any) -> Iterator[str]:
     if isinstance(part, dict):
         reference = part.get("$ref")
-        if isinstance(reference, str) and reference.startswith("#/components/schemas/"):
-            yield reference.rpartition("/")[2]
+        if isinstance(reference, str):
+            yield reference.removeprefix("#/components/")
         part = list(part.values())
     if isinstance(part, list):
         for inner in part:
@@ -180,7 +189,7 @@ def write(folder: Path = FOLDER, only: Callable[[str], bool] = lambda _: True) -
     known = Corpus(folder)
     stored: dict[str, dict[str, Any]] = {name: {} for name in topology.DOMAINS}
     for operation in described(schema, only):
-        name = operation.definition.raw["operationId"]
+        name = name_of(operation)
         mark, kept = fingerprint(operation), known._stored.get(name)
         if kept is None or kept["described"] != mark:
             drawn_ = {

@@ -17,7 +17,7 @@ from schemathesis.config import (
 from schemathesis.core.failures import FailureGroup
 from schemathesis.openapi.checks import RejectedPositiveData
 
-from tests.suites.corpus import ORGANIZATION, TRUE_WAY, WAYS, Corpus, Way, described, drawn
+from tests.suites.corpus import ORGANIZATION, TRUE_WAY, WAYS, Corpus, Way, described, drawn, name_of
 
 # A well-formed request may still be refused for what is stored, spent, limited or not one's own.
 # That a bank account needs the version that was read (428) no schema can say either.
@@ -85,7 +85,7 @@ def fuzz(
     schema = schemathesis.openapi.from_url(f"{origin}/openapi.json", config=config())
     fuzzed = Fuzzed()
     for operation in described(schema, only):
-        name = operation.definition.raw["operationId"]
+        name = name_of(operation)
         fuzzed.operations += 1
         fuzzed.unreached.add(name)
         stored = corpus.cases(operation) if corpus is not None else None
@@ -104,7 +104,7 @@ def config() -> SchemathesisConfig:
 
 def _send_all(fuzzed: Fuzzed, cases: list[Any], way: Way, known: Known, origin: str) -> None:
     for number, case in enumerate(cases):
-        name = case.operation.definition.raw["operationId"]
+        name = name_of(case.operation)
         rightful = [None, *known.rightful[name]] if way == TRUE_WAY else [None]
         one = rightful[number % len(rightful)]
         if way.existing:
@@ -123,7 +123,7 @@ def _send(fuzzed: Fuzzed, case: Any, headers: dict[str, str], origin: str) -> No
     response = case.call(base_url=origin, headers=headers, timeout=20)
     fuzzed.statuses[response.status_code] += 1
     if response.status_code < 300 or response.status_code in (409, 412, 428):
-        fuzzed.unreached.discard(case.operation.definition.raw["operationId"])
+        fuzzed.unreached.discard(name_of(case.operation))
     sent = {"base_url": origin, "headers": headers, "timeout": 20}
     try:
         case.validate_response(response, headers=headers, transport_kwargs=sent)

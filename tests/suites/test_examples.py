@@ -136,4 +136,4 @@ def test_a_planted_example_that_lacks_a_field_is_found(made: Json) -> None:
 
     faults = example_faults(planted)
 
-    assert faults == ['get_billing_account 200 /: "standing" is a required property']
+    assert faults == ['billing.accounts.get 200 /: "standing" is a required property']

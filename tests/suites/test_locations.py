@@ -12,7 +12,7 @@ from thenga.kernel.host import Host
 from thenga.kernel.http.operations import Operation, operations
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
-(FOUNDING,) = [one for one in OPERATIONS if one.name == "found_organization"]
+(FOUNDING,) = [one for one in OPERATIONS if one.name == "create_organization"]
 MAKING = [
     one
     for one in within_domain(OPERATIONS)

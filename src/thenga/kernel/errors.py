@@ -3,9 +3,37 @@
 A domain declares its own beside the rule that raises them; the general ones stand here.
 """
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
+from typing_extensions import TypedDict
+
 PROBLEMS: dict[str, type["Problem"]] = {}
+Member = tuple[Any, str]  # the type on the wire, and what it says
+Number = int | float | None
+
+
+class FieldError(TypedDict):
+    """One thing that is wrong in what was sent."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+def told(**members: Member) -> Mapping[str, Member]:
+    """What a problem says beside the members of all problems; none of them is always there."""
+    return members
+
+
+ERRORS: Member = (list[FieldError], "What is wrong, each with a pointer to its place.")
+# A refusal of the gate says who decided, and what would help.
+OF_GATE = told(
+    action=(str, "The permission that was asked for."),
+    reasonCode=(str, "The rule that said no."),
+    decisionId=(str | None, "The decision, where it is kept."),
+    remedy=(dict[str, Any] | None, "What would change the answer."),
+)
 
 
 class Problem(Exception):
@@ -17,6 +45,7 @@ class Problem(Exception):
     code: ClassVar[str]
     status: ClassVar[int]
     title: ClassVar[str]
+    members: ClassVar[Mapping[str, Member]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -135,6 +164,12 @@ class EntitlementRequired(Problem):
     """
 
     code, status, title = "entitlement-required", 402, "Not included in the plan"
+    members = told(
+        **OF_GATE,
+        entitlement=(str | None, "What the plan does not include."),
+        limit=(Number, "How much the plan includes."),
+        used=(Number, "How much of it is used."),
+    )
 
 
 class PlanLimitReached(Problem):
@@ -144,6 +179,12 @@ class PlanLimitReached(Problem):
     """
 
     code, status, title = "plan-limit-reached", 402, "The plan limit is reached"
+    members = told(
+        **OF_GATE,
+        entitlement=(str | None, "Whose limit is reached."),
+        limit=(Number, "How much the plan includes."),
+        used=(Number, "How much of it is used."),
+    )
 
 
 class Forbidden(Problem):
@@ -154,6 +195,7 @@ class Forbidden(Problem):
     """
 
     code, status, title = "forbidden", 403, "You do not have permission"
+    members = told(**OF_GATE)
 
 
 class StepUpRequired(Problem):
@@ -163,18 +205,25 @@ class StepUpRequired(Problem):
     """
 
     code, status, title = "step-up-required", 403, "Confirm your identity first"
+    members = told(
+        **OF_GATE,
+        maxAgeSeconds=(int, "How old the proof may be."),
+        methods=(list[str], "By what you can prove it."),
+    )
 
 
 class TenantSuspended(Problem):
     """The organization is suspended. An owner can see the reason and ask support to lift it."""
 
     code, status, title = "tenant-suspended", 403, "This organization is suspended"
+    members = told(**OF_GATE)
 
 
 class TenantRestricted(Problem):
     """This feature is switched off for the organization. Contact support to find out why."""
 
     code, status, title = "tenant-restricted", 403, "This organization is restricted"
+    members = told(**OF_GATE)
 
 
 class NotFound(Problem):
@@ -217,6 +266,10 @@ class Duplicate(Problem):
     """Only one of these can exist. `existing` identifies the one that is already there."""
 
     code, status, title = "duplicate", 409, "This already exists"
+    members = told(
+        existing=(dict[str, Any] | None, "The one that is there."),
+        field=(str, "The field that may hold a value once."),
+    )
 
 
 class InvalidTransition(Problem):
@@ -233,6 +286,12 @@ class NotASandbox(Problem):
     """Only a sandbox has a clock of its own. Create one with `mode: sandbox` and move its clock."""
 
     code, status, title = "not-a-sandbox", 409, "This organization is not a sandbox"
+    members = told(
+        **{"from": (str, "The state that it is in.")},
+        operation=(str, "What was asked."),
+        allowed=(list[str], "What is open from this state."),
+        unmet=(list[str], "What stands in the way."),
+    )
 
 
 class IdempotencyInProgress(Problem):
@@ -251,12 +310,17 @@ class StaleVersion(Problem):
     """Someone changed it after you read it. Read it again and send the new `ETag` as `If-Match`."""
 
     code, status, title = "stale-version", 412, "This has changed since you read it"
+    members = told(
+        currentVersion=(int, "The version that is stored."),
+        changedFields=(list[str], "What differs from the version you read."),
+    )
 
 
 class TooLarge(Problem):
     """The request body exceeds the limit of this operation. `limitBytes` is the limit."""
 
     code, status, title = "too-large", 413, "The request body is too large"
+    members = told(limitBytes=(int, "How many bytes are taken here."))
 
 
 class UnsupportedMediaType(Problem):
@@ -272,12 +336,24 @@ class ValidationFailed(Problem):
     """
 
     code, status, title = "validation-failed", 422, "Some fields are not valid"
+    members = told(errors=ERRORS)
 
 
 class RuleViolated(Problem):
     """The fields are well-formed but break a business rule. `rule` names the rule."""
 
     code, status, title = "rule-violated", 422, "A business rule does not allow this"
+    members = told(
+        rule=(str, "The rule that is broken."),
+        field=(str, "The field that breaks it."),
+        missing=(list[str], "What is missing."),
+        unknown=(list[str], "What is not known."),
+        allowed=(list[str], "What would be taken."),
+        keys=(list[str], "The entries that do not fit."),
+        kind=(str, "The kind that it has."),
+        limit=(int, "How many there may be."),
+        used=(int, "How many there are."),
+    )
 
 
 class IdempotencyKeyReused(Problem):
@@ -299,6 +375,12 @@ class RateLimited(Problem):
     """You sent too many requests. Wait the number of seconds in `Retry-After`, then try again."""
 
     code, status, title = "rate-limited", 429, "Too many requests"
+    members = told(
+        policy=(str, "The limit that was met."),
+        limit=(int, "How many calls a window takes."),
+        windowSeconds=(int, "How long a window is."),
+        retryAfterSeconds=(int, "How long to wait."),
+    )
 
 
 class HeadersTooLarge(Problem):
@@ -320,6 +402,10 @@ class DependencyUnavailable(Problem):
     """A service that this request needs did not respond. Nothing was changed. Try again shortly."""
 
     code, status, title = "dependency-unavailable", 503, "A required service is unavailable"
+    members = told(
+        **OF_GATE,
+        dependency=(str, "The part that does not answer."),
+    )
 
 
 class Overloaded(Problem):

@@ -36,6 +36,7 @@ class Settings(BaseSettings):
     # 32 bytes in hex: keyed hashes that rows are found by, audit signatures. It is not rotated.
     lookup_key: SecretStr = SecretStr("")
     base_url: str = "http://127.0.0.1:8000"
+    sandbox_url: str = ""  # where sandboxes are served; empty means at `base_url` as well
     trusted_proxies: str = ""  # addresses whose X-Forwarded-For is believed
     test_build: bool = False  # opens test hooks; a production start with it is refused
     production: bool = False

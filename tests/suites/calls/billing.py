@@ -92,6 +92,14 @@ async def _closing(host: Host, who: Person, organization_id: UUID) -> Sent:
     return Sent({"accountId": account.id}, lambda _: filled(WHY), headers, by_staff=True)
 
 
+async def _unparking(host: Host, who: Person, organization_id: UUID) -> Sent:
+    other = await identity.member(host, uuid4(), role="owner")
+    parked = {"reason": "too_many_lines", "since": "2026-11-14T00:00:00Z"}
+    account = await billing.account(host, other.organization_id, book=Book.SANDBOX, parked=parked)
+    headers = await _staff(host) | _named(account.organization_id)
+    return Sent({"accountId": account.id}, headers=headers, by_staff=True)
+
+
 async def _trying(host: Host, who: Person, organization_id: UUID) -> Sent:
     await _sandbox(host, organization_id)
     await billing.without_trial(host, organization_id)
@@ -135,6 +143,7 @@ MAKERS: dict[str, Maker] = {
     "list_billing_accounts": _in(_there(_account)),
     "get_billing_account": _in(_account),
     "change_billing_account": _changing,
+    "unpark_billing_account": _unparking,
     "close_billing_account": _closing,
     "list_plans": _in(_nothing),
     "get_plan": _any_plan,

@@ -147,7 +147,7 @@ MAKERS: dict[str, Maker] = {
     "refund_payment": _by_staff(_paid_twice, {"amount": RAND, "reason": "because *"}),
     "get_refund": _in(_refund),
     "receive_callback": _calling,
-    "list_provider_callbacks": _on_callback(named=False),
-    "get_provider_callback": _on_callback(named=True),
-    "replay_provider_callback": _on_callback(named=True),
+    "list_callbacks": _on_callback(named=False),
+    "get_callback": _on_callback(named=True),
+    "replay_callback": _on_callback(named=True),
 }

@@ -180,9 +180,7 @@ MAKERS: dict[str, Maker] = {
     **_family("capability", "capabilities", Capability, "capabilityId", {"title": "Renamed *"}),
     "archive_capability": on(Capability, "capabilityId"),
     "withdraw_capability": on(Capability, "capabilityId"),
-    "request_review_of_capability": _proving(
-        CapabilityVerification.EVIDENCE_ATTACHED, by_staff=False
-    ),
+    "request_capability_review": _proving(CapabilityVerification.EVIDENCE_ATTACHED, by_staff=False),
     "verify_capability": _proving(_UNDER_REVIEW, by_staff=True),
     "add_fleet_asset": _parking,
     **_family("fleet_asset", "fleet_assets", FleetAsset, "fleetAssetId", {"name": "Renamed *"}),
@@ -196,7 +194,7 @@ MAKERS: dict[str, Maker] = {
     **_family(
         "past_project", "past_projects", PastProject, "pastProjectId", {"title": "Renamed *"}
     ),
-    "delete_past_project": on(PastProject, "pastProjectId"),
+    "remove_past_project": on(PastProject, "pastProjectId"),
     "publish_past_project": on(PastProject, "pastProjectId"),
     "archive_past_project": on(PastProject, "pastProjectId", status=PastProjectStatus.PUBLISHED),
     "verify_past_project": _checking,

@@ -24,7 +24,7 @@ async def _founding(host: Host, who: Person, organization_id: UUID) -> Sent:
 
 
 MAKERS: dict[str, Maker] = {
-    "found_organization": _founding,
+    "create_organization": _founding,
     "get_organization": of_organization,
     "change_profile": stating({"tradingName": "Traded as *"}),
     "move_clock": stating({"forwardSeconds": range(1, 86_400)}),

@@ -36,7 +36,7 @@ async def _saying(host: Host, who: Person, organization_id: UUID) -> Sent:
 
 MAKERS: dict[str, Maker] = {
     "get_procurement_preferences": of_organization,
-    "put_procurement_preferences": _saying,
+    "replace_procurement_preferences": _saying,
     "list_procurement_preferences_versions": of_organization,
     "get_procurement_preferences_version": _said_once,
     "get_intelligence_graph": of_organization,

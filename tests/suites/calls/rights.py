@@ -303,7 +303,7 @@ MAKERS: dict[str, Maker] = {
     "revoke_invitation": _on("invitationId", _invited),
     "list_roles": of_person,
     "get_role": _on("roleId", _seen_role),
-    "make_role": _making_role,
+    "create_role": _making_role,
     "change_role": _changing_role,
     "activate_role": _on("roleId", _role(R.DRAFT), WHY),
     "deprecate_role": _on("roleId", _role(R.ACTIVE), WHY),

@@ -29,6 +29,7 @@ class Permission(StrEnum):
     ACCOUNT_CREATE = "billing:account:create"
     ACCOUNT_READ = "billing:account:read"
     ACCOUNT_UPDATE = "billing:account:update"
+    ACCOUNT_UNPARK = "billing:account:unpark"
     ACCOUNT_CLOSE = "billing:account:close"
     PAYMENT_METHOD_MANAGE = "billing:payment_method:manage"
     PLAN_READ = "billing:plan:read"
@@ -97,6 +98,7 @@ GRANTED = (
         MONEY,
         while_suspended=True,
     ),
+    _operates(Permission.ACCOUNT_UNPARK, "Let a parked account go on", MONEY),
     _operates(Permission.ACCOUNT_CLOSE, "Close the billing account", SENSITIVE),
     _buys(Permission.PAYMENT_METHOD_MANAGE, "Manage payment methods"),
     Granted(

@@ -35,6 +35,7 @@ class View(BaseModel):
         alias_generator=to_camel,
         populate_by_name=True,
         serialize_by_alias=True,
+        json_schema_serialization_defaults_required=True,  # every field is always sent
     )
 
     @classmethod
@@ -72,7 +73,7 @@ class Stored(View):
 class PageOf(View, Generic[V]):
     """One page of a list."""
 
-    items: list[V]
+    items: Annotated[list[V], Field(description="What this page shows.")]
     next_cursor: Annotated[
         str | None,
         Field(description="Cursor of the next page. Send it as `cursor`; null on the last page."),

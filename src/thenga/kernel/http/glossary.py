@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.http.operations import operations
+from thenga.kernel.http.operations import Operation
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # owner; schemas, fields or parameters; and the name
@@ -21,19 +21,19 @@ _SHARED_FILE = Path(__file__).parent / "assets" / "descriptions.json"
 _SCHEMAS = "#/components/schemas/"
 
 
-def describe(made: Json, domains: Sequence[Domain]) -> set[Key]:
-    """Give a description to whatever has none yet; returns the entries that were used."""
-    words = _Words(domains)
-    owners = owners_of_schemas(made, domains)
+def describe(made: Json, listed: Sequence[Operation]) -> set[Key]:
+    """Give a description to whatever has none yet, before schemas get the names of the contract;
+    returns the entries that were used."""
+    words = _Words(list({one.domain.name: one.domain for one in listed}.values()))
+    owners = owners_of_schemas(made, listed)
     for name, schema in made["components"]["schemas"].items():
-        words.describe_schema(owners.get(name, SHARED), name, schema)
-    by_path = {one.path: one.domain.name for one in operations(domains)}
-    for path, methods in made["paths"].items():
-        for operation in methods.values():
-            for parameter in operation.get("parameters", []):
-                owner, name = by_path[path], parameter["name"]
-                names = (f"{operation['operationId']}.{name}", name)
-                words.add(parameter, owner, "parameters", names)
+        words.describe_schema(owners.get(name, SHARED), name.split("__")[-1] or name, schema)
+    for one in listed:
+        operation = made["paths"][one.path][one.method.lower()]
+        for parameter in operation.get("parameters", []):
+            if "$ref" not in parameter:
+                name = parameter["name"]
+                words.add(parameter, one.domain.name, "parameters", (f"{one.name}.{name}", name))
     return words.used
 
 
@@ -48,9 +48,9 @@ def entries(domains: Sequence[Domain]) -> set[Key]:
     }
 
 
-def owners_of_schemas(made: Json, domains: Sequence[Domain]) -> dict[str, str]:
+def owners_of_schemas(made: Json, listed: Sequence[Operation]) -> dict[str, str]:
     """Each schema with the one domain that uses it, or the kernel where several do."""
-    owners = {one.path: one.domain.name for one in operations(domains)}
+    owners = {one.path: one.domain.name for one in listed}
     leads = {name: _references(schema) for name, schema in made["components"]["schemas"].items()}
     found: dict[str, str] = {}
     for path, part in made["paths"].items():

@@ -1,4 +1,7 @@
-"""The OpenAPI document: what FastAPI knows of the routes, made fit for a stranger to start with."""
+"""The OpenAPI document: what FastAPI knows of the routes, made fit for a stranger to start with.
+
+`docs/decisions/0030` says by which rules; tests/suites/openapi_lint.py holds them.
+"""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,17 +11,22 @@ from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.http import examples, glossary
-from thenga.kernel.http.examples import Example
-from thenga.kernel.http.operations import operations, tags
-from thenga.kernel.http.reference import PROBLEM_SCHEMA
+from thenga.kernel.declare.permission import Audience, Granted, Sensitivity
+from thenga.kernel.http import glossary, parameters, showing
+from thenga.kernel.http.answers import is_paginated, share_answers
+from thenga.kernel.http.components import schema_names
+from thenga.kernel.http.operations import Operation, operations, tags
+from thenga.kernel.http.schemas import by_format, references, renamed, without_titles
 
 Json = dict[str, Any]
 
 _INTRODUCTION = Path(__file__).parent / "assets" / "introduction.md"
-_PROBLEM = "application/problem+json"
-_SCHEMAS = "#/components/schemas/"
+_COMPONENTS = "#/components/"
+_SCHEMAS = f"{_COMPONENTS}schemas/"
 _FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
+_ACCEPTED = 202
+_DEVELOPMENT = "http://127.0.0.1:8000"
+_GRAVE = (Sensitivity.SENSITIVE, Sensitivity.ADMINISTRATION)
 _BEARER = {
     "type": "http",
     "scheme": "bearer",
@@ -26,98 +34,129 @@ _BEARER = {
 }
 
 
-class SameSchema(TypeError):
-    """Two models of one domain have one name, and a client would have one class for both."""
-
-
 def document(
-    routes: Sequence[BaseRoute], domains: Sequence[Domain], *, base_url: str = "/"
+    routes: Sequence[BaseRoute],
+    domains: Sequence[Domain],
+    *,
+    base_url: str = _DEVELOPMENT,
+    sandbox_url: str = "",
+    examples: bool = True,
+    domain: str | None = None,
 ) -> Json:
-    """The whole document; `routes` are those of the application, or of `operations.mounted`."""
+    """The document; `routes` are those of the application, or of `operations.mounted`.
+
+    Without `examples` it is the lean one, which clients are made from. With a `domain` it has the
+    operations of that domain, and the components that they lead to.
+    """
     made = get_openapi(
         title="Thenga",
         version="1",
         summary="The procurement platform for small South African companies.",
         description=_INTRODUCTION.read_text(),
         routes=routes,
-        servers=[{"url": base_url, "description": "This installation"}],
+        servers=_servers(base_url, sandbox_url),
         tags=[{"name": name, "description": text} for name, text in tags(domains).items()],
     )
-    _drop_framework_errors(made)
-    components = made.setdefault("components", {})
-    components.setdefault("schemas", {})["Problem"] = PROBLEM_SCHEMA
-    components["securitySchemes"] = {"bearer": _BEARER}
-    components["examples"] = _shared_problems(made)
-    _name_operations(made, domains)
+    listed = [one for one in operations(domains) if one.path in made["paths"]]
+    glossary.describe(made, listed)
+    made = _named(made, routes)
+    _describe(made, listed)
+    parameters.share(made, listed)
+    share_answers(made, listed)
     _drop_patch_defaults(made)
-    named = _plainly_named(made)
-    glossary.describe(named, domains)
-    return named
+    if examples:
+        showing.show(made, listed)
+    return made if domain is None else of_domain(made, domain)
 
 
-def _operations_of(made: Json) -> Iterator[Json]:
-    for methods in made.get("paths", {}).values():
-        yield from methods.values()
-
-
-def _drop_framework_errors(made: Json) -> None:
-    """Our 422 is a Problem; FastAPI's own form of it is never sent."""
-    for operation in _operations_of(made):
-        responses = operation["responses"]
-        schema = responses.get("422", {}).get("content", {}).get("application/json", {})
-        if "HTTPValidationError" in str(schema.get("schema", "")):
-            del responses["422"]
-    for name in _FRAMEWORK_SCHEMAS:
-        made.get("components", {}).get("schemas", {}).pop(name, None)
-
-
-def _shared_problems(made: Json) -> Json:
-    """Each problem's example once for all operations: said at every one, they are most of it."""
-    shared: Json = {}
-    for operation in _operations_of(made):
-        for response in operation["responses"].values():
-            content = response.get("content", {}).get(_PROBLEM)
-            if content is None:
-                continue
-            shared |= content["examples"]
-            content["examples"] = {
-                code: {"$ref": f"#/components/examples/{code}"} for code in content["examples"]
-            }
-    return dict(sorted(shared.items()))
-
-
-def _name_operations(made: Json, domains: Sequence[Domain]) -> None:
-    recorded = {domain.name: examples.load(domain) for domain in domains}
-    for one in operations(domains):
-        operation = made["paths"].get(one.path, {}).get(one.method.lower())
-        if operation is None:
-            continue
-        operation["operationId"] = one.name
-        operation["summary"] = one.name.replace("_", " ").capitalize()
-        for response in operation["responses"].values():
-            if response.get("description") == "Successful Response":
-                response["description"] = "Done."
-        example = recorded[one.domain.name].get(one.name)
-        if example is not None:
-            _show(operation, example)
-
-
-def _show(operation: Json, example: Example) -> None:
-    body = operation.get("requestBody", {}).get("content", {}).get("application/json")
-    if body is not None and example["request"] is not None:
-        body["example"] = example["request"]
-    answers = {
-        status: response["content"]["application/json"]
-        for status, response in operation["responses"].items()
-        if "application/json" in response.get("content", {})
+def of_domain(made: Json, domain: str) -> Json:
+    """The part of a document that one domain answers, with only the components it leads to."""
+    paths = {
+        path: kept
+        for path, methods in made["paths"].items()
+        if (kept := {m: o for m, o in methods.items() if _domain_of(o) == domain})
     }
-    shown = answers.get(str(example["status"]))
-    if shown is None or example["response"] is None:
-        return
-    # A repeated call answers the same resource with another status.
-    for answer in answers.values():
-        if answer.get("schema") == shown.get("schema"):
-            answer["example"] = example["response"]
+    used = {tag for methods in paths.values() for one in methods.values() for tag in one["tags"]}
+    part = made | {"paths": paths, "tags": [tag for tag in made["tags"] if tag["name"] in used]}
+    reached = _reached(made, paths)
+    components = made["components"]
+    part["components"] = {
+        kind: {name: one for name, one in members.items() if f"{kind}/{name}" in reached}
+        for kind, members in components.items()
+    } | {"securitySchemes": components["securitySchemes"]}
+    return part
+
+
+def _domain_of(operation: Json) -> str:
+    return str(operation["operationId"].partition(".")[0])
+
+
+def _servers(base_url: str, sandbox_url: str) -> list[Json]:
+    """A sandbox is an organization of its own, mostly at the same address as the others."""
+    sandbox = sandbox_url or base_url
+    return [
+        {"url": base_url.rstrip("/"), "description": "Live"},
+        {"url": sandbox.rstrip("/"), "description": "Sandbox: keys of a sandbox organization"},
+    ]
+
+
+def _named(made: Json, routes: Sequence[BaseRoute]) -> Json:
+    """The document with our names of schemas, and none that the framework made for itself."""
+    components = made.setdefault("components", {})
+    for name in _FRAMEWORK_SCHEMAS:
+        components.setdefault("schemas", {}).pop(name, None)
+    names = schema_names(routes, components["schemas"])
+    schemas = {names[name]: schema for name, schema in components["schemas"].items()}
+    for schema in schemas.values():
+        without_titles(schema)
+        by_format(schema)
+    components["schemas"] = dict(sorted(schemas.items()))
+    components["securitySchemes"] = {"bearer": _BEARER}
+    ours = {_SCHEMAS + old: _SCHEMAS + new for old, new in names.items()}
+    changed: Json = renamed(made, ours)
+    return changed
+
+
+def _describe(made: Json, listed: Sequence[Operation]) -> None:
+    """Each operation by its own name, with what its entrance and its permission mean."""
+    for one in listed:
+        operation = made["paths"][one.path][one.method.lower()]
+        operation["operationId"] = one.id
+        operation["summary"] = one.name.replace("_", " ").capitalize()
+        operation |= _extensions(one)
+        body = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
+        if "HTTPValidationError" in str(body.get("schema", "")):
+            del operation["responses"]["422"]  # ours is a problem; theirs is never sent
+        for response in operation["responses"].values():
+            for content in response.get("content", {}).values():
+                without_titles(content.get("schema", {}))
+
+
+def _extensions(one: Operation) -> Json:
+    """What a client may want to know of an operation before it calls it."""
+    door, entrance = one.door, one.door.entrance
+    found: Json = {
+        "x-paginated": is_paginated(door),
+        "x-keyed": entrance.idempotent,
+        "x-long-running": _ACCEPTED in (door.status_code, *door.responses),
+    }
+    if entrance.writing and entrance.permission is not None:
+        found["x-if-match"] = "required" if entrance.requires_version else "optional"
+    code = entrance.permission or entrance.known_by
+    granted = {granted.code: granted for granted in one.domain.permissions}.get(code or "")
+    if granted is not None:
+        found |= _of_permission(granted)
+    return {name: value for name, value in found.items() if value}
+
+
+def _of_permission(granted: Granted) -> Json:
+    return {
+        "x-people-only": not granted.keys and Audience.SERVICE not in granted.audiences,
+        "x-agents": granted.agents,
+        "x-fresh-proof": granted.sensitivity in _GRAVE,
+        "x-feature": granted.feature,
+        "x-audience": [audience.value for audience in granted.audiences],
+    }
 
 
 def _drop_patch_defaults(made: Json) -> None:
@@ -128,54 +167,26 @@ def _drop_patch_defaults(made: Json) -> None:
         for method, operation in methods.items():
             found = patched if method == "patch" else other
             found |= _reached(made, operation.get("requestBody", {}))
-    for name in patched - other:
-        for field in made["components"]["schemas"][name].get("properties", {}).values():
+    for place in patched - other:
+        schema = made["components"]["schemas"][place.removeprefix("schemas/")]
+        for field in schema.get("properties", {}).values():
             field.pop("default", None)
 
 
 def _reached(made: Json, part: Any) -> set[str]:
-    """The names of the schemas that a part of the document leads to."""
-    names: set[str] = set()
+    """The components that a part of the document leads to, as `schemas/Money`."""
+    found: set[str] = set()
     waiting = [part]
     while waiting:
-        for reference in _references(waiting.pop()):
-            name = reference.removeprefix(_SCHEMAS)
-            if reference.startswith(_SCHEMAS) and name not in names:
-                names.add(name)
-                waiting.append(made["components"]["schemas"][name])
-    return names
+        for place in _components_in(waiting.pop()):
+            if place not in found:
+                found.add(place)
+                kind, _, name = place.partition("/")
+                waiting.append(made["components"][kind][name])
+    return found
 
 
-def _references(part: Any) -> Iterator[str]:
-    if isinstance(part, dict):
-        if isinstance(reference := part.get("$ref"), str):
-            yield reference
-        part = [*part.values()]
-    if isinstance(part, list):
-        for inner in part:
-            yield from _references(inner)
-
-
-def _plainly_named(made: Json) -> Json:
-    """Two domains may each have an `AccountView`; theirs are `BillingAccountView` and so on."""
-    schemas = made["components"]["schemas"]
-    plain = {name: _plain(name) for name in schemas if "__" in name}
-    if len({*plain.values(), *schemas}) < len(plain) + len(schemas):
-        raise SameSchema(f"name these apart: {sorted(plain)}")
-    made["components"]["schemas"] = {plain.get(name, name): s for name, s in schemas.items()}
-    renamed: Json = _renamed(made, {_SCHEMAS + old: _SCHEMAS + new for old, new in plain.items()})
-    return renamed
-
-
-def _plain(name: str) -> str:
-    """`thenga__domains__billing__api__accounts__AccountView` is the one of billing."""
-    parts = name.split("__")
-    return f"{parts[2].capitalize()}{parts[-1]}"
-
-
-def _renamed(part: Any, names: dict[str, str]) -> Any:
-    if isinstance(part, dict):
-        return {key: _renamed(inner, names) for key, inner in part.items()}
-    if isinstance(part, list):
-        return [_renamed(inner, names) for inner in part]
-    return names.get(part, part) if isinstance(part, str) else part
+def _components_in(part: Any) -> Iterator[str]:
+    for reference in references(part):
+        if reference.startswith(_COMPONENTS):
+            yield reference.removeprefix(_COMPONENTS)

@@ -11,13 +11,14 @@ from fastapi import APIRouter
 
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.doors import Door
+from thenga.kernel.http.verbs import operation_id
 
 PREFIX = "/v1"
 
 
 @dataclass(frozen=True)
 class Operation:
-    """One method on one path; `name` is the route's function and the operation id."""
+    """One method on one path; `name` is the route's function, `id` what clients know it by."""
 
     domain: Domain
     method: str
@@ -27,6 +28,10 @@ class Operation:
     @property
     def name(self) -> str:
         return self.function.__name__
+
+    @property
+    def id(self) -> str:
+        return operation_id(self.domain.name, self.function.__module__, self.name)
 
     @property
     def function(self) -> Callable[..., Any]:
@@ -40,11 +45,11 @@ class Operation:
 
 
 class SameName(TypeError):
-    """Two operations would have one operation id, and a client one function for both."""
+    """Two operations have one name, and whoever names one of them would mean both."""
 
 
 def operations(domains: Sequence[Domain]) -> list[Operation]:
-    """All operations in the order of the manifests; an operation id is there once."""
+    """All operations in the order of the manifests; a name is there once, and so is an id."""
     found: dict[str, Operation] = {}
     for domain in domains:
         for one in _of(domain):

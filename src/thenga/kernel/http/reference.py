@@ -8,31 +8,7 @@ from thenga.kernel.errors import Problem
 if TYPE_CHECKING:
     from thenga.kernel.http.doors import Door
 
-PROBLEM_SCHEMA = {
-    "type": "object",
-    "required": ["type", "title", "status", "detail", "instance", "code", "requestId"],
-    "properties": {
-        "type": {"type": "string", "format": "uri"},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
-        "detail": {"type": "string"},
-        "instance": {"type": "string"},
-        "code": {"type": "string"},
-        "requestId": {"type": "string"},
-        "errors": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["pointer", "code", "detail"],
-                "properties": {
-                    "pointer": {"type": "string"},
-                    "code": {"type": "string"},
-                    "detail": {"type": "string"},
-                },
-            },
-        },
-    },
-}
+PROBLEMS = "x-problems"  # the codes of an answer
 
 _ALWAYS = (errors.RateLimited, errors.DependencyUnavailable, errors.Overloaded)
 _KNOWN_CALLER = (
@@ -65,49 +41,24 @@ def problems(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route for the problems it can answer, by status."""
     by_status: dict[int | str, dict[str, Any]] = {}
     for kind in kinds:
-        known = by_status.setdefault(
-            kind.status,
-            {
-                "description": "",
-                "content": {
-                    "application/problem+json": {
-                        "schema": {"$ref": "#/components/schemas/Problem"},
-                        "examples": {},
-                    }
-                },
-            },
-        )
-        examples = known["content"]["application/problem+json"]["examples"]
-        if kind.code not in examples:
-            joined = f"{known['description']}; " if known["description"] else ""
-            known["description"] = f"{joined}`{kind.code}`: {kind.title}"
-            examples[kind.code] = {"summary": kind.title, "value": _example(kind)}
+        known = by_status.setdefault(kind.status, {"description": "Refused.", PROBLEMS: []})
+        if kind.code not in known[PROBLEMS]:
+            known[PROBLEMS].append(kind.code)
     return by_status
-
-
-def _example(kind: type[Problem]) -> dict[str, Any]:
-    return {
-        "type": f"/problems/{kind.code}",
-        "title": kind.title,
-        "status": kind.status,
-        "detail": errors.page_of(kind),
-        "instance": "/v1/…",
-        "code": kind.code,
-        "requestId": "019a0000-0000-7000-8000-000000000001",
-    }
 
 
 def describe(door: "Door") -> None:
     """Add to a route what its entrance means on the wire."""
     kinds: list[type[Problem]] = list(_ALWAYS)
     kinds.append(errors.ValidationFailed)
-    parameters = []
+    parameters: list[str] = []
     extra: dict[str, Any] = {}
     if door.entrance.permission is not None:
         kinds += _KNOWN_CALLER
         extra["security"] = [{"bearer": []}]
         extra["x-permission"] = door.entrance.permission
-        parameters.append(_ORGANIZATION)
+        if "{organizationId}" not in door.path:
+            parameters.append("X-Organization-Id")
     if door.entrance.known_by is not None:
         kinds += _KNOWN_CALLER
         extra["security"] = [{}, {"bearer": []}]  # without a credential, or with a good one
@@ -121,22 +72,21 @@ def describe(door: "Door") -> None:
     if door.entrance.writing:
         kinds += _CHANGE
     if door.entrance.writing and door.entrance.permission is not None:
-        parameters.append(_VERSION if door.entrance.requires_version else _IF_MATCH)
+        needed = door.entrance.requires_version
+        parameters.append("If-Match-Required" if needed else "If-Match")
     if door.entrance.requires_version:
         kinds.append(errors.PreconditionRequired)
     if door.entrance.idempotent:
         kinds += _KEYED
-        parameters.append(_KEY)
+        parameters.append("Idempotency-Key")
     _list(door, kinds)
-    if "GET" in (door.methods or ()) and _has_version(door.response_model):
-        parameters.append(_IF_NONE_MATCH)
+    if "GET" in (door.methods or ()) and has_version(door.response_model):
+        parameters.append("If-None-Match")
         door.responses[304] = {"description": "Not modified: you already have this version."}
-    if "{organizationId}" in door.path and not any(
-        one.alias == _IN_PATH["name"] for one in _path_of(door)
-    ):
-        # The entrance reads it, so that a route need not take what it has no use for.
-        parameters.insert(0, _IN_PATH)
-    extra["parameters"] = parameters
+    extra["parameters"] = [
+        *_of_path(door),
+        *({"$ref": f"#/components/parameters/{name}"} for name in parameters),
+    ]
     if door.entrance.raw:
         extra["requestBody"] = _RAW
     door.openapi_extra = extra
@@ -151,7 +101,8 @@ def _list(door: "Door", kinds: list[type[Problem]]) -> None:
     }
 
 
-def _has_version(model: object) -> bool:
+def has_version(model: object) -> bool:
+    """Whether an answer of this model has an ETag."""
     return "version" in getattr(model, "model_fields", {})
 
 
@@ -162,55 +113,73 @@ def _query_of(door: "Door") -> list[Any]:
     return found
 
 
-def _path_of(door: "Door") -> list[Any]:
-    found = list(door.dependant.path_params)
+def _of_path(door: "Door") -> list[dict[str, Any]]:
+    """The organization that the entrance reads where the route itself has no use for it."""
+    taken = list(door.dependant.path_params)
     for dependency in door.dependant.dependencies:
-        found += dependency.path_params
-    return found
+        taken += dependency.path_params
+    if "{organizationId}" not in door.path or any(one.alias == "organizationId" for one in taken):
+        return []
+    return [_ORGANIZATION]
 
 
 def _codes(response: dict[str, Any]) -> list[str]:
-    shown = response.get("content", {}).get("application/problem+json", {})
-    return list(shown.get("examples", {}))
+    return list(response.get(PROBLEMS, ()))
 
 
 PROBLEMS_BY_CODE = errors.PROBLEMS
 
-_IN_PATH = {
+_ORGANIZATION = {
     "name": "organizationId",
     "in": "path",
     "required": True,
-    "description": "The organization whose data this is.",
+    "description": "ID of the organization.",
     "schema": {"type": "string", "format": "uuid"},
 }
-_ORGANIZATION = {
-    "name": "X-Organization-Id",
-    "in": "header",
-    "required": False,
-    "description": "Organization to act for, if the path does not name one.",
-    "schema": {"type": "string", "format": "uuid"},
-}
-_IF_MATCH = {
-    "name": "If-Match",
-    "in": "header",
-    "required": False,
-    "description": (
-        'ETag of the version you read, or its `version` in quotes (`"3"`). The change is '
-        "refused if someone else changed the resource first."
-    ),
-    "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,18}(-[0-9a-f]{16})?")$'},
-}
-# Where the version must be said, `*` does not say one.
-_VERSION = _IF_MATCH | {
-    "required": True,
-    "schema": {"type": "string", "pattern": r'^(W/)?"[0-9]{1,18}(-[0-9a-f]{16})?"$'},
-}
-_IF_NONE_MATCH = {
-    "name": "If-None-Match",
-    "in": "header",
-    "required": False,
-    "description": "ETag of the version you have. The answer is 304 if nothing changed.",
-    "schema": {"type": "string"},
+# The parameters that entrances read, by their names in the document.
+PARAMETERS: dict[str, dict[str, Any]] = {
+    "X-Organization-Id": {
+        "name": "X-Organization-Id",
+        "in": "header",
+        "required": False,
+        "description": "Organization to act for. Defaults to the active one of the session.",
+        "schema": {"type": "string", "format": "uuid"},
+    },
+    "If-Match": {
+        "name": "If-Match",
+        "in": "header",
+        "required": False,
+        "description": (
+            'ETag of the version you read, or its `version` in quotes (`"3"`). The change is '
+            "refused if someone else changed the resource first."
+        ),
+        "schema": {"type": "string", "pattern": r'^(\*|(W/)?"[0-9]{1,18}(-[0-9a-f]{16})?")$'},
+    },
+    # Where the version must be said, `*` does not say one.
+    "If-Match-Required": {
+        "name": "If-Match",
+        "in": "header",
+        "required": True,
+        "description": "ETag of the version you read, or its `version` in quotes. Required here.",
+        "schema": {"type": "string", "pattern": r'^(W/)?"[0-9]{1,18}(-[0-9a-f]{16})?"$'},
+    },
+    "If-None-Match": {
+        "name": "If-None-Match",
+        "in": "header",
+        "required": False,
+        "description": "ETag of the version you have. The answer is 304 if nothing changed.",
+        "schema": {"type": "string"},
+    },
+    "Idempotency-Key": {
+        "name": "Idempotency-Key",
+        "in": "header",
+        "required": False,
+        "description": (
+            "A unique key of your choice. Repeating the call with the same key within 24 hours "
+            "has no further effect and returns the first answer."
+        ),
+        "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    },
 }
 _RAW = {
     "required": True,
@@ -219,14 +188,4 @@ _RAW = {
         "application/json": {"schema": {"type": "object"}},
         "application/x-www-form-urlencoded": {"schema": {"type": "object"}},
     },
-}
-_KEY = {
-    "name": "Idempotency-Key",
-    "in": "header",
-    "required": False,
-    "description": (
-        "A unique key of your choice. Repeating the call with the same key within 24 hours has "
-        "no further effect and returns the first answer."
-    ),
-    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
 }

@@ -1,7 +1,9 @@
 """The field types of the wire (security rule 37); plain `int` and `str` are refused by lint.
 
-Used as `reason: Annotated[str, text(1, 500)]` or by name: `title: Name`. Each type tells the
-whole of its rule in its JSON schema, so a caller who follows the schema is never refused.
+Used as `reason: Annotated[str, text(1, 500)]` or by name: `title: Name`. Each type tells its
+rule in its JSON schema: by a `format` where there is one (dates, instants, decimals, addresses,
+time zones), by a pattern where there is none, never by both. A format says less than we check: a
+day lies between 1900 and 2200, a decimal has so many digits.
 
 Text is trimmed, not refused, because people paste blanks and editors end notes with a newline.
 Lengths count what was sent, blanks included, except that the least length must be left after
@@ -138,12 +140,12 @@ def _whole(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """Marks a value that travels as text of an exact form and is something else inside."""
+    """Marks a value that travels as text of a known format and is something else inside."""
 
-    pattern: str
+    format: str
+    most: int
     read: Callable[[object], object]
     inner: Callable[[], core_schema.CoreSchema]
-    format: str | None = None
     write: Callable[[Decimal], str] | None = None
 
     def __get_pydantic_core_schema__(
@@ -161,25 +163,24 @@ class Written:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        shown: JsonSchemaValue = {"type": "string", "pattern": self.pattern}
-        return shown | {"format": self.format} if self.format else shown
+        return {"type": "string", "format": self.format, "maxLength": self.most}
 
 
 def decimal(whole_digits: int, places: int) -> Written:
     """A finite decimal from 0 up, as text: at most that many digits before and after the point."""
-    return _decimal(_digits(whole_digits, places))
+    return _decimal(_digits(whole_digits, places), whole_digits + places + 1)
 
 
 def signed_decimal(whole_digits: int, places: int) -> Written:
     """A finite decimal as text, below zero too."""
-    return _decimal("-?" + _digits(whole_digits, places))
+    return _decimal("-?" + _digits(whole_digits, places), whole_digits + places + 2)
 
 
 def _digits(whole_digits: int, places: int) -> str:
     return rf"(?:0|[1-9][0-9]{{0,{whole_digits - 1}}})(?:\.[0-9]{{1,{places}}})?"
 
 
-def _decimal(form: str) -> Written:
+def _decimal(form: str, most: int) -> Written:
     form_of_text = re.compile(form)
 
     def read(value: object) -> Decimal:
@@ -195,7 +196,7 @@ def _decimal(form: str) -> Written:
             raise PydanticCustomError("decimal_text", "Write a decimal number in range, as text")
         return Decimal(shown) + 0  # no minus zero
 
-    return Written(f"^{form}$", read, core_schema.decimal_schema, write=_plain)
+    return Written("decimal", most, read, core_schema.decimal_schema, write=_plain)
 
 
 def _plain(value: Decimal) -> str:
@@ -261,7 +262,7 @@ class Address:
     def __get_pydantic_json_schema__(
         self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
     ) -> JsonSchemaValue:
-        return {**handler(schema), "format": "email", "pattern": f"^{_EMAIL}$"}
+        return {**handler(schema), "format": "email"}
 
 
 def _read_email(value: str) -> str:
@@ -283,10 +284,21 @@ class Zone:
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> core_schema.CoreSchema:
-        return core_schema.literal_schema([*_ZONES])
+        return core_schema.literal_schema([*ZONES])
+
+    def __get_pydantic_json_schema__(
+        self, schema: core_schema.CoreSchema, handler: GetJsonSchemaHandler
+    ) -> JsonSchemaValue:
+        return {
+            "type": "string",
+            "format": "time-zone",
+            "maxLength": 64,
+            "description": "A time zone by its name in the IANA database.",
+            "examples": ["Africa/Johannesburg"],
+        }
 
 
-_ZONES = resources.files("tzdata").joinpath("zones").read_text(encoding="ascii").split()
+ZONES = resources.files("tzdata").joinpath("zones").read_text(encoding="ascii").split()
 
 Name = Annotated[str, text(1, 200)]
 Note = Annotated[str, lines(1, 4000)]
@@ -294,7 +306,7 @@ Email = Annotated[str, Address()]
 # What cannot be a number is refused by a rule, so operations that take one list `RuleViolated`.
 PhoneNumber = Annotated[str, text(4, 30), AfterValidator(e164)]
 CurrencyCode = Annotated[str, matching(CURRENCY_PATTERN, 3)]
-# Named, so that the API document lists the zones once.
+# Named, so that the API document tells of zones once.
 TimeZoneName = TypeAliasType("TimeZoneName", Annotated[str, Zone()])
 
 Count = Annotated[int, whole(0, 2**31 - 1)]
@@ -303,12 +315,10 @@ SmallInt = Annotated[int, whole(-(2**15), 2**15 - 1)]
 BigInt = Annotated[int, whole(-(2**53) + 1, 2**53 - 1)]
 
 FiniteDecimal = Annotated[Decimal, signed_decimal(14, 6)]
-Percent = Annotated[Decimal, _decimal(r"(?:100(?:\.0{1,2})?|[1-9]?[0-9](?:\.[0-9]{1,2})?)")]
+Percent = Annotated[Decimal, _decimal(r"(?:100(?:\.0{1,2})?|[1-9]?[0-9](?:\.[0-9]{1,2})?)", 6)]
 
-Day = Annotated[date, Written(f"^{_DAY}$", _read_day, core_schema.date_schema, "date")]
-Instant = Annotated[
-    datetime, Written(f"^{_INSTANT}$", _read_instant, core_schema.datetime_schema, "date-time")
-]
+Day = Annotated[date, Written("date", 10, _read_day, core_schema.date_schema)]
+Instant = Annotated[datetime, Written("date-time", 32, _read_instant, core_schema.datetime_schema)]
 
 MARKERS = (Text, Matching, Whole, Written, Address, Zone)
 

@@ -151,13 +151,17 @@ class Money:
         return handler(schema["schema"])
 
 
+_AMOUNT_SHOWN = Field(description="With at most two places.", examples=["1234.50"])
+_CURRENCY_SHOWN = Field(description="The code of ISO 4217.", examples=["ZAR"])
+
+
 class _Wire(BaseModel):
     """Amount of money in a currency, as a decimal string."""
 
     model_config = ConfigDict(extra="forbid", strict=True, title="Money")
 
-    amount: Annotated[str, Field(pattern=AMOUNT_PATTERN, max_length=20, examples=["1234.50"])]
-    currency: Annotated[str, Field(pattern=CURRENCY_PATTERN, max_length=3, examples=["ZAR"])]
+    amount: Annotated[str, Field(pattern=AMOUNT_PATTERN, max_length=20), _AMOUNT_SHOWN]
+    currency: Annotated[str, Field(pattern=CURRENCY_PATTERN, max_length=3), _CURRENCY_SHOWN]
 
 
 def _read(value: object, wire: core_schema.ValidatorFunctionWrapHandler) -> Money:

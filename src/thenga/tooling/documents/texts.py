@@ -9,7 +9,6 @@ from typing import Any
 from thenga.kernel import errors
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, Problem
-from thenga.kernel.http import glossary
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import mounted, operations
 
@@ -129,27 +128,28 @@ def _letters(home: Path) -> Iterator[Said]:
 
 
 class _Api:
-    """The descriptions of one domain; what several domains use is listed under the kernel."""
+    """The descriptions of one domain; components without the name of a domain are the kernel's."""
 
     def __init__(self, made: Json, domains: Sequence[Domain], name: str) -> None:
         owners = {one.path: one.domain.name for one in operations(domains)}
         own = [part for path, part in made["paths"].items() if owners[path] == name]
         self._operations = [one for methods in own for one in methods.values()]
-        used = glossary.owners_of_schemas(made, domains)
-        every = made["components"]["schemas"].items()
-        self._schemas = {
-            key: schema for key, schema in every if used.get(key, glossary.SHARED) == name
-        }
+        prefixes = tuple(domain.name.capitalize() for domain in domains)
+        self._schemas = _of(made["components"]["schemas"], prefixes, name)
+        self._parameters = _of(made["components"]["parameters"], prefixes, name)
 
     def operations(self) -> Iterator[Said]:
         for one in self._operations:
             yield one["operationId"], one.get("description", "")
 
     def parameters(self) -> Iterator[Said]:
+        for name, parameter in self._parameters.items():
+            yield name, parameter.get("description", "")
         for one in self._operations:
             for parameter in one.get("parameters", []):
-                place = f"{one['operationId']}.{parameter['name']}"
-                yield place, parameter.get("description", "")
+                if "$ref" not in parameter:
+                    place = f"{one['operationId']}.{parameter['name']}"
+                    yield place, parameter.get("description", "")
 
     def schemas(self) -> Iterator[Said]:
         for name, schema in self._schemas.items():
@@ -159,3 +159,9 @@ class _Api:
         for name, schema in self._schemas.items():
             for field, part in schema.get("properties", {}).items():
                 yield f"{name}.{field}", part.get("description", "")
+
+
+def _of(components: Json, prefixes: tuple[str, ...], name: str) -> Json:
+    if name.capitalize() in prefixes:
+        return {key: one for key, one in components.items() if key.startswith(name.capitalize())}
+    return {key: one for key, one in components.items() if not key.startswith(prefixes)}

@@ -1,4 +1,4 @@
-"""`thenga where`: from a path, code, event, permission, rule or name to the file and line.
+"""`thenga where`: from a path, operation, code, event, permission, rule or name to file and line.
 
 The source is read as text and as syntax, never imported, so it works on a broken tree too.
 """
@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+
+from thenga.kernel.http.verbs import operation_id
 
 _SEARCHED = ("src", "tests")
 _VERBS = ("get", "post", "put", "patch", "delete")
@@ -24,6 +26,7 @@ class Place:
     path: Path
     line: int
     symbol: str  # what other code calls it by
+    id: str = ""  # what clients call an operation by
 
     def shown(self, root: Path) -> str:
         return f"{self.path.relative_to(root)}:{self.line}  {self.kind} {self.name} ({self.symbol})"
@@ -52,6 +55,8 @@ def where(query: str, root: Path) -> list[str]:
 
 def _is_meant(place: Place, query: str) -> bool:
     asked = query.strip()
+    if place.kind == "path" and asked in (place.id, place.symbol):
+        return True
     if place.kind == "path":
         path = "/" + asked.partition(" ")[2].strip("/") if " " in asked else asked
         path = path.partition("?")[0].removeprefix("/v1").rstrip("/")
@@ -87,9 +92,15 @@ def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> It
             address = _text(call.args[0])
             if call.func.attr in _VERBS and address.startswith("/"):
                 name = f"{call.func.attr.upper()} {address}"
-                yield Place("path", name, path, node.lineno, node.name)
+                yield Place("path", name, path, node.lineno, node.name, _id_of(path, node.name))
                 return
     yield Place("function", node.name, path, node.lineno, node.name)
+
+
+def _id_of(path: Path, function: str) -> str:
+    """The operation id of a route in `domains/<name>/api/<resource>.py`; elsewhere none."""
+    domain, room = path.parts[-3:-1]
+    return operation_id(domain, path.stem, function) if room == "api" else ""
 
 
 def _of_class(node: ast.ClassDef, path: Path) -> Iterator[Place]:

@@ -89,9 +89,6 @@ class ChangeAccount(Body):
             "within 7 days."
         ),
     ] = CollectionMethod.AUTOMATIC
-    parked: Annotated[
-        None, Field(description="Send null to resume billing of a parked account. Operators only.")
-    ] = None
 
 
 class CloseAccount(Body):
@@ -268,6 +265,14 @@ async def change_billing_account(
     fields = _fields(body, local_day(work.now))
     account = await accounts.change_account(work, account_id, fields=fields)
     return await _view(work, account)
+
+
+@router.post("/billing/accounts/{accountId}/unpark", responses=problems(InvalidTransition))
+async def unpark_billing_account(
+    account_id: AccountId, work: Annotated[Work, writes(Permission.ACCOUNT_UNPARK)]
+) -> AccountView:
+    """Let a parked account go on, once you have looked: what waited for that is billed now."""
+    return await _view(work, await accounts.unpark_account(work, account_id))
 
 
 @router.post("/billing/accounts/{accountId}/close", responses=problems(InvalidTransition))

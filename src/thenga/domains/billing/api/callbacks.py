@@ -165,7 +165,7 @@ async def receive_callback(
 
 
 @router.get("/billing/provider-callbacks")
-async def list_provider_callbacks(
+async def list_callbacks(
     read: Annotated[Reader, reads(Permission.CALLBACK_READ)],
     page: Annotated[Paged, paged("createdAt")],
     provider: Annotated[Provider | None, Query(description="Filter by provider.")] = None,
@@ -181,7 +181,7 @@ async def list_provider_callbacks(
 
 
 @router.get("/billing/provider-callbacks/{callbackId}")
-async def get_provider_callback(
+async def get_callback(
     callback_id: CallbackId, read: Annotated[Reader, reads(Permission.CALLBACK_READ)]
 ) -> CallbackView:
     """Get a callback and what it reports."""
@@ -191,7 +191,7 @@ async def get_provider_callback(
 @router.post(
     "/billing/provider-callbacks/{callbackId}/replay", responses=problems(InvalidTransition)
 )
-async def replay_provider_callback(
+async def replay_callback(
     callback_id: CallbackId, work: Annotated[Work, writes(Permission.CALLBACK_REPLAY)]
 ) -> CallbackView:
     """Process a quarantined callback again after its cause is fixed."""

@@ -91,7 +91,7 @@ class UsageBody(Body):
         return usage.UsageEntry(*use, subject, self.operation)
 
 
-class RecordUsage(Body):
+class ReportUsage(Body):
     """A batch of uses to record."""
 
     records: Annotated[
@@ -273,7 +273,7 @@ _HELD: dict[int | str, dict[str, Any]] = {
 
 @router.post("/billing/usage")
 async def record_usage(
-    body: RecordUsage, work: Annotated[Work, writes(Permission.USAGE_RECORD, limit=by_reporter)]
+    body: ReportUsage, work: Annotated[Work, writes(Permission.USAGE_RECORD, limit=by_reporter)]
 ) -> ReceiptView:
     """Record up to 1 000 uses. Batches can be repeated safely: each key counts once.
 

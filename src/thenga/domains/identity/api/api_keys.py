@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.identity.api.scopes import StatusReason
 from thenga.domains.identity.lifecycles import ApiKeyLifecycle
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import api_keys
@@ -23,7 +24,7 @@ from thenga.kernel.errors import (
     PlanLimitReached,
     RuleViolated,
 )
-from thenga.kernel.http.bodies import SHOWN_ONCE, Body, PageOf, Stored, View
+from thenga.kernel.http.bodies import SHOWN_ONCE, Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -84,13 +85,6 @@ class RevokeApiKey(Body):
     """Reason for revoking an API key."""
 
     reason: Reason
-
-
-class StatusReason(View):
-    """Why the status changed."""
-
-    code: str
-    text: str | None
 
 
 class ApiKeyView(Stored):

@@ -204,7 +204,7 @@ async def verify_address(
 @router.post("/identity/auth/sign-in", responses=problems(SignInRefused))
 async def sign_in(
     body: SignIn, work: Annotated[Work, anyone(by_address)], shared: Sharing
-) -> SignedInView | MfaRequiredView:
+) -> Annotated[SignedInView | MfaRequiredView, Field(discriminator="outcome")]:
     """Sign in with email address and password. Every refusal is the same `sign-in-refused`.
 
     Limits are ten attempts a minute for one account and sixty for one network address. Ten wrong

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from thenga.domains.identity.api.auth import NewPassword, SignedInView, Token, by_link
 from thenga.domains.identity.api.memberships import MembershipView
-from thenga.domains.identity.api.shapes import (
+from thenga.domains.identity.api.scopes import (
     RoleCodes,
     ScopeBody,
     ScopeView,

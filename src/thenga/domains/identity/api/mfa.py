@@ -240,7 +240,7 @@ async def answer_challenge(
     body: AnswerChallenge,
     work: Annotated[Work, writes(Permission.CHALLENGE_USE, keyed=False)],
     shared: Sharing,
-) -> SignedInView | ProvenView:
+) -> Annotated[SignedInView | ProvenView, Field(discriminator="outcome")]:
     """Answer a challenge with a code from the app or a recovery code.
 
     A pending sign-in is completed and receives its tokens; a full session gets a recent proof. Five

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.identity.api.shapes import (
+from thenga.domains.identity.api.scopes import (
     Because,
     PermissionCode,
     Reason,

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.identity.api.shapes import (
+from thenga.domains.identity.api.scopes import (
     Because,
     PermissionCode,
     Reason,
@@ -40,7 +40,7 @@ About = Annotated[str, lines(1, 500)]
 Permissions = Annotated[list[PermissionCode], Field(min_length=1, max_length=300)]
 
 
-class MakeRole(Body):
+class CreateRole(Body):
     """Custom role to create."""
 
     code: Annotated[
@@ -153,8 +153,8 @@ async def get_role(
     status_code=201,
     responses=problems(Duplicate, GrantAboveOwn, RuleViolated),
 )
-async def make_role(
-    body: MakeRole, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
+async def create_role(
+    body: CreateRole, work: Annotated[Work, writes(Permission.ROLE_MANAGE)]
 ) -> RoleView:
     """Create a custom role as a `draft`. It cannot hold permissions that you lack.
 

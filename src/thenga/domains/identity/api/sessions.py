@@ -38,6 +38,7 @@ class DeviceName(View):
 class SessionView(Stored):
     """A session. Its tokens are never shown."""
 
+    shown_as: Annotated[Literal["holder"], Field(description="Whole, for its holder.")] = "holder"
     user_id: UUID
     kind: str
     status: SessionStatus
@@ -81,6 +82,9 @@ class SessionView(Stored):
 class SessionUseView(View):
     """A member's session as the organization it was used in sees it."""
 
+    shown_as: Annotated[
+        Literal["organization"], Field(description="What the organization may see.")
+    ] = "organization"
     id: Annotated[UUID, Field(description="ID of the session.")]
     organization_id: UUID
     user_id: UUID
@@ -100,6 +104,13 @@ class SessionUseView(View):
             network=use.network,
             last_seen_at=use.last_seen_at,
         )
+
+
+AnySession = Annotated[SessionView | SessionUseView, Field(discriminator="shown_as")]
+
+
+class SessionPage(PageOf[AnySession]):
+    """One page of sessions, all of them shown alike."""
 
 
 class RevokeSession(Body):
@@ -125,7 +136,7 @@ async def list_sessions(
     organization_id: Annotated[UUID | None, Query(alias="organizationId")] = None,
     status: Annotated[SessionStatus | None, Query()] = None,
     kind: Annotated[Literal["interactive", "support"] | None, Query()] = None,
-) -> PageOf[SessionView] | PageOf[SessionUseView]:
+) -> SessionPage:
     """List your sessions. The session that makes the request is marked `current`.
 
     A member manager sends `organizationId`, and `userId` for one member, and sees the sessions that
@@ -138,7 +149,8 @@ async def list_sessions(
     await read.switch_scope(user_id=user_id or read.actor.id)
     found = await sessions.list_sessions(read, page, status=status, kind=kind)
     now = read.now
-    return PageOf[SessionView].of(found, lambda s: SessionView.of(s, now, current=current))
+    items = [SessionView.of(session, now, current=current) for session in found.items]
+    return SessionPage.model_construct(items=items, next_cursor=found.next_cursor)
 
 
 async def _of_organization(
@@ -147,7 +159,7 @@ async def _of_organization(
     organization_id: UUID | None,
     user_id: UUID | None,
     status: SessionStatus | None,
-) -> PageOf[SessionUseView]:
+) -> SessionPage:
     asked_elsewhere = read.held_as == HeldAs.TENANT and organization_id not in (
         None,
         read.organization_id,
@@ -156,13 +168,14 @@ async def _of_organization(
         raise NotFound()
     alive = None if status is None else status is SessionStatus.ACTIVE
     found = await sessions.list_managed_sessions(read, page, user_id=user_id, alive=alive)
-    return PageOf[SessionUseView].of(found, SessionUseView.of)
+    items = [SessionUseView.of(use) for use in found.items]
+    return SessionPage.model_construct(items=items, next_cursor=found.next_cursor)
 
 
 @router.get("/identity/sessions/{sessionId}")
 async def get_session(
     session_id: SessionId, read: Annotated[Reader, reads(Permission.SESSION_READ)]
-) -> SessionView | SessionUseView:
+) -> AnySession:
     """Retrieve one session: your own in full, a member's as the organization sees it."""
     found = await sessions.find_session(read, session_id)
     if isinstance(found, SessionUse):
@@ -175,7 +188,7 @@ async def revoke_session(
     session_id: SessionId,
     body: RevokeSession,
     work: Annotated[Work, writes(Permission.SESSION_REVOKE)],
-) -> SessionView | SessionUseView:
+) -> AnySession:
     """End a session, for example of a lost phone. Later requests with it are refused.
 
     You can end your own sessions. Ending a member's session that was used in the organization, or

@@ -8,6 +8,7 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.identity.api.auth import LOCALES, LinkSent, NewPassword
+from thenga.domains.identity.api.scopes import StatusReason
 from thenga.domains.identity.api.sessions import SessionView
 from thenga.domains.identity.lifecycles import UserLifecycle
 from thenga.domains.identity.permissions import Permission
@@ -102,16 +103,10 @@ class FactorsView(View):
     recovery_codes_left: int
 
 
-class StatusReason(View):
-    """Why the status changed."""
-
-    code: str
-    text: str | None
-
-
 class AccountView(Stored):
     """An account in full, for its holder and for staff."""
 
+    shown_as: Annotated[Literal["holder"], Field(description="Whole, for its holder.")] = "holder"
     email: str
     email_verified_at: datetime | None
     display_name: str
@@ -156,6 +151,9 @@ class AccountView(Stored):
 class ColleagueView(View):
     """What members of the same organization see of each other."""
 
+    shown_as: Annotated[Literal["colleague"], Field(description="What colleagues may see.")] = (
+        "colleague"
+    )
     id: UUID
     display_name: str
     membership_id: UUID
@@ -261,7 +259,7 @@ async def list_users(
 @router.get("/identity/users/{userId}", responses=problems(Erased))
 async def get_user(
     user_id: UserId, read: Annotated[Reader, reads(Permission.USER_READ)]
-) -> AccountView | ColleagueView:
+) -> Annotated[AccountView | ColleagueView, Field(discriminator="shown_as")]:
     """Retrieve your own account in full, or the card of a colleague in the active organization."""
     found = await users.find(read, user_id)
     if isinstance(found, Membership):

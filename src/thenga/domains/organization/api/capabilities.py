@@ -9,7 +9,7 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from thenga.domains.organization.api.checked import RecordCheckView, VerificationBody
-from thenga.domains.organization.api.classified import (
+from thenga.domains.organization.api.classification_bodies import (
     AreasBody,
     AreasView,
     ClassificationBody,
@@ -349,7 +349,7 @@ async def archive_capability(
     "/organizations/{organizationId}/capabilities/{capabilityId}/request-review",
     responses=problems(InvalidTransition, EvidenceNotLive, RuleViolated),
 )
-async def request_review_of_capability(
+async def request_capability_review(
     capability_id: CapabilityId,
     work: Annotated[Work, writes(Permission.CAPABILITY_UPDATE)],
 ) -> CapabilityView:

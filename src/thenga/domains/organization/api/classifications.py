@@ -5,7 +5,7 @@ from typing import Annotated
 from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.organization.api.classified import Code, Scheme
+from thenga.domains.organization.api.classification_bodies import Code, Scheme
 from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import reference_data
 from thenga.domains.organization.tables import ClassificationCode

@@ -199,7 +199,7 @@ class StatementView(View):
         )
 
 
-class VerificationView(View):
+class FactCheckView(View):
     """A verification of one version of a fact."""
 
     id: UUID
@@ -216,7 +216,7 @@ class VerificationView(View):
     note: str | None
 
     @classmethod
-    def of(cls, check: Verification, values: Values) -> "VerificationView":
+    def of(cls, check: Verification, values: Values) -> "FactCheckView":
         key = check.fact_key or ""
         found = check.canonical_hash is not None
         return cls(

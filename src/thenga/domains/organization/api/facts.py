@@ -8,10 +8,10 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.organization.api.fact_views import (
+    FactCheckView,
     FactView,
     ProvenanceView,
     StatementView,
-    VerificationView,
 )
 from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import facts, reference_data
@@ -124,13 +124,13 @@ class FactDetailView(FactView):
     """A fact with all its statements and verifications."""
 
     statements: list[StatementView]
-    verifications: list[VerificationView]
+    verifications: list[FactCheckView]
 
 
 class VerifiedFactView(FactView):
     """The fact after a verification, and the verification itself."""
 
-    verification: VerificationView | None
+    verification: FactCheckView | None
     held_elsewhere: Annotated[
         bool,
         Field(
@@ -222,7 +222,7 @@ async def get_fact(
             for one in stated
             if isinstance(one, CustomerStatement | ImportedStatement)
         ],
-        verifications=[VerificationView.of(check, values) for check in checks],
+        verifications=[FactCheckView.of(check, values) for check in checks],
     )
 
 
@@ -365,7 +365,7 @@ async def _seen(work: Work, picture: Picture) -> FactView:
     return FactView.of(picture, values, work.now)
 
 
-async def _check_seen(work: Work, check: Verification | None) -> VerificationView | None:
+async def _check_seen(work: Work, check: Verification | None) -> FactCheckView | None:
     if check is None:
         return None
-    return VerificationView.of(check, await facts.values_for(work, [check]))
+    return FactCheckView.of(check, await facts.values_for(work, [check]))

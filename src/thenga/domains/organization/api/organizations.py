@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.organization.api.fact_views import FactView, StatementView, VerificationView
+from thenga.domains.organization.api.fact_views import FactCheckView, FactView, StatementView
 from thenga.domains.organization.api.profile_bodies import ChangeProfile, NewProfile, sent, stated
 from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import facts, organizations
@@ -51,7 +51,7 @@ _KEY = f"(?:{'|'.join(FACTS)})"
 _POLL_AFTER_MS = 250
 
 
-class FoundOrganization(Body):
+class CreateOrganization(Body):
     """Organization to create."""
 
     organization_type: Literal["enterprise", "organ_of_state", "funder", "training_provider"]
@@ -109,7 +109,7 @@ class OrganizationView(Stored):
         list[StatementView] | None, Field(description="Statements. Only with `include=statements`.")
     ] = None
     verifications: Annotated[
-        list[VerificationView] | None,
+        list[FactCheckView] | None,
         Field(description="Verifications. Only with `include=verifications`."),
     ] = None
     poll_after_ms: Annotated[
@@ -147,7 +147,7 @@ def view_of(organization: Organization, shown: Shown, now: datetime) -> Organiza
         ]
     if "verifications" in shown.include:
         parts["verifications"] = [
-            VerificationView.of(one, shown.values) for one in live if isinstance(one, Verification)
+            FactCheckView.of(one, shown.values) for one in live if isinstance(one, Verification)
         ]
     return OrganizationView.model_validate(organization.__dict__ | parts)
 
@@ -165,8 +165,8 @@ class ClockView(View):
     status_code=201,
     responses=problems(Duplicate, RuleViolated, IdentifierInvalid, IdentifierInconsistent),
 )
-async def found_organization(
-    body: FoundOrganization, work: Annotated[Work, writes(Permission.ORGANIZATION_CREATE)]
+async def create_organization(
+    body: CreateOrganization, work: Annotated[Work, writes(Permission.ORGANIZATION_CREATE)]
 ) -> OrganizationView:
     """Create an organization. You become its owner a moment later: see `pollAfterMs`.
 

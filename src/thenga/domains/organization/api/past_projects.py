@@ -10,7 +10,7 @@ from fastapi import Path, Query, Response
 from pydantic import Field
 
 from thenga.domains.organization.api.checked import RecordCheckView, VerificationBody
-from thenga.domains.organization.api.classified import (
+from thenga.domains.organization.api.classification_bodies import (
     Classifications,
     ClassificationView,
     Evidence,
@@ -288,7 +288,7 @@ async def change_past_project(
 
 
 @router.delete("/organizations/{organizationId}/past-projects/{pastProjectId}", status_code=204)
-async def delete_past_project(
+async def remove_past_project(
     past_project_id: PastProjectId,
     work: Annotated[Work, writes(Permission.PAST_PROJECT_ARCHIVE)],
 ) -> Response:

@@ -65,7 +65,7 @@ class CidbRangeBody(Body):
     max_grade: Grade
 
 
-class PutPreferences(Body):
+class ReplacePreferences(Body):
     """The whole document. Omitted fields take their default."""
 
     categories: Annotated[list[CategoryBody], Field(max_length=50)] = []
@@ -202,8 +202,8 @@ async def get_procurement_preferences(
     "/organizations/{organizationId}/procurement-preferences",
     responses=problems(RuleViolated, ClassificationInvalid, MunicipalityMismatch),
 )
-async def put_procurement_preferences(
-    body: PutPreferences,
+async def replace_procurement_preferences(
+    body: ReplacePreferences,
     work: Annotated[Work, writes(Permission.PREFERENCES_UPDATE, if_match=True)],
 ) -> PreferencesView:
     """Replace the whole document. Send `If-Match` with the `ETag` you read (at first `"0"`).

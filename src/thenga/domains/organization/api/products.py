@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from thenga.domains.organization.api.classified import (
+from thenga.domains.organization.api.classification_bodies import (
     AreasBody,
     AreasView,
     Classifications,

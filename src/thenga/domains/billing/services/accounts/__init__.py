@@ -10,6 +10,7 @@ from thenga.domains.billing.services.accounts.accounts import (
     list_accounts,
     open_account,
     summarize_account,
+    unpark_account,
 )
 from thenga.domains.billing.services.accounts.ledger_checks import (
     list_checks,
@@ -50,5 +51,6 @@ __all__ = [
     "report_missing_check",
     "summarize_account",
     "unpark",
+    "unpark_account",
     "verify_ledger",
 ]

@@ -56,7 +56,7 @@ _PRINTED = {
 }
 
 
-_OPERATORS = {"collection_method", "parked"}  # fields that nobody else changes
+_OPERATORS = {"collection_method"}  # fields that nobody else changes
 _PROFILE = {"domain": "organization", "type": "profile"}
 _OF_ADDRESS = {"line1": "line1", "city": "city", "postal_code": "postalCode"}
 
@@ -156,6 +156,19 @@ async def change_account(work: Work, account_id: UUID, *, fields: dict[str, Any]
     await _saved(work, account)
     if "spend_cap_minor" in fields:
         await entitlements.refresh(work, reason="spend_cap_changed")
+    return account
+
+
+async def unpark_account(work: Work, account_id: UUID) -> Account:
+    """An operator has looked, and lets a parked account go on (BIL-51)."""
+    account = await work.lock(Account, account_id)
+    if account.status is AccountStatus.CLOSED:
+        raise not_possible(
+            "This account is closed.", status=account.status, operation="unpark", allowed=[]
+        )
+    if account.parked is not None:
+        account.parked = None
+        await _saved(work, account)
     return account
 
 

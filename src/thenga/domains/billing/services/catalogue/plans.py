@@ -15,7 +15,7 @@ from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
-from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.errors import NotFound, Problem, told
 from thenga.kernel.values.money import Money
 
 AnyPlan = PlanVersion | OfferedPlan
@@ -26,6 +26,10 @@ class PlanNotAvailable(Problem):
     the plans you can choose."""
 
     code, status, title = "billing-plan-not-available", 422, "This plan is not available"
+    members = told(
+        planCode=(str, "The plan that was asked for."),
+        interval=(str, "The interval that was asked for."),
+    )
 
 
 @dataclass(frozen=True, slots=True)

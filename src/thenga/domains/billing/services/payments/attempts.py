@@ -33,7 +33,7 @@ from thenga.kernel.db.statements import among, on_local_days, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import NotFound, Problem, RuleViolated
+from thenga.kernel.errors import NotFound, Problem, RuleViolated, told
 
 _RUNNING = (
     select(Payment)
@@ -55,6 +55,7 @@ class PaymentInProgress(Problem):
     read the payment in `paymentId`, then try again if it failed."""
 
     code, status, title = "billing-payment-in-progress", 409, "A payment is in progress"
+    members = told(paymentId=(UUID, "The payment that is under way."))
 
 
 class PaymentMethodRequired(Problem):
@@ -68,6 +69,7 @@ class RetryLimit(Problem):
     networks allow. Try again after `nextAllowedAt`, or use another payment method."""
 
     code, status, title = "billing-retry-limit", 409, "Too many payment attempts"
+    members = told(nextAllowedAt=(datetime, "When it is possible again."))
 
 
 def one_way() -> RuleViolated:

@@ -42,7 +42,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import Problem, told
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money
 
@@ -59,6 +59,10 @@ class QuoteChanged(Problem):
     `amountDue`, the current amount; `expected` is what you sent."""
 
     code, status, title = "billing-quote-changed", 409, "The price has changed"
+    members = told(
+        amountDue=(Money, "What it costs now."),
+        expected=(Money, "What you sent."),
+    )
 
 
 class PaymentOverdue(Problem):
@@ -66,6 +70,7 @@ class PaymentOverdue(Problem):
     plan at once."""
 
     code, status, title = "billing-payment-overdue", 409, "An invoice is overdue"
+    members = told(invoiceId=(UUID, "The invoice that is due."))
 
 
 class SubscriptionPaused(Problem):

@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.pricing import Period
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import Problem, told
 
 _YEAR = timedelta(days=365)
 
@@ -18,6 +18,10 @@ class PauseLimit(Problem):
     """
 
     code, status, title = "billing-pause-limit", 409, "This pause is not allowed"
+    members = told(
+        maxDays=(int, "How long a pause may be."),
+        pauses=(int, "How many there may be in 365 days."),
+    )
 
 
 def banked_days(period: Period, paused_on: date) -> int:

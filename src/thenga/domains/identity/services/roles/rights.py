@@ -31,7 +31,7 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.declare.permission import Audience, Sensitivity
-from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.errors import Problem, RuleViolated, told
 
 OWNER = "owner"
 G = TypeVar("G", bound=Assigned)
@@ -46,6 +46,7 @@ class GrantAboveOwn(Problem):
     """
 
     code, status, title = "identity-grant-above-own", 403, "You cannot grant more than you hold"
+    members = told(missing=(list[str], "The permissions that you lack."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ from thenga.kernel.errors import (
     NotFound,
     Problem,
     RuleViolated,
+    told,
 )
 from thenga.kernel.values.ids import new_id
 
@@ -47,6 +48,7 @@ class RoleInUse(Problem):
     """Members still have this role. `references` lists the assignments; revoke them first."""
 
     code, status, title = "identity-role-in-use", 409, "This role is still assigned"
+    members = told(references=(list[dict[str, Any]], "The assignments of the role."))
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Who is invited and who belongs, as Identity's events tell it: references, no names (ORG-31)."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from sqlalchemy import func, select
@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from thenga.domains.organization.tables import MemberRef, MemberStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import Problem, told
 
 # A pending membership waits for the person's yes; an inactive one may come back, and until then
 # the person signs nothing.
@@ -32,6 +32,7 @@ class UnknownMembership(Problem):
         422,
         "Unknown membership or invitation",
     )
+    members = told(remedy=(dict[str, Any], "What would help."))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.errors import Problem, RuleViolated, told
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 
@@ -60,6 +60,7 @@ class SuggestionStale(Problem):
         409,
         "The fact changed after this suggestion",
     )
+    members = told(currentVersion=(int, "The version of the fact now."))
 
 
 @dataclass(frozen=True)

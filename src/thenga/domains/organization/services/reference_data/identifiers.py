@@ -15,7 +15,7 @@ from stdnum.exceptions import InvalidChecksum, InvalidComponent, InvalidLength, 
 from stdnum.util import clean
 from stdnum.za import idnr, tin
 
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import ERRORS, Problem, told
 
 _FIRST_COMPANY_YEAR = 1800
 _ADULT, _OLDEST = 18, 110
@@ -57,6 +57,10 @@ class IdentifierInvalid(Problem):
     """
 
     code, status, title = "organization-identifier-invalid", 422, "This number is not valid"
+    members = told(
+        errors=ERRORS,
+        reason=(str, "The check that it does not pass."),
+    )
 
 
 class IdentifierInconsistent(Problem):
@@ -71,6 +75,7 @@ class IdentifierInconsistent(Problem):
         422,
         "These facts contradict each other",
     )
+    members = told(errors=ERRORS)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import Problem, told
 
 FILE = Path(__file__).parents[2] / "content" / "municipalities.csv"
 SORTS: dict[str, ColumnElement[Any] | None] = {
@@ -49,6 +49,7 @@ class MunicipalityMismatch(Problem):
         422,
         "The municipality is not in this province",
     )
+    members = told(field=(str, "The field that names it."))
 
 
 async def load(work: Work) -> None:

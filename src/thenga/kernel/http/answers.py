@@ -1,0 +1,116 @@
+"""The answers of operations in the API document: headers, and what a success looks like."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from thenga.kernel.http import refusals
+from thenga.kernel.http.bodies import PageOf
+from thenga.kernel.http.doors import Door
+from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.reference import PROBLEMS as CODES
+from thenga.kernel.http.reference import has_version
+
+Json = dict[str, Any]
+
+_RESPONSES = "#/components/responses/"
+_SCHEMAS = "#/components/schemas/"
+_JSON = "application/json"
+_CREATED, _ACCEPTED = "201", "202"
+_DESCRIBED = {"200": "Done.", "201": "Made.", "202": "Under way.", "204": "Done."}
+_EMPTY = {"204": "NoContent", "304": "NotModified"}
+_AS = {"201": "Created", "202": "Accepted"}
+
+
+def _header(description: str, **schema: Any) -> Json:
+    return {"description": description, "schema": {"type": "string", **schema}}
+
+
+HEADERS: Json = {
+    "Deprecation": _header("Since when the operation is deprecated (RFC 9745)."),
+    "ETag": _header("The version and a digest of the answer; send it as `If-Match`."),
+    "Idempotency-Replayed": _header("`true` where this is the answer of an earlier call."),
+    "Link": _header('Where the next page is, with `rel="next"`; absent on the last.'),
+    "Location": _header("Where the resource can be read.", format="uri-reference"),
+    "RateLimit": _header("How many calls are left in this window, and for how long."),
+    "RateLimit-Policy": _header("How many calls a window takes, and how long it is."),
+    "Retry-After": {
+        "description": "How many seconds to wait before the next try.",
+        "schema": {"type": "integer", "minimum": 0},
+    },
+    "Sunset": _header("When the operation ends (RFC 8594)."),
+    "WWW-Authenticate": _header("The scheme of credentials that is taken here."),
+    "X-Request-Id": _header("The number of this call; the one you sent, or one of ours."),
+}
+
+
+def is_paginated(door: Door) -> bool:
+    """Whether a route answers with a page of a list."""
+    model = door.response_model
+    return isinstance(model, type) and issubclass(model, PageOf)
+
+
+def share_answers(made: Json, listed: Iterable[Operation]) -> None:
+    """Put every answer that several operations could give among the components."""
+    shared: Json = {}
+    codes: set[str] = set()
+    for one in listed:
+        operation = made["paths"][one.path][one.method.lower()]
+        responses = operation["responses"] = dict(sorted(operation["responses"].items()))
+        for status, response in responses.items():
+            told = response.get(CODES)
+            if told:
+                codes.update(told)
+                responses[status] = _kept(shared, refusals.response_name(told), told)
+            else:
+                responses[status] = _success(shared, one, status, response)
+    components = made["components"]
+    components["responses"] = dict(sorted(shared.items()))
+    components["headers"] = HEADERS
+    components["schemas"] |= refusals.schemas(sorted(codes))
+
+
+def _kept(shared: Json, name: str, codes: list[str]) -> Json:
+    if name not in shared:
+        shared[name] = refusals.response(codes)
+    return {"$ref": _RESPONSES + name}
+
+
+def _success(shared: Json, one: Operation, status: str, response: Json) -> Json:
+    if response.get("description", "Successful Response") == "Successful Response":
+        response["description"] = _DESCRIBED.get(status, "Done.")
+    response["headers"] = refusals.header_references(*_headers_of(one.door, status))
+    name = _name_of(one.door, status, response)
+    if name is None:
+        return response
+    if shared.setdefault(name, response) != response:
+        return response  # said in words of its own
+    return {"$ref": _RESPONSES + name}
+
+
+def _headers_of(door: Door, status: str) -> list[str]:
+    found = ["X-Request-Id"]
+    if has_version(door.response_model):
+        found.append("ETag")
+    if status in (_CREATED, _ACCEPTED):
+        found.append("Location")
+    if is_paginated(door):
+        found.append("Link")
+    if door.entrance.idempotent and status != "304":
+        found.append("Idempotency-Replayed")
+    if door.deprecated:
+        found += ["Deprecation", "Sunset"]
+    return found
+
+
+def _name_of(door: Door, status: str, response: Json) -> str | None:
+    """What an answer is called, by its schema and its headers; None where it is one of a kind."""
+    keyed = "Keyed" if door.entrance.idempotent else ""
+    if door.deprecated:
+        return None
+    if status in _EMPTY:
+        tagged = "Tagged" if has_version(door.response_model) and status != "304" else ""
+        return None if response.get("content") else _EMPTY[status] + tagged + keyed
+    schema = response.get("content", {}).get(_JSON, {}).get("schema", {})
+    if list(response.get("content", {})) != [_JSON] or not schema.get("$ref"):
+        return None
+    return str(schema["$ref"]).removeprefix(_SCHEMAS) + _AS.get(status, "Answer") + keyed

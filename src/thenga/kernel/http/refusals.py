@@ -1,0 +1,162 @@
+"""Problems in the API document: a schema for each code, and each set of codes as one answer."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Any
+
+from pydantic import TypeAdapter
+
+from thenga.kernel.errors import PROBLEMS, FieldError, Problem
+from thenga.kernel.http.problems import MEDIA_TYPE
+from thenga.kernel.http.reference import PROBLEMS as CODES
+from thenga.kernel.http.schemas import without_titles
+
+Json = dict[str, Any]
+
+_SCHEMAS = "#/components/schemas/"
+BASE = "Problem"
+FIELD_ERROR = "ProblemFieldError"
+_MONEY = "Money"
+
+# What every problem says but its code, which stands in the schema of that code with its members:
+# a constant that narrows a string of another schema is what some generators cannot read.
+PROBLEM_SCHEMA: Json = {
+    "type": "object",
+    "description": "A refusal (RFC 9457): what is wrong, and what would be right.",
+    "required": ["type", "title", "status", "detail", "instance", "requestId"],
+    "properties": {
+        "type": {
+            "type": "string",
+            "format": "uri",
+            "description": "A page that says what to do about it.",
+        },
+        "title": {"type": "string", "description": "The problem in one line, the same each time."},
+        "status": {"type": "integer", "description": "The status of the answer."},
+        "detail": {"type": "string", "description": "What is wrong this time."},
+        "instance": {"type": "string", "description": "The path that was called."},
+        "requestId": {"type": "string", "description": "Tell us this when you ask for help."},
+    },
+}
+_FIELD_ERROR_SCHEMA: Json = {
+    "type": "object",
+    "description": "One thing that is wrong in what was sent.",
+    "required": ["pointer", "code", "detail"],
+    "properties": {
+        "pointer": {"type": "string", "description": "Its place, as a JSON pointer."},
+        "code": {"type": "string", "description": "Names the fault for programs."},
+        "detail": {"type": "string", "description": "What would be right."},
+    },
+}
+# Sets of codes that most operations share have a name of their own.
+_SHARED = {
+    "NotSignedIn": frozenset(
+        {
+            *("account-disabled", "key-expired", "key-revoked", "key-rotated", "mfa-required"),
+            *("session-expired", "session-revoked", "token-expired", "unauthenticated"),
+        }
+    ),
+    "NotPermitted": frozenset(
+        {"forbidden", "step-up-required", "tenant-restricted", "tenant-suspended"}
+    ),
+    "Unavailable": frozenset({"dependency-unavailable", "overloaded"}),
+}
+_HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After", "RateLimit", "RateLimit-Policy")}
+_HEADERS[503] = ("Retry-After",)
+
+
+def schema_name(code: str) -> str:
+    """`invalid-transition` is `ProblemInvalidTransition`."""
+    return BASE + _pascal(code)
+
+
+def response_name(codes: Iterable[str]) -> str:
+    """A name that the codes alone give."""
+    left, parts = set(codes), []
+    for name, shared in _SHARED.items():
+        if shared <= left:
+            parts.append(name)
+            left -= shared
+    return "Or".join([*parts, *(_pascal(code) for code in sorted(left))])
+
+
+def response(codes: Sequence[str]) -> Json:
+    """The answer of an operation that can refuse for these reasons, all of one status."""
+    ordered = sorted(codes)
+    status = PROBLEMS[ordered[0]].status
+    shown = [{"$ref": _SCHEMAS + schema_name(code)} for code in ordered]
+    schema: Json = shown[0]
+    if len(shown) > 1:
+        mapping = {code: _SCHEMAS + schema_name(code) for code in ordered}
+        discriminator = {"propertyName": "code", "mapping": mapping}
+        schema = {"oneOf": shown, "discriminator": discriminator}
+    return {
+        "description": "; ".join(PROBLEMS[code].title for code in ordered) + ".",
+        "headers": header_references("X-Request-Id", *_HEADERS.get(status, ())),
+        "content": {MEDIA_TYPE: {"schema": schema}},
+        CODES: ordered,
+    }
+
+
+def header_references(*names: str) -> Json:
+    """Headers of an answer, by their names among the components."""
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
+
+
+def schemas(codes: Iterable[str]) -> Json:
+    """The schemas of these codes, and what they are made of."""
+    made = {schema_name(code): _schema(PROBLEMS[code]) for code in codes}
+    return {BASE: PROBLEM_SCHEMA, FIELD_ERROR: _FIELD_ERROR_SCHEMA, **made}
+
+
+def examples(codes: Iterable[str]) -> Json:
+    """Each problem as it is answered."""
+    return {
+        code: {"summary": PROBLEMS[code].title, "value": _example(PROBLEMS[code])}
+        for code in sorted(codes)
+    }
+
+
+def _schema(kind: type[Problem]) -> Json:
+    told = "Names the problem for programs."
+    own: Json = {"code": {"type": "string", "const": kind.code, "description": told}}
+    for name, (type_, description) in kind.members.items():
+        own[name] = {**_member(type_), "description": description}
+    return {
+        "description": " ".join((kind.__doc__ or kind.title).split()),
+        "allOf": [
+            {"$ref": _SCHEMAS + BASE},
+            {"type": "object", "required": ["code"], "properties": own},
+        ],
+    }
+
+
+@cache
+def _adapter(type_: Any) -> Json:
+    made: Json = TypeAdapter(type_).json_schema()
+    made.pop("$defs", None)
+    without_titles(made)
+    return made
+
+
+def _member(type_: Any) -> Json:
+    if type_ == list[FieldError]:
+        return {"type": "array", "items": {"$ref": _SCHEMAS + FIELD_ERROR}}
+    if getattr(type_, "__name__", "") == _MONEY:
+        return {"$ref": _SCHEMAS + _MONEY}
+    return dict(_adapter(type_))
+
+
+def _example(kind: type[Problem]) -> Json:
+    return {
+        "type": f"/problems/{kind.code}",
+        "title": kind.title,
+        "status": kind.status,
+        "detail": kind.title,
+        "instance": "/v1/…",
+        "code": kind.code,
+        "requestId": "019a0000-0000-7000-8000-000000000001",
+    }
+
+
+def _pascal(code: str) -> str:
+    return "".join(word[:1].upper() + word[1:] for word in code.split("-"))
