@@ -16,6 +16,7 @@ install: ## Make .venv from the lock, by hash, with this package in it
 	test -x $(UV) || $(BIN)/python -m pip install --quiet uv
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/thenga prebuild
 
 up: ## Start PostgreSQL, NATS and Redis of one's own; .dev/env says where
 	$(BIN)/thenga dev up

@@ -7,7 +7,8 @@ from typing import Any
 from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
-from thenga.kernel.http import examples
+from thenga.kernel.http import examples as recordings
+from thenga.kernel.http import excerpts
 from thenga.kernel.http.examples import Example
 from thenga.kernel.http.operations import operations, tags
 from thenga.kernel.http.reference import PROBLEM_SCHEMA
@@ -31,9 +32,22 @@ class SameSchema(TypeError):
 
 
 def document(
-    routes: Sequence[BaseRoute], domains: Sequence[Domain], *, base_url: str = "/"
+    routes: Sequence[BaseRoute],
+    domains: Sequence[Domain],
+    *,
+    base_url: str = "/",
+    examples: bool = True,
+    domain: str | None = None,
 ) -> Json:
-    """The whole document; `routes` are those of the application, or of `operations.mounted`."""
+    """The whole document, or one domain's; `routes` are those of `operations.mounted`."""
+    made = _whole(routes, domains, base_url)
+    if domain is not None:
+        kept = [one for one in operations(domains) if one.domain.name == domain]
+        made = excerpts.of_operations(made, kept)
+    return made if examples else excerpts.without_examples(made)
+
+
+def _whole(routes: Sequence[BaseRoute], domains: Sequence[Domain], base_url: str) -> Json:
     made = get_openapi(
         title="Thenga",
         version="1",
@@ -85,7 +99,7 @@ def _shared_problems(made: Json) -> Json:
 
 
 def _name_operations(made: Json, domains: Sequence[Domain]) -> None:
-    recorded = {domain.name: examples.load(domain) for domain in domains}
+    recorded = {domain.name: recordings.load(domain) for domain in domains}
     for one in operations(domains):
         operation = made["paths"].get(one.path, {}).get(one.method.lower())
         if operation is None:
