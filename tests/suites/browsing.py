@@ -72,11 +72,11 @@ class Chromium:
     def open(self, address: str) -> None:
         """Go to an address and wait until it and all that belongs to it has been loaded."""
         # From an empty page: a change of the fragment alone loads nothing.
-        self._call("Page.navigate", url="about:blank")
-        self._events = []
-        self._call("Page.navigate", url=address)
-        while "Page.loadEventFired" not in self._events:
-            self._receive()
+        for each in ("about:blank", address):
+            self._events.clear()
+            self._call("Page.navigate", url=each)
+            while "Page.loadEventFired" not in self._events:
+                self._receive()
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression, awaited."""
