@@ -263,13 +263,13 @@ _DOCUMENTS = (InvoiceLifecycle, CreditNoteLifecycle)
 class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.PROCESSING)):
     """Upwards only, whatever order things are heard in; money that came is never unsaid (BIL-31).
 
-    Failed, canceled and expired are of one rank; between them the one that says most stays.
+    Failed, cancelled and expired are of one rank; between them the one that says most stays.
     """
 
     OPEN = (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION, PaymentStatus.PROCESSING)
     FINAL = (
         PaymentStatus.FAILED,
-        PaymentStatus.CANCELED,
+        PaymentStatus.CANCELLED,
         PaymentStatus.EXPIRED,
         PaymentStatus.SUCCEEDED,
     )
@@ -289,7 +289,7 @@ class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.
         PaymentStatus.REQUIRES_ACTION,
         PaymentStatus.PROCESSING,
         PaymentStatus.EXPIRED,
-        to=PaymentStatus.CANCELED,
+        to=PaymentStatus.CANCELLED,
         by=By.SYSTEM,
     )
     fail = Move(
@@ -298,7 +298,7 @@ class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.
             PaymentStatus.REQUIRES_ACTION,
             PaymentStatus.PROCESSING,
             PaymentStatus.EXPIRED,
-            PaymentStatus.CANCELED,
+            PaymentStatus.CANCELLED,
         ),
         to=PaymentStatus.FAILED,
         by=By.SYSTEM,
@@ -309,7 +309,7 @@ class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.
             PaymentStatus.REQUIRES_ACTION,
             PaymentStatus.PROCESSING,
             PaymentStatus.EXPIRED,
-            PaymentStatus.CANCELED,
+            PaymentStatus.CANCELLED,
             PaymentStatus.FAILED,
         ),
         to=PaymentStatus.SUCCEEDED,

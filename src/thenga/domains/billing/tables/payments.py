@@ -19,7 +19,7 @@ class PaymentStatus(StrEnum):
     REQUIRES_ACTION = "requires_action"
     PROCESSING = "processing"
     EXPIRED = "expired"
-    CANCELED = "canceled"
+    CANCELLED = "cancelled"
     FAILED = "failed"
     SUCCEEDED = "succeeded"
 
