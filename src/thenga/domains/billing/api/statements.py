@@ -10,7 +10,7 @@ from pydantic import Field
 
 from thenga.domains.billing.api.accounts import AccountId
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import ledger
+from thenga.domains.billing.services import customer, ledger
 from thenga.domains.billing.tables import Account, EntryKind
 from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
@@ -62,16 +62,16 @@ _HEADER = ("occurredAt", "kind", "number", "amount", "balance", "currency", "ent
 async def get_billing_statement(
     account_id: AccountId,
     read: Annotated[Reader, reads(Permission.ACCOUNT_READ)],
-    page: Annotated[Paged, paged("occurredAt")],
+    page: Annotated[Paged, paged("occurredAt", default="-occurredAt")],
     as_csv: AsCsv,
     since: Annotated[
         Day | None, Query(alias="from", description="A year before `to` if left out.")
     ] = None,
     until: Annotated[Day | None, Query(alias="to", description="Today if left out.")] = None,
 ) -> StatementView | Response:
-    """Documents and money in order, with the balance after each; at most 366 days at once.
+    """Documents and money, newest first, with the balance after each; at most 366 days at once.
 
-    With `Accept: text/csv` it is a file with all steps of the time.
+    With `Accept: text/csv` it is a file with all steps of the time, on the organization's clock.
     """
     account = await read.get(Account, account_id)
     last = until or local_day(read.now)
@@ -79,7 +79,8 @@ async def get_billing_statement(
     draw_up = ledger.whole_statement if as_csv else ledger.statement_page
     made = await draw_up(read, page, since=first, until=last, currency=account.currency)
     if as_csv:
-        return _file(made, f"statement-{first}-{last}")
+        time_zone = await customer.time_zone_of(read)
+        return _file(made, f"statement-{first}-{last}", time_zone)
     return StatementView.model_construct(
         account_id=account.id,
         since=first,
@@ -91,7 +92,7 @@ async def get_billing_statement(
     )
 
 
-def _file(made: ledger.Statement, name: str) -> Response:
+def _file(made: ledger.Statement, name: str, time_zone: str) -> Response:
     return csv_file(
         name,
         _HEADER,
@@ -102,4 +103,5 @@ def _file(made: ledger.Statement, name: str) -> Response:
             )
             for one in made.steps
         ],
+        time_zone=time_zone,
     )

@@ -12,7 +12,7 @@ from thenga.domains.billing.tables import TrialCompany
 from thenga.domains.organization.public import FactView, Profiles
 from thenga.kernel import sealing
 from thenga.kernel.actors import ActorKind
-from thenga.kernel.calendar import local_day
+from thenga.kernel.calendar import HOME_ZONE, local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable, Problem, RuleViolated
@@ -83,6 +83,16 @@ async def is_sandbox(read: Reader) -> bool | None:
         return await within(profiles.port_timeout, profiles.port_name, asked) == "sandbox"
     except (LookupError, Problem):
         return None
+
+
+async def time_zone_of(read: Reader) -> str:
+    """The organization's time zone; the country's where Organization does not say."""
+    try:
+        profiles = read.port(Profiles)
+        asked = profiles.time_zone(organization_id=read.organization_id)
+        return await within(profiles.port_timeout, profiles.port_name, asked)
+    except (LookupError, Problem):
+        return HOME_ZONE
 
 
 def bill_to_from_profile(read: Reader, described: dict[str, str]) -> dict[str, Any]:
