@@ -145,7 +145,7 @@ async def receive_callback(
 @router.get("/billing/provider-callbacks")
 async def list_provider_callbacks(
     read: Annotated[Reader, reads(Permission.CALLBACK_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     provider: Provider | None = None,
     status: CallbackStatus | None = None,
     since: Annotated[Day | None, FROM] = None,

@@ -112,7 +112,7 @@ class VerificationView(Stored):
 @router.get("/billing/ledger/entries")
 async def list_journal_entries(
     read: Annotated[Reader, reads(Permission.LEDGER_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     organization_id: OfOrganization = None,
     account: Annotated[LedgerAccount | None, Query(description="With a line on it.")] = None,
     since: Annotated[Day | None, Query(alias="from", description="From this day on.")] = None,

@@ -142,7 +142,7 @@ async def start_trial(
 @router.get("/billing/trials")
 async def list_trials(
     read: Annotated[Reader, reads(Permission.TRIAL_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     organization_id: OfOrganization = None,
 ) -> PageOf[TrialView]:
     """The trial of the organization: a list of one, or of none before it has begun."""

@@ -244,7 +244,7 @@ async def get_usage(
 @router.get("/billing/usage-records")
 async def list_usage_records(
     read: Annotated[Reader, reads(Permission.USAGE_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     meter: Annotated[Key | None, Query()] = None,
     occurred_from: Annotated[Instant | None, Query(alias="from")] = None,
     occurred_to: Annotated[Instant | None, Query(alias="to", description="Not counted.")] = None,

@@ -194,7 +194,7 @@ async def list_address_versions(
     organization_id: OrganizationId,
     address_id: AddressId,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the address was after each change, and who changed it."""
     found = await records.versions(read, Address, address_id, page)

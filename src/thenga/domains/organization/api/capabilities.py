@@ -291,7 +291,7 @@ async def list_capability_versions(
     organization_id: OrganizationId,
     capability_id: CapabilityId,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the capability's record said after each change, and who changed it."""
     found = await records.versions(read, Capability, capability_id, page)

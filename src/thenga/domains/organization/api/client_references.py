@@ -155,7 +155,7 @@ async def list_client_reference_versions(
     organization_id: OrganizationId,
     client_reference_id: ClientReferenceId,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the reference said after each change; nothing of the client's person is in it."""
     found = await records.versions(read, ClientReference, client_reference_id, page)

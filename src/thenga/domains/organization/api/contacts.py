@@ -156,7 +156,7 @@ async def list_contact_versions(
     organization_id: OrganizationId,
     contact_id: ContactId,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the contact was after each change; of an erased one only that it was."""
     found = await records.versions(read, Contact, contact_id, page)

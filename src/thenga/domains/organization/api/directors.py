@@ -105,7 +105,7 @@ async def list_director_versions(
     organization_id: OrganizationId,
     director_id: DirectorId,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the record said after each change; of an erased one only that it was."""
     found = await records.versions(read, Director, director_id, page)

@@ -206,7 +206,7 @@ async def list_equipment_versions(
     organization_id: OrganizationId,
     equipment_id: EquipmentId,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the machine's record said after each change, and who changed it."""
     found = await records.versions(read, Equipment, equipment_id, page)

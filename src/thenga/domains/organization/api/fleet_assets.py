@@ -210,7 +210,7 @@ async def list_fleet_asset_versions(
     organization_id: OrganizationId,
     fleet_asset_id: FleetAssetId,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the vehicle's record said after each change, and who changed it."""
     found = await records.versions(read, FleetAsset, fleet_asset_id, page)

@@ -160,7 +160,7 @@ async def list_service_versions(
     organization_id: OrganizationId,
     service_id: ServiceId,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the service's record said after each change, and who changed it."""
     found = await records.versions(read, Service, service_id, page)

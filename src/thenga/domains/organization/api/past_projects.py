@@ -242,7 +242,7 @@ async def list_past_project_versions(
     organization_id: OrganizationId,
     past_project_id: PastProjectId,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the project's record said after each change, and who changed it."""
     found = await records.versions(read, PastProject, past_project_id, page)

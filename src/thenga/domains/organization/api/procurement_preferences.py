@@ -194,7 +194,7 @@ async def put_procurement_preferences(
 async def list_procurement_preferences_versions(
     organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[PreferencesVersionView]:
     """Every document there was, with what each changed and who changed it."""
     found = await offers.preferences_versions(read, page)

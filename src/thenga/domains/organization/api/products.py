@@ -193,7 +193,7 @@ async def list_product_versions(
     organization_id: OrganizationId,
     product_id: ProductId,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What the product's record said after each change, and who changed it."""
     found = await records.versions(read, Product, product_id, page)

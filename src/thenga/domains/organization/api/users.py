@@ -184,7 +184,7 @@ async def list_organization_user_versions(
     organization_id: OrganizationId,
     organization_user_id: OrganizationUserId,
     read: Annotated[Reader, reads(Permission.USER_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """What was said of the person after each change, and who changed it."""
     found = await records.versions(read, OrganizationUser, organization_user_id, page)
