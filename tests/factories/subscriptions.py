@@ -29,13 +29,13 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel import sealing
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
-from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 ADDRESS = {"line1": "12 Industria Road", "city": "Roodepoort", "postal_code": "1709"}
 BILL_TO = {"legal_name": "Mokoena Plant Hire (Pty) Ltd", "address": ADDRESS | {"country": "ZA"}}

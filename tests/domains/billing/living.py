@@ -40,7 +40,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 _DUE = """
     SELECT kind, id, at FROM (

@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 from fastapi import Depends, Request
 from fastapi.responses import Response
 
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 Cell = str | int | Decimal | Money | date | datetime | UUID | None
 

@@ -23,12 +23,12 @@ import orjson
 import structlog
 
 import thenga
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events import catalogue
 from thenga.kernel.http import excerpts, markup, reference_page
 from thenga.kernel.http.excerpts import Json
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import mounted, operations
-from thenga.kernel.manifest import Domain
 
 PACKAGE = Path(thenga.__file__).resolve().parent
 KEPT = PACKAGE / "published"

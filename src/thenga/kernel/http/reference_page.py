@@ -8,12 +8,12 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS
 from thenga.kernel.http.excerpts import Json
 from thenga.kernel.http.markup import article, inline, page, table
 from thenga.kernel.http.operations import operations
 from thenga.kernel.http.schema_tables import fields_table, kind, resolve
-from thenga.kernel.manifest import Domain
 
 _INTRODUCTION = Path(__file__).parent / "assets" / "introduction.md"
 _JSON = "application/json"
