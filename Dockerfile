@@ -14,7 +14,8 @@ RUN printf '%s\n' '#!/usr/local/bin/python' 'from thenga.command import main' 'r
       > /usr/local/bin/thenga \
     && chmod 755 /usr/local/bin/thenga \
     && useradd --system --no-create-home --shell /usr/sbin/nologin thenga \
-    && install -d -o thenga -m 700 /etc/thenga/accounts
+    && install -d -o thenga -m 700 /etc/thenga/accounts \
+    && thenga prebuild
 
 USER thenga
 

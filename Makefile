@@ -16,6 +16,7 @@ install: ## Create .venv from the lock and install this package
 	test -x $(UV) || $(BIN)/python -m pip install --quiet uv
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	$(BIN)/thenga prebuild
 
 up: ## Start a private PostgreSQL, NATS and Redis; settings are in .dev/env
 	$(BIN)/thenga dev up

@@ -76,6 +76,13 @@ def _add_reading(commands: Commands) -> None:
     openapi.add_argument("--lean", action="store_true", help="without examples, for generators")
     openapi.add_argument("--domain", help="only the operations of this domain")
     _add(commands, "events", _events, "print the AsyncAPI document; needs no server")
+    prebuild = _add(
+        commands,
+        "prebuild",
+        _prebuild,
+        "make the documents that `thenga api` serves, once for each state of the source",
+    )
+    prebuild.add_argument("--to", type=Path, help="another folder (default: in the package)")
     where = _add(commands, "where", _where, "find a name in the source, with file, line and uses")
     where.add_argument(
         "query",
@@ -258,6 +265,14 @@ def _events(_: argparse.Namespace) -> int:
     from thenga.kernel.events.catalogue import asyncapi
 
     _print_json(asyncapi(topology.load(topology.DOMAINS)))
+    return 0
+
+
+def _prebuild(asked: argparse.Namespace) -> int:
+    from thenga import topology
+    from thenga.kernel.http import published
+
+    published.write(asked.to or published.KEPT, topology.load(topology.DOMAINS))
     return 0
 
 

@@ -40,7 +40,12 @@ def working(host: Host, user_id: UUID, organization_id: UUID | None = None) -> W
 
 
 async def organization(
-    host: Host, user_id: UUID, *, name: str = "Mokoena Plant Hire", mode: str = "live"
+    host: Host,
+    user_id: UUID,
+    *,
+    name: str = "Mokoena Plant Hire",
+    mode: str = "live",
+    time_zone: str = "Africa/Johannesburg",
 ) -> Organization:
     """A company that this person founded."""
     work = working(host, user_id)
@@ -48,7 +53,7 @@ async def organization(
         work,
         organization_type="enterprise",
         mode=mode,
-        time_zone="Africa/Johannesburg",
+        time_zone=time_zone,
         locale="en-ZA",
         profile={
             "legalName": Given(name),

@@ -97,7 +97,9 @@ async def method(
     host: Host, organization_id: UUID, *, provider: str = "paystack", token: str | None = None
 ) -> PaymentMethod:
     """A card on file; no money came with it, so no book has to say so."""
-    brought = await payment(host, organization_id, provider=provider, status=PaymentStatus.CANCELED)
+    brought = await payment(
+        host, organization_id, provider=provider, status=PaymentStatus.CANCELLED
+    )
     given = MethodToken(token or f"AUTH_{secrets.token_hex(6)}", brand="visa", last4="4081")
     work = billing.working(host, organization_id)
     try:

@@ -3,7 +3,9 @@
 import csv
 import io
 import random
+from datetime import UTC, datetime
 from unicodedata import category, normalize
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -14,6 +16,7 @@ from thenga.kernel.values.money import Money
 LIVE = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 FORMULAS = ("1+1", 'HYPERLINK("http://x.example")', "cmd|' /C calc'!A0", "SUM(A1:A9)", '"', "")
 CELLS = 500
+ZONE = "Africa/Johannesburg"
 
 
 def cells(seed: int) -> list[str]:
@@ -27,7 +30,7 @@ def cells(seed: int) -> list[str]:
 
 def live_in(texts: list[str]) -> int:
     """How many cells of the file a spreadsheet would reckon with."""
-    content = csv_file("test", ["text"], [[text] for text in texts]).body
+    content = csv_file("test", ["text"], [[text] for text in texts], time_zone=ZONE).body
     rows = list(csv.reader(io.StringIO(bytes(content).decode("utf-8-sig"), newline="")))
     assert len(rows) == len(texts) + 1, "a cell has broken out of its row"
     return sum(row[0].lstrip(" ").startswith(tuple(LIVE)) for row in rows[1:])
@@ -47,7 +50,7 @@ def test_no_form_of_a_sign_is_live_behind_anything_unseen() -> None:
     unseen = [c for c in every if c.isspace() or category(c) in ("Cc", "Cf")]
     texts = [f"{before}{sign}1" for before in ["", "  ", *unseen] for sign in signs]
 
-    free = [text for text in texts if not exports.text_of(text).startswith("'")]
+    free = [text for text in texts if not exports.text_of(text, ZoneInfo(ZONE)).startswith("'")]
 
     print(f"signs={len(signs)} unseen={len(unseen)} cells={len(texts)} live={len(free)}")
     assert free == []
@@ -56,7 +59,7 @@ def test_no_form_of_a_sign_is_live_behind_anything_unseen() -> None:
 def test_plain_text_and_numbers_stay_as_they_are() -> None:
     row = ["Mokoena, Sons", Money.of("-499.00"), -3, None, 'said "no"']
 
-    content = bytes(csv_file("test", ["a"] * 5, [row]).body).decode("utf-8-sig")
+    content = bytes(csv_file("test", ["a"] * 5, [row], time_zone=ZONE).body).decode("utf-8-sig")
 
     assert content.splitlines()[1] == '"Mokoena, Sons","-499.00","-3","","said ""no"""'
 
@@ -64,9 +67,24 @@ def test_plain_text_and_numbers_stay_as_they_are() -> None:
 def test_a_planted_writer_that_trusts_blanks_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     honest = exports.text_of
 
-    def trusting(cell: exports.Cell) -> str:
-        return str(cell) if str(cell).startswith(" ") else honest(cell)
+    def trusting(cell: exports.Cell, zone: ZoneInfo) -> str:
+        return str(cell) if str(cell).startswith(" ") else honest(cell, zone)
 
     monkeypatch.setattr(exports, "text_of", trusting)
 
     assert live_in(cells(46)) > 0
+
+
+@pytest.mark.parametrize(
+    ("zone", "shown"),
+    [
+        ("Africa/Johannesburg", "2027-02-01T00:30:00+02:00"),
+        ("Europe/London", "2027-01-31T22:30:00+00:00"),
+    ],
+)
+def test_an_instant_is_on_the_clock_of_the_organization(zone: str, shown: str) -> None:
+    instant = datetime(2027, 1, 31, 22, 30, tzinfo=UTC)
+
+    content = bytes(csv_file("test", ["at"], [[instant]], time_zone=zone).body)
+
+    assert content.decode("utf-8-sig").split() == ['"at"', f'"{shown}"']

@@ -1,6 +1,7 @@
 """The OpenAPI document, the recorded examples in it, and the pages beside `/v1`."""
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,10 +15,13 @@ from tests.documented import whole_document
 from tests.kernel.paper import paper
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import NotFound
+from thenga.kernel.http import published
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import SameName, mounted, operations
 from thenga.kernel.http.pages import page_routes
+from thenga.kernel.http.published import Library
 from thenga.kernel.http.refusals import schema_name
+from thenga.kernel.settings import Settings
 from thenga.tooling.testing.recording import Recorder, stable
 
 SHEET = {"id": "0f8fad5b-d9cb-469f-a165-70867728950e", "createdAt": "2031-01-01T10:00:00.5Z"}
@@ -31,7 +35,9 @@ def domain(tmp_path: Path) -> Domain:
 @pytest.fixture
 def browser(domain: Domain) -> httpx2.AsyncClient:
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None)
-    app.include_router(page_routes([domain]))
+    app.include_router(
+        page_routes(Library([domain], settings=Settings(), ready=published.make([domain])))
+    )
     return httpx2.AsyncClient(transport=httpx2.ASGITransport(app), base_url="http://test")
 
 
@@ -198,20 +204,20 @@ async def test_the_document_is_served(browser: httpx2.AsyncClient) -> None:
 
 
 async def test_the_reference_page_needs_no_outside_host(browser: httpx2.AsyncClient) -> None:
-    page = await browser.get("/docs")
-
-    sources = [part.split('"')[0] for part in page.text.replace('href="', 'src="').split('src="')]
-    for address in sources[1:]:
-        assert (await browser.get(address)).status_code == 200
-    assert len(sources) == 5
-    assert "://" not in page.text
+    for address in ("/docs", "/docs/paper"):
+        page = await browser.get(address)
+        sources = re.findall(r'(?:href|src)="([^"#]+)', page.text)
+        for source in set(sources):
+            assert (await browser.get(source)).status_code == 200, source
+        assert {"/docs/assets/page.css", "/docs/assets/find.js"} <= set(sources)
+        assert "://" not in page.text
     assert "unsafe" not in page.headers["content-security-policy"]
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
 
 
 async def test_no_path_leads_out_of_the_assets(browser: httpx2.AsyncClient) -> None:
     with pytest.raises(NotFound):
-        await browser.get("/docs/introduction.md")
+        await browser.get("/docs/assets/introduction.md")
 
 
 async def test_a_problem_is_told_to_people_and_to_programs(browser: httpx2.AsyncClient) -> None:

@@ -97,3 +97,33 @@ FREE_MAPS: dict[str, str] = {
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
 }
+
+# Lists that do not begin with the newest: they hold things with a name, not what happened.
+NAMED_THINGS: dict[str, str] = {
+    **dict.fromkeys(
+        ("list_users", "list_members", "list_memberships", "list_organization_users"),
+        "people of an organization, in the order in which they came",
+    ),
+    **dict.fromkeys(
+        ("list_role_assignments", "list_permission_assignments", "list_api_keys", "list_devices"),
+        "what somebody has now; each is known by its role, permission or name",
+    ),
+    **dict.fromkeys(
+        ("list_directors", "list_contacts", "list_addresses", "list_client_references"),
+        "entries of a company's profile",
+    ),
+    **dict.fromkeys(
+        ("list_services", "list_products", "list_capabilities", "list_past_projects"),
+        "entries of a company's profile",
+    ),
+    **dict.fromkeys(("list_equipment", "list_fleet_assets"), "machines, each with a name"),
+    **dict.fromkeys(("list_plans", "list_meters"), "a catalogue, in the order of its making"),
+    "list_billing_accounts": "customers of ours, one an organization",
+    "list_payment_methods": "cards and accounts that can be charged",
+}
+
+# Names of an organization beside `organizationId`.
+ORGANIZATION_NAMES: dict[str, str] = {
+    "tenant": "IDN-29: a question has the five parts of the specification; its tenant is an "
+    "organization or the platform",
+}

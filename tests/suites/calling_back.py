@@ -23,21 +23,21 @@ COURSES: tuple[tuple[str, ...], ...] = (
     ("processing", "succeeded"),
     ("failed", "succeeded"),
     ("processing", "failed"),
-    ("canceled", "failed"),
-    ("processing", "canceled"),
-    ("processing", "failed", "canceled", "succeeded"),
+    ("cancelled", "failed"),
+    ("processing", "cancelled"),
+    ("processing", "failed", "cancelled", "succeeded"),
 )
-RANK = ("requires_action", "processing", "canceled", "failed", "succeeded")
+RANK = ("requires_action", "processing", "cancelled", "failed", "succeeded")
 _PAYFAST = {
     "succeeded": "COMPLETE",
     "failed": "FAILED",
-    "canceled": "CANCELLED",
+    "cancelled": "CANCELLED",
     "processing": "PENDING",
 }
 _STRIPE = {
     "succeeded": "payment_intent.succeeded",
     "failed": "payment_intent.payment_failed",
-    "canceled": "payment_intent.canceled",
+    "cancelled": "payment_intent.canceled",
     "processing": "payment_intent.processing",
 }
 

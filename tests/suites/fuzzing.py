@@ -82,7 +82,7 @@ def fuzz(
 
     They come from the corpus, if it has some for the operation as it is described now.
     """
-    schema = schemathesis.openapi.from_url(f"{origin}/openapi.json", config=config())
+    schema = schemathesis.openapi.from_url(f"{origin}/openapi.full.json", config=config())
     fuzzed = Fuzzed()
     for operation in described(schema, only):
         name = name_of(operation)

@@ -109,7 +109,7 @@ def history(chance: random.Random, of: Payment) -> list[Statement]:
         payments.said(of, S.PROCESSING, provider_at=at[0]),
         payments.said(of, S.FAILED, code="51", provider_at=at[1]),
         payments.said(of, S.FAILED, code="43", provider_at=at[2]),
-        payments.said(of, S.CANCELED, provider_at=at[3]),
+        payments.said(of, S.CANCELLED, provider_at=at[3]),
         payments.said(of, S.SUCCEEDED, provider_at=at[4], fee_minor=1248),
         payments.said(of, S.SUCCEEDED, provider_at=at[4]),
         payments.said(of, S.SUCCEEDED, provider_at=at[5], provider_reference=f"q-{of.reference}"),

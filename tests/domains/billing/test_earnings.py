@@ -48,7 +48,9 @@ async def earn(host: Host, invoice: Invoice, day: date) -> None:
 
 async def earned(api: httpx2.AsyncClient, owner: people.Member, invoice: Invoice) -> list[str]:
     headers = owner.headers | {"X-Organization-Id": str(owner.organization_id)}
-    answer = await api.get(f"/billing/ledger/entries?source={invoice.id}", headers=headers)
+    answer = await api.get(
+        f"/billing/ledger/entries?source={invoice.id}&sort=createdAt", headers=headers
+    )
     return [
         line["amount"]["amount"]
         for one in answer.json()["items"]

@@ -45,7 +45,7 @@ async def test_every_order_of_a_history_ends_the_same(host: Host, seeded: None, 
 
 def believe_the_last(patch: pytest.MonkeyPatch) -> None:
     """As if whatever is heard last were true."""
-    ranks = dict.fromkeys(PaymentStatus, 0) | {PaymentStatus.FAILED: 1, PaymentStatus.CANCELED: 1}
+    ranks = dict.fromkeys(PaymentStatus, 0) | {PaymentStatus.FAILED: 1, PaymentStatus.CANCELLED: 1}
     plant(patch, provider_results, "_RANK", ranks)
 
 

@@ -179,7 +179,7 @@ async def test_what_asks_for_more_than_is_due_is_not_handed_out_again(
 
     assert (second.status_code, second.json()["amount"]["amount"]) == (201, "399.00")
     assert (third.status_code, third.json()["id"]) == (200, second.json()["id"])
-    assert (former["status"], former["nextAction"]) == ("canceled", None)
+    assert (former["status"], former["nextAction"]) == ("cancelled", None)
 
 
 @pytest.mark.rule("BIL-30")

@@ -300,7 +300,7 @@ async def test_charge_cancelled_by_the_provider_fails_once(host: Host, seeded: N
     payer.card = "silent"
     await payer.at(local_midnight(date(2027, 1, 31)))
 
-    await say(payer, StatedStatus.CANCELED)
+    await say(payer, StatedStatus.CANCELLED)
     first = await recovery(payer)
     (invoice,) = await payer.rows(
         "SELECT collection_status FROM billing.invoice "
@@ -308,13 +308,13 @@ async def test_charge_cancelled_by_the_provider_fails_once(host: Host, seeded: N
     )
     await payer.at(datetime(2027, 2, 1, 6, tzinfo=UTC))
     retrying = await recovery(payer)
-    await say(payer, StatedStatus.CANCELED)
+    await say(payer, StatedStatus.CANCELLED)
     second = await recovery(payer)
     await say(payer, StatedStatus.FAILED, "hard")
     more = await recovery(payer)
 
     status = (await payer.read(Subscription, bought.id)).status
-    print(f"plan={status} canceled={first} retry={retrying} canceled={second} declined={more}")
+    print(f"plan={status} cancelled={first} retry={retrying} cancelled={second} declined={more}")
     assert (status, first, retrying[0]) == ("past_due", ("open", "soft", 1), "retrying")
     assert invoice["collection_status"] == "failed"
     assert (second, more) == (("open", "soft", 2), ("open", "hard", 2))

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from datetime import datetime
 from uuid import uuid4
 
 import httpx2
@@ -9,6 +10,7 @@ import pytest
 
 from tests.factories import documents
 from tests.factories import identity as people
+from tests.factories import organization as organizations
 from tests.planting import plant
 from thenga.domains.billing.services.ledger import account_statements
 from thenga.kernel.host import Host
@@ -44,11 +46,11 @@ async def test_each_step_has_the_balance_after_it(
         (one["kind"], one["amount"]["amount"], one["balance"]["amount"]) for one in answer["items"]
     ]
     assert steps == [
-        ("payment", "-499.00", "-499.00"),
-        ("invoice", "499.00", "0.00"),
-        ("invoice", "1499.00", "1499.00"),
-        ("credit_note", "-499.67", "999.33"),
         ("payment", "-10.00", "989.33"),
+        ("credit_note", "-499.67", "999.33"),
+        ("invoice", "1499.00", "1499.00"),
+        ("invoice", "499.00", "0.00"),
+        ("payment", "-499.00", "-499.00"),
     ]
     assert (answer["openingBalance"]["amount"], answer["closingBalance"]["amount"]) == (
         "0.00",
@@ -65,7 +67,7 @@ async def test_a_page_goes_on_where_the_last_one_ended(
     second = await api.get(f"{path}?limit=3&cursor={cursor}", headers=within(owner))
 
     balances = [one["balance"]["amount"] for one in second.json()["items"]]
-    assert (balances, second.json()["nextCursor"]) == (["999.33", "989.33"], None)
+    assert (balances, second.json()["nextCursor"]) == (["0.00", "-499.00"], None)
     assert 'rel="next"' in first.headers["link"]
 
 
@@ -99,7 +101,24 @@ async def test_the_same_as_a_file_with_all_steps(
     assert amounts == [
         (one["kind"], one["amount"]["amount"], one["balance"]["amount"]) for one in shown
     ]
-    assert [row[0] for row in rows] == [one["occurredAt"] for one in shown]
+    at = [datetime.fromisoformat(row[0]) for row in rows]
+    assert at == [datetime.fromisoformat(one["occurredAt"]) for one in shown]
+    assert {str(one.utcoffset()) for one in at} == {"2:00:00"}  # the organization's clock
+
+
+async def test_a_file_shows_the_clock_of_the_organization(
+    api: httpx2.AsyncClient, host: Host, seeded: None
+):
+    company = await organizations.organization(host, uuid4(), time_zone="Indian/Mauritius")
+    owner = await people.member(host, company.id, role="owner")
+    account = await documents.account(host, company.id)
+    await documents.pay(host, company.id, "10.00")
+
+    path = f"/billing/accounts/{account.id}/statement"
+    answer = await api.get(path, headers=within(owner) | {"Accept": "text/csv"})
+
+    _, *rows = csv.reader(io.StringIO(answer.content.decode("utf-8-sig")))
+    assert {row[0][-6:] for row in rows} == {"+04:00"}
 
 
 @pytest.mark.parametrize("accept", ["*/*", "application/json, text/csv", "text/html"])

@@ -63,7 +63,7 @@ async def test_an_address_is_recorded_changed_and_archived(
     assert await listed(api, owner) == []
     assert [a["id"] for a in await listed(api, owner, "?archived=true")] == [made.json()["id"]]
     assert first.json()["snapshot"]["line1"] == HERE["line1"]
-    assert [v["version"] for v in versions.json()["items"]] == [1, 2, 3]
+    assert [v["version"] for v in versions.json()["items"]] == [3, 2, 1]
 
 
 @pytest.mark.rule("ORG-18")

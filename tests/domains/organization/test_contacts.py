@@ -54,7 +54,9 @@ async def test_a_contact_is_recorded_changed_and_archived(
     moved = await api.patch(one, json={"phone": "+27 11 555 0100"}, headers=owner.headers)
     gone = await api.delete(one, headers=owner.headers)
     first = (await api.get(f"{one}/versions/1", headers=owner.headers)).json()
-    versions = (await api.get(f"{one}/versions", headers=owner.headers)).json()["items"]
+    versions = (await api.get(f"{one}/versions?sort=version", headers=owner.headers)).json()[
+        "items"
+    ]
 
     assert (made.status_code, read.json()) == (201, made.json())
     assert (made.json()["phone"], moved.json()["phone"]) == ("+27821234567", "+27115550100")
@@ -135,7 +137,9 @@ async def test_erasing_leaves_nothing_of_the_person_in_any_version(
 
     receipt = await api.post(f"{one}/erase", headers=owner.headers)
     read = await api.get(one, headers=owner.headers)
-    versions = (await api.get(f"{one}/versions", headers=owner.headers)).json()["items"]
+    versions = (await api.get(f"{one}/versions?sort=version", headers=owner.headers)).json()[
+        "items"
+    ]
     left = await sightings(settings, topology.DOMAINS, name, name[7:])
 
     print(f"residual_rows={len(left)}")
@@ -157,7 +161,9 @@ async def test_a_planted_erasure_that_keeps_the_key_is_found(
     plant(monkeypatch, sealed_values, "destroy", keep)
     one, name = await erased(api, owner)
 
-    versions = (await api.get(f"{one}/versions", headers=owner.headers)).json()["items"]
+    versions = (await api.get(f"{one}/versions?sort=version", headers=owner.headers)).json()[
+        "items"
+    ]
 
     assert versions[0]["snapshot"]["name"] == name
 

@@ -160,7 +160,9 @@ async def test_directors_leave_and_come_back(api: httpx2.AsyncClient, owner: peo
     assert (back.json()["status"], back.json()["resignedOn"]) == ("active", None)
     assert [m["move"] for m in back.json()["allowedMoves"]] == ["resign"]
     assert (gone.status_code, after.status_code) == (204, 409)
-    versions = (await api.get(f"{one}/versions", headers=owner.headers)).json()["items"]
+    versions = (await api.get(f"{one}/versions?sort=version", headers=owner.headers)).json()[
+        "items"
+    ]
     assert [v["changedFields"] for v in versions[1:]] == [
         ["resignedOn", "status"],
         ["appointedOn", "resignedOn", "status"],
@@ -203,7 +205,9 @@ async def test_only_others_check_a_director_and_a_change_ends_the_check(
     assert (len(old), old[0]["outcome"], old[0]["endedAt"] is None) == (1, "verified", False)
     assert once_more.json()["verificationStatus"] == "verified"
     assert await told(host, owner) == ["added", "checked", "updated", "checked"]
-    versions = (await api.get(f"{one}/versions", headers=owner.headers)).json()["items"]
+    versions = (await api.get(f"{one}/versions?sort=version", headers=owner.headers)).json()[
+        "items"
+    ]
     assert [v["version"] for v in versions] == [1, 3]
     cited = (await api.get(f"{one}/versions/2", headers=owner.headers)).json()
     assert (cited["version"], cited["snapshot"]["surname"]) == (1, "Mokoena")

@@ -222,7 +222,9 @@ async def test_each_version_stays_with_what_it_changed(
     await put(api, owner, WANTED, seen=0)
     await put(api, owner, WANTED | {"minMatchScore": 80, "methods": []}, seen=1)
 
-    listed = (await api.get(path(owner, "/versions"), headers=owner.headers)).json()["items"]
+    listed = (await api.get(path(owner, "/versions?sort=version"), headers=owner.headers)).json()[
+        "items"
+    ]
     second = (await api.get(path(owner, "/versions/2"), headers=owner.headers)).json()
     none = await api.get(path(owner, "/versions/3"), headers=owner.headers)
 

@@ -45,7 +45,7 @@ async def test_each_version_stays_readable_word_for_word(
     one = await recorded(api, owner)
 
     first = (await api.get(f"{one}/versions/1", headers=owner.headers)).json()
-    listed = (await api.get(f"{one}/versions", headers=owner.headers)).json()["items"]
+    listed = (await api.get(f"{one}/versions?sort=version", headers=owner.headers)).json()["items"]
     none = await api.get(f"{one}/versions/6", headers=owner.headers)
 
     assert (first["snapshot"]["name"], first["snapshot"]["make"]) == ("Grader", "Bell")

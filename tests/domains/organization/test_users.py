@@ -183,7 +183,7 @@ async def test_users_are_filtered_changed_and_archived(
     assert (signing.status_code, signing.json()["code"]) == (422, "rule-violated")
     assert (changed.json()["department"], gone.status_code) == ("Bids", 204)
     assert [await count("?profiled=true"), await count("?archived=true")] == [0, 1]
-    assert [v["version"] for v in versions.json()["items"]] == [1, 2, 3]
+    assert [v["version"] for v in versions.json()["items"]] == [3, 2, 1]
 
 
 @pytest.mark.rule("ORG-31")

@@ -274,13 +274,13 @@ _DOCUMENTS = (InvoiceLifecycle, CreditNoteLifecycle)
 class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.PROCESSING)):
     """A payment only moves up, in whatever order reports arrive, and success is final (BIL-31).
 
-    Failed, canceled and expired have one rank; the most specific of them stays.
+    Failed, cancelled and expired have one rank; the most specific of them stays.
     """
 
     OPEN = (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION, PaymentStatus.PROCESSING)
     FINAL = (
         PaymentStatus.FAILED,
-        PaymentStatus.CANCELED,
+        PaymentStatus.CANCELLED,
         PaymentStatus.EXPIRED,
         PaymentStatus.SUCCEEDED,
     )
@@ -300,7 +300,7 @@ class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.
         PaymentStatus.REQUIRES_ACTION,
         PaymentStatus.PROCESSING,
         PaymentStatus.EXPIRED,
-        to=PaymentStatus.CANCELED,
+        to=PaymentStatus.CANCELLED,
         by=By.SYSTEM,
     )
     fail = Move(
@@ -309,7 +309,7 @@ class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.
             PaymentStatus.REQUIRES_ACTION,
             PaymentStatus.PROCESSING,
             PaymentStatus.EXPIRED,
-            PaymentStatus.CANCELED,
+            PaymentStatus.CANCELLED,
         ),
         to=PaymentStatus.FAILED,
         by=By.SYSTEM,
@@ -320,7 +320,7 @@ class PaymentLifecycle(Lifecycle, initial=(PaymentStatus.CREATED, PaymentStatus.
             PaymentStatus.REQUIRES_ACTION,
             PaymentStatus.PROCESSING,
             PaymentStatus.EXPIRED,
-            PaymentStatus.CANCELED,
+            PaymentStatus.CANCELLED,
             PaymentStatus.FAILED,
         ),
         to=PaymentStatus.SUCCEEDED,

@@ -42,6 +42,10 @@ class LocalProfiles(public.Profiles):
         async with self._answering.reading(organization_id) as read:
             return await organizations.organization_mode(read)
 
+    async def time_zone(self, *, organization_id: UUID) -> str:
+        async with self._answering.reading(organization_id) as read:
+            return await organizations.organization_time_zone(read)
+
     async def resolve(self, *, refs: list[public.Ref]) -> list[public.Resolved]:
         _bounded("/refs", len(refs), _MOST_REFS)
         found: dict[int, public.Resolved] = {}

@@ -24,6 +24,7 @@ from thenga.kernel.http.limits import Limits
 from thenga.kernel.http.operations import operations
 from thenga.kernel.http.pages import page_routes
 from thenga.kernel.http.problems import of_error, render
+from thenga.kernel.http.published import Library
 from thenga.kernel.http.shared import Rules, Shared
 
 
@@ -38,9 +39,10 @@ def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
     limits = Limits(settings.redis, secret=host.key("limits"))
     shared = Shared(host, gate, limits, Rules.of(settings), bounds)
     check_permissions(domains)
-    app = _framework(shared)
+    library = Library(domains, settings=settings)
+    app = _framework(shared, library)
     app.include_router(health_routes(host, domains, bounds))
-    app.include_router(page_routes(domains))
+    app.include_router(page_routes(library))
     app.state.internal = make_internal(host, limits, domains)
     doors = [(one.path, one.door) for one in operations(domains)]
     inside = Dispatch(app, doors, app.build_middleware_stack(), settings.base_url)
@@ -48,12 +50,13 @@ def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
     return app
 
 
-def _framework(shared: Shared) -> FastAPI:
+def _framework(shared: Shared, library: Library) -> FastAPI:
     """FastAPI for what stands beside the doors, closed in order when the process ends."""
     settings = shared.host.settings
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        await library.load()
         # What was loaded lives as long as the process; looking through it again is wasted time.
         # A page makes hundreds of small objects that reference counting frees by itself: the
         # collector need not look after every few requests.
@@ -69,7 +72,7 @@ def _framework(shared: Shared) -> FastAPI:
     app = FastAPI(
         title="Thenga",
         version="1",
-        openapi_url=None,  # served beside the reference page, with examples (pages.py)
+        openapi_url=None,  # made before the process serves (published.py)
         docs_url=None,
         redoc_url=None,
         lifespan=lifespan,

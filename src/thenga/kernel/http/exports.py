@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Annotated, Any
 from unicodedata import category, normalize
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
 from fastapi import Depends, Request
 from fastapi.responses import Response
@@ -37,12 +38,15 @@ async def _prefers_csv(request: Request) -> bool:
 AsCsv = Annotated[bool, Depends(_prefers_csv)]
 
 
-def text_of(cell: Cell) -> str:
-    """A cell as it stands in the file; text that would be live begins with an apostrophe."""
+def text_of(cell: Cell, zone: ZoneInfo) -> str:
+    """A cell as it stands in the file; text that would be live begins with an apostrophe.
+
+    An instant is shown on the reader's clock with its offset, so that its day is theirs.
+    """
     if isinstance(cell, Money):
         return cell.amount
     if isinstance(cell, datetime):
-        return cell.isoformat().replace("+00:00", "Z")
+        return cell.astimezone(zone).isoformat()
     if not isinstance(cell, str):
         return "" if cell is None else str(cell)
     return f"'{cell}" if _is_live(cell) else cell
@@ -58,12 +62,14 @@ def _is_live(text: str) -> bool:
     return False
 
 
-def csv_file(name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> Response:
+def csv_file(
+    name: str, header: Sequence[str], rows: Iterable[Sequence[Cell]], *, time_zone: str
+) -> Response:
     """Rows as an attachment; the mark at its beginning tells a spreadsheet that it is UTF-8."""
-    file = io.StringIO()
+    file, zone = io.StringIO(), ZoneInfo(time_zone)
     writer = csv.writer(file, quoting=csv.QUOTE_ALL)
     writer.writerow(header)
-    writer.writerows([text_of(cell) for cell in row] for row in rows)
+    writer.writerows([text_of(cell, zone) for cell in row] for row in rows)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.csv"',
         "Vary": "Accept",

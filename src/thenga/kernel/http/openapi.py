@@ -3,7 +3,7 @@
 `docs/decisions/0030` says by which rules; tests/suites/openapi_lint.py holds them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,11 @@ from starlette.routing import BaseRoute
 
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Audience, Granted, Sensitivity
-from thenga.kernel.http import glossary, parameters, showing
+from thenga.kernel.http import excerpts, glossary, parameters, showing
 from thenga.kernel.http.answers import is_paginated, share_answers
 from thenga.kernel.http.components import schema_names
 from thenga.kernel.http.operations import Operation, operations, tags
-from thenga.kernel.http.schemas import by_format, references, renamed, without_titles
+from thenga.kernel.http.schemas import by_format, renamed, without_titles
 
 Json = dict[str, Any]
 
@@ -54,7 +54,7 @@ def document(
         summary="The procurement platform for small South African companies.",
         description=_INTRODUCTION.read_text(),
         routes=routes,
-        servers=_servers(base_url, sandbox_url),
+        servers=servers(base_url, sandbox_url),
         tags=[{"name": name, "description": text} for name, text in tags(domains).items()],
     )
     listed = [one for one in operations(domains) if one.path in made["paths"]]
@@ -66,32 +66,12 @@ def document(
     _drop_patch_defaults(made)
     if examples:
         showing.show(made, listed)
-    return made if domain is None else of_domain(made, domain)
+    if domain is None:
+        return made
+    return excerpts.of_operations(made, [one for one in listed if one.domain.name == domain])
 
 
-def of_domain(made: Json, domain: str) -> Json:
-    """The part of a document that one domain answers, with only the components it leads to."""
-    paths = {
-        path: kept
-        for path, methods in made["paths"].items()
-        if (kept := {m: o for m, o in methods.items() if _domain_of(o) == domain})
-    }
-    used = {tag for methods in paths.values() for one in methods.values() for tag in one["tags"]}
-    part = made | {"paths": paths, "tags": [tag for tag in made["tags"] if tag["name"] in used]}
-    reached = _reached(made, paths)
-    components = made["components"]
-    part["components"] = {
-        kind: {name: one for name, one in members.items() if f"{kind}/{name}" in reached}
-        for kind, members in components.items()
-    } | {"securitySchemes": components["securitySchemes"]}
-    return part
-
-
-def _domain_of(operation: Json) -> str:
-    return str(operation["operationId"].partition(".")[0])
-
-
-def _servers(base_url: str, sandbox_url: str) -> list[Json]:
+def servers(base_url: str = _DEVELOPMENT, sandbox_url: str = "") -> list[Json]:
     """A sandbox is an organization of its own, mostly at the same address as the others."""
     sandbox = sandbox_url or base_url
     return [
@@ -161,32 +141,13 @@ def _of_permission(granted: Granted) -> Json:
 
 def _drop_patch_defaults(made: Json) -> None:
     """What a merge patch leaves out stays as it is, so there is no default to state."""
-    patched: set[str] = set()
-    other: set[str] = set()
+    patched: set[tuple[str, str]] = set()
+    other: set[tuple[str, str]] = set()
     for methods in made["paths"].values():
         for method, operation in methods.items():
             found = patched if method == "patch" else other
-            found |= _reached(made, operation.get("requestBody", {}))
-    for place in patched - other:
-        schema = made["components"]["schemas"][place.removeprefix("schemas/")]
+            found |= excerpts.reached(made, operation.get("requestBody", {}))
+    for kind, name in patched - other:
+        schema = made["components"][kind][name]
         for field in schema.get("properties", {}).values():
             field.pop("default", None)
-
-
-def _reached(made: Json, part: Any) -> set[str]:
-    """The components that a part of the document leads to, as `schemas/Money`."""
-    found: set[str] = set()
-    waiting = [part]
-    while waiting:
-        for place in _components_in(waiting.pop()):
-            if place not in found:
-                found.add(place)
-                kind, _, name = place.partition("/")
-                waiting.append(made["components"][kind][name])
-    return found
-
-
-def _components_in(part: Any) -> Iterator[str]:
-    for reference in references(part):
-        if reference.startswith(_COMPONENTS):
-            yield reference.removeprefix(_COMPONENTS)

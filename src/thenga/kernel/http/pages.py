@@ -3,26 +3,24 @@
 Nothing here reaches for an outside host: the scripts of the reference page are served by us.
 """
 
-from collections.abc import Callable, Sequence
+import asyncio
+import re
+from collections.abc import Callable
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import orjson
 from fastapi import APIRouter, Request, Response
 
-from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, NotFound, Problem, page_of
-from thenga.kernel.events import catalogue
 from thenga.kernel.http import markup
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import mounted
+from thenga.kernel.http.published import Library
 
 _OURS = Path(__file__).parent / "assets"
-_KINDS = {".css": "text/css", ".js": "text/javascript", ".png": "image/png"}
-_OWN_FILES = ("page.css", "reference.css", "reference.js")
-_SWAGGER_FILES = ("swagger-ui.css", "swagger-ui-bundle.js", "favicon-32x32.png")
+_KINDS = {".css": "text/css", ".js": "text/javascript"}
+_FILES = ("page.css", "find.js")
+_REFUSED = re.compile(r"q=0(\.0{0,3})?")
 _POLICY = "; ".join(
     [
         "default-src 'none'",
@@ -42,43 +40,73 @@ _HEADERS = {
 }
 
 
-def page_routes(domains: Sequence[Domain]) -> APIRouter:
-    """`/openapi.json`, `/docs`, `/problems` and `/events`; no credentials, nobody's data."""
+def page_routes(library: Library) -> APIRouter:
+    """The OpenAPI documents, `/docs`, `/problems` and `/events`; no credentials, nobody's data."""
     router = APIRouter(include_in_schema=False)
 
-    @cache
-    def openapi() -> bytes:
-        return orjson.dumps(document(mounted(domains).routes, domains))
-
-    @cache
-    def asyncapi() -> bytes:
-        return orjson.dumps(catalogue.asyncapi(domains))
-
-    @cache
-    def events() -> str:
-        return markup.event_list(domains)
-
     @router.get("/openapi.json")
-    async def openapi_document() -> Response:
-        return _json(openapi())
+    async def openapi_document(request: Request) -> Response:
+        return await _ready(library, "openapi.json", request)
+
+    @router.get("/openapi.full.json")
+    async def openapi_with_examples(request: Request) -> Response:
+        return await _ready(library, "openapi.full.json", request)
+
+    @router.get("/openapi/{domain}.json")
+    async def openapi_of_domain(request: Request, domain: str) -> Response:
+        return await _ready(library, f"openapi.{domain}.json", request)
 
     @router.get("/events")
     async def event_catalogue(request: Request) -> Response:
-        return _either(request, json=asyncapi, html=events)
+        name = "events.json" if _wants_json(request) else "events.html"
+        return await _ready(library, name, request, vary="Accept, Accept-Encoding")
 
-    _add_reference(router)
+    _add_reference(router, library)
     _add_problems(router)
     return router
 
 
-def _add_reference(router: APIRouter) -> None:
+def _add_reference(router: APIRouter, library: Library) -> None:
     @router.get("/docs")
-    async def reference_page() -> Response:
-        return _html(markup.REFERENCE)
+    async def reference_page(request: Request) -> Response:
+        return await _ready(library, "docs.html", request)
 
-    @router.get("/docs/{name}")
+    @router.get("/docs/{domain}")
+    async def domain_reference(request: Request, domain: str) -> Response:
+        return await _ready(library, f"docs.{domain}.html", request)
+
+    @router.get("/docs/assets/{name}")
     async def reference_file(name: str) -> Response:
         return Response(_asset(name), media_type=_KINDS[Path(name).suffix], headers=_HEADERS)
+
+
+async def _ready(
+    library: Library, name: str, request: Request, vary: str = "Accept-Encoding"
+) -> Response:
+    """A document as it was made; 304 where the caller has these bytes."""
+    found = await library.get(name)
+    if found is None:
+        raise NotFound("No document has this name; /docs lists the domains that are served here.")
+    is_packed = _takes_gzip(request.headers.get("accept-encoding", ""))
+    # Another encoding is another sequence of bytes, and a strong tag says so.
+    tag = f'"{found.digest}-gzip"' if is_packed else f'"{found.digest}"'
+    headers = _HEADERS | {"ETag": tag, "Vary": vary}
+    asked = request.headers.get("if-none-match", "")
+    if asked.strip() == "*" or tag in asked:  # a list holds the tag with its quotes all the same
+        return Response(status_code=304, headers=headers)
+    if is_packed:
+        headers["Content-Encoding"] = "gzip"
+    body = found.packed if is_packed else await asyncio.to_thread(found.plain)
+    return Response(body, media_type=found.media_type, headers=headers)
+
+
+def _takes_gzip(accepted: str) -> bool:
+    """Whether `Accept-Encoding` names gzip, or anything, and does not refuse it with `q=0`."""
+    weights: dict[str, bool] = {}
+    for part in accepted.lower().split(","):
+        name, _, parameters = part.partition(";")
+        weights[name.strip()] = _REFUSED.fullmatch(parameters.strip()) is None
+    return weights.get("gzip", weights.get("x-gzip", weights.get("*", False)))
 
 
 def _add_problems(router: APIRouter) -> None:
@@ -115,28 +143,22 @@ def _told(kind: type[Problem]) -> dict[str, Any]:
 
 @cache
 def _asset(name: str) -> bytes:
-    """A file of ours, or one of Swagger UI; only those named here, so no path leads elsewhere."""
-    if name in _OWN_FILES:
-        return (_OURS / name).read_bytes()
-    if name in _SWAGGER_FILES:
-        return (_swagger() / name).read_bytes()
-    raise NotFound()
-
-
-def _swagger() -> Path:
-    # The package is looked up and not imported: we want its files and run none of its code.
-    spec = find_spec("fastapi_swagger")
-    if spec is None or not spec.submodule_search_locations:
-        raise ModuleNotFoundError("fastapi-swagger, which has the files of the reference page")
-    return Path(spec.submodule_search_locations[0]) / "resources"
+    """A file of the pages; only those named here, so no path leads elsewhere."""
+    if name not in _FILES:
+        raise NotFound()
+    return (_OURS / name).read_bytes()
 
 
 def _either(request: Request, *, json: Callable[[], bytes], html: Callable[[], str]) -> Response:
     """HTML for people, JSON for whoever asks for it and not for HTML."""
-    accept = request.headers.get("accept", "")
-    answer = _json(json()) if "json" in accept and "text/html" not in accept else _html(html())
+    answer = _json(json()) if _wants_json(request) else _html(html())
     answer.headers["Vary"] = "Accept"
     return answer
+
+
+def _wants_json(request: Request) -> bool:
+    accept = request.headers.get("accept", "")
+    return "json" in accept and "text/html" not in accept
 
 
 def _json(text: bytes) -> Response:

@@ -55,17 +55,6 @@ def without_null(schema: Json) -> Json:
     return {**left[0], **rest} if len(left) == 1 else {**rest, "anyOf": left}
 
 
-def references(part: Any) -> Iterator[str]:
-    """Every `$ref` in a part of the document."""
-    if isinstance(part, dict):
-        if isinstance(reference := part.get("$ref"), str):
-            yield reference
-        part = [*part.values()]
-    if isinstance(part, list):
-        for one in part:
-            yield from references(one)
-
-
 def renamed(part: Any, names: dict[str, str]) -> Any:
     """The part with every text that is a name of `names` in its new form."""
     if isinstance(part, dict):

@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo
 
 import holidays
 
+HOME_ZONE = "Africa/Johannesburg"
+
 _NONE: frozenset[date] = frozenset()
 _ONE_DAY = timedelta(days=1)
 _SATURDAY = 5
@@ -56,13 +58,13 @@ def working_days_between(a: date, b: date, extra: Set[date] = _NONE) -> int:
     return count if b > a else -count
 
 
-def local_day(instant: datetime, zone: str = "Africa/Johannesburg") -> date:
+def local_day(instant: datetime, zone: str = HOME_ZONE) -> date:
     """The calendar day that people in `zone` had at that instant."""
     if instant.tzinfo is None:
         raise ValueError("an instant is aware")
     return instant.astimezone(ZoneInfo(zone)).date()
 
 
-def local_midnight(day: date, zone: str = "Africa/Johannesburg") -> datetime:
+def local_midnight(day: date, zone: str = HOME_ZONE) -> datetime:
     """The instant at which that day begins for people in `zone`."""
     return datetime.combine(day, time(0), tzinfo=ZoneInfo(zone)).astimezone(UTC)

@@ -37,7 +37,7 @@ _STATES = {
     "COMPLETE": StatedStatus.SUCCEEDED,
     "FAILED": StatedStatus.FAILED,
     "PENDING": StatedStatus.PROCESSING,
-    "CANCELLED": StatedStatus.CANCELED,
+    "CANCELLED": StatedStatus.CANCELLED,
 }
 # A charge is answered with a boolean in some of its versions, with its text in others.
 _WORDS = {"true": StatedStatus.SUCCEEDED, "false": StatedStatus.FAILED}
@@ -244,7 +244,7 @@ def _refunded(order: RefundOrder, state: StatedStatus) -> Statement:
     return Statement(
         reference=order.reference,
         kind=StatementKind.REFUND,
-        status=StatedStatus.FAILED if state is StatedStatus.CANCELED else state,
+        status=StatedStatus.FAILED if state is StatedStatus.CANCELLED else state,
         amount_minor=order.amount_minor,
         currency=order.currency,
         item_reference=order.key,

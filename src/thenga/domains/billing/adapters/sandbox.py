@@ -42,7 +42,7 @@ _CATEGORIES = ("soft", "hard", "authentication", "technical")
 _TYPES: dict[str, tuple[StatementKind, StatedStatus]] = {
     "payment.processing": (StatementKind.PAYMENT, StatedStatus.PROCESSING),
     "payment.failed": (StatementKind.PAYMENT, StatedStatus.FAILED),
-    "payment.canceled": (StatementKind.PAYMENT, StatedStatus.CANCELED),
+    "payment.cancelled": (StatementKind.PAYMENT, StatedStatus.CANCELLED),
     "payment.succeeded": (StatementKind.PAYMENT, StatedStatus.SUCCEEDED),
     "refund.processing": (StatementKind.REFUND, StatedStatus.PROCESSING),
     "refund.failed": (StatementKind.REFUND, StatedStatus.FAILED),

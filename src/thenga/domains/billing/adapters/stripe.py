@@ -41,12 +41,12 @@ from thenga.domains.billing.tables import (
 _INTENTS = {
     "succeeded": StatedStatus.SUCCEEDED,
     "processing": StatedStatus.PROCESSING,
-    "canceled": StatedStatus.CANCELED,
+    "canceled": StatedStatus.CANCELLED,
 }
 _EVENTS = {
     "payment_intent.succeeded": StatedStatus.SUCCEEDED,
     "payment_intent.processing": StatedStatus.PROCESSING,
-    "payment_intent.canceled": StatedStatus.CANCELED,
+    "payment_intent.canceled": StatedStatus.CANCELLED,
     "payment_intent.payment_failed": StatedStatus.FAILED,
 }
 _REFUNDS = {

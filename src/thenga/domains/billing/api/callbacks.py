@@ -167,7 +167,7 @@ async def receive_callback(
 @router.get("/billing/provider-callbacks")
 async def list_callbacks(
     read: Annotated[Reader, reads(Permission.CALLBACK_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     provider: Annotated[Provider | None, Query(description="Filter by provider.")] = None,
     status: Annotated[CallbackStatus | None, Query(description="Filter by status.")] = None,
     since: Annotated[Day | None, FROM] = None,

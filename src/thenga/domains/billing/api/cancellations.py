@@ -158,7 +158,7 @@ async def cancel_subscription(
 @router.get("/billing/cancellations")
 async def list_cancellations(
     read: Annotated[Reader, reads(Permission.CANCELLATION_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     status: Annotated[CancellationStatus | None, Query(description="Filter by status.")] = None,
     reason_code: Annotated[
         ReasonCode | None, Query(alias="reasonCode", description="Filter by reason.")

@@ -89,7 +89,7 @@ async def issue_grant(
 @router.get("/billing/grants")
 async def list_grants(
     read: Annotated[Reader, reads(Permission.GRANT_MANAGE)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     entitlement: Annotated[Key | None, Query(description="Filter by entitlement key.")] = None,
     status: Annotated[GrantStatus | None, Query(description="Filter by status.")] = None,
     organization_id: OfOrganization = None,

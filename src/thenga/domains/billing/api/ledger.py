@@ -124,7 +124,7 @@ class VerificationView(Stored):
 @router.get("/billing/ledger/entries")
 async def list_journal_entries(
     read: Annotated[Reader, reads(Permission.LEDGER_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     organization_id: OfOrganization = None,
     account: Annotated[LedgerAccount | None, Query(description="Filter by ledger account.")] = None,
     since: Annotated[

@@ -280,7 +280,7 @@ async def pay_invoice(
 @router.get("/billing/payments")
 async def list_payments(
     read: Annotated[Reader, reads(Permission.PAYMENT_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     organization_id: OfOrganization = None,
     status: Annotated[PaymentStatus | None, Query(description="Filter by status.")] = None,
     invoice_id: Annotated[

@@ -11,7 +11,7 @@ from pydantic import Field
 from thenga.domains.billing.api.accounts import AccountId
 from thenga.domains.billing.api.common_fields import AccountRef
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import ledger
+from thenga.domains.billing.services import customer, ledger
 from thenga.domains.billing.tables import Account, EntryKind
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -67,7 +67,7 @@ _HEADER = ("occurredAt", "kind", "number", "amount", "balance", "currency", "ent
 async def get_billing_statement(
     account_id: AccountId,
     read: Annotated[Reader, reads(Permission.ACCOUNT_READ)],
-    page: Annotated[Paged, paged("occurredAt")],
+    page: Annotated[Paged, paged("occurredAt", default="-occurredAt")],
     as_csv: AsCsv,
     since: Annotated[
         Day | None, Query(alias="from", description="First day. Defaults to one year before `to`.")
@@ -76,9 +76,10 @@ async def get_billing_statement(
         Day | None, Query(alias="to", description="Last day. Defaults to today.")
     ] = None,
 ) -> StatementView | Response:
-    """Get documents and payments in order, with the balance after each, for at most 366 days.
+    """Get documents and payments, newest first, with the balance after each, for at most 366 days.
 
-    With `Accept: text/csv` the response is a file with the whole range.
+    With `Accept: text/csv` the response is a file with the whole range, in the time zone of the
+    organization.
     """
     account = await read.get(Account, account_id)
     last = until or local_day(read.now)
@@ -86,7 +87,8 @@ async def get_billing_statement(
     draw_up = ledger.whole_statement if as_csv else ledger.statement_page
     made = await draw_up(read, page, since=first, until=last, currency=account.currency)
     if as_csv:
-        return _file(made, f"statement-{first}-{last}")
+        time_zone = await customer.time_zone_of(read)
+        return _file(made, f"statement-{first}-{last}", time_zone)
     return StatementView.model_construct(
         account_id=account.id,
         since=first,
@@ -98,7 +100,7 @@ async def get_billing_statement(
     )
 
 
-def _file(made: ledger.Statement, name: str) -> Response:
+def _file(made: ledger.Statement, name: str, time_zone: str) -> Response:
     return csv_file(
         name,
         _HEADER,
@@ -109,4 +111,5 @@ def _file(made: ledger.Statement, name: str) -> Response:
             )
             for step in made.steps
         ],
+        time_zone=time_zone,
     )

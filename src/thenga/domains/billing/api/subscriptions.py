@@ -144,7 +144,7 @@ async def buy_subscription(
 @router.get("/billing/subscriptions")
 async def list_subscriptions(
     read: Annotated[Reader, reads(Permission.SUBSCRIPTION_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     status: Annotated[
         SubscriptionStatus | None, Query(description="Filter by stored status.")
     ] = None,

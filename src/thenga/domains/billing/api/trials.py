@@ -163,7 +163,7 @@ async def start_trial(
 @router.get("/billing/trials")
 async def list_trials(
     read: Annotated[Reader, reads(Permission.TRIAL_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     organization_id: OfOrganization = None,
 ) -> PageOf[TrialView]:
     """List the organization's trial: one item, or none before it starts."""

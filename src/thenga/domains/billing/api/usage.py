@@ -298,7 +298,7 @@ async def get_usage(
 @router.get("/billing/usage-records")
 async def list_usage_records(
     read: Annotated[Reader, reads(Permission.USAGE_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     meter: Annotated[Key | None, Query(description="Filter by meter.")] = None,
     occurred_from: Annotated[
         Instant | None, Query(alias="from", description="Happened at or after this time.")

@@ -21,7 +21,7 @@ class PaymentStatus(StrEnum):
     REQUIRES_ACTION = "requires_action"
     PROCESSING = "processing"
     EXPIRED = "expired"
-    CANCELED = "canceled"
+    CANCELLED = "cancelled"
     FAILED = "failed"
     SUCCEEDED = "succeeded"
 

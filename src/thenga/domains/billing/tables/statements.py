@@ -19,7 +19,7 @@ class StatedStatus(StrEnum):
     REQUIRES_ACTION = "requires_action"
     PROCESSING = "processing"
     FAILED = "failed"
-    CANCELED = "canceled"
+    CANCELLED = "cancelled"
     SUCCEEDED = "succeeded"
     OPEN = "open"
     WON = "won"

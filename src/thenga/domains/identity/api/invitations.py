@@ -207,7 +207,7 @@ async def invite(
 @router.get("/identity/invitations")
 async def list_invitations(
     read: Annotated[Reader, reads(Permission.INVITATION_READ)],
-    page: Annotated[Paged, paged("createdAt")],
+    page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     organization_id: OfOrganization = None,
     status: Annotated[InvitationStatus | None, Query()] = None,
     email: Annotated[Email | None, Query()] = None,

@@ -131,7 +131,7 @@ class SwitchOrganization(Body):
 @router.get("/identity/sessions")
 async def list_sessions(
     read: Annotated[Reader, reads(Permission.SESSION_READ)],
-    page: Annotated[Paged, paged("createdAt", "lastSeenAt")],
+    page: Annotated[Paged, paged("createdAt", "lastSeenAt", default="-createdAt")],
     user_id: Annotated[UUID | None, Query(alias="userId")] = None,
     organization_id: Annotated[UUID | None, Query(alias="organizationId")] = None,
     status: Annotated[SessionStatus | None, Query()] = None,

@@ -198,7 +198,7 @@ async def get_address(
 async def list_address_versions(
     address_id: AddressId,
     read: Annotated[Reader, reads(Permission.ADDRESS_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of an address and who changed it."""
     found = await records.versions(read, Address, address_id, page)

@@ -288,7 +288,7 @@ async def get_capability(
 async def list_capability_versions(
     capability_id: CapabilityId,
     read: Annotated[Reader, reads(Permission.CAPABILITY_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a capability and who changed it."""
     found = await records.versions(read, Capability, capability_id, page)

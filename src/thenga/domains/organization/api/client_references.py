@@ -163,7 +163,7 @@ async def get_client_reference(
 async def list_client_reference_versions(
     client_reference_id: ClientReferenceId,
     read: Annotated[Reader, reads(Permission.CLIENT_REFERENCE_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a reference. They hold no personal data of the client."""
     found = await records.versions(read, ClientReference, client_reference_id, page)

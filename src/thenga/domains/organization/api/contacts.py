@@ -157,7 +157,7 @@ async def get_contact(
 async def list_contact_versions(
     contact_id: ContactId,
     read: Annotated[Reader, reads(Permission.CONTACT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a contact. Versions of an erased contact hold no personal data."""
     found = await records.versions(read, Contact, contact_id, page)

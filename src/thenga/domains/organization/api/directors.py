@@ -100,7 +100,7 @@ async def get_director(
 async def list_director_versions(
     director_id: DirectorId,
     read: Annotated[Reader, reads(Permission.DIRECTOR_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a director. Versions of an erased director hold no personal data."""
     found = await records.versions(read, Director, director_id, page)

@@ -214,7 +214,7 @@ async def get_equipment(
 async def list_equipment_versions(
     equipment_id: EquipmentId,
     read: Annotated[Reader, reads(Permission.EQUIPMENT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a machine and who changed it."""
     found = await records.versions(read, Equipment, equipment_id, page)

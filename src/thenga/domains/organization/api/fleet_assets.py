@@ -223,7 +223,7 @@ async def get_fleet_asset(
 async def list_fleet_asset_versions(
     fleet_asset_id: FleetAssetId,
     read: Annotated[Reader, reads(Permission.FLEET_ASSET_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a vehicle and who changed it."""
     found = await records.versions(read, FleetAsset, fleet_asset_id, page)

@@ -164,7 +164,7 @@ async def get_service(
 async def list_service_versions(
     service_id: ServiceId,
     read: Annotated[Reader, reads(Permission.SERVICE_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a service and who changed it."""
     found = await records.versions(read, Service, service_id, page)

@@ -254,7 +254,7 @@ async def get_past_project(
 async def list_past_project_versions(
     past_project_id: PastProjectId,
     read: Annotated[Reader, reads(Permission.PAST_PROJECT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a project and who changed it."""
     found = await records.versions(read, PastProject, past_project_id, page)

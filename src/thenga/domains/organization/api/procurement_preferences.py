@@ -219,7 +219,7 @@ async def replace_procurement_preferences(
 @router.get("/organizations/{organizationId}/procurement-preferences/versions")
 async def list_procurement_preferences_versions(
     read: Annotated[Reader, reads(Permission.PREFERENCES_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[PreferencesVersionView]:
     """List all versions of the document, with their changes and who made them."""
     found = await offers.preferences_versions(read, page)

@@ -197,7 +197,7 @@ async def get_product(
 async def list_product_versions(
     product_id: ProductId,
     read: Annotated[Reader, reads(Permission.PRODUCT_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a product and who changed it."""
     found = await records.versions(read, Product, product_id, page)

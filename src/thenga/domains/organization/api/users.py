@@ -189,7 +189,7 @@ async def get_organization_user(
 async def list_organization_user_versions(
     organization_user_id: OrganizationUserId,
     read: Annotated[Reader, reads(Permission.USER_READ)],
-    page: Annotated[Paged, paged("version")],
+    page: Annotated[Paged, paged("version", default="-version")],
 ) -> PageOf[VersionView]:
     """List the versions of a person's profile and who changed it."""
     found = await records.versions(read, OrganizationUser, organization_user_id, page)

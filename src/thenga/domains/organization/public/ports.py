@@ -142,6 +142,10 @@ class Profiles(Port, name="organization.profiles", timeout=0.5):
     @idempotent
     async def mode(self, *, organization_id: UUID) -> Literal["live", "sandbox"]: ...
 
+    @abstractmethod
+    @idempotent
+    async def time_zone(self, *, organization_id: UUID) -> str: ...
+
 
 class SuggestionSource(BaseModel):
     """Where a machine read what it suggests; its text is data, never markup or a link."""

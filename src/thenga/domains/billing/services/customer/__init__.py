@@ -17,6 +17,7 @@ from thenga.domains.billing.services.customer.company_profile import (
     has_used_trial,
     is_sandbox,
     registered,
+    time_zone_of,
 )
 from thenga.domains.billing.services.customer.notices import (
     DISPUTE_LOST,
@@ -69,5 +70,6 @@ __all__ = [
     "registered",
     "registration_number",
     "tell_payer",
+    "time_zone_of",
     "vat_number",
 ]

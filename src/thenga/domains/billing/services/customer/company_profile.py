@@ -16,7 +16,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable, Problem, RuleViolated
 from thenga.kernel.ports.binding import within
-from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.calendar import HOME_ZONE, local_day
 
 _NUMBER = "registrationNumber"
 _PRINTED = {
@@ -83,6 +83,16 @@ async def is_sandbox(read: Reader) -> bool | None:
         return await within(profiles.port_timeout, profiles.port_name, asked) == "sandbox"
     except (LookupError, Problem):
         return None
+
+
+async def time_zone_of(read: Reader) -> str:
+    """The organization's time zone; the country's where Organization does not say."""
+    try:
+        profiles = read.port(Profiles)
+        asked = profiles.time_zone(organization_id=read.organization_id)
+        return await within(profiles.port_timeout, profiles.port_name, asked)
+    except (LookupError, Problem):
+        return HOME_ZONE
 
 
 def bill_to_from_profile(read: Reader, described: dict[str, str]) -> dict[str, Any]:

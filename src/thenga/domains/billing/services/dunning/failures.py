@@ -70,7 +70,7 @@ async def record_decline(
 
 
 def _say_more(failure: PaymentFailure, attempt: dict[str, Any]) -> bool:
-    """Whether it was counted already, as canceled before it was told as declined (BIL-31)."""
+    """Whether it was counted already, as cancelled before it was told as declined (BIL-31)."""
     told = [one.get("paymentId") for one in failure.attempts]
     if attempt["paymentId"] not in told:
         return False

@@ -42,9 +42,9 @@ def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
 
 
 def _has_failed(payment: Payment) -> bool:
-    """A charge of a method on file that was canceled has failed; at a page somebody left it."""
-    canceled = payment.status is PaymentStatus.CANCELED and payment.payment_method_id is not None
-    return canceled or payment.status is PaymentStatus.FAILED
+    """A charge of a method on file that was cancelled has failed; at a page somebody left it."""
+    cancelled = payment.status is PaymentStatus.CANCELLED and payment.payment_method_id is not None
+    return cancelled or payment.status is PaymentStatus.FAILED
 
 
 async def refresh_collection_status(work: Work, invoice: Invoice) -> None:

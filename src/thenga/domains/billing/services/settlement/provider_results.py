@@ -40,12 +40,12 @@ from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.values.money import Money
 
 _MOST_FEE = 10_000  # minor units; a provider's least fee can be more than a small payment
-# Failed, canceled and expired are of one rank (BIL-31); what says most of them stays.
+# Failed, cancelled and expired are of one rank (BIL-31); what says most of them stays.
 _RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
 _MOVES: dict[StatedStatus, Move] = {
     StatedStatus.REQUIRES_ACTION: PaymentLifecycle.start,
     StatedStatus.PROCESSING: PaymentLifecycle.process,
-    StatedStatus.CANCELED: PaymentLifecycle.cancel,
+    StatedStatus.CANCELLED: PaymentLifecycle.cancel,
     StatedStatus.FAILED: PaymentLifecycle.fail,
     StatedStatus.SUCCEEDED: PaymentLifecycle.succeed,
 }
@@ -244,7 +244,7 @@ async def _follow(work: Work, payment: Payment) -> None:
     """What the payment's new state means for its invoice and its plan."""
     if payment.status is PaymentStatus.SUCCEEDED:
         await _succeeded(work, payment)
-    elif payment.status in (PaymentStatus.FAILED, PaymentStatus.CANCELED):
+    elif payment.status in (PaymentStatus.FAILED, PaymentStatus.CANCELLED):
         invoice = await work.get(Invoice, payment.invoice_id)
         if invoice.purpose is Purpose.METHOD:
             await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))

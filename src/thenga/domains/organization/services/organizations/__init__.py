@@ -12,6 +12,7 @@ from thenga.domains.organization.services.organizations.profiles import (
     fact_of,
     is_sandbox,
     organization_mode,
+    organization_time_zone,
     resolve_facts,
 )
 
@@ -25,5 +26,6 @@ __all__ = [
     "move_clock",
     "move_clock_to",
     "organization_mode",
+    "organization_time_zone",
     "resolve_facts",
 ]

@@ -63,6 +63,14 @@ async def organization_mode(read: Reader) -> Literal["live", "sandbox"]:
     return "sandbox" if organization.mode == "sandbox" else "live"
 
 
+async def organization_time_zone(read: Reader) -> str:
+    """The zone whose days and hours the organization works by."""
+    organization = await read.find(Organization, id=read.organization_id)
+    if organization is None:
+        raise NotFound()
+    return organization.time_zone
+
+
 async def is_sandbox(read: Reader) -> bool:
     return await organization_mode(read) == "sandbox"
 
