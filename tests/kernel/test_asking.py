@@ -1,4 +1,4 @@
-"""`Reader.select_prepared`: a statement composed once gets other values each time."""
+"""`Reader.select_prepared`: one composed statement with new values each time, own rows only."""
 
 from typing import Any
 from uuid import UUID, uuid4

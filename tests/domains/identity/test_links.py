@@ -95,7 +95,7 @@ async def test_a_new_address_is_proved_by_a_link_and_told_to_the_old_one(
     ended = await api.get("/identity/me", headers=there)
 
     assert (asked.status_code, done.json()) == (202, {"outcome": "address_changed"})
-    assert any("another address" in letter for letter in told)
+    assert any("different email address" in letter for letter in told)
     assert (by_old.status_code, by_new.status_code) == (401, 200)
     assert (still.status_code, ended.json()["code"]) == (200, "session-revoked")
     assert still.json()["account"]["email"] == new
