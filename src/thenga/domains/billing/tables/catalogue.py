@@ -17,14 +17,14 @@ from thenga.kernel.db.rows import Col, Instant, Row, col, status
 
 
 class Interval(StrEnum):
-    """Billing interval."""
+    """How often a subscription is billed."""
 
     MONTH = "month"
     YEAR = "year"
 
 
 class PlanKind(StrEnum):
-    """Base plan or add-on."""
+    """Whether a plan stands alone (`base`) or extends one (`addon`)."""
 
     BASE = "base"
     ADDON = "addon"

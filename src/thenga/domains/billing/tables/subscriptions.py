@@ -92,7 +92,7 @@ class CancellationMode(StrEnum):
 
 
 class Settlement(StrEnum):
-    """What happens to paid days that are not used."""
+    """How paid days that are not used are settled."""
 
     CREDIT = "credit"
     REFUND = "refund"
