@@ -20,4 +20,4 @@ async def on_behalf_of(read: Reader, organization_id: UUID | None) -> None:
         if read.has_organization and read.organization_id != organization_id:
             raise NotFound("The header names another organization; leave one of them out.")
         ahead = await clock_offset(read.host, read.domain, organization_id)
-        await read.settle_in(organization_id, ahead=ahead)
+        await read.enter_organization(organization_id, ahead=ahead)

@@ -122,7 +122,9 @@ class Reader:
         records = await self._fetch(self._limited(row, statement).limit(limit))
         return [row.load(record) for record in records]  # type: ignore[misc]  # row is R's class
 
-    async def ask(self, statement: Select[R], *, limit: int = 1000, **values: Any) -> list[R]:
+    async def select_prepared(
+        self, statement: Select[R], *, limit: int = 1000, **values: Any
+    ) -> list[R]:
         """As `all`, of a statement that is composed once, at the top of its module.
 
         It names its values by `bindparam`. For what is asked in almost every unit of work:
@@ -204,7 +206,7 @@ class Reader:
         self._scope.user_id = user_id
         await self._rescope()
 
-    async def turn_to(
+    async def switch_scope(
         self, *, user_id: UUID | None = None, organization_id: UUID | None = None
     ) -> None:
         """Go on with the rows of one person or of one organization alone; the actor stays.
@@ -221,7 +223,9 @@ class Reader:
         scope.clock_offset = timedelta(0)
         await self._rescope()
 
-    async def settle_in(self, organization_id: UUID, *, ahead: timedelta = timedelta(0)) -> None:
+    async def enter_organization(
+        self, organization_id: UUID, *, ahead: timedelta = timedelta(0)
+    ) -> None:
         """Go on for an organization that this unit of work founds or was let into.
 
         A job of the system login, which finds out on the way whose row it works on, says how far
@@ -229,7 +233,7 @@ class Reader:
         """
         if self._scope.organization_id not in (None, organization_id):
             if self.held_as != "system":
-                raise NotFound()  # a second wall behind the gate, as in `turn_to`
+                raise NotFound()  # a second wall behind the gate, as in `switch_scope`
             raise LookupError("this unit of work is another organization's already")
         self._scope.organization_id = organization_id
         if ahead:
@@ -237,7 +241,7 @@ class Reader:
         await self._rescope()
 
     @asynccontextmanager
-    async def aside(self) -> AsyncIterator["Reader"]:
+    async def separate_reader(self) -> AsyncIterator["Reader"]:
         """A short read of its own, so that nothing slow (a password hash) holds a transaction."""
         scope = replace(self._scope)
         reader = Reader(self.host, self.domain, scope, self.origin, login=self._login)

@@ -18,7 +18,7 @@ from thenga.kernel.access.actors import Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
-from thenga.kernel.db.flush import Told, flush, once
+from thenga.kernel.db.flush import OutboxRow, enqueue, flush
 from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Reader
@@ -233,7 +233,7 @@ class Work(Reader):
             await self.present(self.idempotency.hash)
         await flush(self._connection, self.domain, told, self._audit, self.idempotency, answer)
         if self._jobs:
-            await once(self._connection, self.domain, self._jobs)
+            await enqueue(self._connection, self.domain, self._jobs)
         await self._end("COMMIT")
 
     async def _hold(self, row: type[R], key: dict[str, Any], *, beside: bool) -> R:
@@ -288,7 +288,7 @@ class Work(Reader):
             **more,
         )
 
-    def _told(self, event: Event, organization_id: UUID | None) -> Told:
+    def _told(self, event: Event, organization_id: UUID | None) -> OutboxRow:
         made = new_id()
         text = envelope_text(
             event,
@@ -302,4 +302,4 @@ class Work(Reader):
             traceparent=self.origin.traceparent,
         )
         subject = mesh_subject(event, organization_id)
-        return Told(made, organization_id, subject, event.aggregate, text, self.now)
+        return OutboxRow(made, organization_id, subject, event.aggregate, text, self.now)

@@ -94,10 +94,10 @@ class Job:
 
 
 async def _elsewhere(*_: object) -> None:
-    raise RuntimeError("the body of an errand is declared in its domain's jobs.py")
+    raise RuntimeError("the body of a job stub is declared in its domain's jobs.py")
 
 
-def errand(
+def job_stub(
     task: str, *, form: Form, key: str = "", retries: int = 8, as_system: bool = False
 ) -> Job:
     """A job that a service enqueues and `jobs.py` carries out, named `domain.job`."""
@@ -139,8 +139,8 @@ class Jobs:
         """
         return self._declaring(Form.EVERY, rhythm=rhythm, retries=3, as_system=True)
 
-    def carries_out(self, job: Job) -> Callable[[Body], Job]:
-        """The body of an errand that a service hands out (calls go down, so it names it there)."""
+    def implements(self, job: Job) -> Callable[[Body], Job]:
+        """The body of a job stub that a service hands out (calls go down, so it names it there)."""
 
         def declare(body: Body) -> Job:
             if body.__name__ != job.name or job.domain != self.domain:

@@ -23,7 +23,7 @@ async def follow_sandbox_clock(
     ahead = timedelta(seconds=envelope.data["aheadSeconds"])
     if ahead < timedelta(0):
         raise ValueError("a sandbox clock moves forward only")
-    await work.settle_in(organization_id)
+    await work.enter_organization(organization_id)
     if is_sandbox is not None and not await is_sandbox(work):
         log.error("events.clock.refused", domain=work.domain, organization_id=str(organization_id))
         return

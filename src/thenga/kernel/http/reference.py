@@ -131,12 +131,7 @@ def describe(door: "Door") -> None:
     if "GET" in (door.methods or ()) and _has_version(door.response_model):
         parameters.append(_IF_NONE_MATCH)
         door.responses[304] = {"description": "You have the same answer already."}
-    if "{organizationId}" in door.path and not any(
-        one.alias == _IN_PATH["name"] for one in _path_of(door)
-    ):
-        # The entrance reads it, so that a route need not take what it has no use for.
-        parameters.insert(0, _IN_PATH)
-    extra["parameters"] = parameters
+    extra["parameters"] = [*_organization_of(door), *parameters]
     if door.entrance.raw:
         extra["requestBody"] = _RAW
     door.openapi_extra = extra
@@ -162,11 +157,13 @@ def _query_of(door: "Door") -> list[Any]:
     return found
 
 
-def _path_of(door: "Door") -> list[Any]:
-    found = list(door.dependant.path_params)
+def _organization_of(door: "Door") -> list[dict[str, Any]]:
+    """The entrance reads it, so that a route need not take what it has no use for."""
+    taken = list(door.dependant.path_params)
     for dependency in door.dependant.dependencies:
-        found += dependency.path_params
-    return found
+        taken += dependency.path_params
+    declared = any(one.alias == _IN_PATH["name"] for one in taken)
+    return [_IN_PATH] if "{organizationId}" in door.path and not declared else []
 
 
 def _codes(response: dict[str, Any]) -> list[str]:

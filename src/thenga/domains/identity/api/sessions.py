@@ -121,7 +121,7 @@ async def list_sessions(
     in_organization = organization_id is not None or user_id not in (None, read.actor.id)
     if in_organization and read.held_as != HeldAs.PLATFORM:
         return await _of_organization(read, page, organization_id, user_id, status)
-    await read.turn_to(user_id=user_id or read.actor.id)
+    await read.switch_scope(user_id=user_id or read.actor.id)
     found = await sessions.list_sessions(read, page, status=status, kind=kind)
     now = read.now
     return PageOf[SessionView].of(found, lambda s: SessionView.of(s, now, current=current))

@@ -226,8 +226,8 @@ async def _wrong_sets(work: Work) -> list[UUID]:
     """Whose stored set is not what its sources say; each is read by its organization's clock."""
     found = []
     for row in await work.query(_SETS, str(local_day(work.now)), _MOST_SETS):
-        async with work.aside() as read:
-            await read.settle_in(row["organization_id"], ahead=row["ahead"])
+        async with work.separate_reader() as read:
+            await read.enter_organization(row["organization_id"], ahead=row["ahead"])
             if not await entitlements.is_up_to_date(read):
                 found.append(row["organization_id"])
     return found

@@ -13,7 +13,7 @@ from thenga.domains.billing.services import customer
 from thenga.domains.billing.tables import Account, Book, ClockStatus, TestClock
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.job import Form, errand
+from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotASandbox, Problem, RuleViolated
 from thenga.kernel.host import Host
 from thenga.kernel.jobs import timetable
@@ -24,7 +24,7 @@ _A_MOMENT = timedelta(milliseconds=100)
 _PATIENT_AFTER = 10  # every so many turns at one instant it waits a moment longer
 _MOST_WAITS = 150  # turns at one instant, some two minutes, then somebody must look
 
-advance_clock = errand(
+advance_clock = job_stub(
     "billing.advance_clock", form=Form.OUTSIDE, key="{clock_id}:{turn}", as_system=True
 )
 

@@ -116,7 +116,7 @@ async def get_plan(read: Reader, plan_code: str, *, number: int | None, today: d
 
 async def plan_on(read: Reader, plan_code: str, on: date) -> OfferedPlan | None:
     """The version of a plan that is sold on a day."""
-    found = await read.ask(_IN_FORCE, limit=1, plan_code=plan_code, on=on)
+    found = await read.select_prepared(_IN_FORCE, limit=1, plan_code=plan_code, on=on)
     return found[0] if found else None
 
 

@@ -116,7 +116,7 @@ async def record_late_payment(
     work: Work, invoice: Invoice, subscription: Subscription, payment: Payment
 ) -> None:
     """Money came for what was written off: nothing begins again, and it is told once."""
-    found = await work.ask(_WRITTEN_OFF, limit=1, invoice_id=invoice.id)
+    found = await work.select_prepared(_WRITTEN_OFF, limit=1, invoice_id=invoice.id)
     if not found:
         return  # nothing had failed when it was written off
     failure = await work.lock(PaymentFailure, found[0].id)

@@ -80,7 +80,7 @@ async def of(read: Reader, meter: str, month: date) -> UsageTotal | None:
 
 async def totals_of_month(read: Reader, month: date) -> Mapping[str, UsageTotal]:
     """Every meter's total of a month and every standing one, by meter."""
-    found = await read.ask(_OF_MONTHS, months=[month, STANDING])
+    found = await read.select_prepared(_OF_MONTHS, months=[month, STANDING])
     return {one.meter: one for one in found}
 
 

@@ -43,7 +43,7 @@ async def add_user(
     """A new account that waits for its address to be proved; the address is taken from now on."""
     user_id = new_id()
     await take_name(work, key, user_id)
-    await work.turn_to(user_id=user_id)
+    await work.switch_scope(user_id=user_id)
     account = await work.add(
         UserAccount(
             id=user_id,

@@ -11,11 +11,11 @@ from thenga.kernel.crypto import tokens
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.declare.job import Form, errand
+from thenga.kernel.declare.job import Form, job_stub
 
 PURPOSE = "invitation"
 
-deliver_invitation = errand("identity.deliver_invitation", form=Form.OUTSIDE, key="{link_hash}")
+deliver_invitation = job_stub("identity.deliver_invitation", form=Form.OUTSIDE, key="{link_hash}")
 
 
 @dataclass(frozen=True)

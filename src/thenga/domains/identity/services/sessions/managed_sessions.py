@@ -37,7 +37,7 @@ async def revoke_session(
     """
     holder = await _holder(work, session_id)
     if holder == work.actor.id:
-        await work.turn_to(user_id=holder)
+        await work.switch_scope(user_id=holder)
         session = await work.lock(Session, session_id)
         await sessions.end_session(work, session, cause="revoked_by_owner")
         return session
@@ -47,7 +47,7 @@ async def revoke_session(
     by_staff = work.held_as == HeldAs.PLATFORM
     # What a manager does stands on the chain of the organization, what staff do on the person's.
     where = None if by_staff else work.organization_id
-    await work.turn_to(user_id=holder, organization_id=where)
+    await work.switch_scope(user_id=holder, organization_id=where)
     session = await work.lock(Session, session_id)
     cause = "revoked_by_staff" if by_staff else "revoked_by_manager"
     await sessions.end_session(work, session, cause=cause)
@@ -78,14 +78,14 @@ async def switch_organization(work: Work, session_id: UUID, organization_id: UUI
 
 
 async def _turn_to_holder(read: Reader, session_id: UUID) -> None:
-    await read.turn_to(user_id=await _holder(read, session_id))
+    await read.switch_scope(user_id=await _holder(read, session_id))
 
 
 async def _holder(read: Reader, session_id: UUID) -> UUID:
     """Whose session it is, as far as the caller may know; oneself where nothing else is known."""
     assert read.actor.id is not None  # noqa: S101  # a person or staff
     if read.held_as == HeldAs.PLATFORM:
-        await read.turn_to(organization_id=OPERATOR)
+        await read.switch_scope(organization_id=OPERATOR)
         return (await session_uses.find_in(read, session_id)).user_id
     if read.held_as == HeldAs.TENANT:
         seen = await _seen_in_organization(read, session_id)

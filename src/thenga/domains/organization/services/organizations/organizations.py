@@ -44,7 +44,7 @@ async def create_organization(
     """A new organization of the person who asks; Identity makes them owner when it is told."""
     made = new_id()
     reviewed = await records.current_policy(work, "review.mode") == "all"
-    await work.settle_in(made)
+    await work.enter_organization(made)
     organization = Organization(
         id=made,
         organization_id=made,
