@@ -7,6 +7,7 @@ import pytest
 
 from thenga.kernel.db.engine import Engines
 from thenga.kernel.db.pool import Connection, Pool
+from thenga.kernel.errors import Overloaded
 from thenga.kernel.settings import Settings
 
 
@@ -97,3 +98,60 @@ async def test_a_closed_pool_says_so(pool: Pool) -> None:
     for connection in held:
         pool.release(connection)
         assert connection.is_closed()
+
+
+def _pool(settings: Settings, **bounds: float) -> Pool:
+    async def connect() -> Connection:
+        return await asyncpg.connect(Engines(settings).address("probe", "probe"))
+
+    return Pool(connect, 1, **bounds)
+
+
+async def test_nobody_waits_for_a_connection_for_ever(settings: Settings) -> None:
+    pool = _pool(settings, wait_seconds=0.05)
+    held = await pool.acquire()
+
+    with pytest.raises(Overloaded) as refused:
+        await asyncio.wait_for(pool.acquire(), 5)
+
+    pool.release(held)
+    assert refused.value.headers == {"Retry-After": "1"}
+    async with asyncio.timeout(1), pool.connection() as again:
+        assert again is held  # who gave up has taken no place
+    await pool.close()
+
+
+async def backend(pool: Pool) -> int:
+    async with pool.connection() as connection:
+        number: int = await connection.fetchval("SELECT pg_backend_pid()")
+        return number
+
+
+async def test_no_connection_lives_for_ever(settings: Settings) -> None:
+    pool = _pool(settings, age_seconds=0.1)
+
+    idle = await backend(pool)
+    await asyncio.sleep(0.3)
+    after = await backend(pool)
+    async with pool.connection() as used:
+        await used.fetchval("SELECT pg_sleep(0.3)")  # grows old while somebody works with it
+        waiting = asyncio.create_task(backend(pool))
+    next_one = await waiting
+    await pool.close()
+
+    assert len({idle, after, next_one}) == 3
+    assert used.is_closed()
+    print(f"\npool age_s=0.1 backends={idle},{after},{next_one}")
+
+
+async def test_a_planted_pool_that_keeps_what_is_old_is_found(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pool, "_age", lambda self, connection: None)
+    pool = _pool(settings, age_seconds=0.05)
+
+    first = await backend(pool)
+    await asyncio.sleep(0.2)
+
+    assert await backend(pool) == first
+    await pool.close()

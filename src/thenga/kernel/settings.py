@@ -42,6 +42,8 @@ class Settings(BaseSettings):
     production: bool = False
 
     pool_size: int = Field(default=8, ge=1, le=200)
+    pool_wait_seconds: float = Field(default=10.0, gt=0)  # for a connection, then 503 or a retry
+    connection_age_seconds: float = Field(default=1800.0, gt=0)
     in_flight: int = Field(default=200, ge=1)  # requests at once in a process
     in_flight_tenant: int = Field(default=50, ge=1)
     bodies_per_address: int = Field(default=32, ge=1)  # received at once from one address

@@ -76,7 +76,12 @@ class Engines:
         if pool is None:
             address = self.address(domain, login)
             connect = partial(self._connect, domain, address, login)
-            pool = Pool(connect, self._settings.pool_size)
+            pool = Pool(
+                connect,
+                self._settings.pool_size,
+                wait_seconds=self._settings.pool_wait_seconds,
+                age_seconds=self._settings.connection_age_seconds,
+            )
             self._pools[login] = pool
         return pool
 

@@ -16,6 +16,7 @@ from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import Problem
 from thenga.kernel.host import Host
 from thenga.kernel.http import observe
+from thenga.kernel.http.bodies import View
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.dispatch import Dispatch
 from thenga.kernel.http.health import health_routes
@@ -31,6 +32,7 @@ from thenga.kernel.http.shared import Rules, Shared
 def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:
     """The application; it does not start with a route that has no entrance or no permission."""
     settings = host.settings
+    View.checked = settings.test_build
     bounds = Bounds(
         process=settings.in_flight,
         tenant=settings.in_flight_tenant,

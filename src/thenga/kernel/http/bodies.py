@@ -2,13 +2,15 @@
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 from uuid import UUID
 
-from pydantic import BaseModel, ConfigDict, Field
+import orjson
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from thenga.kernel.db.paging import Slice
+from thenga.kernel.values.json_writer import to_json
 
 V = TypeVar("V", bound=BaseModel)
 
@@ -27,8 +29,14 @@ class Body(BaseModel):
         return {name: getattr(self, name) for name in self.model_fields_set}
 
 
+class WrongView(TypeError):
+    """A view was given values that its schema does not describe; found in test builds."""
+
+
 class View(BaseModel):
     """What a client gets; made from a row by its attributes."""
+
+    checked: ClassVar[bool] = False  # in test builds: `shown` compares its values with the schema
 
     model_config = ConfigDict(
         from_attributes=True,
@@ -43,14 +51,42 @@ class View(BaseModel):
         """A view of values that a row holds already: they are typed, so they are not read again.
 
         The dictionary becomes the view's own. What is not a field stays inside; a field without
-        a value is a defect and raises when the answer is rendered.
+        a value is a defect and raises when the answer is rendered. In test builds they are read
+        nevertheless, and a value of another type than the schema says is a defect too.
         """
         view = cls.__new__(cls)
         _set(view, "__dict__", values)
         _set(view, "__pydantic_fields_set__", _NONE_SET)
         _set(view, "__pydantic_extra__", None)
         _set(view, "__pydantic_private__", None)
+        if View.checked:
+            _check(view)
         return view
+
+
+def _check(view: View) -> None:
+    """Whether pydantic takes the values, and would write them as we do."""
+    kind, values = type(view), view.__dict__
+    given = {name: values[name] for name in kind.model_fields if name in values}
+    try:
+        read = kind.model_validate(given).__dict__
+    except ValidationError as error:
+        raise WrongView(f"{kind.__name__}: {error}") from error
+    for name, value in given.items():
+        ours, theirs = to_json(value), to_json(read[name])
+        if ours != theirs and not _is_alike(orjson.loads(ours), orjson.loads(theirs)):
+            raise WrongView(f"{kind.__name__}.{name}: {value!r} is written unlike {read[name]!r}")
+
+
+def _is_alike(ours: Any, theirs: Any) -> bool:
+    """Of the same types under the same names; a document of a row may write an instant its way."""
+    if isinstance(ours, dict) and isinstance(theirs, dict):
+        return ours.keys() <= theirs.keys() and all(
+            _is_alike(value, theirs[name]) for name, value in ours.items()
+        )
+    if isinstance(ours, list) and isinstance(theirs, list):
+        return len(ours) == len(theirs) and all(map(_is_alike, ours, theirs))
+    return type(ours) is type(theirs) and (ours == theirs or isinstance(ours, str))
 
 
 class Stored(View):
