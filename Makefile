@@ -14,7 +14,8 @@ help: ## Print these targets
 install: ## Make .venv from the lock, by hash, with this package in it
 	test -x $(BIN)/python || python3 -m venv .venv
 	test -x $(UV) || $(BIN)/python -m pip install --quiet uv
-	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode \
+		requirements-dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 
 up: ## Start PostgreSQL, NATS and Redis of one's own; .dev/env says where
