@@ -21,7 +21,7 @@ from thenga.domains.billing.services.pricing import proration
 from thenga.kernel.host import Host
 from thenga.kernel.money import Money
 
-HISTORIES = size(check=24, prove=5000)
+HISTORIES = size(check=16, prove=5000)
 # One lives the even seeds, one the odd: a book each. A few need no processes of their own.
 PROCESSES = size(check=0, prove=2)
 _ROOT = Path(__file__).parents[3]
