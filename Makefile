@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help install up down lock lint types test half-domains half-kernel check check-domain domain-tests \
-	domain-walks corpus prove bench docs where migrate
+	domain-walks corpus prove grown bench docs where migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
@@ -40,7 +40,7 @@ test: ## All tests, on real servers: two halves side by side, each with servers 
 	rm -rf $(BUDGETS)
 	THENGA_BUDGETS=$(BUDGETS) $(MAKE) --no-print-directory -j2 --output-sync=target \
 		half-domains half-kernel
-	-PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
+	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
 
 # The walk of the matrix goes over the domains' routes, and makes the halves about equally long.
 MATRIX := tests/suites/test_tenants_matrix.py
@@ -70,8 +70,17 @@ domain-walks:
 corpus: ## Draw the fuzz corpus anew for operations whose description has changed
 	PYTHONPATH=. $(BIN)/python -m tests.suites.corpus
 
-prove: ## The suites in their full sizes, with their figures
+prove: grown ## The suites in their full sizes, with their figures
 	THENGA_PROVE=1 $(BIN)/pytest tests/suites tests/domains -s
+
+# What the walks cost with the operations of fifteen domains; judged by the budget of the walks.
+GROWN := 750
+
+grown: ## The walks over 750 operations, generated for it, and what they cost
+	rm -rf $(BUDGETS)
+	PYTHONPATH=. THENGA_GROWN=$(GROWN) THENGA_BUDGETS=$(BUDGETS) $(BIN)/pytest -p tests.suites.growing -s -q \
+		$(WALKS)
+	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS) walks
 
 bench: ## Measure
 	PYTHONPATH=. $(BIN)/python -m tests.bench.run
