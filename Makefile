@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help install up down lock lint types test half-domains half-kernel check check-domain domain-tests \
-	domain-walks corpus prove grown bench docs where migrate
+	domain-walks corpus prove grown alone bench docs where migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
@@ -42,14 +42,16 @@ test: ## All tests, on real servers: two halves side by side, each with servers 
 		half-domains half-kernel
 	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
 
-# The walk of the matrix goes over the domains' routes, and makes the halves about equally long.
+# Suites with servers or a database of their own stand on either side, so that the halves end at about
+# the same time; `make test` prints how long each took.
 MATRIX := tests/suites/test_tenants_matrix.py
+BESIDE := $(MATRIX) tests/suites/test_kill.py tests/suites/test_revocation.py
 
 half-domains:
-	$(BIN)/pytest tests/domains tests/flows $(MATRIX) -x -q
+	$(BIN)/pytest tests/domains tests/flows $(BESIDE) -x -q
 
 half-kernel:
-	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows --ignore=$(MATRIX) -x -q
+	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows $(addprefix --ignore=,$(BESIDE)) -x -q
 
 check: lint types test ## What CI runs
 
@@ -81,6 +83,9 @@ grown: ## The walks over 750 operations, generated for it, and what they cost
 	PYTHONPATH=. THENGA_GROWN=$(GROWN) THENGA_BUDGETS=$(BUDGETS) $(BIN)/pytest -p tests.suites.growing -s -q \
 		$(WALKS)
 	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS) walks
+
+alone: ## Every test file by itself, which takes long
+	PYTHONPATH=. $(BIN)/python -m tests.alone
 
 bench: ## Measure
 	PYTHONPATH=. $(BIN)/python -m tests.bench.run
