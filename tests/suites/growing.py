@@ -73,7 +73,7 @@ def _renamed(endpoint: Callable[..., Any], name: str) -> Callable[..., Any]:
     async def again(**given: Any) -> Any:
         return await endpoint(**given)
 
-    again.__signature__ = inspect.signature(endpoint)  # type: ignore[attr-defined]  # read by FastAPI
+    again.__signature__ = inspect.signature(endpoint)  # read by FastAPI
     del again.__wrapped__  # type: ignore[attr-defined]  # an operation has the name of its function
     again.__name__ = name
     return again
