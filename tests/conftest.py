@@ -23,17 +23,19 @@ from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.settling import Settle, set_aside, sides_of
 from tests.world import World
 from thenga import topology
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.clock import SetClock
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.dev import servers
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
-from thenga.kernel.testing.recording import Recorder
-from thenga.kernel.testing.recording import recorder as make_recorder
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.clock import SetClock
 from thenga.main import build
+from thenga.tooling.dev import servers
+from thenga.tooling.testing.recording import Recorder
+from thenga.tooling.testing.recording import recorder as make_recorder
 
 # Some tests fail hundreds of jobs on purpose, or meet those that others have left: a traceback with
 # the locals of each frame takes longer than such a job.

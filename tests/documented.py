@@ -7,10 +7,10 @@ from typing import Any
 import httpx2
 
 from thenga import topology
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.problems import MEDIA_TYPE
-from thenga.kernel.manifest import Domain
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from aiosmtpd.controller import Controller
 
-from thenga.kernel.dev import processes
+from thenga.tooling.dev import processes
 
 
 class Letters:

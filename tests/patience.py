@@ -6,8 +6,8 @@ such a test is marked `real_timeouts`.
 """
 
 from thenga import topology
+from thenga.kernel.declare.port import PORTS
 from thenga.kernel.http import limits
-from thenga.kernel.ports.port import PORTS
 
 TIMES = 20
 

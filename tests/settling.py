@@ -8,8 +8,8 @@ from typing import Self, TypeVar
 import psycopg
 
 from thenga import topology
-from thenga.kernel.events.meshside import MeshSide
-from thenga.kernel.events.reactions import by_source
+from thenga.kernel.events.subscriptions import by_source
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
 from thenga.kernel.settings import Settings

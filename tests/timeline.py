@@ -11,14 +11,14 @@ from functools import cache
 from typing import Any, Protocol
 from uuid import UUID
 
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Job
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Job
 from thenga.kernel.jobs.lease import Lease
 from thenga.kernel.jobs.run import Carried, Run, perform
-from thenga.kernel.manifest import Domain
 
 _MOST_ROUNDS = 2000
 _IDLE_SECONDS = 60.0

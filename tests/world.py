@@ -26,12 +26,12 @@ from tests.timeline import Clock, Timeline
 from thenga.domains.billing.adapters.providers import Providers
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Book
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Domain
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_midnight
+from thenga.kernel.values.money import Money
 
 R = TypeVar("R", bound=Row)
 _MORNING = time(8, tzinfo=UTC)  # ten o'clock, local

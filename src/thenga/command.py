@@ -82,7 +82,7 @@ def _add(commands: Commands, name: str, run: Run, text: str) -> argparse.Argumen
 
 
 def _dev(asked: argparse.Namespace) -> int:
-    from thenga.kernel.dev import servers
+    from thenga.tooling.dev import servers
 
     home = asked.home or servers.default_home()
     if asked.action == "up":
@@ -126,9 +126,9 @@ def _migrate(_: argparse.Namespace) -> int:
     from thenga import topology
     from thenga.kernel import starting
     from thenga.kernel.db.migrate import Migrated, migrate
-    from thenga.kernel.host import make_host
-    from thenga.kernel.manifest import Domain
+    from thenga.kernel.declare.manifest import Domain
     from thenga.kernel.settings import load
+    from thenga.kernel.starting import make_host
 
     settings = load()
     domains = topology.load(topology.names_here(settings))
@@ -170,8 +170,8 @@ def _sandbox(asked: argparse.Namespace) -> int:
     from thenga.domains.billing.adapters.providers import sandbox_secret
     from thenga.domains.billing.adapters.sandbox_server import SandboxServer
     from thenga.kernel import starting
-    from thenga.kernel.host import make_host
     from thenga.kernel.settings import load
+    from thenga.kernel.starting import make_host
 
     settings = load()
     starting.check(settings, topology.load(["billing"]))
@@ -190,8 +190,8 @@ def _reseal(_: argparse.Namespace) -> int:
     from thenga import topology
     from thenga.kernel import starting
     from thenga.kernel.db import sealed
-    from thenga.kernel.host import make_host
     from thenga.kernel.settings import load
+    from thenga.kernel.starting import make_host
 
     settings = load()
     domains = topology.load(topology.names_here(settings))
@@ -212,8 +212,8 @@ def _reseal(_: argparse.Namespace) -> int:
 
 
 def _doctor(_: argparse.Namespace) -> int:
-    from thenga.kernel.dev import doctor
     from thenga.kernel.settings import load
+    from thenga.tooling.dev import doctor
 
     findings = doctor.examine(load())
     print(doctor.render(findings))
@@ -239,7 +239,7 @@ def _events(_: argparse.Namespace) -> int:
 
 
 def _where(asked: argparse.Namespace) -> int:
-    from thenga.kernel.documents.where import where
+    from thenga.tooling.documents.where import where
 
     lines = where(asked.query, ROOT)
     print("\n".join(lines) or f"{asked.query} is nowhere in the source")
@@ -248,8 +248,8 @@ def _where(asked: argparse.Namespace) -> int:
 
 def _docs(asked: argparse.Namespace) -> int:
     from thenga import topology
-    from thenga.kernel.documents import writing
-    from thenga.kernel.documents.snapshots import Promised
+    from thenga.tooling.documents import writing
+    from thenga.tooling.documents.snapshots import Promised
 
     folder, domains = ROOT / "docs", topology.load(topology.DOMAINS)
     do = writing.stale if asked.check else writing.write

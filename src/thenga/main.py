@@ -5,9 +5,10 @@ from fastapi import FastAPI
 from thenga import topology
 from thenga.domains.identity.public import Decisions
 from thenga.kernel import logs, starting
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.http.app import make_app
 from thenga.kernel.settings import Settings, load
+from thenga.kernel.starting import make_host
 
 
 def build(settings: Settings, host: Host | None = None) -> FastAPI:

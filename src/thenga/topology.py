@@ -5,9 +5,9 @@ from importlib import import_module
 
 import httpx2
 
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Domain
-from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import remote
 from thenga.kernel.settings import Settings
 

@@ -10,10 +10,10 @@ import structlog
 from thenga import topology
 from thenga.domains.identity.public import Decisions
 from thenga.kernel import logs, starting
-from thenga.kernel.events.meshside import MeshSide
-from thenga.kernel.host import make_host
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.jobs.runner import JobSide
 from thenga.kernel.settings import Settings, load
+from thenga.kernel.starting import make_host
 
 _HEARTBEAT_SECONDS = 60.0
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from thenga.kernel.dev import cluster, doctor, servers
+from thenga.tooling.dev import cluster, doctor, servers
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()

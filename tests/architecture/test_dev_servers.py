@@ -15,9 +15,9 @@ from nats.js.api import StorageType
 from pydantic import SecretStr
 
 from thenga.kernel import secret_settings
-from thenga.kernel.dev import doctor, processes, servers
 from thenga.kernel.events import accounts
 from thenga.kernel.settings import Settings
+from thenga.tooling.dev import doctor, processes, servers
 
 
 @pytest.fixture(scope="module")

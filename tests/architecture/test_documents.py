@@ -11,11 +11,11 @@ import pytest
 from tests.kernel.paper import SheetFolded, paper
 from thenga import topology
 from thenga.kernel.db.work import Work
-from thenga.kernel.documents import pages, writing
-from thenga.kernel.documents.snapshots import Promised, bare, port_schemas, refuse_changes
-from thenga.kernel.events.reactions import Reactions
-from thenga.kernel.manifest import Domain
-from thenga.kernel.ports.port import Port
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.port import Port
+from thenga.kernel.declare.reaction import Reactions
+from thenga.tooling.documents import pages, writing
+from thenga.tooling.documents.snapshots import Promised, bare, port_schemas, refuse_changes
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 

@@ -11,6 +11,19 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "src" / "thenga"
 MOST_LOOSE = 15  # modules in a `services/` that stand in no room
 
+# The rooms of the kernel; each may use those below it when the product runs.
+KERNEL = (
+    {"starting", "letters"},
+    {"http", "jobs"},
+    {"events"},
+    {"db", "ports", "buffered_writes"},
+    {"host"},
+    {"secret_settings"},
+    {"declare", "audit", "logs", "settings"},
+    {"access", "crypto"},
+    {"errors", "values", "printing"},
+)
+
 Imports = dict[str, set[str]]
 
 
@@ -86,6 +99,26 @@ def test_a_circle_of_imports_is_found() -> None:
         graph.add_import(importer=importer, imported=imported)
 
     assert list(_circles(graph)) == [{"a", "b", "c"}]
+
+
+def test_kernel_rooms_are_in_order() -> None:
+    graph = grimp.build_graph("thenga", exclude_type_checking_imports=True)
+    found = {path.stem for path in (SOURCE / "kernel").iterdir() if path.suffix in ("", ".py")}
+
+    assert _against_the_order(graph) == []
+    assert found - {"__init__", "__pycache__"} == set[str]().union(*KERNEL)
+
+
+def test_an_upward_import_in_the_kernel_is_found() -> None:
+    graph = grimp.build_graph("thenga", exclude_type_checking_imports=True)
+    graph.add_import(importer="thenga.kernel.declare.event", imported="thenga.kernel.db.work")
+
+    assert ("thenga.kernel.declare", "thenga.kernel.db") in _against_the_order(graph)
+
+
+def _against_the_order(graph: grimp.ImportGraph) -> list[tuple[str, str]]:
+    found = graph.find_illegal_dependencies_for_layers(KERNEL, containers={"thenga.kernel"})
+    return sorted((one.importer, one.imported) for one in found)
 
 
 def _circles(graph: grimp.ImportGraph) -> Iterator[set[str]]:

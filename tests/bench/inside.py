@@ -10,15 +10,16 @@ from tests.bench.setting import Stage
 from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.organization import public
 from thenga.domains.organization.tables import Equipment
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.gate import Passage
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.events import mesh
 from thenga.kernel.events.accounts import TOOLS
 from thenga.kernel.events.relay import Relay
-from thenga.kernel.gate import Passage
-from thenga.kernel.host import Host, make_host
-from thenga.kernel.ids import new_id
+from thenga.kernel.host import Host
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.ids import new_id
 
 EVENTS = 6_000
 

@@ -21,10 +21,10 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db import sealed
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 PASSWORD = "wheel anvil mango thunder"
 SECRET = b"12345678901234567890"  # of the vectors in IDN-11

@@ -26,10 +26,10 @@ from thenga.domains.billing.tables import (
     Purpose,
     Seller,
 )
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 ADDRESS = {
     "line1": "12 Industria Road",

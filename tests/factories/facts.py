@@ -9,7 +9,7 @@ from thenga.domains.organization.services.facts import Given, Picture, suggestio
 from thenga.domains.organization.services.facts.suggestions import Proposal
 from thenga.domains.organization.tables import FactSuggestion, ImportedStatement
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 async def stated(host: Host, organization_id: UUID, user_id: UUID, **values: Any) -> None:

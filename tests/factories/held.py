@@ -24,9 +24,9 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 RUNS, SMS, SEATS = "intelligence.reasoning_runs", "notification.sms.segment", "identity.seats"
 

@@ -25,11 +25,11 @@ from thenga.domains.organization.tables import (
     OrganizationUser,
     Record,
 )
-from thenga.kernel.actors import Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import Actor, ActorKind, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 def working(host: Host, user_id: UUID, organization_id: UUID | None = None) -> Work:

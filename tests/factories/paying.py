@@ -25,8 +25,8 @@ from thenga.domains.billing.tables import (
     PaymentMethod,
     Subscription,
 )
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.letters import rendered

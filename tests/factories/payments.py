@@ -26,8 +26,8 @@ from thenga.domains.billing.tables import (
     StatementKind,
 )
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
-from thenga.kernel.money import Money
+from thenga.kernel.values.ids import new_id
+from thenga.kernel.values.money import Money
 
 STARTER = Money.of("499.00")
 

@@ -31,12 +31,12 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel import sealing
-from thenga.kernel.calendar import local_day
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 _DOMAINS = topology.load(["billing"])
 # What was to be asked of a provider, printed or told: a test says itself what came of it.

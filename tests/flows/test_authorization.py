@@ -31,10 +31,10 @@ from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.services import decisions
 from thenga.domains.identity.services.memberships import seats
 from thenga.domains.identity.services.organizations import billing_signals
-from thenga.kernel.dev import servers
-from thenga.kernel.gate import Passage
+from thenga.kernel.access.gate import Passage
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.tooling.dev import servers
 
 MAKE_KEY, READ = "identity:api_key:create", "organization:equipment:read"
 PAY = "billing:payment:create"

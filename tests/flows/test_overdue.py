@@ -16,8 +16,8 @@ from tests.factories.paying import Payer
 from tests.planting import plant
 from thenga.domains.billing.services.access import levels
 from thenga.domains.identity.services import decisions
+from thenga.kernel.declare.permission import Effect
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Effect
 from thenga.kernel.settings import Settings
 
 GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)

@@ -12,8 +12,8 @@ from tests.world import World
 from thenga import topology
 from thenga.domains.billing.tables import Invoice, Renewal, Subscription
 from thenga.domains.identity.tables import RoleAssignment
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_midnight
 
 
 @pytest.fixture

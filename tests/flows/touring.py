@@ -12,8 +12,8 @@ from pathlib import Path
 
 from tests.settling import set_aside
 from tests.suites.processes import ApiProcess, Child, WorkerProcess, with_own_limits
-from thenga.kernel.dev.processes import free_ports
 from thenga.kernel.settings import Settings
+from thenga.tooling.dev.processes import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
 SMTP = "-u -m aiosmtpd -n -l 127.0.0.1:1025"

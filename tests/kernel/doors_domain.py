@@ -15,12 +15,13 @@ from sqlalchemy import select
 from tests.probe import Thing, ThingChanged, ThingMade
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Audience, Granted
 from thenga.kernel.errors import Conflict, Unauthenticated
-from thenga.kernel.fields import text, whole
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import SignedCall, reads, signed, uploads, writes
-from thenga.kernel.manifest import Audience, Domain, Granted
+from thenga.kernel.values.fields import text, whole
 
 SECRET = b"a secret that both sides know"
 

@@ -10,14 +10,15 @@ from pydantic import BaseModel, Field
 
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.lifecycle import Lifecycle, Move
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Audience, Granted
 from thenga.kernel.errors import InvalidTransition
-from thenga.kernel.events.event import Event
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import Lifecycle, Move
-from thenga.kernel.manifest import Audience, Domain, Granted
 
 
 class Permission(StrEnum):

@@ -1,4 +1,4 @@
-"""`Reader.ask`: a statement composed once gets other values each time, and only one's own rows."""
+"""`Reader.select_prepared`: a statement composed once gets other values each time, and only one's own rows."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,8 +9,9 @@ from sqlalchemy import bindparam, func, select
 
 from tests.conftest import Opening
 from tests.probe import Thing
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among_named
 from thenga.kernel.host import Host
 
@@ -40,10 +41,10 @@ def seeing_all(host: Host, place: UUID) -> Reader:
 async def test_each_call_has_its_own_values_and_bounds(opening: Opening, places: list[UUID]):
     read = opening.reader(places[0])
 
-    cranes = await read.ask(_NAMED, name="Crane")
-    first = await read.ask(_NAMED, limit=1, name="Crane")
-    diggers = await read.ask(_NAMED, name="Digger")
-    both = await read.ask(_AMONG, names=["Crane", "Digger"])
+    cranes = await read.select_prepared(_NAMED, name="Crane")
+    first = await read.select_prepared(_NAMED, limit=1, name="Crane")
+    diggers = await read.select_prepared(_NAMED, name="Digger")
+    both = await read.select_prepared(_AMONG, names=["Crane", "Digger"])
     count = await read.value(_COUNT, place=places[0])
     await read.close()
 
@@ -58,7 +59,7 @@ async def test_only_the_own_rows_are_asked_for_also_where_all_could_be_seen(
 ):
     async def seen(place: UUID) -> set[UUID]:
         read = seeing_all(host, place)
-        found = await read.ask(_NAMED, name="Crane")
+        found = await read.select_prepared(_NAMED, name="Crane")
         await read.close()
         return {one.organization_id for one in found}
 

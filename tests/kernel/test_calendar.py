@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.kernel import calendar
+from thenga.kernel.values import calendar
 
 DAYS = st.dates(date(2000, 1, 1), date(2090, 12, 31))
 HEAD_OFFICE_FLOOD = frozenset({date(2026, 11, 16)})

@@ -11,10 +11,10 @@ import pytest
 from tests.kernel.paper import SheetFolded, SheetWritten, paper
 from thenga import topology
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.event import Envelope, Event
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.reaction import Reactions
 from thenga.kernel.events import catalogue
-from thenga.kernel.events.event import Envelope, Event
-from thenga.kernel.events.reactions import Reactions
-from thenga.kernel.manifest import Domain
 
 STANDARD = json.loads((Path(__file__).parent / "asyncapi-3.0.0.json").read_text())
 

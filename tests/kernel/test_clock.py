@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from thenga.kernel.clock import Clock, SetClock, SystemClock, of_sandbox
+from thenga.kernel.values.clock import Clock, SetClock, SystemClock, of_sandbox
 
 NOON = datetime(2026, 11, 14, 12, tzinfo=UTC)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from thenga.command import main
-from thenga.kernel.documents.where import where
+from thenga.tooling.documents.where import where
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from thenga.kernel.crypto.sealing import Ring
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.errors import InvalidCursor
-from thenga.kernel.sealing import Ring
 
 RING = Ring([bytes(range(32))], b"cursor")
 OTHER = Ring([bytes(range(32))[::-1]], b"cursor")

@@ -17,9 +17,10 @@ from tests.probe import Thing
 from thenga import topology
 from thenga.domains.identity.public import Decisions
 from thenga.domains.identity.services.roles import catalogue
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.http.app import make_app
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
 
 
 @pytest.fixture(scope="module")

@@ -7,14 +7,14 @@ import pytest
 
 from tests.conftest import Opening
 from tests.errand import MIGRATIONS, Errand
-from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
 from thenga.kernel.jobs.due import due
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.ids import new_id
 
 
 @pytest.fixture(scope="module")

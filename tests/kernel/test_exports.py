@@ -9,7 +9,7 @@ import pytest
 
 from thenga.kernel.http import exports
 from thenga.kernel.http.exports import csv_file
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 LIVE = "=+-@\t\r\n\uff1d\uff0b\uff0d\uff20"
 FORMULAS = ("1+1", 'HYPERLINK("http://x.example")', "cmd|' /C calc'!A0", "SUM(A1:A9)", '"', "")

@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, ValidationError
 
-from thenga.kernel import fields
-from thenga.kernel.money import Money
+from thenga.kernel.values import fields
+from thenga.kernel.values.money import Money
 
 WORD = Annotated[str, fields.text(3, 8)]
 OPTIONAL = Annotated[str, fields.text(0, 5)]

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from pydantic import BaseModel, ConfigDict
 from schemathesis import GenerationMode
 
-from thenga.kernel import fields
-from thenga.kernel.money import Money
+from thenga.kernel.values import fields
+from thenga.kernel.values.money import Money
 
 EXAMPLES = 500 if os.environ.get("THENGA_PROVE") else 40
 

@@ -1,6 +1,6 @@
 from uuid import UUID
 
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 def test_later_identifiers_are_greater_and_none_comes_twice():

@@ -21,12 +21,12 @@ from tests.errand import MIGRATIONS as ERRAND_MIGRATIONS
 from tests.kernel import job_worker as probe
 from tests.kernel.job_worker import QUICK, SEEN, side, ticking
 from thenga.kernel.db.migrate import Migrated, migrate
+from thenga.kernel.declare.job import Job, Jobs
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
 from thenga.kernel.jobs.cancel import cancel
-from thenga.kernel.jobs.declare import Job, Jobs
 from thenga.kernel.jobs.runner import Pace
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.ids import new_id
 
 ROOT = Path(__file__).parents[2]
 

@@ -16,10 +16,10 @@ from secrets import token_hex
 import pytest
 from redis.asyncio import Redis
 
-from thenga.kernel import networks
 from thenga.kernel.errors import RateLimited
 from thenga.kernel.http.limits import Limits, Rule, Window, seconds_to_wait
 from thenga.kernel.ports.once import WINDOW, WINDOW_ALONE, Once
+from thenga.kernel.values import networks
 
 HOUR = 3600
 ATTEMPTS = 12_000

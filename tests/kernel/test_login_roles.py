@@ -15,9 +15,9 @@ from thenga import topology
 from thenga.kernel import secret_settings
 from thenga.kernel.db.engine import Engines, NoSystemLogin
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.dev import doctor
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.tooling.dev import doctor
 
 LOGINS = [
     (domain.name, login)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
-from thenga.kernel.money import CurrencyMismatch, Money
+from thenga.kernel.values.money import CurrencyMismatch, Money
 
 MINOR = st.integers(-(10**18) + 1, 10**18 - 1)
 

@@ -12,12 +12,12 @@ from fastapi import FastAPI
 
 from tests.documented import whole_document
 from tests.kernel.paper import paper
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import NotFound
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import SameName, mounted, operations
 from thenga.kernel.http.pages import page_routes
-from thenga.kernel.manifest import Domain
-from thenga.kernel.testing.recording import Recorder, stable
+from thenga.tooling.testing.recording import Recorder, stable
 
 SHEET = {"id": "0f8fad5b-d9cb-469f-a165-70867728950e", "createdAt": "2031-01-01T10:00:00.5Z"}
 

@@ -10,10 +10,10 @@ from uuid import UUID
 import pytest
 from pydantic import SecretStr
 
+from thenga.kernel.declare.port import PORTS, Port, idempotent, methods, schema
 from thenga.kernel.errors import PROBLEMS, Problem
+from thenga.kernel.http.port_routes import routes
 from thenga.kernel.ports.binding import Bindings, problem_as_json, restored
-from thenga.kernel.ports.port import PORTS, Port, idempotent, methods, schema
-from thenga.kernel.ports.serve import routes
 
 SECRET = bytes(range(32))
 NOON = datetime(2031, 6, 30, 12, tzinfo=UTC)

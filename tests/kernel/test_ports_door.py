@@ -16,11 +16,11 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
+from thenga.kernel.declare.port import Port
+from thenga.kernel.http.port_routes import BODY_BYTES, routes
 from thenga.kernel.ports.binding import Bindings
 from thenga.kernel.ports.once import WINDOW
-from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import digest_of, path_of, signature
-from thenga.kernel.ports.serve import BODY_BYTES, routes
 
 SECRET = bytes(range(32))
 NOON = datetime(2031, 6, 30, 12, tzinfo=UTC)

@@ -17,13 +17,14 @@ from tests.kernel.running import change_thing, make_things, running, until
 from tests.probe import Effect, Thing, ThingChanged, ThingMade
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
-from thenga.kernel.dev import servers
-from thenga.kernel.events import mesh, taking
-from thenga.kernel.events.meshside import MeshSide
-from thenga.kernel.events.reactions import Reactions, by_source
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.reaction import Reactions
+from thenga.kernel.events import delivery, mesh
+from thenga.kernel.events.subscriptions import by_source
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
-from thenga.kernel.manifest import Domain
+from thenga.kernel.values.ids import new_id
+from thenga.tooling.dev import servers
 
 PROBE = Path(__file__).parents[1] / "probe"
 
@@ -195,7 +196,7 @@ async def _last_sequence(host: Host) -> int:
 async def test_a_poison_event_is_parked_and_the_next_goes_on(
     host: Host, opening: Opening, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(taking, "_LONGEST", 0.05)
+    monkeypatch.setattr(delivery, "_LONGEST", 0.05)
     organization_id = new_id()
     things = await make_things(opening, organization_id, 20)
     poisoned = things[7]

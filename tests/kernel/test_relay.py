@@ -16,14 +16,14 @@ from nats.js.api import ConsumerConfig, DiscardPolicy, StorageType, StreamConfig
 from tests.conftest import Opening
 from tests.kernel.running import change_thing, make_things, running, until
 from tests.probe import Thing, ThingChanged, ThingMade
-from thenga.kernel.dev import servers
 from thenga.kernel.events import mesh
 from thenga.kernel.events.accounts import TOOLS
-from thenga.kernel.events.leading import Lead, Seat, lead
+from thenga.kernel.events.leadership import Lead, Seat, lead
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
+from thenga.tooling.dev import servers
 
 STREAM = "THENGA_PROBE"
 

@@ -14,7 +14,7 @@ from tests.kernel.running import make_things, running, until
 from thenga.kernel.db.engine import Session
 from thenga.kernel.events.sealer import Head, Sealer, Tamper, seal, verify
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 VECTOR_CHAIN = UUID("019a0000-0000-7000-8000-000000000001")
 VECTOR = {

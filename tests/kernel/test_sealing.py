@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 
 KEY = bytes(range(32))
 

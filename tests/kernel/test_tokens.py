@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.kernel import tokens
-from thenga.kernel.tokens import Prefix
+from thenga.kernel.crypto import tokens
+from thenga.kernel.crypto.tokens import Prefix
 
 BYTES = bytes(range(32))
 SECRET = "003aUlTJC7tjlCTQj2uNU3MFagCXG9LRKRcwGkBIDlf"

@@ -8,8 +8,8 @@ import sqlalchemy as sa
 
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, TenantRow, col, status
-from thenga.kernel.events.event import Event
-from thenga.kernel.lifecycle import Lifecycle, Move
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.lifecycle import Lifecycle, Move
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 

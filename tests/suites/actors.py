@@ -11,9 +11,9 @@ from tests.suites import calls
 from tests.suites.calls import keys
 from thenga import topology
 from thenga.domains.identity.tables import SessionStatus, UserStatus
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
+from thenga.kernel.declare.permission import Audience, Effect, Granted
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Audience, Effect, Granted
 
 # Text that code compares; everything else that is text is marked.
 COMPARED = {

@@ -7,8 +7,8 @@ import psycopg
 from pydantic import SecretStr
 
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.dev.servers import DATABASE
 from thenga.kernel.settings import Settings
+from thenga.tooling.dev.servers import DATABASE
 
 
 @contextmanager

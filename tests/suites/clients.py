@@ -10,7 +10,7 @@ from uuid import UUID
 
 import httpx2
 
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 MOVES = {  # what may be done next, and what it leads to
     "available": [("assign", "in_use"), ("maintain", "maintenance")],

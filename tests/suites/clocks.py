@@ -15,12 +15,12 @@ from dateutil.relativedelta import relativedelta
 
 from tests.factories import identity
 from thenga import topology
-from thenga.kernel.calendar import local_day
-from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.declare.job import Jobs
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Jobs
 from thenga.kernel.jobs.runner import JobSide
-from thenga.kernel.manifest import Domain
+from thenga.kernel.values.calendar import local_day
 
 STEPS = (60, 30, 14, 7, 0)  # days left at which an expiry is told
 # Days from now on which the certificates of each machine run out.

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import FastAPI
 
 from thenga import main
-from thenga.kernel.gate import Gate, Passage, Refusal
+from thenga.kernel.access.gate import Gate, Passage, Refusal
 
 _SECONDS = 1.0
 

@@ -21,11 +21,11 @@ from tests.suites import calls, corpus, processes, rotation
 from tests.suites.calls import facts
 from thenga import main, topology
 from thenga.domains.organization import manifest
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http import examples
 from thenga.kernel.http.doors import Door
 from thenga.kernel.http.examples import Example
 from thenga.kernel.http.operations import operations
-from thenga.kernel.manifest import Domain
 
 MARK = "Again"
 # What a suite knows by its name, or of which an organization has one for all that name it.

@@ -17,10 +17,11 @@ from thenga import topology
 from thenga.domains.billing.adapters.providers import sandbox_secret
 from thenga.domains.billing.adapters.sandbox_server import SandboxServer
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.dev import servers
-from thenga.kernel.dev.processes import free_ports
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
+from thenga.tooling.dev import servers
+from thenga.tooling.dev.processes import free_ports
 
 # A retrying client is no attacker here, and all of them come from one address.
 _LIMITS = {

@@ -14,9 +14,9 @@ import orjson
 from tests.suites import calls
 from tests.suites.actors import Actor, Tenant, plant
 from tests.suites.straight import Answer, Straight
+from thenga.kernel.declare.permission import Audience, Granted
 from thenga.kernel.host import Host
 from thenga.kernel.http.operations import Operation
-from thenga.kernel.manifest import Audience, Granted
 
 OWN, FOREIGN, RANDOM, NONE = "own", "foreign", "random", "none"
 HEADER = "X-Organization-Id"

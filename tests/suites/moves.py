@@ -18,17 +18,18 @@ from tests.factories.identity import Member
 from tests.suites import allowed
 from thenga.domains.identity.tables import Membership
 from thenga.domains.organization.tables import Equipment, PastProject
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.rows import Col, Row, rows
 from thenga.kernel.db.work import Work
-from thenga.kernel.documents.pages import reach
+from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Audience
 from thenga.kernel.errors import InvalidTransition, Problem
 from thenga.kernel.host import Host
 from thenga.kernel.http.operations import PREFIX, Operation, operations
-from thenga.kernel.ids import new_id
-from thenga.kernel.lifecycle import By, Lifecycle, Move
-from thenga.kernel.manifest import Audience, Domain
+from thenga.kernel.values.ids import new_id
+from thenga.tooling.documents.pages import reach
 
 NOON = datetime(2031, 6, 30, 12, tzinfo=UTC)
 _ARROW = re.compile(r"^ +(\w+) --> (\w+): (\w+)$", re.MULTILINE)

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests import meshes
-from thenga.kernel.dev import servers
 from thenga.kernel.settings import Settings
+from thenga.tooling.dev import servers
 
 # What suites about faults need; each further domain would only make their processes start later.
 DOMAINS = ("identity", "organization", "billing")

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
-from thenga.kernel.dev.processes import free_ports, wait
+from thenga.tooling.dev.processes import free_ports, wait
 
 _READY_SECONDS = 60.0
 _STOP_SECONDS = 30.0

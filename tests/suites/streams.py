@@ -15,7 +15,7 @@ from nats.js.errors import NotFoundError
 
 from thenga.kernel.events import mesh
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 class Told(NamedTuple):

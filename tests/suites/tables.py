@@ -13,7 +13,7 @@ from sqlalchemy.dialects import postgresql
 from tests.suites import allowed
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Row
-from thenga.kernel.manifest import Domain
+from thenga.kernel.declare.manifest import Domain
 
 JOBS = "jobs"
 _HELD = {

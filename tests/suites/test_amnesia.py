@@ -20,12 +20,13 @@ from tests.suites.own import own_servers, settings_of
 from tests.suites.sizes import size
 from tests.suites.streams import came, is_carried, is_consumed
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.dev import servers
+from thenga.kernel.events.delivery import Taking
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
-from thenga.kernel.events.taking import Taking
-from thenga.kernel.host import Host, make_host
-from thenga.kernel.ids import new_id
+from thenga.kernel.host import Host
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.ids import new_id
+from thenga.tooling.dev import servers
 
 MOST_SECONDS = 60
 CONSUMER = "probe-from-probe"
@@ -207,7 +208,7 @@ async def test_a_consumer_without_an_inbox_is_caught(
         return None
 
     monkeypatch.setattr(Taking, "done_already", nothing_done)
-    monkeypatch.setattr("thenga.kernel.events.taking.take", lambda *_: take_always)
+    monkeypatch.setattr("thenga.kernel.events.delivery.take", lambda *_: take_always)
 
     figures = await all_taken(place, 50, patience=60)
 

@@ -21,7 +21,7 @@ from thenga.domains.organization import public
 from thenga.domains.organization.services.assets import equipment
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.work import Work
-from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
 from thenga.kernel.jobs import due
 from thenga.kernel.jobs.runner import JobSide

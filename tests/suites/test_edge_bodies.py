@@ -15,8 +15,8 @@ import pytest
 from tests.factories import identity as people
 from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sockets import FLOODING, OTHER, Raw, ask_often, connect, head, opened
-from thenga.kernel.dev import servers
 from thenga.kernel.host import Host
+from thenga.tooling.dev import servers
 
 _SILENT = (200, 205)
 _ASKED = 30

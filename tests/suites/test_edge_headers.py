@@ -15,8 +15,8 @@ from tests.providers import signing
 from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sizes import size
 from tests.suites.sockets import FLOODING, OTHER, Raw, ask, ask_often, connect, head, opened
-from thenga.kernel.dev import servers
 from thenga.kernel.http import protocol
+from thenga.tooling.dev import servers
 
 _LIVE = "/health/live"
 _LIVE_MS = 500  # where nothing else runs it is below 50

@@ -16,7 +16,7 @@ from tests import providers
 from tests.providers import signing
 from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sockets import FLOODING, OTHER
-from thenga.kernel.dev import servers
+from thenga.tooling.dev import servers
 
 _GENUINE = 40
 _FORGED = 1500

@@ -9,9 +9,9 @@ import pytest
 
 from tests.suites import growing
 from thenga.domains.organization import manifest
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
-from thenga.kernel.manifest import Domain
 
 FURTHER = 130
 

@@ -12,19 +12,20 @@ import httpx2
 import pytest
 
 from tests.probe import Thing
-from thenga.kernel.actors import Actor, ActorKind
+from thenga.kernel.access.actors import Actor, ActorKind
+from thenga.kernel.access.gate import Gate, HeldAs, Passage, Refusal
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Audience, Granted
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.fields import text
-from thenga.kernel.gate import Gate, HeldAs, Passage, Refusal
-from thenga.kernel.host import make_host
 from thenga.kernel.http import doors
 from thenga.kernel.http.app import make_app
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import writes
-from thenga.kernel.manifest import Audience, Domain, Granted
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.fields import text
 
 CANARY = "canary-shown-once"
 FINISH = asyncio.Event()

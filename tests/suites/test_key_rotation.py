@@ -23,11 +23,12 @@ from thenga.domains.identity.services.accounts import names
 from thenga.domains.identity.tables import MfaFactor, OneTimeLink
 from thenga.domains.organization.services.records import sealed_values
 from thenga.domains.organization.tables.secrets import DataKey
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
 from thenga.kernel.db.migrate import Migrated
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
 
 pytestmark = pytest.mark.rule("SEC-62")
 

@@ -14,15 +14,16 @@ from tests.kernel.running import make_things, running
 from tests.probe import Thing, ThingChanged
 from tests.suites.sizes import size
 from tests.suites.streams import came, inversions, is_carried, told
-from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.engine import Session
-from thenga.kernel.db.reader import Origin
 from thenga.kernel.db.work import Told, Work
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
-from thenga.kernel.host import Host, make_host
-from thenga.kernel.ids import new_id
+from thenga.kernel.host import Host
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.ids import new_id
 
 AT_ONCE = 24
 THINGS = 60

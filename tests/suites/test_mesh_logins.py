@@ -20,9 +20,9 @@ from tests.suites import clocks, streams
 from thenga import topology
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.events import mesh
-from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 pytestmark = pytest.mark.rule("SEC-63")
 

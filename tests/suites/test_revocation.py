@@ -23,9 +23,10 @@ from tests.suites.sizes import size
 from thenga import topology
 from thenga.domains.identity.services.sessions.sessions import StartedSession
 from thenga.kernel.db.migrate import Migrated, migrate
-from thenga.kernel.dev import servers
-from thenga.kernel.host import Host, make_host
-from thenga.kernel.ids import new_id
+from thenga.kernel.host import Host
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.ids import new_id
+from thenga.tooling.dev import servers
 
 CLIENTS = 16
 CHECKS_EACH = 20

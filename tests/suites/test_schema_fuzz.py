@@ -22,13 +22,13 @@ from thenga import topology
 from thenga.domains.identity.permissions import PLATFORM_ROLES
 from thenga.domains.organization.services.facts import Given
 from thenga.domains.organization.services.organizations import organizations
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.dev import servers
-from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
 from thenga.kernel.http.operations import operations
+from thenga.tooling.dev import servers
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
 WALKED = rotation().of(OPERATIONS)

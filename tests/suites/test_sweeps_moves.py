@@ -17,8 +17,8 @@ from thenga.domains.organization import public
 from thenga.domains.organization.lifecycles import EquipmentLifecycle
 from thenga.domains.organization.services.assets import equipment, expiry_watch
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
+from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
 from thenga.kernel.host import Host
-from thenga.kernel.lifecycle import By, Lifecycle, Move
 
 DOMAINS = topology.load(topology.DOMAINS)
 LIFECYCLES = [lifecycle for domain in DOMAINS for lifecycle in domain.lifecycles]
@@ -70,7 +70,7 @@ class CarelessMove(Move):
 
 
 def test_a_planted_move_with_a_wrong_source_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("thenga.kernel.lifecycle.LIFECYCLES", [])
+    monkeypatch.setattr("thenga.kernel.declare.lifecycle.LIFECYCLES", [])
 
     class PlantedLifecycle(Lifecycle, initial=EquipmentStatus.AVAILABLE):
         revive = CarelessMove(EquipmentStatus.AVAILABLE, to=EquipmentStatus.IN_USE)

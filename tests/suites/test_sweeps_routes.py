@@ -17,14 +17,14 @@ from tests.suites import allowed
 from tests.suites.calls.sending import is_staffs
 from thenga import topology
 from thenga.domains.identity.permissions import PLATFORM_ROLES
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import NotFound
-from thenga.kernel.fields import plain_fields
 from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.http.doors import Door, WithoutEntrance, router
 from thenga.kernel.http.entrances import Entrance
 from thenga.kernel.http.operations import Operation, operations
-from thenga.kernel.manifest import Domain
+from thenga.kernel.values.fields import plain_fields
 
 DOMAINS = topology.load(topology.DOMAINS)
 OPERATIONS = operations(DOMAINS)

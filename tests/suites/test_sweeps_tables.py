@@ -13,7 +13,7 @@ from thenga import topology
 from thenga.kernel.db import migrate
 from thenga.kernel.db.rows import rows
 from thenga.kernel.db.versions import newest
-from thenga.kernel.manifest import Domain
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.settings import Settings
 
 DOMAINS = topology.load(topology.DOMAINS)

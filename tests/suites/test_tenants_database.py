@@ -19,10 +19,11 @@ from sqlalchemy import select
 from tests.conftest import Opening
 from tests.probe import Effect, Thing
 from tests.suites.sizes import size
-from thenga.kernel.actors import Scope
-from thenga.kernel.host import Host, make_host
-from thenga.kernel.ids import new_id
+from thenga.kernel.access.actors import Scope
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.ids import new_id
 
 CONNECTIONS, WORKERS = 4, 8
 _BROKEN = (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError)

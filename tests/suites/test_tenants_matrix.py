@@ -21,14 +21,14 @@ from tests.suites.rotation import rotation, within_domain
 from tests.suites.sizes import size
 from tests.suites.straight import Straight
 from thenga import topology
-from thenga.kernel.clock import SetClock, SystemClock
+from thenga.kernel.access.gate import Gate, HeldAs, Passage, Refusal
 from thenga.kernel.db.migrate import Migrated
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.gate import Gate, HeldAs, Passage, Refusal
-from thenga.kernel.host import make_host
+from thenga.kernel.declare.permission import Audience
 from thenga.kernel.http.operations import operations
-from thenga.kernel.manifest import Audience
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.clock import SetClock, SystemClock
 from thenga.main import build
 
 DOMAINS = topology.load(topology.DOMAINS)

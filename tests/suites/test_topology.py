@@ -25,10 +25,10 @@ from tests.suites.sizes import size
 from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.public import ActorRef, Decisions, ResourceRef
 from thenga.domains.identity.tables import SessionStatus
-from thenga.kernel.dev import servers
 from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import remote
 from thenga.main import build
+from thenga.tooling.dev import servers
 
 GENEROUS = {
     "THENGA_ACTOR_PER_MINUTE": "10000000",

@@ -26,9 +26,9 @@ from tests.suites.processes import ApiProcess, Child, with_own_limits
 from tests.suites.sizes import size
 from thenga.domains.billing.provider import LocalEntitlements
 from thenga.domains.billing.services.usage import recording
-from thenga.kernel.dev import servers
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
+from thenga.tooling.dev import servers
 
 CLIENTS, BATCH, STEP = 4, 500, 8
 RECORDS = size(8_000, 200_000)

@@ -8,9 +8,9 @@ from uuid import UUID
 
 import orjson
 
-from thenga.kernel import networks
-from thenga.kernel.actors import Actor
-from thenga.kernel.ids import new_id
+from thenga.kernel.access.actors import Actor
+from thenga.kernel.values import networks
+from thenga.kernel.values.ids import new_id
 
 # Changes that belong to no organization and no person stand on the platform's own chain.
 PLATFORM_CHAIN = UUID("019a0000-0000-7000-8000-00000000f00d")

@@ -3,13 +3,16 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from thenga.kernel import sealing, secret_settings
-from thenga.kernel.clock import Clock, SystemClock
-from thenga.kernel.db.engine import Engines
-from thenga.kernel.ports.binding import Bindings
+from thenga.kernel import secret_settings
+from thenga.kernel.crypto import sealing
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.clock import Clock, SystemClock
+
+if TYPE_CHECKING:
+    from thenga.kernel.db.engine import Engines
+    from thenga.kernel.ports.binding import Bindings
 
 
 @dataclass
@@ -17,8 +20,8 @@ class Host:
     """Passed down from `main` and `worker`; nothing in the kernel keeps global state."""
 
     settings: Settings
-    engines: Engines
-    bindings: Bindings
+    engines: "Engines"
+    bindings: "Bindings"
     clock: Clock = field(default_factory=SystemClock)
     # What each domain of this process may tell: the events of its manifest, and no others.
     told: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -53,14 +56,6 @@ class Host:
         await self.engines.close()
 
     closing: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
-    gathered: dict[str, Any] = field(default_factory=dict)  # see kernel/gathering.py
+    gathered: dict[str, Any] = field(default_factory=dict)  # see kernel/buffered_writes.py
     _keys: dict[str, bytes] = field(default_factory=dict)
     _rings: dict[str, sealing.Ring] = field(default_factory=dict)
-
-
-def make_host(
-    settings: Settings, *, clock: Clock | None = None, system_logins: bool = True
-) -> Host:
-    """The host of this process; of an API process it is made without system logins."""
-    engines = Engines(settings, system_logins=system_logins)
-    return Host(settings, engines, Bindings(), clock or SystemClock())

@@ -12,7 +12,7 @@ import structlog
 from pydantic import ValidationError
 from structlog.typing import EventDict, Processor, WrappedLogger
 
-from thenga.kernel.clock import SystemClock
+from thenga.kernel.values.clock import SystemClock
 
 _SECRETS = ("password", "token", "secret", "authorization", "plaintext", "cookie")
 _NESTED = frozenset({dict, list, tuple})

@@ -8,11 +8,11 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from thenga.kernel.sealing import KEY_BYTES
+from thenga.kernel.crypto.sealing import KEY_BYTES
 from thenga.kernel.settings import Settings
 
 if TYPE_CHECKING:
-    from thenga.kernel.manifest import Domain
+    from thenga.kernel.declare.manifest import Domain
 
 _LEAST_DISTINCT = 8  # different bytes; of 32 random ones about 30 differ, of 32 hex digits 14
 

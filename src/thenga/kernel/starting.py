@@ -1,10 +1,14 @@
-"""What every command asks before it starts: `api`, `worker`, `migrate`, `reseal`, `sandbox`."""
+"""The start of a process: what every command checks first, and the host it runs with."""
 
 from collections.abc import Sequence
 
 from thenga.kernel import secret_settings
-from thenga.kernel.manifest import Domain
+from thenga.kernel.db.engine import Engines
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.host import Host
+from thenga.kernel.ports.binding import Bindings
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.clock import Clock, SystemClock
 
 _NEVER_IN_API = ("system_database", "system_database_secret", "admin_database")
 
@@ -37,3 +41,11 @@ def _is_set(settings: Settings, name: str, domains: Sequence[Domain]) -> bool:
     value = getattr(settings, name)
     plain = value if isinstance(value, str) else value.get_secret_value()
     return bool(plain) or any(settings.of_domain(name, domain.name) for domain in domains)
+
+
+def make_host(
+    settings: Settings, *, clock: Clock | None = None, system_logins: bool = True
+) -> Host:
+    """The host of this process; of an API process it is made without system logins."""
+    engines = Engines(settings, system_logins=system_logins)
+    return Host(settings, engines, Bindings(), clock or SystemClock())

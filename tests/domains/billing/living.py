@@ -42,10 +42,10 @@ from thenga.domains.billing.tables import (
     StatementKind,
 )
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form
 from thenga.kernel.errors import Problem
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Form
+from thenga.kernel.values.ids import new_id
 
 (_BILLING,) = topology.load(["billing"])
 # Charges before refunds, both before documents.

@@ -18,7 +18,7 @@ from thenga.domains.billing.services.accounts.accounts import merge_patch
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Account, AccountStatus, Book
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 BILL_TO = {
     "legalName": "Mokoena Plant Hire (Pty) Ltd",

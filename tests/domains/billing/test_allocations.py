@@ -25,9 +25,9 @@ from thenga.domains.billing.services.invoicing import credit_notes
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.services.subscriptions import clock as subscription_clock
 from thenga.domains.billing.tables import Book, CreditReason, Invoice, StatedStatus
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_midnight
+from thenga.kernel.values.money import Money
 
 NOVEMBER = datetime(2026, 11, 14, 8, tzinfo=UTC)
 # What is owed, charged by itself, and looked after by nobody; there must be none.

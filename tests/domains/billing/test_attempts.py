@@ -15,7 +15,7 @@ from tests.planting import plant
 from thenga.domains.billing.services.payments import attempts
 from thenga.domains.billing.tables import PaymentStatus, Subscription, Trial
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 NOVEMBER = datetime(2026, 11, 14, 8, tzinfo=UTC)
 STARTER = {"planCode": "starter", "interval": "month"}

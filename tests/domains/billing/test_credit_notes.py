@@ -28,7 +28,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 THIRDS = ("499.67", "499.67", "499.66")
 

@@ -11,7 +11,7 @@ from thenga.domains.billing.services.invoicing.invoices import _line
 from thenga.domains.billing.services.invoicing.lines import spread_credit, spread_net
 from thenga.domains.billing.services.pricing.vat import split_credit_vat, split_vat
 from thenga.domains.billing.tables import Book, Invoice, InvoiceLine, Purpose
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 GROSS = st.lists(st.integers(1, 10**7), min_size=1, max_size=6)
 

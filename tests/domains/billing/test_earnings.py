@@ -19,9 +19,9 @@ from thenga.domains.billing.services.invoicing.revenue_recognition import earned
 from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.services.subscriptions import pauses
 from thenga.domains.billing.tables import Book, Invoice, LineKind, Subscription
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 BEGINNINGS = st.dates(min_value=date(2026, 1, 1), max_value=date(2031, 12, 31))
 

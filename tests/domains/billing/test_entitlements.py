@@ -21,11 +21,12 @@ from thenga.domains.billing.services.entitlements import current, merging, sourc
 from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.tables import PlanKind, SubscriptionStatus
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Granted
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Domain, Granted
-from thenga.kernel.money import Money
 from thenga.kernel.ports.binding import through_json
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from tests.factories import billing
 from tests.factories.held import RUNS
 from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.services.plan_admin import catalogue_seed
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.calendar import local_midnight
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_midnight
 
 # Far from every other test, because the catalogue is one for all.
 OPENED = datetime(2300, 2, 1, 8, tzinfo=UTC)

@@ -24,7 +24,7 @@ from thenga.domains.billing.tables import (
     Purpose,
 )
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 @pytest.fixture

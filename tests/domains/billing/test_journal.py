@@ -17,11 +17,11 @@ from thenga.domains.billing.services.accounts import ledger_checks
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.services.ledger.journal import Booking, Line
 from thenga.domains.billing.tables import EntryKind, LedgerVerification
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.money import Money
 
 CENTS = st.integers(1, 10**10).map(lambda minor: Money(minor, "ZAR"))
 BOOKINGS: dict[EntryKind, Callable[..., Booking]] = {

@@ -15,8 +15,9 @@ from tests.letters import Letters
 from thenga.domains.billing.adapters.mail import MailRequests
 from thenga.domains.billing.services.customer import notices
 from thenga.domains.notification.public import Recipient
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
 
 READS = "you can read and take out everything you have, but not change it."
 FACTS = dict.fromkeys(("name", "plan", "amount", "standing", "next"), "A")

@@ -19,7 +19,7 @@ from tests.suites.sizes import size
 from thenga.domains.billing.services.catalogue import configuration
 from thenga.domains.billing.services.pricing import proration
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 HISTORIES = size(check=16, prove=5000)
 # One lives the even seeds, one the odd: a book each. A few need no processes of their own.

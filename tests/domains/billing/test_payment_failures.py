@@ -26,7 +26,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.host import Host
 from thenga.kernel.letters import rendered
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
 LAST_RETRY = datetime(2026, 12, 5, 6, tzinfo=UTC)

@@ -17,8 +17,8 @@ from thenga.domains.billing.tables import (
     PlanKind,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 __all__ = ["owner"]
 

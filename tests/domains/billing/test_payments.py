@@ -32,7 +32,7 @@ from thenga.domains.billing.tables import (
     StatedStatus,
 )
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 __all__ = ["owner", "payfast", "paystack"]
 

@@ -13,7 +13,7 @@ from thenga.domains.billing.services.subscriptions import pause_rules
 from thenga.domains.billing.services.subscriptions.pause_rules import PauseLimit
 from thenga.domains.billing.services.trials import dates as trial_calendar
 from thenga.domains.billing.tables import Interval
-from thenga.kernel.calendar import local_midnight
+from thenga.kernel.values.calendar import local_midnight
 
 M, Y = Interval.MONTH, Interval.YEAR
 DAYS = st.dates(date(2020, 1, 1), date(2080, 12, 31))

@@ -15,10 +15,10 @@ from tests.planting import plant
 from thenga.domains.billing.services.catalogue import plans
 from thenga.domains.billing.services.plan_admin import versions
 from thenga.domains.billing.tables import OfferedPlan, PlanStatus, PlanVersion
-from thenga.kernel.calendar import local_day
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_day
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from thenga import topology
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.services.plan_admin import versions
 from thenga.domains.billing.tables import OfferedPlan, PlanKind, PlanStatus, PlanVersion
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 

@@ -11,7 +11,7 @@ from tests.factories import billing
 from tests.factories import identity as people
 from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.domains.billing.services.plan_admin.catalogue_seed import CatalogueChanged
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings

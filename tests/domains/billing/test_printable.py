@@ -28,8 +28,8 @@ from thenga.domains.billing.tables import (
     InvoiceLine,
 )
 from thenga.kernel import printing
-from thenga.kernel.fields import Name
 from thenga.kernel.host import Host
+from thenga.kernel.values.fields import Name
 
 pytestmark = pytest.mark.rule("SEC-67")
 

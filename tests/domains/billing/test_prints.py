@@ -19,8 +19,8 @@ from thenga.domains.billing.services.printing.layout import amount, breakable, u
 from thenga.domains.billing.tables import Book, DocumentPdf, Edition, LineKind
 from thenga.kernel import printing
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.money import Money
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from thenga.domains.billing.services.pricing import overage, proration
 from thenga.domains.billing.services.pricing import vat as tax
 from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.services.pricing.proration import RunningLine
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 VAT = Decimal(15)
 INVOICE = UUID("019a0000-0000-7000-8000-000000000001")

@@ -19,7 +19,7 @@ from thenga.domains.billing.services.payments import polling, refunds
 from thenga.domains.billing.tables import Answer, Payment, Refund
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 __all__ = ["owner", "payfast", "paystack"]
 

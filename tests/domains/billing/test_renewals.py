@@ -19,9 +19,9 @@ from thenga.domains.billing.services.payments import methods
 from thenga.domains.billing.services.subscriptions import renewals
 from thenga.domains.billing.services.usage import recording
 from thenga.domains.billing.tables import Invoice, Renewal, Subscription
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_midnight
 
 JANUARY = datetime(2027, 1, 31, 8, tzinfo=UTC)
 # Anchor 31 January 2027: the month's last day where it has no 31st, never drifting (BIL-6).

@@ -19,8 +19,8 @@ from thenga.domains.billing.services.dunning import retries
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.services.usage import recording
 from thenga.domains.billing.tables import CollectionMethod, Payment, StatedStatus, Subscription
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_midnight
 
 ADDRESS = {"line1": "12 Industria Road", "city": "Roodepoort", "postalCode": "1709"}
 

@@ -17,10 +17,10 @@ from thenga.domains.billing import public
 from thenga.domains.billing.provider import LocalEntitlements, LocalUsage
 from thenga.domains.billing.services.usage import reservations
 from thenga.domains.billing.tables import Reservation, ReservationStatus
-from thenga.kernel.calendar import local_day
 from thenga.kernel.errors import InvalidTransition, PlanLimitReached
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
+from thenga.kernel.values.calendar import local_day
 
 
 @pytest.fixture

@@ -12,8 +12,9 @@ from tests.letters import Letters
 from thenga.domains.billing.adapters import mail as billing_mail
 from thenga.domains.identity.adapters import mail as identity_mail
 from thenga.domains.notification.public import Recipient
-from thenga.kernel.fields import Email
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.fields import Email
 
 pytestmark = pytest.mark.rule("SEC-67")
 

@@ -28,7 +28,7 @@ from thenga.domains.billing.services.invoicing.unused_time import UnusedTime
 from thenga.domains.billing.services.metering.totals import Used
 from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.tables import Access
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 NOW = datetime(2026, 11, 24, 8, tzinfo=UTC)
 RESETS = datetime(2026, 12, 13, 22, tzinfo=UTC)

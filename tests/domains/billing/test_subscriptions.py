@@ -24,10 +24,10 @@ from thenga.domains.billing.tables import (
     StatedStatus,
     SubscriptionStatus,
 )
+from thenga.kernel.declare.job import Jobs
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Jobs
 from thenga.kernel.jobs.runner import JobSide
-from thenga.kernel.manifest import Domain
 
 
 @pytest.fixture

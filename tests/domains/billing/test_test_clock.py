@@ -27,12 +27,13 @@ from thenga.domains.billing.tables import (
     Subscription,
 )
 from thenga.domains.identity.public import Decisions
-from thenga.kernel.calendar import local_day, local_midnight
-from thenga.kernel.events.meshside import MeshSide
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.events.worker import MeshSide
+from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide, Pace
-from thenga.kernel.money import Money
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 DAYS = size(check=70, prove=400)
 RENEWALS = {70: 2, 400: 13}[DAYS]

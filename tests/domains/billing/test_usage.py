@@ -21,9 +21,9 @@ from thenga.domains.billing.services.metering import threshold_events, totals
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.usage import limit_watch, recording
 from thenga.domains.billing.tables import STANDING, PlanKind, UsageMonth, UsageTotal
-from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
+from thenga.kernel.values.calendar import local_day
 
 SPACES = "bid.workspaces"
 

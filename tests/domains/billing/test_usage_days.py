@@ -13,11 +13,11 @@ from tests.planting import plant
 from thenga.domains.billing import jobs as declared
 from thenga.domains.billing.services.usage import retention
 from thenga.domains.billing.tables import UsageDay, UsageRecord
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.calendar import local_day
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_day
 
 SPACES = "bid.workspaces"
 MONTHS_12, MONTHS_14 = timedelta(days=365), timedelta(days=427)

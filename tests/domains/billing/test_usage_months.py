@@ -20,9 +20,9 @@ from thenga.domains.billing.services.subscriptions import clock as subscription_
 from thenga.domains.billing.services.subscriptions.cancellations import CancellationRequest
 from thenga.domains.billing.services.usage import charges, recording, reservations, summaries
 from thenga.domains.billing.tables import CancellationMode, Interval, Subscription
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.errors import PlanLimitReached
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_midnight
 
 BOUGHT = datetime(2026, 11, 14, 8, tzinfo=UTC)
 ADDRESS = {"address": {"line1": "1 Long Street", "city": "Cape Town"}}

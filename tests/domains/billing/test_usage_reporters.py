@@ -14,10 +14,11 @@ from tests.factories import identity as people
 from tests.factories.held import RUNS
 from thenga.domains.billing.api import usage as api_of_usage
 from thenga.domains.billing.permissions import Permission
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.http import entrances
 from thenga.kernel.http.doors import Door
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
 from thenga.main import build
 
 RECORD = Permission.USAGE_RECORD.value

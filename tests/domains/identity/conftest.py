@@ -10,8 +10,9 @@ from fastapi import FastAPI
 from tests.conftest import Time
 from tests.documented import documented
 from thenga.domains.identity.services.auth import _hashing
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
 from thenga.main import build
 
 

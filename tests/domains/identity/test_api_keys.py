@@ -15,7 +15,7 @@ from tests.settling import Settle
 from thenga.domains.identity.services import api_keys
 from thenga.domains.identity.services.decisions import _stages, _statement, key_uses
 from thenga.domains.identity.tables import ApiKey, TenantMirror
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.host import Host
 
 READ = "organization:equipment:read"

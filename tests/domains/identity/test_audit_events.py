@@ -18,14 +18,14 @@ from tests.suites.sizes import size
 from thenga.domains.identity.services import audit_events
 from thenga.domains.identity.services.accounts.names import account_key
 from thenga.domains.identity.tables import SignedHead
-from thenga.kernel import canonical
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.crypto import audit_chain
 from thenga.kernel.db.work import Work
 from thenga.kernel.events import sealer
 from thenga.kernel.events.sealer import Head
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 VECTOR_CHAIN = UUID("019a0000-0000-7000-8000-000000000001")
 VECTOR = {
@@ -217,8 +217,8 @@ async def test_the_application_adds_to_the_trail_and_changes_nothing(host: Host,
 
 
 def test_the_vector_of_the_sheet():
-    assert canonical.genesis(VECTOR_CHAIN).hex() == GENESIS
-    assert canonical.link(canonical.genesis(VECTOR_CHAIN), VECTOR).hex() == HASH
+    assert audit_chain.genesis(VECTOR_CHAIN).hex() == GENESIS
+    assert audit_chain.link(audit_chain.genesis(VECTOR_CHAIN), VECTOR).hex() == HASH
 
 
 # --- tampers ------------------------------------------------------------------------------------
@@ -338,8 +338,8 @@ async def test_a_planted_sealer_that_covers_too_little_is_found(
 ):
     """Where a hash covers only the identifier of its row, an edit is not seen, and that is told."""
     await sealed(host)  # what others wrote is sealed as it should be
-    link = canonical.link
-    monkeypatch.setattr(canonical, "link", lambda before, row: link(before, {"id": row["id"]}))
+    link = audit_chain.link
+    monkeypatch.setattr(audit_chain, "link", lambda before, row: link(before, {"id": row["id"]}))
     (chain,) = await filled(admin, host, 20, 1)
     row = await admin.fetchrow("SELECT seq, hash FROM identity.audit_head WHERE chain = $1", chain)
     expected = {chain: Head(row["seq"], row["hash"])}

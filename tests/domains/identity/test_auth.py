@@ -11,8 +11,8 @@ from tests.factories import identity as people
 from tests.letters import Letters
 from tests.settling import Settle
 from thenga.domains.identity.tables import UserStatus
-from thenga.kernel.clock import SetClock
 from thenga.kernel.host import Host
+from thenga.kernel.values.clock import SetClock
 
 PASSWORD = "correct horse battery staple"
 

@@ -13,8 +13,8 @@ from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.services.decisions import _statement
 from thenga.kernel.db.pool import Pool
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
 from thenga.kernel.ports.binding import through_json
+from thenga.kernel.values.ids import new_id
 
 CREATE = "organization:equipment:create"
 READ = "organization:equipment:read"

@@ -14,11 +14,11 @@ from tests.factories import identity as people
 from tests.factories.identity import Member
 from thenga.domains.identity import public
 from thenga.domains.identity.services.roles.rights import GrantAboveOwn
+from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
+from thenga.kernel.http.port_routes import routes
 from thenga.kernel.ports.binding import through_json
-from thenga.kernel.ports.port import Port
 from thenga.kernel.ports.remote import remote
-from thenga.kernel.ports.serve import routes
 
 P = TypeVar("P", bound=Port)
 SECRET = b"k" * 32

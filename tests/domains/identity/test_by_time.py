@@ -16,11 +16,11 @@ from thenga.domains.identity import jobs as declared
 from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.services.sessions import last_seen, sessions
 from thenga.domains.identity.tables import UserStatus
-from thenga.kernel import networks
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
+from thenga.kernel.values import networks
 
 
 async def by_system(host: Host, job: Any) -> None:

@@ -14,7 +14,7 @@ from tests.factories.identity import Person
 from tests.suites.sizes import size
 from thenga.domains.identity.services import memberships
 from thenga.domains.identity.services.auth import _refreshing
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.host import Host
 
 REFRESH = "/identity/auth/refresh"

@@ -24,8 +24,9 @@ from tests.kernel.test_limits import RedisServer
 from tests.suites.sizes import size
 from thenga.domains.identity.services.auth import _hashing
 from thenga.kernel.errors import RateLimited
-from thenga.kernel.host import Host, make_host
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
 from thenga.main import build
 
 FULL_HASHES = True

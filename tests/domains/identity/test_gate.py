@@ -16,8 +16,8 @@ from tests.factories import identity as people
 from tests.suites.sizes import size
 from thenga.domains.identity.provider import LocalDecisions
 from thenga.domains.identity.services.decisions import _statement
+from thenga.kernel.access.gate import Passage
 from thenga.kernel.db.pool import Pool
-from thenga.kernel.gate import Passage
 from thenga.kernel.host import Host
 
 WORLDS = size(250, 3_000)

@@ -30,9 +30,9 @@ from thenga.domains.identity.tables import (
     Invitation,
     InvitationStatus,
 )
-from thenga.kernel.clock import SetClock
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
+from thenga.kernel.values.clock import SetClock
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 from thenga.domains.identity.services.decisions import Facts, Question, decide
 from thenga.domains.identity.services.decisions.policies import Verdict
-from thenga.kernel.gate import HeldAs
+from thenga.kernel.access.gate import HeldAs
 
 NOW = datetime(2026, 11, 15, 8, 0, tzinfo=UTC)
 ORGANIZATION = uuid4()

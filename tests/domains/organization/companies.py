@@ -12,12 +12,12 @@ from tests.factories import organization
 from thenga.domains.identity.services import memberships
 from thenga.domains.organization.jobs import jobs
 from thenga.domains.organization.services import facts
-from thenga.kernel.actors import SYSTEM, Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Actor, ActorKind, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Job
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Job
 
 BANK = {
     "bankName": "First National Bank",

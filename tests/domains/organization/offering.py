@@ -9,10 +9,10 @@ import orjson
 
 from tests.factories import identity as people
 from tests.suites import clocks, streams
+from thenga.kernel.declare.event import Event, envelope_text, mesh_subject
 from thenga.kernel.events import mesh
-from thenga.kernel.events.event import Event, envelope_text, mesh_subject
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 class Folder:

@@ -15,7 +15,7 @@ from tests.factories import identity as people
 from tests.settling import Settle
 from thenga.domains.compliance import public as compliance
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 GB = {"scheme": "cidb", "code": "GB"}
 CLAIM: dict[str, Any] = {"title": "Building of clinics", "classifications": [GB]}

@@ -27,9 +27,9 @@ from tests.factories import organization
 from tests.planting import plant
 from tests.settling import Settle
 from thenga.domains.organization.services.reference_data import cidb
-from thenga.kernel.calendar import local_day
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 
 @pytest.fixture

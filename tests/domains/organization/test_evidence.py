@@ -39,10 +39,10 @@ from thenga.domains.organization.services.evidence import evidence
 from thenga.domains.organization.services.offers import capabilities
 from thenga.domains.organization.tables import Capability
 from thenga.kernel.db.work import Work
-from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.values.ids import new_id
 
 
 @pytest.fixture

@@ -14,10 +14,10 @@ from tests.planting import plant
 from tests.suites import clocks
 from thenga.domains.organization.services.assets import expiries
 from thenga.domains.organization.services.assets.expiries import Expiry, ExpiryState
-from thenga.kernel.calendar import local_day
-from thenga.kernel.events.meshside import MeshSide
+from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.values.calendar import local_day
 
 VEHICLE = {"name": "Tipper 10 m3", "licenceExpiresOn": "2199-12-31"}
 

@@ -19,7 +19,7 @@ from thenga.domains.organization.services.records.edges import Edge, EdgeType, N
 from thenga.domains.organization.tables import Address, Capability, Director, Equipment
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 @pytest.fixture

@@ -11,8 +11,8 @@ import pytest
 from tests.domains.organization.offering import Folder, told
 from tests.factories import identity as people
 from thenga.domains.organization.services.reference_data import classifications
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 

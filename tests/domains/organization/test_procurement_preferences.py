@@ -18,9 +18,9 @@ from thenga.domains.organization.services.offers import procurement_preferences
 from thenga.domains.organization.services.records import records
 from thenga.domains.organization.tables import Capability
 from thenga.kernel.host import Host
+from thenga.kernel.http.port_routes import routes
 from thenga.kernel.ports.binding import Bindings, through_json
 from thenga.kernel.ports.remote import remote
-from thenga.kernel.ports.serve import routes
 
 WANTED = {
     "categories": [{"scheme": "unspsc", "code": "72141003"}],

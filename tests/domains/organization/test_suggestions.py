@@ -14,7 +14,7 @@ from thenga.domains.organization import public
 from thenga.domains.organization.jobs import expire_suggestion
 from thenga.domains.organization.services.facts import suggestions
 from thenga.domains.organization.services.facts.suggestions import PersonRequired
-from thenga.kernel.actors import Actor, ActorKind
+from thenga.kernel.access.actors import Actor, ActorKind
 from thenga.kernel.host import Host
 
 MACHINE = {"name": "profile-reader", "version": "3.1"}

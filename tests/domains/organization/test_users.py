@@ -18,7 +18,7 @@ from thenga.domains.identity.provider import LocalPeople
 from thenga.domains.identity.tables import Membership, MembershipStatus
 from thenga.domains.organization.reactions import reactions
 from thenga.domains.organization.services.people import users
-from thenga.kernel.events.event import Envelope
+from thenga.kernel.declare.event import Envelope
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import through_json
 

@@ -21,7 +21,7 @@ from thenga.domains.identity.tables import (
     UserStatus,
 )
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 async def _own(host: Host, who: Person, organization_id: UUID) -> Sent:

@@ -10,7 +10,7 @@ from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.tables import Account, Book, PlanStatus
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 WHY = {"reason": "because *"}
 TERMS: dict[str, Any] = {

@@ -23,10 +23,10 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _PRICE = Money.of("299.00")
 

@@ -11,9 +11,9 @@ from thenga.domains.billing.tables import Grant
 from thenga.domains.identity import public
 from thenga.domains.identity.services import decisions
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 READ = "organization:equipment:read"
 

@@ -8,7 +8,7 @@ from tests.suites.calls.accounts import MAKERS as ACCOUNTS
 from tests.suites.calls.sending import PASSWORD, Maker, Sent, of_person, spare_session
 from thenga.domains.identity.tables import Password, UserStatus
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 async def _signing_out(host: Host, who: Person, organization_id: UUID) -> Sent:

@@ -24,10 +24,10 @@ from thenga.domains.identity.tables import (
     Role,
     RoleStatus,
 )
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db.rows import Row
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 M, R = MembershipStatus, RoleStatus
 READ = "organization:equipment:read"

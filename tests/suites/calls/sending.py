@@ -10,9 +10,9 @@ from tests.factories import identity
 from tests.factories.accounts import PASSWORD
 from tests.factories.identity import Person
 from thenga.domains.identity.services.sessions import sessions
+from thenga.kernel.declare.permission import Audience
 from thenga.kernel.host import Host
 from thenga.kernel.http.operations import Operation
-from thenga.kernel.manifest import Audience
 
 __all__ = ["PASSWORD", "Body", "Ids", "Maker", "Sent", "is_staffs"]
 

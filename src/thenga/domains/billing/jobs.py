@@ -40,7 +40,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.notification.public import Recipient, Requests
 from thenga.domains.organization.public import Clocks
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Jobs
+from thenga.kernel.declare.job import Jobs
 from thenga.kernel.jobs.due import when_due
 from thenga.kernel.jobs.resealing import reseals
 from thenga.kernel.jobs.run import Run
@@ -67,7 +67,7 @@ async def _move(
             await accounts.park_broken(work, row, row_id, broken=str(broken))
 
 
-@jobs.carries_out(plan_admin.offer_plan)
+@jobs.implements(plan_admin.offer_plan)
 async def offer_plan(work: Work, *, plan_version_id: UUID) -> None:
     """The catalogue is written by the system login only."""
     await plan_admin.publish_to_catalogue(work, plan_version_id)
@@ -125,7 +125,7 @@ async def find_old_usage(work: Work) -> None:
         work.enqueue(usage.compact_usage, organization_id=organization_id)
 
 
-@jobs.carries_out(usage.compact_usage)
+@jobs.implements(usage.compact_usage)
 async def compact_usage(work: Work) -> None:
     """Nobody else may take a record away, so the system login does it."""
     await usage.compact(work)
@@ -140,7 +140,7 @@ async def forget_usage_days(work: Work) -> None:
 # --- documents ------------------------------------------------------------------------------------
 
 
-@jobs.carries_out(invoicing.issue_documents)
+@jobs.implements(invoicing.issue_documents)
 async def issue_documents(work: Work, *, seller: str, book: str) -> None:
     """Series belong to the platform, so the system login gives the numbers (BIL-25)."""
     await invoicing.issue_next(work, seller=seller, book=book)
@@ -155,7 +155,7 @@ async def move_failure(run: Run, *, failure_id: UUID) -> None:
     await _move(run, dunning.run_due_steps, PaymentFailure, failure_id)
 
 
-@jobs.carries_out(customer.tell_payer)
+@jobs.implements(customer.tell_payer)
 async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
     """Hand a letter over; its facts are read now, so no address waited in the queue."""
     async with run.reading() as read:
@@ -177,7 +177,7 @@ async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
 # --- payments -------------------------------------------------------------------------------------
 
 
-@jobs.carries_out(payments.start_payment)
+@jobs.implements(payments.start_payment)
 async def start_payment(run: Run, *, payment_id: UUID) -> None:
     """Ask the provider where the customer shall pay."""
     async with run.reading() as read:
@@ -191,7 +191,7 @@ async def start_payment(run: Run, *, payment_id: UUID) -> None:
         )
 
 
-@jobs.carries_out(payments.charge_payment)
+@jobs.implements(payments.charge_payment)
 async def charge_payment(run: Run, *, payment_id: UUID) -> None:
     """Charge a method on file, under the payment's own key; a provider that knows no keys is only
     asked when the first attempt was cut off."""
@@ -234,7 +234,7 @@ async def poll_payment(run: Run, *, payment_id: UUID) -> None:
         )
 
 
-@jobs.carries_out(payments.send_refund)
+@jobs.implements(payments.send_refund)
 async def send_refund(run: Run, *, refund_id: UUID) -> None:
     """Ask the provider to pay back, under the refund's own key; said before it is done, because a
     refund whose outcome nobody knows is only asked for."""
@@ -261,7 +261,7 @@ async def poll_refund(run: Run, *, refund_id: UUID) -> None:
         await payments.record_refund_answer(work, refund_id, answer, source="poll")
 
 
-@jobs.carries_out(settlement.apply_callback)
+@jobs.implements(settlement.apply_callback)
 async def apply_callback(run: Run, *, callback_id: UUID) -> None:
     """Let a callback have its effect; whose it is only the system login can find out. One that
     cannot be read or applied is quarantined, because a repetition would fail again (SEC-68)."""
@@ -299,7 +299,7 @@ async def forget_callback_contents(work: Work) -> None:
     await settlement.forget_contents(work)
 
 
-@jobs.carries_out(invoicing.render_pdf)
+@jobs.implements(invoicing.render_pdf)
 async def render_pdf(run: Run, *, document_id: UUID) -> None:
     """Typesetting takes its time, so no transaction waits for it."""
     async with run.reading() as read:
@@ -314,13 +314,13 @@ async def render_pdf(run: Run, *, document_id: UUID) -> None:
         await printing.store_pdfs(work, document_id, made)
 
 
-@jobs.carries_out(customer.park_account)
+@jobs.implements(customer.park_account)
 async def park_account(work: Work, *, reason: str) -> None:
     """Found by the check of the night (BIL-51)."""
     await accounts.park(work, reason=reason)
 
 
-@jobs.carries_out(customer.free_account)
+@jobs.implements(customer.free_account)
 async def free_account(work: Work, *, reason: str) -> None:
     """The check of a later night found nothing any more."""
     await accounts.unpark(work, reason=reason)
@@ -356,7 +356,7 @@ async def pay_back_cancellation(run: Run, *, cancellation_id: UUID) -> None:
 # --- the clock of a sandbox -----------------------------------------------------------------------
 
 
-@jobs.carries_out(accounts.advance_clock)
+@jobs.implements(accounts.advance_clock)
 async def advance_clock(run: Run, *, clock_id: UUID, turn: int) -> None:
     """One stop of a jump: do what is due, or move the clock to where something will be."""
     async with run.reading() as read:

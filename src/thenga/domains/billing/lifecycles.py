@@ -25,8 +25,8 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
+from thenga.kernel.declare.lifecycle import By, Lifecycle, Move, not_possible
 from thenga.kernel.errors import Forbidden
-from thenga.kernel.lifecycle import By, Lifecycle, Move, not_possible
 
 
 def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:

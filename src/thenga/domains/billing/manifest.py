@@ -40,7 +40,7 @@ from thenga.domains.billing.reactions import reactions
 from thenga.domains.billing.services import plan_admin
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Clocks, Profiles
-from thenga.kernel.manifest import Domain
+from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
     name="billing",

@@ -5,7 +5,7 @@ The whole list of the domain stands here, so that who may do what was decided on
 
 from enum import StrEnum
 
-from thenga.kernel.manifest import Audience, Granted, Sensitivity
+from thenga.kernel.declare.permission import Audience, Granted, Sensitivity
 
 _OURS = (Audience.TENANT,)
 _BOTH = (Audience.TENANT, Audience.PLATFORM)

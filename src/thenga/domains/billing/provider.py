@@ -9,12 +9,13 @@ import sqlalchemy as sa
 
 from thenga.domains.billing import public
 from thenga.domains.billing.services import entitlements, usage
-from thenga.kernel.actors import Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.access.actors import Actor, ActorKind, Scope
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import ValidationFailed
-from thenga.kernel.gate import HeldAs
 from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import calling
 

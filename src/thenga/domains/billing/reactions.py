@@ -4,8 +4,8 @@ from thenga.domains.billing.services import accounts, usage
 from thenga.domains.identity import public as identity
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
-from thenga.kernel.events.event import Envelope
-from thenga.kernel.events.reactions import Reactions
+from thenga.kernel.declare.event import Envelope
+from thenga.kernel.declare.reaction import Reactions
 
 reactions = Reactions("billing", is_sandbox=accounts.is_sandbox)
 

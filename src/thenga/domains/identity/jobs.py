@@ -21,7 +21,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Jobs
+from thenga.kernel.declare.job import Jobs
 from thenga.kernel.jobs.due import when_due
 from thenga.kernel.jobs.resealing import reseals
 from thenga.kernel.jobs.run import Run
@@ -37,7 +37,7 @@ _TOPICS = {
 }
 
 
-@jobs.carries_out(auth.deliver_link)
+@jobs.implements(auth.deliver_link)
 async def deliver_link(run: Run, *, link_hash: str) -> None:
     """Hand the letter over, then forget its text (IDN-10)."""
     digest = bytes.fromhex(link_hash)
@@ -55,7 +55,7 @@ async def deliver_link(run: Run, *, link_hash: str) -> None:
         await auth.mark_delivered(work, digest)
 
 
-@jobs.carries_out(accounts.tell_person)
+@jobs.implements(accounts.tell_person)
 async def tell_person(run: Run, *, topic: str, user_id: UUID, about: str) -> None:
     """Hand a notice over; its facts are read now, so no address waited in the queue."""
     async with run.reading() as read:
@@ -74,7 +74,7 @@ async def tell_person(run: Run, *, topic: str, user_id: UUID, about: str) -> Non
         work.note("identity.person.told", ("user_account", user_id), {"topic": topic})
 
 
-@jobs.carries_out(auth.note_lock)
+@jobs.implements(auth.note_lock)
 async def note_lock(work: Work, *, key: str) -> None:
     """Show a lock on the account and tell its holder (IDN-7)."""
     await auth.tell_lock(work, bytes.fromhex(key))
@@ -98,7 +98,7 @@ async def remind_invitation(work: Work, *, invitation_id: UUID) -> None:
     await invitations.follow_time(work, invitation_id)
 
 
-@jobs.carries_out(invitations.deliver_invitation)
+@jobs.implements(invitations.deliver_invitation)
 async def deliver_invitation(run: Run, *, link_hash: str) -> None:
     """Hand the letter over, then forget its text and tell that it was sent (IDN-10)."""
     digest = bytes.fromhex(link_hash)

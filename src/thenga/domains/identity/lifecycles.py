@@ -14,8 +14,8 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
+from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
 from thenga.kernel.errors import Conflict
-from thenga.kernel.lifecycle import By, Lifecycle, Move
 
 
 def was_proved(account: UserAccount, at: datetime) -> None:

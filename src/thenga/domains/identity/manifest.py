@@ -34,7 +34,7 @@ from thenga.domains.identity.reactions import reactions
 from thenga.domains.identity.services import roles as role_services
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Profiles
-from thenga.kernel.manifest import Domain
+from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
     name="identity",

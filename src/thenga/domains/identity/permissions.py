@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from thenga.kernel.manifest import Audience, Granted, Sensitivity
+from thenga.kernel.declare.permission import Audience, Granted, Sensitivity
 
 PERSON, TENANT, PLATFORM = Audience.PERSON, Audience.TENANT, Audience.PLATFORM
 SERVICE = Audience.SERVICE

@@ -4,12 +4,13 @@ from uuid import UUID, uuid5
 
 from thenga.domains.identity import public
 from thenga.domains.identity.services import belonging, decisions, memberships, sessions
-from thenga.kernel.actors import SYSTEM, Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.access.actors import SYSTEM, Actor, ActorKind, Scope
+from thenga.kernel.access.gate import HeldAs, Passage, Refusal
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.events.inbox import AlreadyTaken, take
-from thenga.kernel.gate import HeldAs, Passage, Refusal
 from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import calling
 
@@ -139,7 +140,7 @@ class LocalMemberships(public.Memberships):
             await work.finish()
             return made
         except AlreadyTaken:
-            async with work.aside() as read:
+            async with work.separate_reader() as read:
                 return await belonging.ensured(read, email=email, user_id=user_id)
         finally:
             await work.close()

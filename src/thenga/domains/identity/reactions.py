@@ -6,7 +6,7 @@ from thenga.domains.billing import public as billing
 from thenga.domains.identity.services import memberships, organizations
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
-from thenga.kernel.events.reactions import Reactions
+from thenga.kernel.declare.reaction import Reactions
 
 reactions = Reactions("identity", is_sandbox=organizations.is_sandbox)
 

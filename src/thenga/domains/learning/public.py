@@ -3,7 +3,7 @@
 from datetime import date
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 
 class CertificateIssued(Event, type="learning.CertificateIssued.v1", subject="certificate_id"):

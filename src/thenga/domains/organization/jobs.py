@@ -15,7 +15,7 @@ from thenga.domains.organization.tables import (
     Verification,
 )
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Jobs
+from thenga.kernel.declare.job import Jobs
 from thenga.kernel.jobs.due import due, when_due
 from thenga.kernel.jobs.resealing import reseals
 

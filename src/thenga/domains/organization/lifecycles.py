@@ -23,8 +23,8 @@ from thenga.domains.organization.tables import (
     ServiceStatus,
     SuggestionStatus,
 )
+from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
 from thenga.kernel.errors import Conflict, RuleViolated
-from thenga.kernel.lifecycle import By, Lifecycle, Move
 
 FA, SS, PS = FleetAssetStatus, ServiceStatus, ProductStatus
 CS, CV = CapabilityStatus, CapabilityVerification

@@ -37,7 +37,7 @@ from thenga.domains.organization.provider import (
 )
 from thenga.domains.organization.reactions import reactions
 from thenga.domains.organization.services import reference_data
-from thenga.kernel.manifest import Domain
+from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
     name="organization",

@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-from thenga.kernel.manifest import Audience, Granted, Sensitivity
+from thenga.kernel.declare.permission import Audience, Granted, Sensitivity
 
 PERSON, TENANT = (Audience.PERSON,), (Audience.TENANT,)
 # Whoever checks is not of the company; other domains report their checks by port.

@@ -13,8 +13,9 @@ from thenga.domains.organization.services import facts, offers, organizations
 from thenga.domains.organization.services.facts import Check, Proposal
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Outcome
-from thenga.kernel.actors import Actor, ActorKind, Scope
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.access.actors import Actor, ActorKind, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, ValidationFailed

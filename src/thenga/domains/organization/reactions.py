@@ -16,8 +16,8 @@ from thenga.domains.organization.services import (
 )
 from thenga.domains.organization.tables import EvidenceState, MemberStatus
 from thenga.kernel.db.work import Work
-from thenga.kernel.events.event import Envelope
-from thenga.kernel.events.reactions import Reactions
+from thenga.kernel.declare.event import Envelope
+from thenga.kernel.declare.reaction import Reactions
 
 reactions = Reactions("organization", is_sandbox=organizations.is_sandbox)
 

@@ -13,7 +13,7 @@ from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 from uuid import UUID
 
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.errors import InvalidCursor
 
 Position: TypeAlias = UUID | datetime | date | Decimal | int | str | None

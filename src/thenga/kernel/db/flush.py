@@ -14,11 +14,11 @@ from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.idempotency import Answer, Key
 
 if TYPE_CHECKING:
-    from thenga.kernel.jobs.declare import Enqueued
+    from thenga.kernel.declare.job import Enqueued
 
 
 @dataclass(slots=True)
-class Told:
+class OutboxRow:
     """One outbox row on its way into the database."""
 
     id: UUID
@@ -48,7 +48,7 @@ def _flush_text(domain: str) -> str:
 async def flush(
     connection: Connection,
     domain: str,
-    told: Sequence[Told],
+    told: Sequence[OutboxRow],
     audited: Sequence[Entry],
     key: Key | None,
     answer: Answer | None,
@@ -89,7 +89,7 @@ def _jobs_text(domain: str) -> str:
     """  # the domain's name is a constant of ours
 
 
-async def once(connection: Connection, domain: str, jobs: Sequence["Enqueued"]) -> None:
+async def enqueue(connection: Connection, domain: str, jobs: Sequence["Enqueued"]) -> None:
     """Enqueue jobs; one that waits already under the same key is enough."""
     await connection.execute(
         _jobs_text(domain),

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache
 
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.engine import Connection
 from thenga.kernel.errors import IdempotencyInProgress, IdempotencyKeyReused
 

@@ -6,10 +6,10 @@ from typing import Any, Generic, TypeVar
 import asyncpg
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, literal, tuple_
 
+from thenga.kernel.crypto.sealing import Ring
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.statements import render_extended
-from thenga.kernel.sealing import Ring
 
 R = TypeVar("R", bound=Row)
 

@@ -6,7 +6,7 @@ Every read is bound to the organization twice: by row security, and by the filte
 
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any, TypeVar
@@ -15,8 +15,8 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import ColumnElement, Select
 
-from thenga.kernel.actors import Actor, Scope
-from thenga.kernel.clock import of_sandbox
+from thenga.kernel.access.actors import Actor, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
 from thenga.kernel.db.cursors import seal_cursor
 from thenga.kernel.db.engine import Connection
@@ -29,9 +29,10 @@ from thenga.kernel.db.paging import (
     page_statement,
 )
 from thenga.kernel.db.rows import Row, row_of
+from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import NotFound
 from thenga.kernel.host import Host
-from thenga.kernel.ports.port import Port
+from thenga.kernel.values.clock import of_sandbox
 
 R = TypeVar("R", bound=Row)
 T = TypeVar("T")
@@ -44,20 +45,6 @@ _OF_ORGANIZATION = (Kind.PRIVATE, Kind.PUBLISHED)
 def _asked_of(statement: Select[Any]) -> type[Row]:
     """The row class of a statement that is composed once, and so looked at once."""
     return row_of(statement.columns_clause_froms[0])
-
-
-@dataclass(slots=True)
-class Origin:
-    """What a unit of work came from; told in audit rows, events and jobs."""
-
-    action: str
-    request_id: str
-    correlation_id: str
-    causation_id: str | None = None
-    traceparent: str | None = None
-    network: str | None = None
-    decision_id: UUID | None = None
-    agent: str = ""  # the program that the caller says to use; names a device, proves nothing
 
 
 class Reader:
@@ -135,7 +122,9 @@ class Reader:
         records = await self._fetch(self._limited(row, statement).limit(limit))
         return [row.load(record) for record in records]  # type: ignore[misc]  # row is R's class
 
-    async def ask(self, statement: Select[R], *, limit: int = 1000, **values: Any) -> list[R]:
+    async def select_prepared(
+        self, statement: Select[R], *, limit: int = 1000, **values: Any
+    ) -> list[R]:
         """As `all`, of a statement that is composed once, at the top of its module.
 
         It names its values by `bindparam`. For what is asked in almost every unit of work:
@@ -217,7 +206,7 @@ class Reader:
         self._scope.user_id = user_id
         await self._rescope()
 
-    async def turn_to(
+    async def switch_scope(
         self, *, user_id: UUID | None = None, organization_id: UUID | None = None
     ) -> None:
         """Go on with the rows of one person or of one organization alone; the actor stays.
@@ -234,7 +223,9 @@ class Reader:
         scope.clock_offset = timedelta(0)
         await self._rescope()
 
-    async def settle_in(self, organization_id: UUID, *, ahead: timedelta = timedelta(0)) -> None:
+    async def enter_organization(
+        self, organization_id: UUID, *, ahead: timedelta = timedelta(0)
+    ) -> None:
         """Go on for an organization that this unit of work founds or was let into.
 
         A job of the system login, which finds out on the way whose row it works on, says how far
@@ -242,7 +233,7 @@ class Reader:
         """
         if self._scope.organization_id not in (None, organization_id):
             if self.held_as != "system":
-                raise NotFound()  # a second wall behind the gate, as in `turn_to`
+                raise NotFound()  # a second wall behind the gate, as in `switch_scope`
             raise LookupError("this unit of work is another organization's already")
         self._scope.organization_id = organization_id
         if ahead:
@@ -250,7 +241,7 @@ class Reader:
         await self._rescope()
 
     @asynccontextmanager
-    async def aside(self) -> AsyncIterator["Reader"]:
+    async def separate_reader(self) -> AsyncIterator["Reader"]:
         """A short read of its own, so that nothing slow (a password hash) holds a transaction."""
         scope = replace(self._scope)
         reader = Reader(self.host, self.domain, scope, self.origin, login=self._login)

@@ -4,7 +4,7 @@ from datetime import timedelta
 from functools import cache
 from uuid import UUID
 
-from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.host import Host
 
 NO_OFFSET = timedelta(0)

@@ -14,20 +14,21 @@ from uuid import UUID
 import asyncpg
 
 from thenga.kernel import audit
-from thenga.kernel.actors import Scope
+from thenga.kernel.access.actors import Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
 from thenga.kernel.db.engine import Connection
-from thenga.kernel.db.flush import Told, flush, once
+from thenga.kernel.db.flush import OutboxRow, enqueue, flush
 from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
+from thenga.kernel.declare.event import Event, envelope_text, mesh_subject
+from thenga.kernel.declare.job import Enqueued, Job
+from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import NotFound, StaleVersion
-from thenga.kernel.events.event import Event, envelope_text, mesh_subject
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Enqueued, Job
-from thenga.kernel.ports.port import Port
+from thenga.kernel.values.ids import new_id
 
 R = TypeVar("R", bound=Row)
 P = TypeVar("P", bound=Port)
@@ -232,7 +233,7 @@ class Work(Reader):
             await self.present(self.idempotency.hash)
         await flush(self._connection, self.domain, told, self._audit, self.idempotency, answer)
         if self._jobs:
-            await once(self._connection, self.domain, self._jobs)
+            await enqueue(self._connection, self.domain, self._jobs)
         await self._end("COMMIT")
 
     async def _hold(self, row: type[R], key: dict[str, Any], *, beside: bool) -> R:
@@ -287,7 +288,7 @@ class Work(Reader):
             **more,
         )
 
-    def _told(self, event: Event, organization_id: UUID | None) -> Told:
+    def _told(self, event: Event, organization_id: UUID | None) -> OutboxRow:
         made = new_id()
         text = envelope_text(
             event,
@@ -301,4 +302,4 @@ class Work(Reader):
             traceparent=self.origin.traceparent,
         )
         subject = mesh_subject(event, organization_id)
-        return Told(made, organization_id, subject, event.aggregate, text, self.now)
+        return OutboxRow(made, organization_id, subject, event.aggregate, text, self.now)

@@ -9,9 +9,9 @@ import json
 from collections.abc import Mapping, Sequence
 
 from thenga.kernel import secret_settings
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events.mesh import consumer_name, foreign_prefix, stream_name
-from thenga.kernel.events.reactions import by_source
-from thenga.kernel.manifest import Domain
+from thenga.kernel.events.subscriptions import by_source
 
 TOOLS = "tools"  # a login for `thenga doctor` and for measurements; it reaches no domain
 

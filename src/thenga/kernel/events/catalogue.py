@@ -4,9 +4,9 @@ import inspect
 from collections.abc import Sequence
 from typing import Any
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events.sample import sample
-from thenga.kernel.manifest import Domain
 
 Json = dict[str, Any]
 

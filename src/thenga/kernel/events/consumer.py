@@ -19,11 +19,11 @@ from nats.js.api import StreamInfo
 from nats.js.errors import NotFoundError
 from pydantic import ValidationError
 
+from thenga.kernel.declare.event import Envelope
+from thenga.kernel.declare.reaction import Reaction
 from thenga.kernel.events import mesh
-from thenga.kernel.events.event import Envelope
-from thenga.kernel.events.leading import Lead, Seat, keep, lead, paused
-from thenga.kernel.events.reactions import Reaction
-from thenga.kernel.events.taking import Stopped, Taking
+from thenga.kernel.events.delivery import Stopped, Taking
+from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
 from thenga.kernel.host import Host
 
 FETCH = 200

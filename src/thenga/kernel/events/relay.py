@@ -17,7 +17,7 @@ from nats.js.errors import APIError, NotFoundError
 
 from thenga.kernel.db.idempotency import KEPT
 from thenga.kernel.events import mesh
-from thenga.kernel.events.leading import Lead, Seat, keep, lead, paused
+from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.host import Host
 

@@ -12,9 +12,9 @@ import orjson
 import rfc8785
 import structlog
 
-from thenga.kernel import canonical
+from thenga.kernel.crypto import audit_chain
 from thenga.kernel.db.engine import Connection, Session
-from thenga.kernel.events.leading import Lead, Seat, keep, lead, paused
+from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
 from thenga.kernel.host import Host
 
 STEP = 500
@@ -75,7 +75,7 @@ async def seal(connection: Connection | Session, domain: str) -> int:
         places: list[Head] = []
         for row in rows:
             chain = row["chain"]
-            before = heads.get(chain) or Head(0, canonical.genesis(chain))
+            before = heads.get(chain) or Head(0, audit_chain.genesis(chain))
             heads[chain] = _next(before, row["entry"])
             places.append(heads[chain])
         await connection.execute(
@@ -111,10 +111,10 @@ async def _heads(
 def _next(before: Head, entry: str) -> Head:
     seq = before.seq + 1
     try:
-        return Head(seq, canonical.link(before.hash, orjson.loads(entry) | {"seq": seq}))
+        return Head(seq, audit_chain.link(before.hash, orjson.loads(entry) | {"seq": seq}))
     except (rfc8785.CanonicalizationError, orjson.JSONDecodeError, TypeError):
         # One row that has no canonical form must not hold up the chain: its text is sealed.
-        return Head(seq, canonical.link(before.hash, {"seq": seq, "text": entry}))
+        return Head(seq, audit_chain.link(before.hash, {"seq": seq, "text": entry}))
 
 
 class Tamper(StrEnum):
@@ -170,7 +170,7 @@ async def _verify(
         ends[row["chain"]] = _check(row, ends.get(row["chain"]), breaks, heads)
     outside = {c: h for c, h in expected.items() if chain in (None, c)}
     for name in sorted(ends.keys() | heads.keys() | outside.keys()):
-        end = ends.get(name) or Head(0, canonical.genesis(name))
+        end = ends.get(name) or Head(0, audit_chain.genesis(name))
         breaks.extend(_check_end(name, end, heads.get(name), outside.get(name)))
     if outside:
         breaks.extend(await _check_outside(connection, domain, outside, ends))
@@ -196,7 +196,7 @@ def _check(
     """Compare one row with what should follow; goes on from what is stored, so that one tamper
     does not look like as many as there are rows behind it."""
     chain, seq = row["chain"], row["seq"]
-    end = end or Head(0, canonical.genesis(chain))
+    end = end or Head(0, audit_chain.genesis(chain))
     breaks.extend(Break(chain, gap, Tamper.MISSING) for gap in range(end.seq + 1, seq))
     here = Head(seq, row["hash"])
     if _is_misplaced(row):

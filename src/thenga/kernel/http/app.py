@@ -11,8 +11,9 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
+from thenga.kernel.access.gate import Gate
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import Problem
-from thenga.kernel.gate import Gate
 from thenga.kernel.host import Host
 from thenga.kernel.http import observe
 from thenga.kernel.http.bounds import Bounds
@@ -24,7 +25,6 @@ from thenga.kernel.http.operations import operations
 from thenga.kernel.http.pages import page_routes
 from thenga.kernel.http.problems import of_error, render
 from thenga.kernel.http.shared import Rules, Shared
-from thenga.kernel.manifest import Domain
 
 
 def make_app(host: Host, gate: Gate, domains: Sequence[Domain]) -> FastAPI:

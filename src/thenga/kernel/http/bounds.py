@@ -12,7 +12,6 @@ from prometheus_client import Counter
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Receive
 
-from thenga.kernel import networks
 from thenga.kernel.errors import (
     MalformedRequest,
     Overloaded,
@@ -20,6 +19,7 @@ from thenga.kernel.errors import (
     TooLarge,
     UploadTimeout,
 )
+from thenga.kernel.values import networks
 
 SHED = Counter("thenga_http_shed", "Requests refused because a bound was reached.", ["bound"])
 

@@ -22,15 +22,15 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
-from thenga.kernel.guard import read_json
 from thenga.kernel.http.answering import Reading
 from thenga.kernel.http.bodies import PageOf, secrets_of, without_secrets
 from thenga.kernel.http.bounds import take_in
 from thenga.kernel.http.entrances import Entrance, note_key
+from thenga.kernel.http.json_guard import read_json
 from thenga.kernel.http.problems import Retryable, from_database
 from thenga.kernel.http.reference import describe
 from thenga.kernel.http.shared import Shared, shared_of
-from thenga.kernel.wire import to_json
+from thenga.kernel.values.json_writer import to_json
 
 _KEPT_HEADERS = ("location", "etag", "content-type")
 _SLOW = 1.0  # seconds for a body, after which the caller is asked for anew

@@ -17,11 +17,12 @@ from uuid import UUID, uuid5
 
 from fastapi import Depends, Request
 
-from thenga.kernel import gate as gates
-from thenga.kernel import sealing
-from thenga.kernel.actors import NOBODY, Actor, ActorKind, Scope
+from thenga.kernel.access import gate as gates
+from thenga.kernel.access.actors import NOBODY, Actor, ActorKind, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.idempotency import Key
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
     MalformedRequest,

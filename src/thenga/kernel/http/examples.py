@@ -5,7 +5,7 @@ from typing import Any
 
 from typing_extensions import TypedDict
 
-from thenga.kernel.manifest import Domain
+from thenga.kernel.declare.manifest import Domain
 
 
 class Example(TypedDict):

@@ -15,7 +15,7 @@ from uuid import UUID
 from fastapi import Depends, Request
 from fastapi.responses import Response
 
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 Cell = str | int | Decimal | Money | date | datetime | UUID | None
 

@@ -7,9 +7,9 @@ import asyncpg
 from fastapi import APIRouter, Response
 
 from thenga.kernel.db.versions import newest
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
 from thenga.kernel.http.bounds import Bounds
-from thenga.kernel.manifest import Domain
 
 
 def health_routes(host: Host, domains: Sequence[Domain], bounds: Bounds) -> APIRouter:

@@ -12,12 +12,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
-from thenga.kernel.http import observe
+from thenga.kernel.http import observe, port_routes
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.limits import Limits
-from thenga.kernel.manifest import Domain
-from thenga.kernel.ports import serve
 from thenga.kernel.ports.once import Once
 
 
@@ -28,7 +27,7 @@ def make_internal(host: Host, limits: Limits, domains: Sequence[Domain]) -> ASGI
     secret = bytes.fromhex(settings.internal_secret.get_secret_value())
     served = [port for domain in domains for port in domain.provides]
     once = Once(limits.remember)
-    ports = serve.routes(host.bindings, served, secret, now=host.now, once=once)
+    ports = port_routes.routes(host.bindings, served, secret, now=host.now, once=once)
     app = Starlette(routes=[*ports, Route("/metrics", _metrics)])
     return observe.Edge(app, settings=settings, bounds=bounds)
 

@@ -23,8 +23,8 @@ from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError
 
-from thenga.kernel import networks
 from thenga.kernel.errors import RateLimited
+from thenga.kernel.values import networks
 
 _log = structlog.get_logger()
 

@@ -6,10 +6,10 @@ from html import escape
 from inspect import cleandoc
 from typing import Any
 
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import Problem
 from thenga.kernel.events import catalogue
-from thenga.kernel.events.event import Event
-from thenga.kernel.manifest import Domain
 
 _NAVIGATION = (
     '<nav><a href="/docs">Reference</a><a href="/problems">Problems</a>'

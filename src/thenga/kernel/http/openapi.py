@@ -7,11 +7,11 @@ from typing import Any
 from fastapi.openapi.utils import get_openapi
 from starlette.routing import BaseRoute
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http import examples
 from thenga.kernel.http.examples import Example
 from thenga.kernel.http.operations import operations, tags
 from thenga.kernel.http.reference import PROBLEM_SCHEMA
-from thenga.kernel.manifest import Domain
 
 Json = dict[str, Any]
 

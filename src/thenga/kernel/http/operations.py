@@ -9,8 +9,8 @@ from typing import Any
 
 from fastapi import APIRouter
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.doors import Door
-from thenga.kernel.manifest import Domain
 
 PREFIX = "/v1"
 

@@ -12,12 +12,12 @@ from typing import Any
 import orjson
 from fastapi import APIRouter, Request, Response
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, NotFound, Problem
 from thenga.kernel.events import catalogue
 from thenga.kernel.http import markup
 from thenga.kernel.http.openapi import document
 from thenga.kernel.http.operations import mounted
-from thenga.kernel.manifest import Domain
 
 _OURS = Path(__file__).parent / "assets"
 _KINDS = {".css": "text/css", ".js": "text/javascript", ".png": "image/png"}

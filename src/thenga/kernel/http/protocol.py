@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from uuid_utils import uuid7
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from thenga.kernel import networks
 from thenga.kernel.errors import (
     HeadersTooLarge,
     MalformedRequest,
@@ -22,6 +21,7 @@ from thenga.kernel.errors import (
 from thenga.kernel.http.observe import Proxies
 from thenga.kernel.http.problems import render
 from thenga.kernel.settings import Settings
+from thenga.kernel.values import networks
 
 HEAD_BYTES = 32 * 1024
 HEAD_LINES = 100

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from thenga.kernel.gate import Gate
+from thenga.kernel.access.gate import Gate
 from thenga.kernel.host import Host
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.limits import Limits, Rule

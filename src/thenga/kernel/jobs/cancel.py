@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Job
+from thenga.kernel.declare.job import Job
 
 
 @cache

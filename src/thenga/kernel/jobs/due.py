@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Body, Job, Jobs
+from thenga.kernel.declare.job import Body, Job, Jobs
 
 
 def when_due(

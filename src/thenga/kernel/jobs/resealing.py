@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from thenga.kernel.db import sealed
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Job, Jobs
+from thenga.kernel.declare.job import Job, Jobs
 
 
 def reseals(jobs: Jobs) -> Job:

@@ -10,14 +10,15 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
-from thenga.kernel.actors import Actor, Scope
+from thenga.kernel.access.actors import Actor, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.engine import Connection
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, Job
 from thenga.kernel.events.inbox import take
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Form, Job
 from thenga.kernel.jobs.lease import Lease, hold
 
 A = TypeVar("A")

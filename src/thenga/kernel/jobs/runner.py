@@ -19,19 +19,19 @@ from psycopg import AsyncConnection
 from psycopg_pool import AsyncConnectionPool
 
 from thenga.kernel import logs
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.declare.job import Job
 from thenga.kernel.errors import Problem
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Job
 from thenga.kernel.jobs.fence import FencedManager, lease_of
 from thenga.kernel.jobs.lease import LeaseLost
 from thenga.kernel.jobs.run import Carried, Run, perform
+from thenga.kernel.values.ids import new_id
 
 if TYPE_CHECKING:
-    from thenga.kernel.manifest import Domain
+    from thenga.kernel.declare.manifest import Domain
 
 log = structlog.get_logger()
 _random = SystemRandom()

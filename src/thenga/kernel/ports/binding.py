@@ -12,8 +12,8 @@ import structlog
 from pydantic import TypeAdapter
 from pydantic_core import to_json
 
+from thenga.kernel.declare.port import PORTS, MethodShape, Port, methods
 from thenga.kernel.errors import PROBLEMS, DependencyUnavailable, Problem
-from thenga.kernel.ports.port import PORTS, MethodShape, Port, methods
 
 P = TypeVar("P", bound=Port)
 T = TypeVar("T")

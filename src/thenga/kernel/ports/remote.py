@@ -21,9 +21,9 @@ import httpx2
 import structlog
 from pydantic import ValidationError
 
+from thenga.kernel.declare.port import MethodShape, Port
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.ports.binding import restored, silence, stand_in, within
-from thenga.kernel.ports.port import MethodShape, Port
 
 P = TypeVar("P", bound=Port)
 

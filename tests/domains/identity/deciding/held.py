@@ -8,7 +8,7 @@ from tests.domains.identity.inviting import moved
 from tests.factories.identity import Member
 from thenga.domains.identity.public import ActorRef, Question, ResourceRef
 from thenga.domains.identity.services.decisions import _asking, _holding
-from thenga.kernel.gate import HeldAs
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.host import Host
 
 

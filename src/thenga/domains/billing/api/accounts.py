@@ -20,20 +20,20 @@ from thenga.domains.billing.tables import (
     Standing,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove, By
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import Email, Name, matching, text
-from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove, By
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.fields import Email, Name, matching, text
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Account")
 

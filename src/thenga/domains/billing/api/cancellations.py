@@ -25,16 +25,16 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition
-from thenga.kernel.fields import lines
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.money import Money
+from thenga.kernel.values.fields import lines
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Cancellation")
 

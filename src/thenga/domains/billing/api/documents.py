@@ -12,9 +12,9 @@ from pydantic import Field
 
 from thenga.domains.billing.api.accounts import AddressView, BillToView
 from thenga.domains.billing.tables import CreditNote, DocumentPdf, Invoice
-from thenga.kernel.fields import Day
 from thenga.kernel.http.bodies import View
-from thenga.kernel.money import Money
+from thenga.kernel.values.fields import Day
+from thenga.kernel.values.money import Money
 
 Copy = Annotated[bool, Query(description="A further print, which says that it is a copy.")]
 IssuedFrom = Annotated[Day | None, Query(alias="issuedFrom", description="Issued on it or later.")]

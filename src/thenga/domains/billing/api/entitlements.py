@@ -19,7 +19,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Entitlement")
 

@@ -11,15 +11,15 @@ from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import accounts, ledger
 from thenga.domains.billing.services.acting import act_for
 from thenga.domains.billing.tables import Book, EntryKind, JournalEntry, JournalLine
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.fields import Day, matching
 from thenga.kernel.http.bodies import PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.fields import Day, matching
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Ledger")
 

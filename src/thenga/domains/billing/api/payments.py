@@ -33,16 +33,16 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import Day, matching, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.money import CURRENCY_PATTERN, Money
-from thenga.kernel.wire import to_json
+from thenga.kernel.values.fields import Day, matching, text
+from thenga.kernel.values.json_writer import to_json
+from thenga.kernel.values.money import CURRENCY_PATTERN, Money
 
 router = make_router("Billing / Payment")
 

@@ -38,7 +38,7 @@ from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Subscription")
 

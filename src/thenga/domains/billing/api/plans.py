@@ -15,17 +15,17 @@ from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import catalogue, pricing
 from thenga.domains.billing.services.catalogue import AnyPlan, Entitlement, serialize_entitlements
 from thenga.domains.billing.tables import Interval, PlanKind, PlanStatus, PlanVersion
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.fields import Day, matching
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.operations import PREFIX
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.fields import Day, matching
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Plan")
 

@@ -15,14 +15,14 @@ from thenga.domains.billing.services.invoicing import CreditExceeds
 from thenga.domains.billing.tables import Refund, RefundStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
-from thenga.kernel.fields import text
 from thenga.kernel.http.bodies import Body, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.money import Money
+from thenga.kernel.values.fields import text
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Refund")
 

@@ -19,15 +19,15 @@ from thenga.domains.billing.tables import (
     PaymentMethod,
     Subscription,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import not_possible
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Renewal")
 

@@ -12,18 +12,18 @@ from thenga.domains.billing.api.accounts import AccountId
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import ledger
 from thenga.domains.billing.tables import Account, EntryKind
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.fields import Day
 from thenga.kernel.http.bodies import PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.exports import AS_FILE, AsCsv, csv_file
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.fields import Day
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Statement")
 

@@ -18,9 +18,9 @@ from thenga.domains.billing.tables import (
     SubscriptionStatus,
 )
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 class PeriodView(View):

@@ -7,9 +7,9 @@ from pydantic import Field
 
 from thenga.domains.billing.services import pricing
 from thenga.domains.billing.tables import Interval
-from thenga.kernel.fields import decimal, matching, whole
 from thenga.kernel.http.bodies import Body, View
-from thenga.kernel.money import Money
+from thenga.kernel.values.fields import decimal, matching, whole
+from thenga.kernel.values.money import Money
 
 Key = Annotated[
     str,

@@ -28,7 +28,6 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, InvalidTransition, PlanLimitReached, RuleViolated
-from thenga.kernel.fields import BigInt, Day, Instant, matching, text, whole
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -36,8 +35,9 @@ from thenga.kernel.http.limits import Rule
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.http.shared import Shared
-from thenga.kernel.money import Money
-from thenga.kernel.wire import to_json
+from thenga.kernel.values.fields import BigInt, Day, Instant, matching, text, whole
+from thenga.kernel.values.json_writer import to_json
+from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Usage")
 

@@ -6,7 +6,7 @@ import sqlalchemy as sa
 from alembic import op
 from sqlalchemy.dialects import postgresql as pg
 
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.columns import day, ident, instant, json, number, octets, text, whole
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.migrating import (

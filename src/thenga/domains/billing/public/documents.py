@@ -3,8 +3,8 @@
 from datetime import date
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
-from thenga.kernel.money import Money
+from thenga.kernel.declare.event import Event
+from thenga.kernel.values.money import Money
 
 
 class InvoiceIssued(Event, type="billing.InvoiceIssued.v1", subject="invoice_id"):

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from thenga.kernel.money import Money
-from thenga.kernel.ports.port import Port
+from thenga.kernel.declare.port import Port
+from thenga.kernel.values.money import Money
 
 
 class Remedy(BaseModel):

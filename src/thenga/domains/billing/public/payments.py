@@ -4,8 +4,8 @@ from datetime import date
 from typing import Literal
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
-from thenga.kernel.money import Money
+from thenga.kernel.declare.event import Event
+from thenga.kernel.values.money import Money
 
 Finding = Literal[
     "unknown_reference",

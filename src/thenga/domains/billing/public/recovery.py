@@ -7,8 +7,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from thenga.kernel.events.event import Event
-from thenga.kernel.money import Money
+from thenga.kernel.declare.event import Event
+from thenga.kernel.values.money import Money
 
 
 class RemedyTold(BaseModel):

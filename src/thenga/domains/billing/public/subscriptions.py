@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 Change = Literal[
     "created",

@@ -8,8 +8,8 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from thenga.kernel.events.event import Event
-from thenga.kernel.ports.port import Port, idempotent
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.port import Port, idempotent
 
 
 class EntitlementTold(BaseModel):

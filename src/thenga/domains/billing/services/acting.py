@@ -2,10 +2,10 @@
 
 from uuid import UUID
 
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.errors import NotFound
-from thenga.kernel.gate import HeldAs
 
 
 async def act_for(read: Reader, organization_id: UUID | None) -> None:
@@ -20,4 +20,4 @@ async def act_for(read: Reader, organization_id: UUID | None) -> None:
         if read.has_organization and read.organization_id != organization_id:
             raise NotFound("The header names another organization; leave one of them out.")
         ahead = await clock_offset(read.host, read.domain, organization_id)
-        await read.settle_in(organization_id, ahead=ahead)
+        await read.enter_organization(organization_id, ahead=ahead)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.billing.tables.accounts import Book
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
 

@@ -11,7 +11,7 @@ from sqlalchemy.dialects import postgresql as pg
 from thenga.domains.billing.tables.statements import StatedStatus, StatementKind
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Row, Sealed, TenantRow, col, status
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 class PaymentStatus(StrEnum):

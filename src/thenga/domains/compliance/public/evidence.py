@@ -5,7 +5,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 
 class Proof(BaseModel):

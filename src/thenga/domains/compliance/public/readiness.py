@@ -8,8 +8,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from thenga.kernel.events.event import Event
-from thenga.kernel.ports.port import Port
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.port import Port
 
 Verdict = Literal["ready", "ready_with_warnings", "not_ready", "unknown"]
 

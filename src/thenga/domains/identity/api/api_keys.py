@@ -16,21 +16,21 @@ from thenga.domains.identity.tables import ApiKey, ApiKeyStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import (
     EntitlementRequired,
     InvalidTransition,
     PlanLimitReached,
     RuleViolated,
 )
-from thenga.kernel.fields import Instant, matching, text, whole
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.networks import Network
+from thenga.kernel.values.fields import Instant, matching, text, whole
+from thenga.kernel.values.networks import Network
 
 router = make_router("Identity / API key")
 ApiKeyId = Annotated[UUID, Path(alias="apiKeyId")]

@@ -13,12 +13,12 @@ from thenga.domains.identity.services.audit_events import Seen, Span
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.fields import Instant
 from thenga.kernel.http.bodies import PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
+from thenga.kernel.values.fields import Instant
 
 router = make_router("Identity / Audit event")
 

@@ -22,13 +22,13 @@ from thenga.domains.identity.services.sessions import StartedSession
 from thenga.domains.identity.tables import FactorKind
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RateLimited, SessionExpired, SessionRevoked
-from thenga.kernel.fields import Email, matching, text
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import anyone, writes
 from thenga.kernel.http.limits import Rule
 from thenga.kernel.http.reference import problems
 from thenga.kernel.http.shared import Shared, Sharing
+from thenga.kernel.values.fields import Email, matching, text
 
 router = make_router("Identity / Authentication")
 

@@ -10,16 +10,16 @@ from pydantic import Field
 from thenga.domains.identity import public
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import decisions
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.read_audit import tell
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.telling import tell
-from thenga.kernel.fields import Instant, matching, text, whole
-from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
+from thenga.kernel.values.fields import Instant, matching, text, whole
 
 router = make_router("Identity / Authorization")
 DecisionId = Annotated[UUID, Path(alias="decisionId")]

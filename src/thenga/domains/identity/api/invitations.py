@@ -30,6 +30,7 @@ from thenga.domains.identity.tables import Invitation, InvitationStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import (
     Duplicate,
     InvalidTransition,
@@ -40,13 +41,12 @@ from thenga.kernel.errors import (
     StepUpRequired,
     Unauthenticated,
 )
-from thenga.kernel.fields import Email, lines, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import anyone, perhaps, reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import Email, lines, text
 
 router = make_router("Identity / Invitation")
 

@@ -26,14 +26,14 @@ from thenga.domains.identity.tables import MembershipStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, PlanLimitReached, RuleViolated
-from thenga.kernel.fields import text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import text
 
 router = make_router("Identity / Membership")
 

@@ -23,14 +23,14 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.db.paging import Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import matching, text
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
 from thenga.kernel.http.shared import Sharing
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import matching, text
 
 router = make_router("Identity / Second factor")
 FactorId = Annotated[UUID, Path(alias="factorId")]

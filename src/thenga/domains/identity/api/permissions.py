@@ -24,15 +24,15 @@ from thenga.domains.identity.tables import AssignmentStatus, PermissionAssignmen
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
+from thenga.kernel.declare.permission import Audience, Effect, Sensitivity
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import Instant, matching, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.manifest import Audience, Effect, Sensitivity
+from thenga.kernel.values.fields import Instant, matching, text
 
 router = make_router("Identity / Permission")
 

@@ -8,12 +8,12 @@ from thenga.domains.identity.api.auth import LinkSent, NewPassword, Token, by_ad
 from thenga.domains.identity.services import accounts, auth
 from thenga.domains.identity.services.auth import LinkSpent, PasswordWeak
 from thenga.kernel.db.work import Work
-from thenga.kernel.fields import Email
 from thenga.kernel.http.bodies import Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import anyone
 from thenga.kernel.http.reference import problems
 from thenga.kernel.http.shared import Sharing
+from thenga.kernel.values.fields import Email
 
 router = make_router("Identity / Authentication")
 

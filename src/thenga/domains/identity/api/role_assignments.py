@@ -25,18 +25,18 @@ from thenga.domains.identity.tables import (
     PlatformRoleAssignment,
     RoleAssignment,
 )
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import Instant
-from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import Instant
 
 router = make_router("Identity / Role assignment")
 

@@ -23,14 +23,14 @@ from thenga.domains.identity.tables import RoleStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import lines, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import lines, text
 
 router = make_router("Identity / Role")
 

@@ -11,18 +11,18 @@ from thenga.domains.identity.lifecycles import SessionLifecycle
 from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import sessions
 from thenga.domains.identity.tables import Session, SessionStatus, SessionUse
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, NotFound
-from thenga.kernel.fields import text
-from thenga.kernel.gate import HeldAs
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import text
 
 router = make_router("Identity / Session")
 SessionId = Annotated[UUID, Path(alias="sessionId")]
@@ -121,7 +121,7 @@ async def list_sessions(
     in_organization = organization_id is not None or user_id not in (None, read.actor.id)
     if in_organization and read.held_as != HeldAs.PLATFORM:
         return await _of_organization(read, page, organization_id, user_id, status)
-    await read.turn_to(user_id=user_id or read.actor.id)
+    await read.switch_scope(user_id=user_id or read.actor.id)
     found = await sessions.list_sessions(read, page, status=status, kind=kind)
     now = read.now
     return PageOf[SessionView].of(found, lambda s: SessionView.of(s, now, current=current))

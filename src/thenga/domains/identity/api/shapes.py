@@ -8,8 +8,8 @@ from pydantic import Field
 
 from thenga.domains.identity import public
 from thenga.kernel.errors import NotFound
-from thenga.kernel.fields import matching, text
 from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.values.fields import matching, text
 
 OrganizationId = Annotated[UUID, Path(alias="organizationId")]
 Reason = Annotated[

@@ -19,15 +19,15 @@ from thenga.domains.identity.tables import AccountCard, Membership, UserStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, Erased, InvalidTransition, NotFound
-from thenga.kernel.fields import Email, TimeZoneName, matching, text
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.http.shared import Sharing
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import Email, TimeZoneName, matching, text
 
 router = make_router("Identity / User")
 UserId = Annotated[UUID, Path(alias="userId")]

@@ -7,8 +7,8 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from thenga.kernel.gate import Gate, Passage, Refusal
-from thenga.kernel.ports.port import Port
+from thenga.kernel.access.gate import Gate, Passage, Refusal
+from thenga.kernel.declare.port import Port
 
 
 class ActorRef(BaseModel):

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 
 class ApiKeyCreated(Event, type="identity.ApiKeyCreated.v1", subject="api_key_id"):

@@ -3,7 +3,7 @@
 from datetime import datetime
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 
 class UserRegistered(Event, type="identity.UserRegistered.v1", subject="user_id"):

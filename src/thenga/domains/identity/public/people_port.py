@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from thenga.kernel.ports.port import Port
+from thenga.kernel.declare.port import Port
 
 
 class PersonCard(BaseModel):

@@ -13,15 +13,15 @@ from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import ApiKeyLifecycle
 from thenga.domains.identity.services import roles
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus, PermissionEntry, TenantMirror
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import explain
+from thenga.kernel.declare.permission import Audience
 from thenga.kernel.errors import InvalidTransition, Problem, RuleViolated
-from thenga.kernel.ids import new_id
-from thenga.kernel.lifecycle import explain
-from thenga.kernel.manifest import Audience
+from thenga.kernel.values.ids import new_id
 
 MOST_ACTIVE = 25
 USUAL_LIFE = timedelta(days=90)

@@ -19,18 +19,18 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.identity.tables import SignedHead
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.audit import PLATFORM_CHAIN
-from thenga.kernel.canonical import Json, genesis
+from thenga.kernel.crypto.audit_chain import Json, genesis
 from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.read_audit import tell
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.telling import tell
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated
 from thenga.kernel.events import sealer
 from thenga.kernel.events.sealer import Head
-from thenga.kernel.gate import HeldAs
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 LONGEST_SPAN = timedelta(days=31)
 

@@ -20,12 +20,12 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Erased, NotFound, Problem
-from thenga.kernel.gate import HeldAs
 
 
 class SamePerson(Problem):
@@ -64,14 +64,14 @@ async def own(read: Reader, user_id: UUID) -> Account:
     """One's own account; anybody else's is not there."""
     if user_id != read.actor.id:
         raise NotFound()
-    await read.turn_to(user_id=user_id)
+    await read.switch_scope(user_id=user_id)
     return await whole(read, await read.get(UserAccount, user_id))
 
 
 async def find(read: Reader, user_id: UUID) -> Account | Membership:
     """One's own account and, for staff, anybody's; of a colleague only the card."""
     if read.held_as == HeldAs.PLATFORM:
-        await read.turn_to(user_id=user_id)
+        await read.switch_scope(user_id=user_id)
         account = await read.get(UserAccount, user_id)
         if account.status is UserStatus.ERASED:
             raise Erased()
@@ -99,7 +99,7 @@ async def me(read: Reader) -> Me:
     assert user_id is not None and session_id is not None  # noqa: S101  # a person's session
     organization_id = read.organization_id if read.held_as == HeldAs.TENANT else None
     permissions = await _permissions(read, organization_id)
-    await read.turn_to(user_id=user_id)
+    await read.switch_scope(user_id=user_id)
     account = await whole(read, await read.get(UserAccount, user_id))
     session = await read.get(Session, session_id)
     mine = select(Membership).where(
@@ -163,7 +163,7 @@ _SIGNED_IN = func.coalesce(AccountCard.last_sign_in_at, AccountCard.created_at)
 async def list_all(read: Reader, paged: Paged, sought: Sought) -> Slice[AccountCard]:
     """Accounts as staff find them: by address exactly, by state."""
     _only_staff(read)
-    await read.turn_to(organization_id=OPERATOR)
+    await read.switch_scope(organization_id=OPERATOR)
     statement = select(AccountCard).where(AccountCard.organization_id == OPERATOR)
     if sought.email is not None:
         key = accounts.account_key(read.host, sought.email)
@@ -221,7 +221,7 @@ async def _of_another(work: Work, user_id: UUID) -> UserAccount:
     _only_staff(work)
     if user_id == work.actor.id:
         raise SamePerson()
-    await work.turn_to(user_id=user_id)
+    await work.switch_scope(user_id=user_id)
     return await work.lock(UserAccount, user_id)
 
 

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict
 
-from thenga.kernel.ports.port import Port, idempotent
+from thenga.kernel.declare.port import Port, idempotent
 
 __all__ = ["Recipient", "Requests"]
 

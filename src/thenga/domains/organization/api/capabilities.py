@@ -50,19 +50,19 @@ from thenga.domains.organization.tables import (
     EvidenceState,
     Verification,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
-from thenga.kernel.fields import Day, lines, matching, text, whole
 from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.fields import Day, lines, matching, text, whole
+from thenga.kernel.values.money import Money
 
 router = make_router("Organization / Capabilities")
 

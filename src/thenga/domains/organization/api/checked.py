@@ -9,8 +9,8 @@ from pydantic import Field
 from thenga.domains.organization.api.facts import CheckSource
 from thenga.domains.organization.services.evidence import Check
 from thenga.domains.organization.tables import Outcome, Verification
-from thenga.kernel.fields import Instant, lines
 from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.values.fields import Instant, lines
 
 
 class VerificationBody(Body):

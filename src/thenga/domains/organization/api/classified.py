@@ -8,8 +8,8 @@ from pydantic import Field
 from thenga.domains.organization.api.records import Province, ReferenceBody
 from thenga.domains.organization.services import reference_data
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.fields import matching
 from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.values.fields import matching
 
 Scheme = Literal["unspsc", "cidb", "cpv", "internal"]
 Code = Annotated[str, matching("^[A-Za-z0-9](?:[A-Za-z0-9 ._/-]{0,38}[A-Za-z0-9])?$", 40)]

@@ -25,14 +25,14 @@ from thenga.domains.organization.tables import ClientReference, ClientReferenceS
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
-from thenga.kernel.fields import Email, lines, matching, text
 from thenga.kernel.http.bodies import Body, PageOf
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.fields import Email, lines, matching, text
 
 router = make_router("Organization / Client references")
 

@@ -9,8 +9,8 @@ from thenga.domains.organization.api.checked import VerificationBody
 from thenga.domains.organization.api.facts import CheckSource
 from thenga.domains.organization.api.records import Country
 from thenga.domains.organization.services import people
-from thenga.kernel.fields import Day, Email, Percent, lines, text
 from thenga.kernel.http.bodies import Body
+from thenga.kernel.values.fields import Day, Email, Percent, lines, text
 
 Names = Annotated[str, text(1, 100)]
 Short = Annotated[str, text(1, 80)]

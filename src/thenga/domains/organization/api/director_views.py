@@ -17,9 +17,9 @@ from thenga.domains.organization.tables import (
     DirectorStatus,
     DirectorVerification,
 )
-from thenga.kernel.calendar import local_day
+from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import View
-from thenga.kernel.lifecycle import AllowedMove
+from thenga.kernel.values.calendar import local_day
 
 _WARNINGS = {"refugee": "The number says refugee; authorities do not publish how they are told."}
 

@@ -23,18 +23,18 @@ from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import assets, records
 from thenga.domains.organization.services.assets import Expiry, ExpiryState, next_expiry, state_on
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove, Move
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import Day, text, whole
 from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove, Move
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.fields import Day, text, whole
 
 router = make_router("Organization / Equipment")
 

@@ -14,10 +14,10 @@ from thenga.domains.organization.services.graph import Asked
 from thenga.domains.organization.services.health import Gap
 from thenga.domains.organization.services.records import EdgeType, Node
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.fields import matching
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
+from thenga.kernel.values.fields import matching
 
 router = make_router("Organization / Intelligence")
 

@@ -12,11 +12,11 @@ from thenga.domains.organization.services import reference_data
 from thenga.domains.organization.tables import Municipality
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.fields import text
 from thenga.kernel.http.bodies import PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
+from thenga.kernel.values.fields import text
 
 router = make_router("Organization / Catalogues")
 

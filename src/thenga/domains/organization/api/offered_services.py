@@ -38,15 +38,15 @@ from thenga.domains.organization.tables import Service, ServiceStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove, Move
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
-from thenga.kernel.fields import lines, text, whole
 from thenga.kernel.http.bodies import Body, PageOf
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.lifecycle import AllowedMove, Move
-from thenga.kernel.money import Money
+from thenga.kernel.values.fields import lines, text, whole
+from thenga.kernel.values.money import Money
 
 router = make_router("Organization / Services")
 

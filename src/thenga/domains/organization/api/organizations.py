@@ -35,11 +35,11 @@ from thenga.kernel.errors import (
     RuleViolated,
     StepUpRequired,
 )
-from thenga.kernel.fields import TimeZoneName, matching, whole
 from thenga.kernel.http.bodies import Body, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
+from thenga.kernel.values.fields import TimeZoneName, matching, whole
 
 router = make_router("Organization / Profile")
 

@@ -15,18 +15,18 @@ from thenga.domains.organization.services.reference_data import (
     MunicipalityMismatch,
 )
 from thenga.domains.organization.tables import PreferencesVersion, ProcurementPreferences
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.fields import matching, text, whole
 from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.money import Money
+from thenga.kernel.values.fields import matching, text, whole
+from thenga.kernel.values.money import Money
 
 router = make_router("Organization / Procurement preferences")
 

@@ -7,8 +7,8 @@ from pydantic import Field
 
 from thenga.domains.organization.services import facts
 from thenga.domains.organization.services.facts import Given
-from thenga.kernel.fields import Day, Percent
 from thenga.kernel.http.bodies import Body
+from thenga.kernel.values.fields import Day, Percent
 
 
 class Share(Body):

@@ -10,9 +10,9 @@ from pydantic_core import to_jsonable_python
 
 from thenga.domains.organization.services import records
 from thenga.domains.organization.tables import Record, RecordKind, RecordVersion
-from thenga.kernel.actors import ActorKind
-from thenga.kernel.fields import matching
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.http.bodies import Body, Stored, View
+from thenga.kernel.values.fields import matching
 
 Province = Literal["EC", "FS", "GP", "KZN", "LP", "MP", "NW", "NC", "WC"]
 Country = Annotated[str, matching("^[A-Z]{2}$", 2)]

@@ -29,12 +29,12 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition, RuleViolated
-from thenga.kernel.fields import lines, matching, text, whole
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
+from thenga.kernel.values.fields import lines, matching, text, whole
 
 router = make_router("Organization / Suggestions")
 

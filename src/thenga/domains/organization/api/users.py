@@ -22,18 +22,18 @@ from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import people, records
 from thenga.domains.organization.services.facts import UnknownMembership
 from thenga.domains.organization.tables import MemberStatus, OrganizationUser
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, RuleViolated
-from thenga.kernel.fields import Day, lines, text
 from thenga.kernel.http.bodies import Body, PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.fields import Day, lines, text
+from thenga.kernel.values.money import Money
 
 router = make_router("Organization / Users")
 

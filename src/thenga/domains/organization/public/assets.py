@@ -3,7 +3,7 @@
 from datetime import date, datetime
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 
 class EquipmentAdded(

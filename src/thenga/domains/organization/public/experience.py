@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 
 class PastProjectChanged(

@@ -6,7 +6,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 _WIRE = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 

@@ -3,7 +3,7 @@
 from decimal import Decimal
 from uuid import UUID
 
-from thenga.kernel.events.event import Event
+from thenga.kernel.declare.event import Event
 
 
 class HealthChanged(Event, type="organization.HealthChanged.v1", subject="health_id"):

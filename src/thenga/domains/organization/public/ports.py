@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from thenga.domains.organization.public.facts import Producer
-from thenga.kernel.ports.port import Port, idempotent
+from thenga.kernel.declare.port import Port, idempotent
 
 _VALUE = ConfigDict(frozen=True)
 

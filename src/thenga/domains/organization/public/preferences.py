@@ -7,9 +7,9 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from thenga.kernel.events.event import Event
-from thenga.kernel.money import Money
-from thenga.kernel.ports.port import Port
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.port import Port
+from thenga.kernel.values.money import Money
 
 Scheme = Literal["unspsc", "cidb", "cpv", "internal"]
 Province = Literal["EC", "FS", "GP", "KZN", "LP", "MP", "NW", "NC", "WC"]

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 
 from thenga.domains.billing.services import pricing
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _RETRY_HOUR = timedelta(hours=8)
 

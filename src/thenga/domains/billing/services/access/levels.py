@@ -27,9 +27,9 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
+from thenga.kernel.values.calendar import local_midnight
 
 _LEVELS = list(Access)  # from all to nothing
 _A_DAY = timedelta(days=1)
@@ -97,13 +97,13 @@ def access_level(
 
 async def earliest_failure(read: Reader, subscription_id: UUID) -> PaymentFailure | None:
     """The earliest recovery that is not settled; it decides, whatever failed after it."""
-    found = await read.ask(_OPEN, limit=1, subscription_id=subscription_id)
+    found = await read.select_prepared(_OPEN, limit=1, subscription_id=subscription_id)
     return found[0] if found else None
 
 
 async def unsettled_failure(read: Reader, invoice_id: UUID) -> PaymentFailure | None:
     """The recovery of an invoice that is not settled, if there is one."""
-    found = await read.ask(_OF_INVOICE, limit=1, invoice_id=invoice_id)
+    found = await read.select_prepared(_OF_INVOICE, limit=1, invoice_id=invoice_id)
     return found[0] if found else None
 
 

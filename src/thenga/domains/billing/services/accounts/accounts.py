@@ -29,20 +29,20 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import TenantRow
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import (
     Duplicate,
     Forbidden,
     RuleViolated,
 )
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.lifecycle import not_possible
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _HELD = [one.value for one in SubscriptionLifecycle.HOLDING]
 _PAYING = [one.value for one in PaymentLifecycle.OPEN]

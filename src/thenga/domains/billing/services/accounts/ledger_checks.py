@@ -15,11 +15,11 @@ from thenga.domains.billing import public
 from thenga.domains.billing.services import entitlements
 from thenga.domains.billing.services.accounts import parking
 from thenga.domains.billing.tables import LedgerVerification
-from thenga.kernel.actors import OPERATOR
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _A_DAY = timedelta(days=1)
 _LONG = 600.0  # seconds that a statement over all books may take
@@ -226,8 +226,8 @@ async def _wrong_sets(work: Work) -> list[UUID]:
     """Whose stored set is not what its sources say; each is read by its organization's clock."""
     found = []
     for row in await work.query(_SETS, str(local_day(work.now)), _MOST_SETS):
-        async with work.aside() as read:
-            await read.settle_in(row["organization_id"], ahead=row["ahead"])
+        async with work.separate_reader() as read:
+            await read.enter_organization(row["organization_id"], ahead=row["ahead"])
             if not await entitlements.is_up_to_date(read):
                 found.append(row["organization_id"])
     return found

@@ -23,7 +23,7 @@ _UNSETTLED = (
 
 async def hold(work: Work) -> None:
     """The account was parked: from now on time takes nothing away."""
-    for known in await work.ask(_UNSETTLED, limit=100):
+    for known in await work.select_prepared(_UNSETTLED, limit=100):
         if known.held_since is None:
             failure = await work.lock(PaymentFailure, known.id)
             failure.held_since = work.now
@@ -35,7 +35,7 @@ async def hold(work: Work) -> None:
 async def release(work: Work) -> None:
     """The account goes on: what would have been reduced or ended meanwhile has some days left."""
     until = pricing.midnight_after_days(work.now, _DAYS_LEFT)
-    for known in await work.ask(_UNSETTLED, limit=100):
+    for known in await work.select_prepared(_UNSETTLED, limit=100):
         if known.held_since is None:
             continue
         failure = await work.lock(PaymentFailure, known.id)

@@ -33,8 +33,8 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import TenantRow
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import Problem, RuleViolated
-from thenga.kernel.jobs.declare import Form, errand
 
 _FURTHEST = timedelta(days=5 * 366)
 _A_MOMENT = timedelta(milliseconds=100)
@@ -48,7 +48,7 @@ TIMED: tuple[type[TenantRow], ...] = (
     *(Payment, PaymentMethod, Refund, Invoice, EntitlementSet, Grant, Reservation),
 )
 
-advance_clock = errand(
+advance_clock = job_stub(
     "billing.advance_clock", form=Form.OUTSIDE, key="{clock_id}:{turn}", as_system=True
 )
 # The application may see the locks of jobs, and a lock names the organization.

@@ -13,7 +13,7 @@ from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.tables import ConfigurationValue, Interval
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _IN_FORCE = (
     select(ConfigurationValue)
@@ -49,7 +49,7 @@ async def setting(read: Reader, key: str, on: date) -> Any:
 
 async def setting_row(read: Reader, key: str, on: date) -> ConfigurationValue:
     """As `setting`, with the day from which it counts."""
-    found = await read.ask(_IN_FORCE, limit=1, key=key, on=on)
+    found = await read.select_prepared(_IN_FORCE, limit=1, key=key, on=on)
     if not found:
         raise LookupError(f"{key} is not configured for {on}")
     return found[0]

@@ -11,11 +11,11 @@ from thenga.domains.billing.services.catalogue.entitlement_types import (
     parse_entitlements as read_entitlements,
 )
 from thenga.domains.billing.tables import Interval, OfferedPlan, PlanKind, PlanStatus, PlanVersion
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound, Problem
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 AnyPlan = PlanVersion | OfferedPlan
 
@@ -116,7 +116,7 @@ async def get_plan(read: Reader, plan_code: str, *, number: int | None, today: d
 
 async def plan_on(read: Reader, plan_code: str, on: date) -> OfferedPlan | None:
     """The version of a plan that is sold on a day."""
-    found = await read.ask(_IN_FORCE, limit=1, plan_code=plan_code, on=on)
+    found = await read.select_prepared(_IN_FORCE, limit=1, plan_code=plan_code, on=on)
     return found[0] if found else None
 
 

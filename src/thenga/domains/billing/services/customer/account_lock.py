@@ -2,14 +2,14 @@
 
 from thenga.domains.billing.tables import Account, AccountStatus
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import DependencyUnavailable, NotFound, Problem
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.lifecycle import not_possible
 
 TOO_MANY_LINES = "too_many_lines"
 
-park_account = errand("billing.park_account", form=Form.QUEUED, key="{reason}")
-free_account = errand("billing.free_account", form=Form.QUEUED, key="{reason}")
+park_account = job_stub("billing.park_account", form=Form.QUEUED, key="{reason}")
+free_account = job_stub("billing.free_account", form=Form.QUEUED, key="{reason}")
 
 
 class AccountParked(Problem):

@@ -10,13 +10,13 @@ from typing import Any
 from thenga.domains.billing.services.customer import registration_numbers
 from thenga.domains.billing.tables import TrialCompany
 from thenga.domains.organization.public import FactView, Profiles
-from thenga.kernel import sealing
-from thenga.kernel.actors import ActorKind
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable, Problem, RuleViolated
 from thenga.kernel.ports.binding import within
+from thenga.kernel.values.calendar import local_day
 
 _NUMBER = "registrationNumber"
 _PRINTED = {

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.declare.job import Form, job_stub
 
 PAYMENT_FAILED = "billing.payment_failed"
 DISPUTE_LOST = "billing.dispute_lost"
@@ -11,7 +11,7 @@ GRACE_ENDING = "billing.grace_ending"
 RENEWAL_DUE = "billing.renewal_due"
 TRIAL_ENDING = "billing.trial_ending"
 
-tell_payer = errand("billing.tell_payer", form=Form.OUTSIDE, key="{topic}:{about}:{number}")
+tell_payer = job_stub("billing.tell_payer", form=Form.OUTSIDE, key="{topic}:{about}:{number}")
 
 
 def notify(work: Work, topic: str, about: UUID, number: int = 0) -> None:

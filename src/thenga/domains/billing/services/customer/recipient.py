@@ -4,7 +4,7 @@ from typing import Any
 
 from thenga.domains.billing.tables import Account
 from thenga.kernel.errors import Problem
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 # Above this consideration a tax invoice needs the recipient's address (VAT Act, section 20).
 WITHOUT_ADDRESS = 500_000

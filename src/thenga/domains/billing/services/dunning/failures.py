@@ -24,11 +24,11 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day
 
 _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 

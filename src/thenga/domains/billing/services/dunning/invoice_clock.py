@@ -16,8 +16,8 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day
 
 _A_DAY = timedelta(days=1)
 

@@ -7,7 +7,7 @@ from thenga.domains.billing import public
 from thenga.domains.billing.services import access, customer
 from thenga.domains.billing.tables import FailureCategory, FailureKind, Invoice, PaymentFailure
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _UNUSABLE = (FailureCategory.HARD,)
 

@@ -28,9 +28,9 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _A_DAY = timedelta(days=1)
 _WRITTEN_OFF = select(PaymentFailure).where(
@@ -116,7 +116,7 @@ async def record_late_payment(
     work: Work, invoice: Invoice, subscription: Subscription, payment: Payment
 ) -> None:
     """Money came for what was written off: nothing begins again, and it is told once."""
-    found = await work.ask(_WRITTEN_OFF, limit=1, invoice_id=invoice.id)
+    found = await work.select_prepared(_WRITTEN_OFF, limit=1, invoice_id=invoice.id)
     if not found:
         return  # nothing had failed when it was written off
     failure = await work.lock(PaymentFailure, found[0].id)

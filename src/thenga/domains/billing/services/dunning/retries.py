@@ -27,7 +27,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.declare.lifecycle import not_possible
 
 _MOST_BY_HAND = 5
 _DAY = timedelta(hours=24)

@@ -19,11 +19,11 @@ from thenga.domains.billing.services.entitlements.sources import Sources
 from thenga.domains.billing.services.metering import Moved, UsageCalendar, Used
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
+from thenga.kernel.values.money import Money
 
 log = structlog.get_logger()
 

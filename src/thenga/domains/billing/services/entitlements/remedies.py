@@ -21,7 +21,7 @@ from thenga.domains.billing.services.entitlements.signals import Question
 from thenga.domains.billing.services.invoicing import UnusedTime
 from thenga.domains.billing.services.metering import Used
 from thenga.domains.billing.tables import Access
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 @dataclass(frozen=True, slots=True)

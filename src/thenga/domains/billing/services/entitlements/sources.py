@@ -25,10 +25,10 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _SUBSCRIPTIONS = select(Subscription).where(
     among(Subscription.__table__.c.status, [one.value for one in SubscriptionLifecycle.LIVE])
@@ -64,8 +64,8 @@ async def of(read: Reader) -> Sources | None:
     account = await read.find(Account)
     if account is None:
         return None
-    subscriptions = await read.ask(_SUBSCRIPTIONS, limit=100)
-    trials = await read.ask(_TRIALS, limit=100)
+    subscriptions = await read.select_prepared(_SUBSCRIPTIONS, limit=100)
+    trials = await read.select_prepared(_TRIALS, limit=100)
     contributions = [_past(one) for one in trials if one.status is not TrialStatus.ACTIVE]
     steps_of_base: list[StandingStep] = []
     base: Subscription | None = None
@@ -166,7 +166,7 @@ async def end_fallback_plan(work: Work, plan_code: str, on: date) -> None:
 
 async def _goodwill(read: Reader) -> list[Contribution]:
     """Grants that an operator gave; each ends by itself."""
-    grants = await read.ask(_GRANTS, limit=200)
+    grants = await read.select_prepared(_GRANTS, limit=200)
     if not grants:
         return []
     features = {one.key: one.type for one in await read.all(select(Feature))}

@@ -10,7 +10,7 @@ from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import BilledSpan, InvoiceLine
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
-from thenga.kernel.lifecycle import not_possible
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _CREDITED = (InvoiceStatus.OPEN, InvoiceStatus.PAID)
 _RESERVE = """

@@ -5,7 +5,7 @@ from datetime import date, datetime, timedelta
 from dateutil.relativedelta import relativedelta
 
 from thenga.domains.billing.tables import Invoice
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _HOUR = timedelta(hours=1)  # after midnight on the first of a month
 _A_DAY = timedelta(days=1)

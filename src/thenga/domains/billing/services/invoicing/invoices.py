@@ -29,9 +29,9 @@ from thenga.domains.billing.tables import (
     Purpose,
     Subscription,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 _MOST_LINES = 15  # a day and subscription; whatever makes more of them runs in a circle
 

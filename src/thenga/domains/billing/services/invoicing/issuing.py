@@ -31,17 +31,17 @@ from thenga.domains.billing.tables import (
     InvoiceLine,
     Seller,
 )
-from thenga.kernel.actors import OPERATOR
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.money import Money
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
+from thenga.kernel.values.money import Money
 
-issue_documents = errand(
+issue_documents = job_stub(
     "billing.issue_documents", form=Form.QUEUED, key="{seller}:{book}", as_system=True
 )
-render_pdf = errand("billing.render_pdf", form=Form.OUTSIDE, key="{document_id}", retries=5)
+render_pdf = job_stub("billing.render_pdf", form=Form.OUTSIDE, key="{document_id}", retries=5)
 
 _PREFIX = {DocumentKind.INVOICE: "TI", DocumentKind.CREDIT_NOTE: "CN"}
 _BEGIN = """

@@ -8,7 +8,7 @@ from sqlalchemy import select
 from thenga.domains.billing.tables import CreditNoteLine, InvoiceLine
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, among_named
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _MOST = 10_000  # of one page of documents
 _LINES = (
@@ -29,7 +29,7 @@ async def invoice_lines_by_id(
     """The lines of a page of invoices, by invoice, in one statement."""
     found: dict[UUID, list[InvoiceLine]] = {one: [] for one in invoice_ids}
     if found:
-        for line in await read.ask(_LINES, limit=_MOST, invoice_ids=list(found)):
+        for line in await read.select_prepared(_LINES, limit=_MOST, invoice_ids=list(found)):
             found[line.invoice_id].append(line)
     return found
 

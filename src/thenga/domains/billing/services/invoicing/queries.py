@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy import ColumnElement, literal_column, select
 
 from thenga.domains.billing.tables import CollectionStatus, Invoice, InvoiceStatus
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound
+from thenga.kernel.values.calendar import local_day
 
 # A draft has neither day nor number: it comes after everything that has.
 BY_DATE: ColumnElement[Any] = literal_column(

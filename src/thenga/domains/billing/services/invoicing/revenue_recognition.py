@@ -16,7 +16,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _A_DAY = timedelta(days=1)
 

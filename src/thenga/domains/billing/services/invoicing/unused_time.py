@@ -15,7 +15,7 @@ from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import Pause, Subscription
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Conflict
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,12 +19,12 @@ from thenga.domains.billing.tables import (
     JournalEntry,
     JournalLine,
 )
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_midnight
+from thenga.kernel.values.money import Money
 
 LONGEST = 366
 _MOST_STEPS = 10_000  # of a file

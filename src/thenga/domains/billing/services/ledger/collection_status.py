@@ -50,7 +50,7 @@ def _has_failed(payment: Payment) -> bool:
 async def refresh_collection_status(work: Work, invoice: Invoice) -> None:
     """Write down how its money comes along now."""
     await work.hold(invoice)
-    attempts = await work.ask(_ATTEMPTS, limit=_MOST_ATTEMPTS, invoice_id=invoice.id)
+    attempts = await work.select_prepared(_ATTEMPTS, limit=_MOST_ATTEMPTS, invoice_id=invoice.id)
     now = standing(invoice, attempts)
     if invoice.collection_status is not now:
         invoice.collection_status = now

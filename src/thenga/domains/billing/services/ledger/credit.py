@@ -25,7 +25,7 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _OWED = (InvoiceStatus.OPEN, InvoiceStatus.UNCOLLECTIBLE)
 # A change that is not paid counts on a note of its own first, which is not there yet.

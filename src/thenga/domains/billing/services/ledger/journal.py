@@ -12,13 +12,13 @@ from uuid import UUID
 from sqlalchemy import bindparam, func, select
 
 from thenga.domains.billing.tables import Book, EntryKind, JournalEntry, JournalLine
-from thenga.kernel.calendar import local_midnight
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_midnight
+from thenga.kernel.values.ids import new_id
+from thenga.kernel.values.money import Money
 
 _LINES = """
     INSERT INTO billing.journal_line (id, created_at, updated_at, version, organization_id,

@@ -21,10 +21,10 @@ from thenga.domains.billing.tables import (
     UsageMonth,
     UsageTotal,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _SINCE = (
     select(UsageMonth)
@@ -63,7 +63,7 @@ async def usage_calendar(
     read: Reader, running: Period, anchor: date, *, turned_at: datetime | None, since: datetime
 ) -> UsageCalendar:
     """What is remembered, and the month that runs and the next, though nobody has looked yet."""
-    rows = await read.ask(_SINCE, since=since)
+    rows = await read.select_prepared(_SINCE, since=since)
     found = [Span(row.begins_at, row.ends_at, row.usage_month) for row in rows]
     if running.start not in {one.month for one in found}:
         begins = max(turned_at or running.starts_at, running.starts_at)

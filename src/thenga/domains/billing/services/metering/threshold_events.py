@@ -12,7 +12,7 @@ from thenga.domains.billing.services.catalogue import Limit, Metered
 from thenga.domains.billing.services.metering.totals import Moved
 from thenga.domains.billing.tables import Threshold
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 # Usage and a smaller limit may come to the same threshold at once; whoever is second says nothing.
 _REACH = """

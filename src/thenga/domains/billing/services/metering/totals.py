@@ -10,7 +10,7 @@ from thenga.domains.billing.tables import STANDING, Reservation, ReservationStat
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among_named
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 # A total stops here: far beyond any real use, and far enough below 2^63 that no sum wraps.
 # The statements of this module and of `usage.py` name the same number.
@@ -80,7 +80,7 @@ async def of(read: Reader, meter: str, month: date) -> UsageTotal | None:
 
 async def totals_of_month(read: Reader, month: date) -> Mapping[str, UsageTotal]:
     """Every meter's total of a month and every standing one, by meter."""
-    found = await read.ask(_OF_MONTHS, months=[month, STANDING])
+    found = await read.select_prepared(_OF_MONTHS, months=[month, STANDING])
     return {one.meter: one for one in found}
 
 

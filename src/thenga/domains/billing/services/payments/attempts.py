@@ -26,15 +26,15 @@ from thenga.domains.billing.tables import (
     PaymentStatus,
     ProviderStatement,
 )
-from thenga.kernel.calendar import local_midnight
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_midnight
 
 _RUNNING = (
     select(Payment)
@@ -47,8 +47,8 @@ _RUNNING = (
 _LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _REFERENCE_LENGTH = 16  # fits every provider's limit
 
-start_payment = errand("billing.start_payment", form=Form.OUTSIDE, key="{payment_id}")
-charge_payment = errand("billing.charge_payment", form=Form.OUTSIDE, key="{payment_id}")
+start_payment = job_stub("billing.start_payment", form=Form.OUTSIDE, key="{payment_id}")
+charge_payment = job_stub("billing.charge_payment", form=Form.OUTSIDE, key="{payment_id}")
 
 
 class PaymentInProgress(Problem):
@@ -270,7 +270,7 @@ def ordered_fields(fields: dict[str, str] | None) -> list[dict[str, str]] | None
 
 async def payment_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
     """The payment of an invoice that is under way: the one that is charged before the others."""
-    found = await read.ask(_RUNNING, limit=100, invoice_id=invoice_id)
+    found = await read.select_prepared(_RUNNING, limit=100, invoice_id=invoice_id)
     charged = [one for one in found if one.status is PaymentStatus.PROCESSING]
     return next(iter([*charged, *found]), None)
 

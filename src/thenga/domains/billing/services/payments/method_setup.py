@@ -8,8 +8,8 @@ from thenga.domains.billing.services.payments import attempts, providers
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.tables import Account, LineKind, Payment, Purpose
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
-from thenga.kernel.money import Money
+from thenga.kernel.values.ids import new_id
+from thenga.kernel.values.money import Money
 
 _FIRST_CHARGE = Money.of("1.00")
 

@@ -19,15 +19,15 @@ from thenga.domains.billing.tables import (
     PlanKind,
     Subscription,
 )
-from thenga.kernel import sealing
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.host import Host
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _PURPOSE = "payment-method"
 _NOTICE = timedelta(days=30)

@@ -4,9 +4,9 @@ from urllib.parse import urlsplit
 
 from thenga.domains.billing.services import catalogue, pricing
 from thenga.domains.billing.tables import Account
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.values.calendar import local_day
 
 SANDBOX, EFT = "sandbox", "eft"
 

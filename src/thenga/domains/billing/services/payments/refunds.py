@@ -32,10 +32,10 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import Move, not_possible
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.lifecycle import Move, not_possible
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _RANK = {one: rank for rank, one in enumerate(RefundStatus)}
 _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
@@ -44,7 +44,7 @@ _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
     StatedStatus.SUCCEEDED: (RefundStatus.SUCCEEDED, RefundLifecycle.succeed),
 }
 
-send_refund = errand("billing.send_refund", form=Form.OUTSIDE, key="{refund_id}")
+send_refund = job_stub("billing.send_refund", form=Form.OUTSIDE, key="{refund_id}")
 
 
 async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason: str) -> Refund:

@@ -20,12 +20,12 @@ from thenga.domains.billing.tables import (
     PlanVersion,
     Seller,
 )
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Domain
 
 _FILE = Path(__file__).parents[2] / "content" / "catalogue.json"
 R = TypeVar("R", bound=Row)

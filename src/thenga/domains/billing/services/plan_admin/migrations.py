@@ -10,11 +10,11 @@ from datetime import date, timedelta
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.plan_admin.versions import EffectiveTooEarly, offer_plan
 from thenga.domains.billing.tables import PlanStatus, PlanVersion
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_day
 
 
 @dataclass(frozen=True, slots=True)

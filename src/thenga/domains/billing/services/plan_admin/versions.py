@@ -19,14 +19,16 @@ from thenga.domains.billing.tables import (
     PlanStatus,
     PlanVersion,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_day
 
-offer_plan = errand("billing.offer_plan", form=Form.QUEUED, key="{plan_version_id}", as_system=True)
+offer_plan = job_stub(
+    "billing.offer_plan", form=Form.QUEUED, key="{plan_version_id}", as_system=True
+)
 
 _TERMS = (
     *("plan_code", "plan_version", "name", "description", "kind", "rank", "public"),

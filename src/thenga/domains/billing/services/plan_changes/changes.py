@@ -41,10 +41,10 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import Problem
-from thenga.kernel.ids import new_id
-from thenga.kernel.lifecycle import not_possible
-from thenga.kernel.money import Money
+from thenga.kernel.values.ids import new_id
+from thenga.kernel.values.money import Money
 
 
 class ChangeToday(Problem):

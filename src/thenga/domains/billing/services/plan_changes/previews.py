@@ -30,7 +30,7 @@ from thenga.domains.billing.tables import (
     Trial,
 )
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 @dataclass(frozen=True, slots=True)

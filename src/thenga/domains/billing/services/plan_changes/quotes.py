@@ -13,10 +13,10 @@ from thenga.domains.billing.tables import (
     OfferedPlan,
     Subscription,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 
 class Effective(StrEnum):

@@ -15,10 +15,10 @@ from thenga.domains.billing.services.plan_changes.quotes import (
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.services.subscription_state import publish_change
 from thenga.domains.billing.tables import Interval, OfferedPlan, Subscription, Trial
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 
 def trial_of(subscription: Subscription) -> UUID:

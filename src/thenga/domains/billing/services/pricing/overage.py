@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _ONE = 100  # a unit price is in whole units of the currency, money in hundredths
 _MOST_MINOR = 10**15  # of one charge; sums of such charges still fit into an amount

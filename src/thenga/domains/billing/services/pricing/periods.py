@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from dateutil.relativedelta import relativedelta
 
 from thenga.domains.billing.tables import Interval, Subscription
-from thenga.kernel.calendar import local_day, local_midnight
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _MONTHS = {Interval.MONTH: 1, Interval.YEAR: 12}
 

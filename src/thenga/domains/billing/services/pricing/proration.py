@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from fractions import Fraction
 
 from thenga.domains.billing.services.pricing.periods import Period
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ _IN_FORCE = (
 
 async def seller_on(read: Reader, seller_code: str, on: date) -> Seller:
     """The seller as documents of that day print it; one that is not deployed is a defect."""
-    found = await read.ask(_IN_FORCE, limit=1, code=seller_code, on=on)
+    found = await read.select_prepared(_IN_FORCE, limit=1, code=seller_code, on=on)
     if not found:
         raise LookupError(f"there is no seller {seller_code} on {on}")
     return found[0]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 
 @dataclass(frozen=True, slots=True)

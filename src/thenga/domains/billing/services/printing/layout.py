@@ -22,7 +22,7 @@ from thenga.domains.billing.tables import (
     Invoice,
     InvoiceLine,
 )
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 Sheet = dict[str, Any]
 _SPACE = "\u00a0"

@@ -15,11 +15,11 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementKind,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import Duplicate, RuleViolated
-from thenga.kernel.lifecycle import not_possible
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 
 async def confirm_transfer(

@@ -22,7 +22,7 @@ from thenga.domains.billing.tables import (
     StatementOutcome,
 )
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _RANK = {DisputeStatus.NONE: 0, DisputeStatus.OPEN: 1, DisputeStatus.WON: 2, DisputeStatus.LOST: 3}
 _STATED: dict[StatedStatus, Literal["open", "won", "lost"]] = {

@@ -32,8 +32,8 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day
 
 _DISPUTED = select(Payment).where(
     Payment.subscription_id == bindparam("subscription_id"),
@@ -181,7 +181,7 @@ async def disputed(work: Work, payment: Payment) -> None:
     invoice, subscription = await _held(work, payment)
     if subscription is None or subscription.status not in SubscriptionLifecycle.PAID:
         return
-    disputed = await work.ask(_DISPUTED, limit=1, subscription_id=subscription.id)
+    disputed = await work.select_prepared(_DISPUTED, limit=1, subscription_id=subscription.id)
     subscription.disputed = bool(disputed)
     await work.save(subscription)
     if (

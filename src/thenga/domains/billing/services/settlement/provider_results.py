@@ -36,8 +36,8 @@ from thenga.domains.billing.tables import (
     StatementOutcome,
 )
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
-from thenga.kernel.money import Money
+from thenga.kernel.declare.lifecycle import Move
+from thenga.kernel.values.money import Money
 
 _MOST_FEE = 10_000  # minor units; a provider's least fee can be more than a small payment
 # Failed, canceled and expired are of one rank (BIL-31); what says most of them stays.

@@ -22,15 +22,15 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementOutcome,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
-from thenga.kernel.jobs.declare import Form, errand
-from thenga.kernel.lifecycle import Move, not_possible
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.declare.lifecycle import Move, not_possible
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.ids import new_id
 
 log = structlog.get_logger()
 
@@ -61,7 +61,7 @@ _MOVES: dict[StatementOutcome, Move] = {
     StatementOutcome.QUARANTINED: ProviderCallbackLifecycle.quarantine,
 }
 
-apply_callback = errand(
+apply_callback = job_stub(
     "billing.apply_callback", form=Form.OUTSIDE, key="{callback_id}", as_system=True
 )
 
@@ -146,7 +146,7 @@ async def apply_report(
         await _quarantine(work, callback, payment, finding=finding, note=finding)
         return
     ahead = await clock_offset(work.host, work.domain, payment.organization_id)
-    await work.settle_in(payment.organization_id, ahead=ahead)
+    await work.enter_organization(payment.organization_id, ahead=ahead)
     callback.organization_id, callback.payment_id = payment.organization_id, payment.id
     heard = ReportSource("callback", callback.id)
     taken = await provider_results.take(work, payment.id, statement, heard)

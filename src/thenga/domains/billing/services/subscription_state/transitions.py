@@ -30,9 +30,9 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
 _LATER = timedelta(hours=1)
@@ -116,7 +116,7 @@ async def drop_change(work: Work, subscription: Subscription) -> None:
 
 async def _drop_drafts(work: Work, subscription: Subscription) -> None:
     """What was to be bought and is not paid for; money that still comes for it is credit."""
-    for draft in await work.ask(_DRAFTS, limit=10, subscription_id=subscription.id):
+    for draft in await work.select_prepared(_DRAFTS, limit=10, subscription_id=subscription.id):
         await invoicing.discard_draft(work, draft)
         failure = await access.unsettled_failure(work, draft.id)
         if failure is not None:  # nothing was sold, so who has left is not charged any more

@@ -32,11 +32,11 @@ from thenga.domains.billing.tables import (
     Settlement,
     Subscription,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _BEGINS = (Purpose.FIRST, Purpose.CONVERSION)
 _OF_DAYS = (LineKind.RECURRING, LineKind.PRORATION)

@@ -28,8 +28,8 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import Problem
-from thenga.kernel.lifecycle import not_possible
 
 
 class DisputeOpen(Problem):

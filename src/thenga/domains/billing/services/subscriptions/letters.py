@@ -26,9 +26,9 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _ZONE = "Africa/Johannesburg"
 

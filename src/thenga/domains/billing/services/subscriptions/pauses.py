@@ -37,9 +37,9 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 _A_DAY = timedelta(days=1)
 _OWED = (InvoiceStatus.DRAFT, InvoiceStatus.OPEN)

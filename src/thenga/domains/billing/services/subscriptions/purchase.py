@@ -48,13 +48,13 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 __all__ = [
     "CurrentSubscription",

@@ -32,10 +32,10 @@ from thenga.domains.billing.tables import (
     Renewal,
     Subscription,
 )
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 _REDUCED = (Access.READ_ONLY, Access.NONE)
 

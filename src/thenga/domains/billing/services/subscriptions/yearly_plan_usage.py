@@ -18,8 +18,8 @@ from thenga.domains.billing.services import (
 from thenga.domains.billing.services.customer import TaxDataMissing
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import Access, Account, Purpose, Subscription
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day
 
 _REDUCED = (Access.READ_ONLY, Access.NONE)
 

@@ -39,11 +39,11 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import not_possible
-from thenga.kernel.money import Money
+from thenga.kernel.declare.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 _LATER = timedelta(minutes=10)
 

@@ -30,14 +30,14 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import DependencyUnavailable, Duplicate, Problem
-from thenga.kernel.ids import new_id
-from thenga.kernel.lifecycle import not_possible
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 
 class TrialUsed(Problem):

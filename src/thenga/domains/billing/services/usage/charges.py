@@ -11,10 +11,10 @@ from thenga.domains.billing.services import catalogue, entitlements, metering, p
 from thenga.domains.billing.services.invoicing import DraftLine, LineKind
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import Meter, Subscription, UsageMonth, UsageTotal
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
 
 # What is older cannot be reported any more, so a month that is billed has nothing new.
 _REPORTED_FOR = timedelta(days=100)

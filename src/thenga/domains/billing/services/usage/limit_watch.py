@@ -8,9 +8,9 @@ from thenga.domains.billing.services.catalogue import Limit, Metered
 from thenga.domains.billing.services.entitlements import CurrentSet
 from thenga.domains.billing.services.metering import Moved
 from thenga.domains.billing.tables import STANDING, Account
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.values.calendar import local_day
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from thenga.domains.billing.tables import Holding
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 # A row to lock, which whoever speaks first of a subject makes; it says nothing yet.
 _BEGIN = """

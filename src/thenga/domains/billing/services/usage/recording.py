@@ -21,7 +21,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 MAX_ENTRIES = 1000
 _MOST_QUANTITY = 10**9

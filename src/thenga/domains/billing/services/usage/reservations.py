@@ -12,8 +12,8 @@ from thenga.domains.billing.services.metering import Moved
 from thenga.domains.billing.services.usage import limit_watch, recording
 from thenga.domains.billing.tables import Access, MeterKind, Reservation, ReservationStatus
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import Duplicate, PlanLimitReached, RuleViolated
-from thenga.kernel.lifecycle import not_possible
 
 TTL = timedelta(minutes=15)
 _REDUCED = (Access.READ_ONLY, Access.NONE)

@@ -6,14 +6,14 @@ from dateutil.relativedelta import relativedelta
 
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.tables import MeterKind
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.values.calendar import local_day
 
 RECORDS, DAYS = relativedelta(months=13), relativedelta(years=5)
 _PORTION = 20_000
 
-compact_usage = errand("billing.compact_usage", form=Form.QUEUED, key="usage", as_system=True)
+compact_usage = job_stub("billing.compact_usage", form=Form.QUEUED, key="usage", as_system=True)
 
 # By the clock of each organization; the first condition is one that the index knows.
 _DUE = """

@@ -13,9 +13,9 @@ from thenga.domains.billing.services.catalogue import Limit, Metered
 from thenga.domains.billing.services.entitlements import CurrentSet
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import Meter, MeterKind, Subscription, UsageMonth, UsageTotal
-from thenga.kernel.calendar import local_day, local_midnight
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.money import Money
+from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.money import Money
 
 _WARNING_PCT = 80
 

@@ -12,10 +12,10 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 _CARD = """
     INSERT INTO identity.account_card (id, created_at, updated_at, version, organization_id,
@@ -43,7 +43,7 @@ async def add_user(
     """A new account that waits for its address to be proved; the address is taken from now on."""
     user_id = new_id()
     await take_name(work, key, user_id)
-    await work.turn_to(user_id=user_id)
+    await work.switch_scope(user_id=user_id)
     account = await work.add(
         UserAccount(
             id=user_id,

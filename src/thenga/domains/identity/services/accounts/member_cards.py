@@ -11,7 +11,7 @@ from uuid import UUID
 from thenga.domains.identity.services.accounts import accounts
 from thenga.domains.identity.services.accounts.names import account_key
 from thenga.domains.identity.tables import Membership, UserAccount, UserStatus
-from thenga.kernel.actors import Scope
+from thenga.kernel.access.actors import Scope
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import RuleViolated
 

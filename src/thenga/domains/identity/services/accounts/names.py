@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from thenga.domains.identity.tables import Password, SignInName, UserAccount
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.host import Host
 

@@ -20,7 +20,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.declare.job import Form, job_stub
 
 ACCOUNT_LOCKED = "identity.account_locked"
 ADDRESS_CHANGE_ASKED = "identity.address_change_asked"
@@ -28,7 +28,7 @@ NEW_DEVICE = "identity.new_device"
 RECOVERY_CODE_USED = "identity.recovery_code_used"
 RECOVERY_CODES_LOW = "identity.recovery_codes_low"
 
-tell_person = errand("identity.tell_person", form=Form.OUTSIDE, key="{topic}:{about}")
+tell_person = job_stub("identity.tell_person", form=Form.OUTSIDE, key="{topic}:{about}")
 
 
 @dataclass(frozen=True)

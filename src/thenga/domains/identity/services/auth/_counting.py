@@ -8,7 +8,7 @@ from thenga.domains.identity.services.accounts import account_key, find_name
 from thenga.domains.identity.tables import SignInCounter, UserAccount
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.declare.job import Form, job_stub
 
 FAILURES = 10
 WINDOW = timedelta(minutes=15)
@@ -41,7 +41,7 @@ _CLEAR = """
     WHERE hash = $1
 """
 
-note_lock = errand("identity.note_lock", form=Form.QUEUED, key="{key}")
+note_lock = job_stub("identity.note_lock", form=Form.QUEUED, key="{key}")
 
 
 async def is_locked(read: Reader, counter: bytes) -> bool:

@@ -5,13 +5,13 @@ from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.identity.tables import LinkSlot, OneTimeLink, UserAccount
-from thenga.kernel import sealing, tokens
+from thenga.kernel.crypto import sealing, tokens
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import NotFound, Problem
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.declare import Form, errand
 
 REGISTER, KNOWN_ALREADY = "register", "known_already"
 RESET, CHANGE_ADDRESS = "reset_password", "change_address"
@@ -43,7 +43,7 @@ class LinkToDeliver:
     text: str
 
 
-deliver_link = errand("identity.deliver_link", form=Form.OUTSIDE, key="{link_hash}")
+deliver_link = job_stub("identity.deliver_link", form=Form.OUTSIDE, key="{link_hash}")
 
 _TAKE_SLOT = """
     INSERT INTO identity.link_slot (id, created_at, updated_at, version, hash, link_hash)
@@ -123,7 +123,7 @@ async def mark_delivered(work: Work, link_hash: bytes) -> None:
 async def account_of(work: Work, token: str, *, purpose: str) -> UserAccount:
     """Who the link belongs to, read aside: hashing a password must not hold a transaction."""
     digest = _digest(token)
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         await read.present(digest)
         link = await read.find(OneTimeLink, hash=digest)
         if link is None or link.purpose != purpose:

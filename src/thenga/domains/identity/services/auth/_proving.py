@@ -3,7 +3,7 @@
 from thenga.domains.identity.services.auth import _counting, _hashing
 from thenga.domains.identity.services.auth._signing_in import STRONG
 from thenga.domains.identity.tables import Password, Session, UserAccount
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 
@@ -25,7 +25,7 @@ class FactorNeeded(Problem):
 async def step_up(work: Work, *, password: str) -> Session:
     """Show the password again; failures are counted apart from those of strangers (IDN-7)."""
     counter = sealing.mac(work.host.key("step-up"), work.user_id.bytes)
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         account = await read.get(UserAccount, work.user_id)
         known = await read.find(Password)
         locked = await _counting.is_locked(read, counter)

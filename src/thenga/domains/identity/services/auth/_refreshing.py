@@ -7,7 +7,7 @@ import orjson
 
 from thenga.domains.identity.services import sessions
 from thenga.domains.identity.tables import Session, SessionStatus
-from thenga.kernel import sealing, tokens
+from thenga.kernel.crypto import sealing, tokens
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import SessionExpired, SessionRevoked
 

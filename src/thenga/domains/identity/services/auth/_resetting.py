@@ -32,7 +32,7 @@ async def confirm_reset(work: Work, *, token: str, new_password: str) -> None:
 
 async def change_password(work: Work, *, new_password: str) -> UserAccount:
     """The signed-in person sets another password; their other sessions end."""
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         account = await read.get(UserAccount, read.user_id)
     phc = await _hashing.hashed(new_password, known=[account.display_name, account.email])
     held = await work.lock(UserAccount, account.id)

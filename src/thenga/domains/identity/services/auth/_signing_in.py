@@ -20,7 +20,7 @@ from thenga.domains.identity.tables import (
     UserAccount,
     UserStatus,
 )
-from thenga.kernel import sealing
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 
@@ -56,7 +56,7 @@ async def counted_as(work: Work, *, email: str, device_token: str | None) -> Cou
     key = account_key(work.host, email)
     if device_token is None:
         return Counted(key, None)
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         return Counted(key, await sessions.recognize_device(read, key, device_token))
 
 
@@ -64,7 +64,7 @@ async def sign_in(
     work: Work, counted: Counted, *, password: str, organization_id: UUID | None
 ) -> SignedIn | HalfSignedIn:
     """A session for whoever knows the password; the same refusal for every other case."""
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         found = await find_account(read, counted.account_key)
         locked = await _counting.is_locked(read, counted.counter)
     known = counted.device is not None

@@ -18,12 +18,12 @@ from thenga.domains.identity.services.decisions import (
 from thenga.domains.identity.services.decisions._facts import Facts, Question
 from thenga.domains.identity.services.decisions._outcome import Outcome
 from thenga.domains.identity.services.decisions._stages import Policy, decide, proof_methods
-from thenga.kernel import tokens
-from thenga.kernel.actors import Actor, ActorKind
-from thenga.kernel.gate import HeldAs, Passage, Refusal
+from thenga.kernel.access.actors import Actor, ActorKind
+from thenga.kernel.access.gate import HeldAs, Passage, Refusal
+from thenga.kernel.crypto import tokens
+from thenga.kernel.declare.permission import Sensitivity
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
-from thenga.kernel.manifest import Sensitivity
+from thenga.kernel.values.ids import new_id
 
 _NOBODY = Refusal(reason_code="unknown_credential", remedy={"kind": "sign_in"})
 _PRINCIPALS = {"user": "Person", "api_key": "Key", "service": "Service"}

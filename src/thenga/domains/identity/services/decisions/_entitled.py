@@ -5,7 +5,7 @@ from typing import Any
 
 from thenga.domains.identity.services.decisions._facts import Facts
 from thenga.domains.identity.services.decisions._outcome import Outcome
-from thenga.kernel.manifest import Effect, Sensitivity
+from thenga.kernel.declare.permission import Effect, Sensitivity
 
 FRESH = timedelta(minutes=1)
 LAST_KNOWN = timedelta(minutes=5)

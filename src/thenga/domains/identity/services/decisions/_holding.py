@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from thenga.domains.identity.services.decisions._facts import Facts, Question
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.manifest import Audience
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.declare.permission import Audience
 
 MOST_PLACES = 200
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from thenga.kernel.gate import HeldAs
+from thenga.kernel.access.gate import HeldAs
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.identity.tables import DecisionRecord, PersonalDecision, PlatformDecision
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound
-from thenga.kernel.gate import HeldAs
 
 _SHOWN = (
     *("id", "created_at", "user_id", "actor_kind", "action", "resource", "decision"),

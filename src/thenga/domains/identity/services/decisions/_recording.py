@@ -9,10 +9,10 @@ from thenga.domains.identity import public
 from thenga.domains.identity.services.decisions._facts import Facts
 from thenga.domains.identity.services.decisions._outcome import Outcome
 from thenga.domains.identity.tables import DecisionRecord, PersonalDecision, PlatformDecision
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.gate import HeldAs
 from thenga.kernel.host import Host
 
 _SERVICE = UUID(int=0)  # a service is no row of ours

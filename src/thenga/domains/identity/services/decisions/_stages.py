@@ -13,9 +13,9 @@ from thenga.domains.identity.services.decisions._entitled import entitled
 from thenga.domains.identity.services.decisions._facts import Facts, Question
 from thenga.domains.identity.services.decisions._holding import Holding, by_platform, holding
 from thenga.domains.identity.services.decisions._outcome import Outcome
-from thenga.kernel import proofs
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.manifest import Audience, Effect, Sensitivity
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.db import step_up
+from thenga.kernel.declare.permission import Audience, Effect, Sensitivity
 
 _SIGN_IN = {"kind": "sign_in"}
 _REFRESH = {"kind": "refresh"}
@@ -148,10 +148,10 @@ def _proof(facts: Facts, question: Question, now: datetime, policy: Policy) -> O
     absent = facts.kind == "user" and facts.session_id is None
     if absent and question.channel in ("job", "reaction"):
         return None  # whoever planned a later act proved it then, and is not there now
-    stale = facts.sensitivity in _GRAVE and not proofs.is_fresh(facts.proven_at, now)
+    stale = facts.sensitivity in _GRAVE and not step_up.is_fresh(facts.proven_at, now)
     if not stale and not _signed_in_too_long(facts, now):
         return None
-    seconds = int(proofs.MAX_AGE.total_seconds())
+    seconds = int(step_up.MAX_AGE.total_seconds())
     methods = list(proof_methods(facts))
     prove = {"kind": "prove", "maxAgeSeconds": seconds, "methods": methods}
     return Outcome("step_up_required", prove)

@@ -10,18 +10,18 @@ import orjson
 from thenga.domains.identity.services.decisions._facts import Facts, Question
 from thenga.domains.identity.services.decisions._outcome import Outcome
 from thenga.domains.identity.services.decisions._stages import context
-from thenga.kernel import proofs
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.buffered_writes import gathering
+from thenga.kernel.db import step_up
 from thenga.kernel.db.work import Work
-from thenga.kernel.gathering import gathering
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 EVERY = timedelta(seconds=5)
 MOST_SHAPES = 10_000
 _QUARTER = 15
-_FRESH = int(proofs.MAX_AGE.total_seconds())
+_FRESH = int(step_up.MAX_AGE.total_seconds())
 
 # Organization, hour, actor, action, reason, and the context as sorted pairs.
 Shape = tuple[UUID | None, datetime, str, UUID | None, str, str, tuple[tuple[str, Any], ...]]

@@ -3,12 +3,12 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from thenga.kernel import networks
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.buffered_writes import gathering
 from thenga.kernel.db.work import Work
-from thenga.kernel.gathering import gathering
 from thenga.kernel.host import Host
+from thenga.kernel.values import networks
 
 _USED_EVERY = timedelta(seconds=10)
 _MOST_USES = 10_000

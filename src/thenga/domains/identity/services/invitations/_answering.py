@@ -31,8 +31,8 @@ from thenga.domains.identity.tables import (
     Password,
     UserStatus,
 )
-from thenga.kernel import tokens
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, Unauthenticated, ValidationFailed
@@ -290,14 +290,14 @@ async def _ask_inviter_again(work: Work, tenant: Tenant, invitation: Invitation)
 
 async def _look(work: Work, digest: bytes, invitation_id: UUID | None) -> Seen:
     """The invitation of a link, read aside: hashing a password must not hold a transaction."""
-    async with work.aside() as read:
+    async with work.separate_reader() as read:
         await read.present(digest)
         link = await read.find(OneTimeLink, hash=digest)
         if link is None or link.purpose != PURPOSE or link.organization_id is None:
             raise NotFound()
         if link.invitation_id is None or invitation_id not in (None, link.invitation_id):
             raise NotFound()
-        await read.settle_in(link.organization_id)
+        await read.enter_organization(link.organization_id)
         invitation = await read.get(Invitation, link.invitation_id)
         tenant = await organizations.find_organization(read)
         inviter = await read.all(
@@ -348,6 +348,6 @@ async def _spend(work: Work, link: OneTimeLink) -> None:
 async def _hold(work: Work, link: OneTimeLink, invitation_id: UUID) -> tuple[Tenant, Invitation]:
     if link.organization_id is None or link.invitation_id != invitation_id:
         raise NotFound()
-    await work.settle_in(link.organization_id)
+    await work.enter_organization(link.organization_id)
     tenant = await organizations.lock_organization(work)
     return tenant, await work.lock(Invitation, invitation_id)

@@ -7,15 +7,15 @@ from thenga.domains.identity import public
 from thenga.domains.identity.services import memberships, organizations
 from thenga.domains.identity.services.invitations._telling import shown_status
 from thenga.domains.identity.tables import Invitation, InvitationStatus, OneTimeLink
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.jobs.declare import Form, errand
+from thenga.kernel.declare.job import Form, job_stub
 
 PURPOSE = "invitation"
 
-deliver_invitation = errand("identity.deliver_invitation", form=Form.OUTSIDE, key="{link_hash}")
+deliver_invitation = job_stub("identity.deliver_invitation", form=Form.OUTSIDE, key="{link_hash}")
 
 
 @dataclass(frozen=True)

@@ -20,12 +20,13 @@ from thenga.domains.identity.tables import (
     Membership,
     MembershipStatus,
 )
-from thenga.kernel import proofs, tokens
+from thenga.kernel.crypto import tokens
+from thenga.kernel.db import step_up
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, InvalidTransition, RateLimited
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 LIVES = timedelta(days=7)
 REMINDED_AFTER = timedelta(days=5)
@@ -164,7 +165,7 @@ async def _check_giver(work: Work, tenant: Tenant, role_codes: Sequence[str]) ->
     granted = await roles.permissions_given_by(work, role_codes, tenant.now)
     giver.must_hold(granted.permissions, owner=granted.includes_owner)
     if granted.grave:
-        proofs.demand(work)
+        step_up.demand(work)
 
 
 async def _must_be_new(work: Work, tenant: Tenant, key: bytes) -> None:

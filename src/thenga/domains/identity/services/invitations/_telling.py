@@ -8,7 +8,7 @@ from thenga.domains.identity.services import memberships
 from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.tables import Invitation, InvitationStatus
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.declare.lifecycle import Move
 
 
 def shown_status(invitation: Invitation, now: datetime) -> InvitationStatus:

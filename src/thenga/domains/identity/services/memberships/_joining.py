@@ -14,7 +14,7 @@ from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, NotFound
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 async def found(

@@ -13,7 +13,7 @@ from thenga.domains.identity.permissions import Permission
 from thenga.domains.identity.services import organizations, roles, sessions
 from thenga.domains.identity.services.roles import Right
 from thenga.domains.identity.tables import Membership, MembershipStatus
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Forbidden
@@ -44,7 +44,7 @@ async def get(read: Reader, membership_id: UUID) -> Shown:
 
 async def shown(read: Reader, membership: Membership) -> Shown:
     """A membership with its roles, read in the organization that it is in."""
-    await read.settle_in(membership.organization_id)
+    await read.enter_organization(membership.organization_id)
     tenant = await organizations.find_organization(read)
     codes = await roles.role_codes_of(read, [membership.id], tenant.now)
     return Shown(membership, codes.get(membership.id, []))
@@ -131,6 +131,6 @@ async def effective(read: Reader, membership_id: UUID) -> list[Right]:
     membership = await read.get(Membership, membership_id)
     if membership.status is not MembershipStatus.ACTIVE:
         return []
-    await read.settle_in(membership.organization_id)
+    await read.enter_organization(membership.organization_id)
     tenant = await organizations.find_organization(read)
     return await roles.rights_of_member(read, membership_id, tenant.now)

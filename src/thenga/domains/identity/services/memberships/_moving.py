@@ -11,8 +11,8 @@ from thenga.domains.identity.services.organizations import Tenant
 from thenga.domains.identity.services.roles import GrantAboveOwn
 from thenga.domains.identity.tables import Membership, MembershipStatus, TenantMirror
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import Move, explain
 from thenga.kernel.errors import NotFound, Problem
-from thenga.kernel.lifecycle import Move, explain
 
 
 class MembershipVoid(Problem):
@@ -100,7 +100,7 @@ async def move_clock(work: Work, organization_id: UUID, *, ahead: timedelta, seq
 async def _own(work: Work, membership_id: UUID) -> Tenant:
     """Go from one's own membership to the organization that it is in, and hold that."""
     membership = await work.get(Membership, membership_id)
-    await work.settle_in(membership.organization_id)
+    await work.enter_organization(membership.organization_id)
     return await organizations.lock_organization(work)
 
 

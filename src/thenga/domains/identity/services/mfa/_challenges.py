@@ -21,7 +21,7 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, Problem, RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 LIVES = timedelta(minutes=5)
 WRONG_ENDS = 3  # wrong codes end a challenge

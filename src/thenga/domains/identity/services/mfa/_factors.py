@@ -17,11 +17,11 @@ from thenga.domains.identity.tables import (
     Session,
     UserAccount,
 )
-from thenga.kernel import proofs
+from thenga.kernel.db import step_up
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Problem, StepUpRequired
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 MOST = 10
 PENDING = timedelta(minutes=10)
@@ -46,7 +46,7 @@ class Made:
 
 async def register(work: Work, *, kind: FactorKind, label: str | None) -> Made:
     """Begin a factor. A code proves it afterwards; recovery codes count at once."""
-    proofs.demand(work)
+    step_up.demand(work)
     account = await work.lock(UserAccount, work.user_id)
     known = await list_own(work)
     if kind is FactorKind.RECOVERY_CODES:
@@ -118,7 +118,7 @@ async def verify(work: Work, factor_id: UUID, *, code: str) -> MfaFactor:
 
 async def disable(work: Work, factor_id: UUID) -> MfaFactor:
     """Turn a factor off; the person's other sessions end (IDN-4)."""
-    proofs.demand(work)
+    step_up.demand(work)
     account = await work.lock(UserAccount, work.user_id)
     factor = await work.lock(MfaFactor, factor_id)
     if factor.status is FactorStatus.ACTIVE:
@@ -137,7 +137,7 @@ async def _must_hold_a_factor(work: Work, account: UserAccount) -> None:
     session = await work.get(Session, work.actor.session_id)
     if auth.STRONG & set(account.factor_kinds) and session.assurance != "aal2":
         raise StepUpRequired(
-            maxAgeSeconds=int(proofs.MAX_AGE.total_seconds()), methods=account.factor_kinds
+            maxAgeSeconds=int(step_up.MAX_AGE.total_seconds()), methods=account.factor_kinds
         )
 
 

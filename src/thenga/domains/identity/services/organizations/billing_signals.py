@@ -10,13 +10,13 @@ from pydantic.alias_generators import to_camel
 
 from thenga.domains.billing import public as billing
 from thenga.domains.identity.tables import EntitlementSignal
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 from thenga.kernel.host import Host
-from thenga.kernel.ids import new_id
 from thenga.kernel.ports.binding import within
+from thenga.kernel.values.ids import new_id
 
 log = structlog.get_logger()
 

@@ -9,12 +9,14 @@ from sqlalchemy import select
 from thenga.domains.identity.permissions import PLATFORM_ROLES, TENANT_ROLES
 from thenga.domains.identity.services import decisions
 from thenga.domains.identity.tables import PermissionEntry
-from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.paging import Paged, Slice
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.permission import Audience, Granted
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Audience, Domain, Granted
 
 _CATALOGUE = UUID("019a0000-0000-7000-8000-00000000ca7a")
 

@@ -23,7 +23,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, Problem, RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 class RoleBuiltIn(Problem):

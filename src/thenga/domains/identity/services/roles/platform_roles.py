@@ -20,9 +20,9 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.permission import Audience
 from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
-from thenga.kernel.ids import new_id
-from thenga.kernel.manifest import Audience
+from thenga.kernel.values.ids import new_id
 
 # Who writes policies does not approve them (IDN-24).
 _APART = {

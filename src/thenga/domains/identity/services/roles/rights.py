@@ -30,8 +30,8 @@ from thenga.domains.identity.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
+from thenga.kernel.declare.permission import Audience, Sensitivity
 from thenga.kernel.errors import Problem, RuleViolated
-from thenga.kernel.manifest import Audience, Sensitivity
 
 OWNER = "owner"
 G = TypeVar("G", bound=Assigned)

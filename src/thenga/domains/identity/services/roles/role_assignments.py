@@ -21,7 +21,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 async def assign_role(

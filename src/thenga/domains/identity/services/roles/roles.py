@@ -22,10 +22,12 @@ from thenga.domains.identity.tables import (
     RoleAssignment,
     RoleStatus,
 )
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import (
     Duplicate,
     InvalidCursor,
@@ -34,9 +36,7 @@ from thenga.kernel.errors import (
     Problem,
     RuleViolated,
 )
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.ids import new_id
-from thenga.kernel.lifecycle import explain
+from thenga.kernel.values.ids import new_id
 
 MOST = 50
 _CATALOGUE_MOST = 5000

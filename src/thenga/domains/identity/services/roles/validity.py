@@ -16,8 +16,8 @@ from thenga.domains.identity.lifecycles import AssignmentLifecycle
 from thenga.domains.identity.tables import Assigned, AssignmentStatus, PlatformRoleAssignment
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.lifecycle import explain
 
 G = TypeVar("G", bound=Assigned)
 

@@ -9,11 +9,11 @@ from ua_parser import parse
 
 from thenga.domains.identity.services.accounts import find_name
 from thenga.domains.identity.tables import DeviceToken, KnownDevice
-from thenga.kernel import tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 FORGOTTEN_AFTER = timedelta(days=90)
 _LONGEST_LABEL = 60

@@ -9,12 +9,12 @@ from uuid import UUID
 from thenga.domains.identity.services import accounts
 from thenga.domains.identity.services.sessions import session_uses, sessions
 from thenga.domains.identity.tables import Session, SessionUse, UserAccount
-from thenga.kernel import proofs
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.db import step_up
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, ValidationFailed
-from thenga.kernel.gate import HeldAs
 
 
 async def find_session(read: Reader, session_id: UUID) -> Session | SessionUse:
@@ -37,17 +37,17 @@ async def revoke_session(
     """
     holder = await _holder(work, session_id)
     if holder == work.actor.id:
-        await work.turn_to(user_id=holder)
+        await work.switch_scope(user_id=holder)
         session = await work.lock(Session, session_id)
         await sessions.end_session(work, session, cause="revoked_by_owner")
         return session
-    proofs.demand(work)
+    step_up.demand(work)
     if reason is None:
         raise ValidationFailed(errors=[_REASON_MISSING])
     by_staff = work.held_as == HeldAs.PLATFORM
     # What a manager does stands on the chain of the organization, what staff do on the person's.
     where = None if by_staff else work.organization_id
-    await work.turn_to(user_id=holder, organization_id=where)
+    await work.switch_scope(user_id=holder, organization_id=where)
     session = await work.lock(Session, session_id)
     cause = "revoked_by_staff" if by_staff else "revoked_by_manager"
     await sessions.end_session(work, session, cause=cause)
@@ -78,14 +78,14 @@ async def switch_organization(work: Work, session_id: UUID, organization_id: UUI
 
 
 async def _turn_to_holder(read: Reader, session_id: UUID) -> None:
-    await read.turn_to(user_id=await _holder(read, session_id))
+    await read.switch_scope(user_id=await _holder(read, session_id))
 
 
 async def _holder(read: Reader, session_id: UUID) -> UUID:
     """Whose session it is, as far as the caller may know; oneself where nothing else is known."""
     assert read.actor.id is not None  # noqa: S101  # a person or staff
     if read.held_as == HeldAs.PLATFORM:
-        await read.turn_to(organization_id=OPERATOR)
+        await read.switch_scope(organization_id=OPERATOR)
         return (await session_uses.find_in(read, session_id)).user_id
     if read.held_as == HeldAs.TENANT:
         seen = await _seen_in_organization(read, session_id)

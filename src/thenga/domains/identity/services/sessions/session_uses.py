@@ -11,7 +11,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from thenga.domains.identity.tables import Session, SessionUse
-from thenga.kernel.actors import OPERATOR
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among

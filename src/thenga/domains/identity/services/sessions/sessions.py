@@ -17,11 +17,12 @@ from thenga.domains.identity.tables import (
     SessionStatus,
     UserAccount,
 )
-from thenga.kernel import networks, tokens
+from thenga.kernel.crypto import tokens
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values import networks
+from thenga.kernel.values.ids import new_id
 
 ACCESS = timedelta(minutes=15)  # IDN-2
 MOST = 20  # sessions of a person; the longest unseen makes room

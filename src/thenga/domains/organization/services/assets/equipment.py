@@ -12,11 +12,11 @@ from thenga.domains.organization.services import offers, records, reference_data
 from thenga.domains.organization.services.assets import expiries, expiry_watch
 from thenga.domains.organization.services.assets.expiries import Expiry, ExpiryState
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.declare.lifecycle import Move
+from thenga.kernel.values.calendar import local_day
 
 SORTS: dict[str, ColumnElement[Any] | None] = {
     "createdAt": None,

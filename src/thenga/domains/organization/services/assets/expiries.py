@@ -9,7 +9,7 @@ from datetime import date, datetime, timedelta
 from enum import StrEnum
 from zoneinfo import ZoneInfo
 
-from thenga.kernel.calendar import local_midnight
+from thenga.kernel.values.calendar import local_midnight
 
 ZONE = ZoneInfo("Africa/Johannesburg")
 _FIRST_DAY, _LAST_DAY = date(1900, 1, 1), date(2200, 12, 31)  # of all that a body can name

@@ -11,9 +11,9 @@ from thenga.domains.organization.services import records
 from thenga.domains.organization.services.assets import expiries
 from thenga.domains.organization.services.assets.expiries import Expiry
 from thenga.domains.organization.tables import Address, Asset
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
+from thenga.kernel.values.calendar import local_day
 
 R = TypeVar("R", bound=Asset)
 

@@ -11,11 +11,11 @@ from sqlalchemy import select
 from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.facts import SelfVerification
 from thenga.domains.organization.tables import Outcome, Record, RecordVersion, Verification
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import ValidationFailed
-from thenga.kernel.gate import HeldAs
 
 _LONGEST = timedelta(days=400)
 _USUAL = timedelta(days=365)

@@ -21,11 +21,11 @@ from thenga.domains.organization.tables import (
     Record,
 )
 from thenga.domains.organization.tables.assets import Reference
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated
+from thenga.kernel.values.calendar import local_day
 
 # Records of the company itself that can be evidence, by the name that references use.
 _OWN: dict[str, type[Record]] = {

@@ -35,12 +35,12 @@ from thenga.domains.organization.tables import (
     Outcome,
     Verification,
 )
-from thenga.kernel.actors import ActorKind
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.errors import Problem, RuleViolated
-from thenga.kernel.ids import new_id
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 _LONGEST = timedelta(days=400)
 _USUAL = timedelta(days=365)

@@ -16,7 +16,7 @@ from thenga.domains.organization.services.facts._writing import end_statement, s
 from thenga.domains.organization.services.facts.fact_values import Normal
 from thenga.domains.organization.tables import ImportedStatement, Origin
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 async def state_imported(

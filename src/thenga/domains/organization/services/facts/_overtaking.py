@@ -8,7 +8,7 @@ from thenga.domains.organization import public
 from thenga.domains.organization.lifecycles import SuggestionLifecycle
 from thenga.domains.organization.tables import FactSuggestion, SuggestionStatus
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.declare.lifecycle import Move
 
 PPM = 1_000_000
 

@@ -40,7 +40,7 @@ from thenga.domains.organization.tables import (
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 @dataclass(frozen=True)

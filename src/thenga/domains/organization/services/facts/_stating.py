@@ -36,10 +36,10 @@ from thenga.domains.organization.tables import (
     Organization,
     Origin,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 _NEEDED = ("legalName", "legalForm")
 # What a number of one fact must fit among the others.

@@ -13,7 +13,8 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.kernel.errors import Problem
-from thenga.kernel.fields import (
+from thenga.kernel.http.bodies import Body
+from thenga.kernel.values.fields import (
     CurrencyCode,
     Day,
     Matching,
@@ -24,7 +25,6 @@ from thenga.kernel.fields import (
     text,
     whole,
 )
-from thenga.kernel.http.bodies import Body
 
 LegalName = Annotated[str, text(1, 200)]
 LegalForm = Literal[

@@ -24,13 +24,13 @@ from thenga.domains.organization.tables import (
     FactSuggestion,
     SuggestionStatus,
 )
-from thenga.kernel.actors import ActorKind
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 _MOST_SOURCES = 10
 SORTS: dict[str, ColumnElement[Any] | None] = {

@@ -69,7 +69,7 @@ async def explore(read: Reader, asked: Asked) -> Graph:
     if asked.root.key not in known:
         raise NotFound()
     walk = _Walk(asked, hidden_types, read.now, met={asked.root.key: asked.root.type})
-    async with read.aside() as aside:
+    async with read.separate_reader() as aside:
         await _walk(aside, walk)
     found = known | await nodes.describe(read, _parsed(list(walk.met)[1:]))
     shown = {

@@ -34,11 +34,11 @@ from thenga.domains.organization.tables import (
     PastProject,
     PastProjectStatus,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import DependencyUnavailable
+from thenga.kernel.values.calendar import local_day
 
 KEPT_DAYS = 400
 TRENDS = (7, 30, 90)

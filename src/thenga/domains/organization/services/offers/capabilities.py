@@ -21,13 +21,13 @@ from thenga.domains.organization.services import evidence, records, reference_da
 from thenga.domains.organization.services.evidence import Check
 from thenga.domains.organization.services.offers import offerings
 from thenga.domains.organization.tables import Capability, CapabilityVerification, Outcome
-from thenga.kernel.calendar import local_midnight
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.errors import Problem
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.values.calendar import local_midnight
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "title": Capability.title}
 _LONGEST = timedelta(days=400)

@@ -11,7 +11,7 @@ from thenga.domains.organization.tables import Service, ServiceStatus
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.declare.lifecycle import Move
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "name": Service.name}
 _ONCE = "A service of this name is offered already."

@@ -8,10 +8,10 @@ from sqlalchemy import ColumnElement, Select
 from thenga.domains.organization import public
 from thenga.domains.organization.services import evidence, records, reference_data
 from thenga.domains.organization.tables import Offering
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.declare.lifecycle import Move
+from thenga.kernel.values.calendar import local_day
 
 R = TypeVar("R", bound=Offering)
 

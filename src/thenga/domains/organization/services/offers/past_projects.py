@@ -24,13 +24,13 @@ from thenga.domains.organization.tables import (
     PastProjectVerification,
     Verification,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "title": PastProject.title}
 _ONCE = "A project for this client under this contract number is recorded already."

@@ -14,7 +14,7 @@ from thenga.domains.organization.tables import Product, ProductStatus
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.declare.lifecycle import Move
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "name": Product.name}
 _ONCE = "A product of this name is offered already."

@@ -14,8 +14,8 @@ from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.facts import Given
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Founding, Organization, OrganizationStatus
-from thenga.kernel import gate
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access import gate
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
@@ -25,7 +25,7 @@ from thenga.kernel.errors import (
     Problem,
     RuleViolated,
 )
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 _FURTHEST = timedelta(days=36_525)  # instants end with the year 9999, and days of ours with 2200
 # Groups of facts that need a permission of their own.
@@ -50,7 +50,7 @@ async def create_organization(
     """A new organization of the person who asks; Identity makes them owner when it is told."""
     made = new_id()
     reviewed = await records.current_policy(work, "review.mode") == "all"
-    await work.settle_in(made)
+    await work.enter_organization(made)
     organization = Organization(
         id=made,
         organization_id=made,

@@ -11,11 +11,11 @@ from thenga.domains.organization import public
 from thenga.domains.organization.services import records, reference_data
 from thenga.domains.organization.services.people import primaries
 from thenga.domains.organization.tables import Address
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
+from thenga.kernel.values.calendar import local_day
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
 _HOME = "ZA"

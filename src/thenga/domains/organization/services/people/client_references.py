@@ -30,7 +30,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, Problem, RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
 PERSONAL = ("contact_name", "contact_email", "contact_phone", "contact_position")

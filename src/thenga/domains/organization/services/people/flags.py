@@ -16,7 +16,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 FLAGS = ("publicServant", "restricted", "politicallyExposed")
 Effective = Literal["yes", "no", "unknown", "possible"]

@@ -7,7 +7,7 @@ from pydantic.alias_generators import to_camel
 
 from thenga.domains.organization.tables import Record
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _MINOR, _CURRENCY = "_minor", "_currency"
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from thenga.domains.organization.tables import Record
 from thenga.kernel.db.work import Work
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.ids import new_id
 
 
 class EdgeType(StrEnum):

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from thenga.domains.identity import public as identity
-from thenga.kernel.actors import ActorKind
+from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem
 

@@ -24,7 +24,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, Duplicate, NotFound, RuleViolated
-from thenga.kernel.wire import to_json
+from thenga.kernel.values.json_writer import to_json
 
 R = TypeVar("R", bound=Record)
 

@@ -14,7 +14,8 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.organization.tables.secrets import DataKey
-from thenga.kernel import sealing, secret_settings
+from thenga.kernel import secret_settings
+from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among

@@ -10,12 +10,13 @@ from sqlalchemy import select
 
 from thenga.domains.organization.services.reference_data import classifications, municipalities
 from thenga.domains.organization.tables import FactKey
-from thenga.kernel.actors import SYSTEM, Scope
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.paging import Paged, Slice
-from thenga.kernel.db.reader import Origin, Reader
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Domain
 
 _CONTENT = Path(__file__).parents[2] / "content"
 _CATALOGUE = UUID("019a0000-0000-7000-8000-0000000fac75")

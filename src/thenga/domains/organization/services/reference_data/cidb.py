@@ -10,7 +10,7 @@ from datetime import date
 from pathlib import Path
 
 from thenga.kernel.errors import Problem
-from thenga.kernel.money import Money
+from thenga.kernel.values.money import Money
 
 _FILE = Path(__file__).parents[2] / "content" / "cidb_limits.json"
 _DESIGNATION = re.compile(r"([1-9])(GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])(\s?PE)?")

@@ -7,7 +7,7 @@ from thenga.domains.organization.services import evidence, records
 from thenga.domains.organization.services.people.directors._telling import changed, held
 from thenga.domains.organization.tables import Director, DirectorVerification, Outcome
 from thenga.kernel.db.work import Work
-from thenga.kernel.lifecycle import Move
+from thenga.kernel.declare.lifecycle import Move
 
 # A change of one of these is a change of what was checked.
 _CHECKED = frozenset(

@@ -12,9 +12,9 @@ from thenga.domains.organization.services.people.directors._recording import (
 )
 from thenga.domains.organization.services.people.directors._telling import changed, held
 from thenga.domains.organization.tables import Director, DirectorStatus
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, RuleViolated
+from thenga.kernel.values.calendar import local_day
 
 
 class KeptByLaw(Problem):

@@ -16,10 +16,10 @@ from thenga.domains.organization.tables import (
     DirectorVerification,
     Verification,
 )
-from thenga.kernel.calendar import local_day
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Erased
+from thenga.kernel.values.calendar import local_day
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
 

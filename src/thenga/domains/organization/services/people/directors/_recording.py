@@ -15,11 +15,11 @@ from thenga.domains.organization.services.people.directors import _checking
 from thenga.domains.organization.services.people.directors._telling import changed, held
 from thenga.domains.organization.services.records import Place, Subject
 from thenga.domains.organization.tables import Director, DirectorStatus
-from thenga.kernel.calendar import local_day
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import RuleViolated
-from thenga.kernel.gate import HeldAs
-from thenga.kernel.ids import new_id
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.ids import new_id
 
 ONCE = "This identity number is recorded for an active director already."
 _WHOLE = Decimal(100)

@@ -15,11 +15,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from thenga.kernel.declare.port import MethodShape, Port, methods
 from thenga.kernel.errors import MalformedRequest, NotFound, Problem, Unauthenticated
 from thenga.kernel.http.bounds import check_length, read_body
 from thenga.kernel.ports.binding import Bindings, problem_as_json, within
 from thenga.kernel.ports.once import WINDOW, Once
-from thenga.kernel.ports.port import MethodShape, Port, methods
 from thenga.kernel.ports.remote import (
     ANSWERED,
     CallContext,

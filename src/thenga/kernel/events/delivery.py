@@ -10,15 +10,15 @@ import asyncpg
 import structlog
 
 from thenga.kernel import logs
-from thenga.kernel.actors import SYSTEM, Scope
-from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.event import Envelope
+from thenga.kernel.declare.reaction import Reaction
 from thenga.kernel.errors import DependencyUnavailable
-from thenga.kernel.events.event import Envelope
 from thenga.kernel.events.inbox import AlreadyTaken, take
-from thenga.kernel.events.leading import paused
-from thenga.kernel.events.reactions import Reaction
+from thenga.kernel.events.leadership import paused
 from thenga.kernel.host import Host
 
 MOST_FAILURES = 10

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from thenga.kernel.documents import pages, snapshots
-from thenga.kernel.manifest import Domain
+from thenga.kernel.declare.manifest import Domain
+from thenga.tooling.documents import pages, snapshots
 
 EVENTS = Path("schemas/events.json")
 PORTS = Path("schemas/ports.json")

@@ -9,16 +9,14 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from uuid import UUID
 
 from pydantic import TypeAdapter
 
-from thenga.kernel.actors import Actor, Scope
-from thenga.kernel.ids import new_id
-
-if TYPE_CHECKING:
-    from thenga.kernel.db.reader import Origin
+from thenga.kernel.access.actors import Actor, Scope
+from thenga.kernel.access.origin import Origin
+from thenga.kernel.values.ids import new_id
 
 Body = Callable[..., Awaitable[None]]
 
@@ -63,7 +61,7 @@ class Job:
         return f"{self.domain}.{self.name}"
 
     def enqueued(
-        self, arguments: dict[str, Any], scope: Scope, origin: "Origin", after: datetime | None
+        self, arguments: dict[str, Any], scope: Scope, origin: Origin, after: datetime | None
     ) -> Enqueued:
         """The row of one job; arguments are checked against the function's own signature."""
         if self.body is not _elsewhere:
@@ -96,10 +94,10 @@ class Job:
 
 
 async def _elsewhere(*_: object) -> None:
-    raise RuntimeError("the body of an errand is declared in its domain's jobs.py")
+    raise RuntimeError("the body of a job stub is declared in its domain's jobs.py")
 
 
-def errand(
+def job_stub(
     task: str, *, form: Form, key: str = "", retries: int = 8, as_system: bool = False
 ) -> Job:
     """A job that a service enqueues and `jobs.py` carries out, named `domain.job`."""
@@ -141,8 +139,8 @@ class Jobs:
         """
         return self._declaring(Form.EVERY, rhythm=rhythm, retries=3, as_system=True)
 
-    def carries_out(self, job: Job) -> Callable[[Body], Job]:
-        """The body of an errand that a service hands out (calls go down, so it names it there)."""
+    def implements(self, job: Job) -> Callable[[Body], Job]:
+        """The body of a job stub that a service hands out (calls go down, so it names it there)."""
 
         def declare(body: Body) -> Job:
             if body.__name__ != job.name or job.domain != self.domain:

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 import structlog
 
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events.consumer import Consumer
-from thenga.kernel.events.leading import Seat
-from thenga.kernel.events.reactions import by_source
+from thenga.kernel.events.leadership import Seat
 from thenga.kernel.events.relay import Relay
 from thenga.kernel.events.sealer import Sealer
+from thenga.kernel.events.subscriptions import by_source
 from thenga.kernel.host import Host
-from thenga.kernel.manifest import Domain
 
 log = structlog.get_logger()
 

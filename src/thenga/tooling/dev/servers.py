@@ -23,9 +23,9 @@ from typing import NamedTuple
 import psycopg
 from pydantic import BaseModel
 
-from thenga.kernel.dev import cluster, processes
-from thenga.kernel.dev.processes import NeverAnswered, Process
 from thenga.kernel.events import accounts
+from thenga.tooling.dev import cluster, processes
+from thenga.tooling.dev.processes import NeverAnswered, Process
 
 NAMES = ("postgres", "nats", "redis")
 ACCOUNTS = "nats-accounts.conf"

@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from thenga.kernel.dev import processes
+from thenga.tooling.dev import processes
 
 INIT_OPTIONS = ("--encoding=UTF8", "--locale=C.UTF-8", "--auth=scram-sha-256")
 

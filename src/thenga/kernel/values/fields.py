@@ -26,7 +26,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import TypeAliasType
 
-from thenga.kernel.money import CURRENCY_PATTERN
+from thenga.kernel.values.money import CURRENCY_PATTERN
 
 # Patterns are read by ECMAScript, Python and Rust alike: only \uXXXX escapes, no \s and no \d,
 # which mean different characters in each.

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 from thenga.kernel import errors
-from thenga.kernel.actors import Actor
+from thenga.kernel.access.actors import Actor
 from thenga.kernel.errors import Problem
 
 

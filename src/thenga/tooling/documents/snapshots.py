@@ -6,9 +6,9 @@ Prose is left out, so that a description can be improved; names, kinds and limit
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.port import Port, methods
 from thenga.kernel.events import catalogue
-from thenga.kernel.manifest import Domain
-from thenga.kernel.ports.port import Port, methods
 
 Json = dict[str, Any]
 

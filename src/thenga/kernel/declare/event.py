@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict
 from pydantic.alias_generators import to_camel
 
-from thenga.kernel.wire import to_json
+from thenga.kernel.values.json_writer import to_json
 
 EVENTS: dict[str, type["Event"]] = {}
 LARGEST_BYTES = 256 * 1024

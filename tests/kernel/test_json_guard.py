@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thenga.kernel.errors import MalformedRequest
-from thenga.kernel.guard import read_json
+from thenga.kernel.http.json_guard import read_json
 
 SCALARS = (
     st.none()

@@ -15,8 +15,8 @@ from thenga import topology
 from thenga.kernel.http import examples
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.operations import Operation, operations
-from thenga.kernel.money import Money
-from thenga.kernel.wire import to_json
+from thenga.kernel.values.json_writer import to_json
+from thenga.kernel.values.money import Money
 
 ANSWERED = [
     one

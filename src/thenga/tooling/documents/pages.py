@@ -4,12 +4,12 @@ import inspect
 from collections.abc import Sequence
 from pathlib import Path
 
-from thenga.kernel.documents.effects import Reach
+from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.lifecycle import Lifecycle, Move, diagram
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events import catalogue
-from thenga.kernel.events.event import Event
 from thenga.kernel.http.operations import PREFIX, Operation, operations
-from thenga.kernel.lifecycle import Lifecycle, Move, diagram
-from thenga.kernel.manifest import Domain
+from thenga.tooling.documents.effects import Reach
 
 _MADE = "<!-- Made by `thenga docs`. Change the code, not this page. -->"
 

@@ -14,11 +14,11 @@ import psycopg
 import redis
 
 from thenga.kernel import secret_settings
-from thenga.kernel.clock import SystemClock
 from thenga.kernel.db.migrate import EXTENSIONS
-from thenga.kernel.dev.servers import NATS_VERSION, POSTGRES_VERSION
 from thenga.kernel.events import accounts
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.clock import SystemClock
+from thenga.tooling.dev.servers import NATS_VERSION, POSTGRES_VERSION
 
 PYTHON_VERSION = (3, 11)
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")

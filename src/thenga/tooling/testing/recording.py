@@ -14,12 +14,12 @@ from typing import Any
 
 import httpx2
 
-from thenga.kernel.clock import SystemClock
+from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http import examples
 from thenga.kernel.http.examples import Example
 from thenga.kernel.http.operations import ByPath, operations
 from thenga.kernel.logs import names_a_secret
-from thenga.kernel.manifest import Domain
+from thenga.kernel.values.clock import SystemClock
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.IGNORECASE)
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)")

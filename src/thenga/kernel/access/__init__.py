@@ -1,0 +1,1 @@
+"""Who acts, for whom, and whether they may."""

@@ -1,0 +1,1 @@
+"""Sealing, tokens and the links of an audit chain."""

@@ -1,0 +1,29 @@
+"""What a migration may use: tables of a named kind, rules held by the database, kernel tables."""
+
+from thenga.kernel.db.migrating.constraints import (
+    append_only,
+    balanced,
+    frozen,
+    joins_only_while,
+)
+from thenga.kernel.db.migrating.kernel_tables import make_kernel_tables
+from thenga.kernel.db.migrating.tables import (
+    Instant,
+    let_gate_read,
+    let_gate_read_more,
+    make_table,
+    secure,
+)
+
+__all__ = [
+    "Instant",
+    "append_only",
+    "balanced",
+    "frozen",
+    "joins_only_while",
+    "let_gate_read",
+    "let_gate_read_more",
+    "make_kernel_tables",
+    "make_table",
+    "secure",
+]

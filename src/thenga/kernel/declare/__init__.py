@@ -1,0 +1,1 @@
+"""What a domain declares: events, jobs, ports, reactions, lifecycles, permissions, its manifest."""

@@ -1,0 +1,1 @@
+"""Values that every layer may use: money, identifiers, time, networks, field types."""

@@ -1,0 +1,1 @@
+"""Tools of the developer: servers, generated documents and recording. The product runs without."""
