@@ -1,6 +1,6 @@
 .DEFAULT_GOAL := help
 .PHONY: help install up down lock lint types test half-domains half-kernel check check-domain domain-tests \
-	domain-walks corpus prove bench docs where migrate
+	domain-walks corpus prove grown alone bench docs where migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
@@ -14,7 +14,8 @@ help: ## Show this help
 install: ## Create .venv from the lock and install this package
 	test -x $(BIN)/python || python3 -m venv .venv
 	test -x $(UV) || $(BIN)/python -m pip install --quiet uv
-	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode \
+		requirements-dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	$(BIN)/thenga prebuild
 
@@ -40,16 +41,18 @@ test: ## Run all tests on real servers, in two parallel halves
 	rm -rf $(BUDGETS)
 	THENGA_BUDGETS=$(BUDGETS) $(MAKE) --no-print-directory -j2 --output-sync=target \
 		half-domains half-kernel
-	-PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
+	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
 
-# The walk of the matrix goes over the domains' routes, and makes the halves about equally long.
+# Suites with servers or a database of their own stand on either side, so that the halves end at about
+# the same time; `make test` prints how long each took.
 MATRIX := tests/suites/test_tenants_matrix.py
+BESIDE := $(MATRIX) tests/suites/test_kill.py tests/suites/test_revocation.py
 
 half-domains:
-	$(BIN)/pytest tests/domains tests/flows $(MATRIX) -x -q
+	$(BIN)/pytest tests/domains tests/flows $(BESIDE) -x -q
 
 half-kernel:
-	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows --ignore=$(MATRIX) -x -q
+	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows $(addprefix --ignore=,$(BESIDE)) -x -q
 
 check: lint types test ## Run everything that CI runs
 
@@ -70,8 +73,20 @@ domain-walks:
 corpus: ## Update the fuzz corpus of operations whose schema has changed
 	PYTHONPATH=. $(BIN)/python -m tests.suites.corpus
 
-prove: ## Run the suites in full size and print their figures
+prove: grown ## Run the suites in full size and print their figures
 	THENGA_PROVE=1 $(BIN)/pytest tests/suites tests/domains -s
+
+# What the walks cost with the operations of fifteen domains; judged by the budget of the walks.
+GROWN := 750
+
+grown: ## Walk 750 operations, generated for it, and print what they cost
+	rm -rf $(BUDGETS)
+	PYTHONPATH=. THENGA_GROWN=$(GROWN) THENGA_BUDGETS=$(BUDGETS) $(BIN)/pytest -p tests.suites.growing -s -q \
+		$(WALKS)
+	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS) walks
+
+alone: ## Run every test file by itself, which takes long
+	PYTHONPATH=. $(BIN)/python -m tests.alone
 
 bench: ## Run the benchmarks
 	PYTHONPATH=. $(BIN)/python -m tests.bench.run

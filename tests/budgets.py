@@ -3,7 +3,8 @@
 CPU of one and the same work varies by half on a shared machine, so every figure is in seconds of a
 reference machine: a loop is timed next to each test file, and what it took says how fast this
 machine is just then. A run that is given `THENGA_BUDGETS` leaves its figures in that folder;
-`python -m tests.budgets FOLDER` judges all runs of the folder together.
+`python -m tests.budgets FOLDER` judges all runs of the folder together, and `make test` fails with
+what is above its budget.
 """
 
 import json
@@ -41,6 +42,7 @@ PARTS = (
     ("tests/suites/test_examples", "walks"),
     ("tests/suites/test_sweeps_", "walks"),
     ("tests/suites/test_idempotency", "walks"),
+    ("tests/suites/test_growing", "walks"),
     ("tests/suites/test_locations", "walks"),
     ("tests/suites/", "fault and time suites"),
 )
@@ -55,8 +57,34 @@ BUDGETS = {
     START: 70.0,
 }
 
-# What may cost more than a file or a plain test may, with the reason and its own bound.
-EXCEPTIONS: dict[str, tuple[float, str]] = {}
+# What may cost more than a part, a file or a plain test may, with its own bound and the reason. A
+# name that ends with `::` is about each test of a file. Bounds are half above what was measured.
+EXCEPTIONS: dict[str, tuple[float, str]] = {
+    "fault and time suites": (170.0, "many process starts; 140 as the sum of two partial runs"),
+    "domain billing": (180.0, "its model and its prints; 157 reckoned, not measured whole"),
+    "tests/suites/test_tenants_matrix.py": (130.0, "walks every operation with every identifier"),
+    "tests/suites/test_schema_fuzz.py": (95.0, "sends twenty requests to every operation"),
+    "tests/suites/test_kill.py": (50.0, "a platform of three processes, killed and started again"),
+    "tests/suites/test_clock.py": (25.0, "months of three domains pass in a running worker"),
+    "tests/suites/test_revocation.py": (24.0, "two processes, of which one is started again"),
+    "tests/suites/test_topology.py": (24.0, "the flows in one process and in four others"),
+    "tests/suites/test_callback_kill.py": (20.0, "a process, killed and started three times"),
+    "tests/domains/billing/test_model.py": (35.0, "two years of sixteen customers, day by day"),
+    "tests/domains/billing/test_model.py::": (30.0, "two years of sixteen customers, day by day"),
+    "tests/domains/billing/test_orders.py::": (3.0, "a history in many orders of its callbacks"),
+    "tests/domains/billing/test_parking.py::": (3.0, "months pass while an account is parked"),
+    "tests/domains/billing/test_printable.py::": (8.0, "typesets documents for many texts"),
+    "tests/domains/billing/test_renewals.py::": (3.0, "thirteen months pass, each with its jobs"),
+    "tests/domains/billing/test_trials.py::": (6.0, "a worker that runs while time passes"),
+    "tests/kernel/test_command.py::": (5.0, "the console command in a process of its own"),
+    "tests/kernel/test_fields_fuzzed.py::": (6.0, "draws hundreds of texts for every field"),
+    "tests/kernel/test_jobs.py::": (6.0, "workers in processes of their own, and a thousand jobs"),
+    "tests/kernel/test_limits.py::": (6.0, "a flood of some thousand calls"),
+    "tests/kernel/test_ports.py::": (2.0, "measures what a call costs over many of them"),
+    "tests/kernel/test_reactions.py::": (5.0, "hundreds of events through a real stream"),
+    "tests/kernel/test_sealer.py::": (4.0, "tampers with an audit trail in every place"),
+    "tests/kernel/test_start.py::": (8.0, "five commands in a process of its own"),
+}
 
 
 @dataclass
@@ -66,6 +94,8 @@ class Costs:
     loops: list[float] = field(default_factory=list)
     start: float = 0.0
     files: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    walls: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    wall: float = 0.0  # from the start of the run to its end, by the clock on the wall
     tests: dict[str, float] = field(default_factory=dict)
     settled: list[str] = field(default_factory=list)
 
@@ -82,7 +112,7 @@ def part_of(file: str) -> str:
 
 
 def judge(costs: list[Costs]) -> list[str]:
-    """What costs more than its budget, each as a line."""
+    """Files and parts that cost more than their budget, each as a line."""
     over = []
     parts: dict[str, float] = defaultdict(float)
     for one in costs:
@@ -91,36 +121,53 @@ def judge(costs: list[Costs]) -> list[str]:
         for file, seconds in one.files.items():
             parts[part_of(file)] += seconds / speed
             over += _above(file, seconds / speed, FILE_SECONDS)
-        for test, seconds in one.tests.items():
-            plain = test.startswith(("tests/domains/", "tests/kernel/"))
-            if plain and test not in one.settled:
-                over += _above(test, seconds / speed, PLAIN_TEST_SECONDS)
     for part, seconds in parts.items():
         over += _above(part, seconds, BUDGETS.get(part, DOMAIN_SECONDS))
     return over
 
 
+def slow_tests(costs: list[Costs]) -> list[str]:
+    """Plain tests that cost more than one may, each as a line."""
+    return [
+        line
+        for one in costs
+        for test, seconds in one.tests.items()
+        if test.startswith(("tests/domains/", "tests/kernel/")) and test not in one.settled
+        for line in _above(test, seconds / one.speed(), PLAIN_TEST_SECONDS)
+    ]
+
+
 def _above(name: str, seconds: float, usual: float) -> list[str]:
-    bound = EXCEPTIONS.get(name, (usual, ""))[0]
+    of_file = EXCEPTIONS.get(f"{name.partition('::')[0]}::") if "::" in name else None
+    bound = EXCEPTIONS.get(name, of_file or (usual, ""))[0]
     return [f"{name}: {seconds:.1f} of {bound:g} CPU s"] if seconds > bound else []
 
 
 def report(costs: list[Costs]) -> Iterator[str]:
-    """Parts, then the ten slowest files, in seconds of the reference machine."""
+    """Runs side by side, parts, then the ten slowest files, in seconds of the reference machine.
+
+    How long something took by the clock on the wall stands behind it, as measured: a run that
+    ends long before the other leaves a core idle.
+    """
     parts: dict[str, float] = defaultdict(float)
     files: dict[str, float] = defaultdict(float)
+    walls: dict[str, float] = defaultdict(float)
     for one in costs:
         parts[START] += one.start / one.speed()
         for file, seconds in one.files.items():
             parts[part_of(file)] += seconds / one.speed()
             files[file] += seconds / one.speed()
+            walls[file] += one.walls[file]
     speeds = ", ".join(f"{one.speed():.2f}" for one in costs)
     yield f"CPU seconds of the reference machine; this one takes {speeds} times as long"
+    for one in costs:
+        used = (one.start + sum(one.files.values())) / one.speed()
+        yield f"{used:8.1f}           a run of {len(one.files)} files, wall {one.wall:.0f} s"
     for part, seconds in sorted(parts.items(), key=lambda pair: -pair[1]):
         yield f"{seconds:8.1f} of {BUDGETS.get(part, DOMAIN_SECONDS):5g}  {part}"
     yield f"{sum(parts.values()):8.1f}           all; the slowest files:"
     for file, seconds in sorted(files.items(), key=lambda pair: -pair[1])[:10]:
-        yield f"{seconds:8.1f}           {file}"
+        yield f"{seconds:8.1f}           {file}, wall {walls[file]:.0f} s"
 
 
 def cpu() -> float:
@@ -143,6 +190,7 @@ class Measuring:
 
     def __init__(self) -> None:
         self.costs = Costs(start=cpu())
+        self._began = time.monotonic()
         self._shared = 0.0
         self._depth = 0
         self._file = ""
@@ -168,18 +216,20 @@ class Measuring:
         if file != self._file:
             self._file = file
             self.costs.loops.append(min(time_loop() for _ in range(3)))
-        began, self._shared = cpu(), 0.0
+        began, self._shared, at = cpu(), 0.0, time.monotonic()
         try:
             return (yield)
         finally:
             spent = cpu() - began - self._shared
             self.costs.start += self._shared
             self.costs.files[file] += spent
+            self.costs.walls[file] += time.monotonic() - at
             self.costs.tests[item.nodeid] = spent
             if "settle" in getattr(item, "fixturenames", ()):
                 self.costs.settled.append(item.nodeid)
 
     def pytest_sessionfinish(self) -> None:
+        self.costs.wall = time.monotonic() - self._began
         folder = os.environ.get("THENGA_BUDGETS")
         if folder:
             Path(folder).mkdir(parents=True, exist_ok=True)
@@ -191,15 +241,18 @@ class Measuring:
             terminalreporter.write_line(line)
 
 
-def main(folder: Path) -> int:
-    """Judge all runs of a folder together."""
+def main(folder: Path, part: str | None = None) -> int:
+    """Judge all runs of a folder together, or one part of them."""
     costs = [Costs(**json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
     print(*report(costs), sep="\n")
-    over = judge(costs)
+    over = [one for one in judge(costs) if part is None or one.startswith(f"{part}: ")]
+    slow = slow_tests(costs) if part is None else []
+    if slow:
+        print("slow plain tests, which fail nothing yet:", *slow, sep="\n  ")
     if over:
         print("above budget:", *over, sep="\n  ")
     return 1 if over else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))

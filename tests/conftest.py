@@ -21,6 +21,7 @@ from tests.factories import facts
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.settling import Settle, set_aside, sides_of
+from tests.world import World
 from thenga import topology
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
@@ -222,6 +223,16 @@ def clock(app: FastAPI, host: Host) -> Iterator[Time]:
     time = Time(app.state.shared.host, host)
     yield time
     time.restore()
+
+
+@pytest.fixture
+def world(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, request: pytest.FixtureRequest
+) -> World:
+    """An organization, its people and its time, in the domain of the test."""
+    own = request.path.parent.name
+    names = [own] if own in topology.DOMAINS else list(topology.DOMAINS)
+    return World(api, host, clock, topology.load(names))
 
 
 @pytest.fixture

@@ -1,25 +1,21 @@
-"""A payer and the time that passes for it: the services driven instant by instant.
-
-Jobs are done here in the order in which their time comes, each in a transaction of its own, and a
-charge is answered at once as the card says. Nothing of the services is replaced.
-"""
+"""A payer and the time that passes for it; a charge is answered at once as the card says."""
 
 import os
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 from uuid import UUID, uuid4
 
 from tests.factories import billing
 from tests.factories import identity as people
+from tests.providers.cards import Cards, statement
+from tests.timeline import Clock, Timeline
+from thenga import topology
 from thenga.domains.billing.adapters import mail
-from thenga.domains.billing.services.dunning import invoice_clock, recovery
-from thenga.domains.billing.services.invoicing import issuing
+from thenga.domains.billing.adapters.providers import Providers
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.services.settlement import provider_results
-from thenga.domains.billing.services.subscriptions import clock as subscription_clock
 from thenga.domains.billing.services.subscriptions import letters, purchase
-from thenga.domains.billing.services.trials import conversions
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -27,9 +23,6 @@ from thenga.domains.billing.tables import (
     MethodKind,
     Payment,
     PaymentMethod,
-    StatedStatus,
-    Statement,
-    StatementKind,
     Subscription,
 )
 from thenga.kernel.access.actors import SYSTEM, Scope
@@ -38,27 +31,9 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.letters import rendered
 
-_DUE = """
-    SELECT kind, id, at FROM (
-        SELECT 'trial' AS kind, id, next_check_at AS at FROM billing.trial
-            WHERE organization_id = $1
-        UNION ALL SELECT 'subscription', id, next_check_at FROM billing.subscription
-            WHERE organization_id = $1
-        UNION ALL SELECT 'failure', id, next_check_at FROM billing.payment_failure
-            WHERE organization_id = $1
-        UNION ALL SELECT 'invoice', id, next_check_at FROM billing.invoice
-            WHERE organization_id = $1 AND due_date > issue_date  -- sent, so it may be late
-    ) AS checks WHERE at IS NOT NULL ORDER BY at, kind, id
-"""
-_PROCESSING = """
-    SELECT id FROM billing.payment
-    WHERE organization_id = $1 AND status = 'processing' ORDER BY id
-"""
-_MOST_ROUNDS = 200
-
-
-class Clock(Protocol):
-    def set(self, at: datetime) -> None: ...
+# They take long, or go to people, and change nothing here.
+UNDONE = ("render_pdf", "tell_payer")
+_DOMAINS = topology.load(["billing"])
 
 
 @dataclass
@@ -89,43 +64,30 @@ class Payer:
         )
         return [row["type"].split(".")[1] for row in found]
 
+    def __post_init__(self) -> None:
+        self._cards = Cards(self.host.now, lambda: self.card)
+        self._timeline = Timeline(
+            *(self.host, self.clock, _DOMAINS, self.organization_id),
+            adapters={Providers: self._cards},
+            undone=UNDONE,
+        )
+
     async def at(self, instant: datetime) -> None:
         """Let time pass to an instant, stopping at every due check on the way."""
-        for _ in range(_MOST_ROUNDS):
-            ahead = [row["at"] for row in await self.rows(_DUE) if row["at"] <= instant]
-            if not ahead:
-                break
-            self.clock.set(max(min(ahead), self.host.now()))
-            await self.settle()
-        self.clock.set(instant)
-        await self.settle()
+        await self._timeline.until(instant)
+        await self._note_charges()
 
     async def settle(self) -> None:
         """Do all that is due now, until nothing is left to do."""
-        for _ in range(_MOST_ROUNDS):
-            if not (await self._answer() or await self._move()):
-                break
-        await self._number()
+        await self._timeline.settle()
+        await self._note_charges()
 
-    async def _move(self) -> bool:
-        due = [row for row in await self.rows(_DUE) if row["at"] <= self.host.now()]
-        for row in due:
-            work = self.work()
-            try:
-                await _MOVERS[row["kind"]](work, row["id"])
-                await work.finish()
-            finally:
-                await work.close()
-        return bool(due)
-
-    async def _answer(self) -> bool:
-        if self.card == "silent":
-            return False
-        waiting = [row["id"] for row in await self.rows(_PROCESSING)]
-        for payment_id in waiting:
-            await self.answer(payment_id, self.card)
-        await self._number()
-        return bool(waiting)
+    async def _note_charges(self) -> None:
+        known = {one.reference for one in self.charged}
+        for order in self._cards.charged:
+            if order.reference not in known:
+                self.charged.append(await self.read(Payment, UUID(order.key)))
+                known.add(order.reference)
 
     async def answer(self, payment_id: UUID, said: str) -> None:
         """The provider's word on one charge."""
@@ -137,18 +99,6 @@ class Payer:
             await work.finish()
         finally:
             await work.close()
-
-    async def _number(self) -> None:
-        for _ in range(_MOST_ROUNDS):
-            work = self.work("billing_system")
-            try:
-                await issuing.issue_next(work, seller="thenga", book=self.account.book.value)
-                again = bool(work._jobs)
-                await work.finish()
-            finally:
-                await work.close()
-            if not again:
-                break
 
     async def buy(self, plan: str, interval: Interval = Interval.MONTH) -> Subscription:
         work = self.work()
@@ -187,30 +137,6 @@ class Payer:
             await work.close()
 
 
-_MOVERS: dict[str, Any] = {
-    "trial": conversions.run_due_trial_steps,
-    "subscription": subscription_clock.run_due_steps,
-    "failure": recovery.run_due_steps,
-    "invoice": invoice_clock.run_due_invoice_steps,
-}
-
-
-def statement(payment: Payment, said: str, at: datetime) -> Statement:
-    """What a provider says of a charge: `ok`, or why not."""
-    good = said == "ok"
-    return Statement(
-        reference=payment.reference,
-        kind=StatementKind.PAYMENT,
-        status=StatedStatus.SUCCEEDED if good else StatedStatus.FAILED,
-        provider_reference=f"prov-{payment.reference}",
-        amount_minor=payment.amount_minor,
-        currency=payment.currency,
-        provider_at=at,
-        code=None if good else said,
-        category=None if good else said,
-    )
-
-
 async def payer(host: Host, clock: Clock, at: datetime, **account: Any) -> Payer:
     """A new payer at an instant, with a card on file that pays.
 
@@ -236,7 +162,7 @@ async def card(host: Host, account: Account, *, preferred: bool = True) -> Payme
             brand="visa",
             last4="4081",
             preferred=preferred,
-            sealed_token=b"sealed",
+            sealed_token=b"",
             token_hash=os.urandom(16),
         )
     )

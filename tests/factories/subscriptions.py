@@ -1,4 +1,4 @@
-"""A customer who buys, pays and changes; what a worker would do is done by hand, at a set clock."""
+"""A customer who buys, pays and changes at a set clock; a test says what the provider answers."""
 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -10,11 +10,13 @@ import httpx2
 from tests.conftest import Time
 from tests.factories import billing
 from tests.factories import identity as people
+from tests.providers.cards import Cards
+from tests.timeline import Timeline
+from thenga import topology
+from thenga.domains.billing.adapters.providers import Providers
 from thenga.domains.billing.services.entitlements import current
-from thenga.domains.billing.services.invoicing import issuing
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.settlement import provider_results
-from thenga.domains.billing.services.subscriptions import clock as subscription_clock
 from thenga.domains.billing.tables import (
     Account,
     Book,
@@ -29,7 +31,6 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
-from thenga.kernel.access.origin import Origin
 from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
 from thenga.kernel.db.work import Work
@@ -37,6 +38,9 @@ from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 
+_DOMAINS = topology.load(["billing"])
+# What was to be asked of a provider, printed or told: a test says itself what came of it.
+_UNDONE = ("start_payment", "charge_payment", "send_refund", "render_pdf", "tell_payer")
 ADDRESS = {"line1": "12 Industria Road", "city": "Roodepoort", "postal_code": "1709"}
 BILL_TO = {"legal_name": "Mokoena Plant Hire (Pty) Ltd", "address": ADDRESS | {"country": "ZA"}}
 
@@ -61,6 +65,14 @@ class Customer:
     headers: dict[str, str] = field(default_factory=dict)
     method_id: UUID | None = None
 
+    def __post_init__(self) -> None:
+        silent = Cards(self.host.now, lambda: "silent")
+        self.timeline = Timeline(
+            *(self.host, self.clock, _DOMAINS, self.id),
+            adapters={Providers: silent},
+            undone=_UNDONE,
+        )
+
     async def at(self, text: str) -> None:
         """Go to a moment; sessions end by themselves, so somebody signs in anew."""
         self.clock.set(instant(text))
@@ -69,7 +81,7 @@ class Customer:
 
     async def post(self, path: str, **body: Any) -> httpx2.Response:
         answer = await self.api.post(f"/billing/{path}", json=body, headers=self.headers)
-        await self._leave_no_jobs()
+        await self.timeline.take_out()
         return answer
 
     async def get(self, path: str) -> Any:
@@ -117,34 +129,13 @@ class Customer:
         await provider_results.take(work, payment.id, said)
         await work.finish()
 
-    async def _leave_no_jobs(self) -> None:
-        """Take away what was to be done later: here it is done by hand, and there is no provider
-        that a worker of another test could ask."""
-        await self.rows(
-            "DELETE FROM billing.procrastinate_jobs "
-            "WHERE (args ->> 'organization_id')::uuid = $1 AND status = 'todo' RETURNING id"
-        )
-
     async def number(self) -> None:
         """Give numbers until no document of this organization waits."""
-        for _ in range(10):
-            scope = billing.working(self.host, self.id)._scope
-            origin = Origin("test", "test", "test")
-            work = Work(self.host, "billing", scope, origin, login="billing_system")
-            await issuing.issue_next(work, seller="thenga", book=Book.SANDBOX)
-            more = bool(work._jobs)
-            await work.finish()
-            if not more:
-                break
-        await self._leave_no_jobs()
+        await self.timeline.work_off()
 
-    async def sweep(self, subscription_id: str) -> None:
-        """What the worker's job does for one subscription, twice."""
-        for _ in range(2):
-            work = billing.working(self.host, self.id)
-            await subscription_clock.run_due_steps(work, UUID(subscription_id))
-            await work.finish()
-        await self.number()
+    async def sweep(self) -> None:
+        """Do what is due now; no provider says anything by itself."""
+        await self.timeline.settle()
 
     async def told(self) -> list[str]:
         """The events of this organization in their order; a subscription's with its change."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from thenga.command import main
 from thenga.tooling.documents.where import where
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,11 +27,18 @@ def _run(*arguments: str, within: Path = ROOT) -> subprocess.CompletedProcess[st
     )
 
 
-def test_the_documents_are_printed_without_a_server() -> None:
-    openapi, events = _run("openapi"), _run("events")
+@pytest.mark.parametrize(("command", "version"), [("openapi", "3.1.0"), ("events", "3.0.0")])
+def test_the_documents_are_printed_without_a_server(
+    command: str, version: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in [name for name in os.environ if name.startswith("THENGA_")]:
+        monkeypatch.delenv(name)
 
-    assert json.loads(openapi.stdout)["openapi"] == "3.1.0"
-    assert json.loads(events.stdout)["asyncapi"] == "3.0.0"
+    with pytest.raises(SystemExit) as ended:
+        main([command])
+
+    told = json.loads(capsys.readouterr().out)
+    assert (ended.value.code, version) == (0, told.get("openapi") or told["asyncapi"])
 
 
 def test_help_tells_every_command() -> None:

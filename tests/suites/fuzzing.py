@@ -82,7 +82,9 @@ def fuzz(
 
     They come from the corpus, if it has some for the operation as it is described now.
     """
-    schema = schemathesis.openapi.from_url(f"{origin}/openapi.full.json", config=config())
+    # The document is made when it is first asked for, on a machine that may be busy.
+    address = f"{origin}/openapi.full.json"
+    schema = schemathesis.openapi.from_url(address, config=config(), timeout=60)
     fuzzed = Fuzzed()
     for operation in described(schema, only):
         name = name_of(operation)

@@ -89,6 +89,7 @@ class Matrix:
     host: Host
     tenants: Sequence[Tenant]
     granted: Mapping[str, Granted]
+    small: bool = False
     random_id: UUID = field(default_factory=uuid4)
     made: dict[tuple[Tenant, str], calls.Sent] = field(default_factory=dict)
 
@@ -131,12 +132,25 @@ class Matrix:
         if HEADER in own.headers:  # its organization is named by the header, never by none
             headers = list(dict.fromkeys(OWN if one == NONE else one for one in headers))
         seen = []
-        for labels in _positions(own.ids, headers):
+        for labels in self._positions(operation, actor, own.ids, headers):
             for body in bodies:
                 sent = await self._sent(operation, actor) if own.ends_session else own
                 answer = await self._request(operation, actor, labels, body, sent)
                 seen.append(Seen(operation, actor, labels, body, sent, answer))
         return seen
+
+    def _positions(
+        self, operation: Operation, actor: Actor, ids: Iterable[str], headers: Sequence[str]
+    ) -> list[dict[str, str]]:
+        """Whose each identifier is, in every way; in `make check` those of one call are all of one
+        kind for who is refused before an identifier is looked at."""
+        every = _positions(ids, headers)
+        if not self.small or operation.permission is None or actor.lives:
+            return every
+        if self._half_enters(operation, actor):
+            return every
+        named = [{label for name, label in one.items() if name != HEADER} for one in every]
+        return [one for one, kinds in zip(every, named, strict=True) if len(kinds) <= 1]
 
     async def _sent(self, operation: Operation, actor: Actor) -> calls.Sent:
         """What the actor calls with: something new, where being let in uses it up.

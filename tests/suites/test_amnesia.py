@@ -236,7 +236,7 @@ async def test_a_relay_that_does_not_compare_is_caught(
 
 @pytest.mark.rule("SEC-13")
 async def test_a_wiped_stream_is_told_again_without_a_second_effect(place: Place) -> None:
-    events = size(2_000, 50_000)
+    events = size(500, 50_000)
 
     figures = await all_taken(place, events)
 
@@ -249,7 +249,7 @@ async def test_a_wiped_stream_is_told_again_without_a_second_effect(place: Place
 @pytest.mark.rule("SEC-13")
 @pytest.mark.parametrize("forget", [lose_all, go_back])
 async def test_what_no_consumer_had_yet_outlives_the_disk(place: Place, forget: Forget) -> None:
-    part = size(200, 2_000)
+    part = size(80, 2_000)
 
     figures = await part_taken(place, forget, part)
 

@@ -190,7 +190,9 @@ async def test_a_planted_api_that_answers_before_it_has_kept_is_found(
 ) -> None:
     app = "tests.suites.planted_apps:hasty"
     async with scene(settings, tmp_path, owed, app=app) as made:
-        await lived(made, Scene.once_answered)
+        clients = [asyncio.create_task(made.provider.insist()) for _ in range(CLIENTS)]
+        await made.once_answered()
+        await asyncio.gather(*clients)
         kept = await made.kept()
 
     assert made.provider.answers == [200] * CLIENTS

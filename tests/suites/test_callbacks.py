@@ -83,7 +83,7 @@ async def work_off(host: Host, told: Sequence[Told], tally: Tally) -> None:
 async def test_calls_of_every_kind_and_order(
     api: httpx2.AsyncClient, host: Host, seeded: None, payfast: None
 ) -> None:
-    told = await make(host, size(check=1_000, prove=10_000), seed=34)
+    told = await make(host, size(check=300, prove=10_000), seed=34)
 
     tally = await send_all(api, told, seed=36)
     await work_off(host, told, tally)

@@ -158,34 +158,33 @@ async def _trickle(slow: list[Raw]) -> None:
 
 async def test_connections_of_an_address_are_bounded(api: ApiProcess) -> None:
     async with opened(api.port, [b"G"] * (_ALLOWED + 40)) as many:
-        refused = [raw for raw in many if await raw.status(0.05) in (429, 0)]
+        heard = await asyncio.gather(*(raw.status(1) for raw in many))
         others = await ask_often(api.port, _LIVE, 20, OTHER)
     await asyncio.sleep(0.2)
     afterwards = await ask_often(api.port, _LIVE, 1, FLOODING)
 
-    print(f"connections={_ALLOWED + 40} refused={len(refused)} others={dict(others)}")
-    assert 40 <= len(refused) <= 45
+    refused = sum(status in (429, 0) for status in heard)
+    print(f"connections={_ALLOWED + 40} refused={refused} others={dict(others)}")
+    assert 40 <= refused <= 45
     assert others == {200: 20}
     assert afterwards == {200: 1}
 
 
-async def test_an_idle_connection_is_closed(api: ApiProcess) -> None:
-    used, fresh = await connect(api.port), await connect(api.port)
+async def test_connections_that_say_nothing_are_closed(api: ApiProcess) -> None:
+    """One after its answer, one that never asked, and the rest of a body that nobody reads."""
+    used, fresh, refused = [await connect(api.port) for _ in range(3)]
     await used.send(head(_LIVE, method="GET", length=None))
+    await refused.send(head("/v1/billing/plans", length=100_000))
+    trickling = asyncio.create_task(_trickle([refused]))
 
-    assert await used.closed(8)
-    assert await fresh.closed(protocol.HEAD_SECONDS + 2)
-
-
-async def test_a_refused_body_is_not_awaited_for_ever(api: ApiProcess) -> None:
-    """The rest of a body that nobody reads, sent byte by byte."""
-    raw = await connect(api.port)
-    await raw.send(head("/v1/billing/plans", length=100_000))
-    trickling = asyncio.create_task(_trickle([raw]))
-    closed = await raw.closed(protocol.HEAD_SECONDS + 3)
+    closed = await asyncio.gather(
+        used.closed(8),
+        fresh.closed(protocol.HEAD_SECONDS + 2),
+        refused.closed(protocol.HEAD_SECONDS + 3),
+    )
     trickling.cancel()
 
-    assert closed
+    assert closed == [True, True, True]
 
 
 async def test_pipelined_requests_are_bounded(api: ApiProcess) -> None:
@@ -300,7 +299,7 @@ async def test_every_answer_forbids_guessing_its_type(api: ApiProcess) -> None:
     for port, sent in [*((api.port, one) for one in ANSWERS), (api.internal_port, METRICS)]:
         raw = await connect(port)
         await raw.send(sent)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):  # the API document is made when it is first asked for
             answer = await raw.reader.readuntil(b"\r\n\r\n")
         raw.writer.close()
         lines = [line.lower() for line in answer.split(b"\r\n")]

@@ -221,7 +221,7 @@ async def test_a_planted_check_before_the_insert_is_found(
 ) -> None:
     monkeypatch.setattr(works, "claim", _checks_then_inserts)
 
-    tally = await deliver_all(stage, 30)  # a planted bug shows in the first few
+    tally = await deliver_all(stage, 8)  # a planted bug shows in the first few
 
     print(f"planted: deliveries={tally.deliveries} double_effects={tally.double_effects}")
     assert tally.double_effects > 0

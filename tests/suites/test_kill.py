@@ -18,8 +18,8 @@ from tests.suites.reckoning import Figures, is_quiet, reckon
 from tests.suites.sizes import size
 from tests.suites.streams import came
 
-CLIENTS = 6
-BUYERS = 2
+CLIENTS = size(3, 6)
+BUYERS = size(1, 2)
 SEED = 20261115
 QUIET_SECONDS = 90
 

@@ -151,7 +151,7 @@ async def overtaken(host: Host, organization_id: UUID) -> int:
 
 @pytest.mark.rule("SEC-12")
 async def test_a_late_commit_is_neither_lost_nor_swapped(wide: Host, opening: Opening) -> None:
-    count = size(1_000, 8_000)
+    count = size(500, 8_000)
 
     figures = await prove(wide, opening, count, patience=60)
 

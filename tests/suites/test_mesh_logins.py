@@ -127,17 +127,19 @@ async def _read(client: Client, login: str, other: str, subject: str) -> int:
 
 async def test_no_login_reads_a_domain_that_it_does_not_name(host: Host, told: str) -> None:
     named = {(reader, source) for reader, sources in READS.items() for source in sources}
-    foreign = 0
-    for login, other in PAIRS:
-        if (login, other) in named:
-            continue
+
+    async def read(login: str, other: str) -> int:
         async with connected(host, login) as client, connected(host, other) as owner:
             reading = asyncio.create_task(
                 _read(client, login, other, f"thenga.{other}.{told}Own._")
             )
             await owner.publish(f"thenga.{other}.{told}Own._", b"own")
-            foreign += await reading
-    tried = len(PAIRS) - len(named)
+            return await reading
+
+    # Together, because each refusal is a silence that is waited for.
+    strangers = [pair for pair in PAIRS if pair not in named]
+    foreign = sum(await asyncio.gather(*(read(*pair) for pair in strangers)))
+    tried = len(strangers)
     print(f"\nmesh read_matrix={tried} named={len(named)} read_without_being_named={foreign}")
     assert foreign == 0
 

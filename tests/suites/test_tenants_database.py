@@ -166,7 +166,7 @@ async def alternate(stage: Stage, transactions: int) -> None:
 
 
 async def test_every_unit_of_work_sees_its_own_tenant(stage: Stage) -> None:
-    transactions = size(1_000, 10_000)
+    transactions = size(400, 10_000)
 
     await alternate(stage, transactions)
 

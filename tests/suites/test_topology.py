@@ -6,7 +6,7 @@ import shutil
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +14,7 @@ from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+from pydantic import SecretStr
 from pydantic_core import to_jsonable_python
 
 from tests.factories import identity
@@ -26,6 +27,7 @@ from thenga.domains.identity.public import ActorRef, Decisions, ResourceRef
 from thenga.domains.identity.tables import SessionStatus
 from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import remote
+from thenga.main import build
 from thenga.tooling.dev import servers
 
 GENEROUS = {
@@ -70,17 +72,12 @@ async def started(*children: ApiProcess | WorkerProcess) -> AsyncIterator[None]:
         await asyncio.gather(*(asyncio.to_thread(Child.kill, child) for child in children))
 
 
-def organization_apart(env: Mapping[str, str], folder: Path, asked: ApiProcess) -> ApiProcess:
-    given = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": asked.internal}
-    return ApiProcess({**env, **given}, folder, name="api-organization")
-
-
 @pytest.fixture(scope="module")
 async def apart(env: dict[str, str], folder: Path) -> AsyncIterator[Apart]:
     alone = {**env, "THENGA_DOMAINS": "identity"}
     own = ApiProcess(alone, folder, name="api-identity")
-    organization = organization_apart(env, folder, own)
     remotely = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": own.internal}
+    organization = ApiProcess({**env, **remotely}, folder, name="api-organization")
     workers = (
         WorkerProcess(alone, folder, name="worker-identity"),
         WorkerProcess({**env, **remotely}, folder, name="worker-organization"),
@@ -210,15 +207,25 @@ async def _milliseconds(port: Decisions, question: Question) -> float:
 
 
 async def test_a_planted_wrong_secret_refuses_and_lets_nobody_in(
-    apart: Apart, folder: Path, host: Host, client: httpx2.AsyncClient
+    apart: Apart, host: Host, client: httpx2.AsyncClient
 ) -> None:
     owner = await identity.member(host, uuid4(), role="owner")
-    env = {**apart.env, "THENGA_INTERNAL_SECRET": secrets.token_hex(32)}
-    stranger = organization_apart(env, folder, apart.identity)
+    stranger = build(
+        host.settings.model_copy(
+            update={
+                "domains": "organization",
+                "remote_identity": apart.identity.internal,
+                "internal_secret": SecretStr(secrets.token_hex(32)),
+                "redis": host.settings.redis.replace("/0", "/14"),  # counts of its own
+            }
+        )
+    )
     path = f"/organizations/{owner.organization_id}/equipment"
 
-    async with started(stranger):
-        refused = await client.get(f"{stranger.url}{path}", headers=owner.headers)
+    transport = httpx2.ASGITransport(app=stranger)
+    async with httpx2.AsyncClient(transport=transport, base_url="http://stranger/v1") as asking:
+        refused = await asking.get(path, headers=owner.headers)
+    await stranger.state.shared.host.close()
     let_in = await client.get(f"{apart.organization.url}{path}", headers=owner.headers)
 
     assert (refused.status_code, refused.json()["code"]) == (503, "dependency-unavailable")

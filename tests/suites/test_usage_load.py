@@ -31,7 +31,7 @@ from thenga.kernel.values.ids import new_id
 from thenga.tooling.dev import servers
 
 CLIENTS, BATCH, STEP = 4, 500, 8
-RECORDS = size(20_000, 200_000)
+RECORDS = size(8_000, 200_000)
 # A small run on a busy machine shows what is counted; how fast it is shows a quiet one.
 LEAST_RATIO, MOST_MS = size(10, 25) / 100, size(100, 8)
 LEAST_PER_SECOND, MOST_P99_MS = size(1_000, 10_000), size(5_000, 250)

@@ -4,20 +4,24 @@ A history is one transaction that is never committed, so thousands of them leave
 each step is a unit of work of its own on it, at its own instant, and a refusal is rolled back.
 """
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from tests.factories import billing, paying
-from thenga.domains.billing.services.dunning import recovery, retries
+from tests.factories import billing
+from tests.providers import cards
+from tests.timeline import due
+from thenga import topology
+from thenga.domains.billing.services.dunning import retries
 from thenga.domains.billing.services.invoicing import issuing
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.services.plan_changes import changes
 from thenga.domains.billing.services.plan_changes.quotes import ChangeRequest
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.services.subscriptions import (
-    cancellation_refunds,
     cancellations,
     clock,
     pauses,
@@ -38,25 +42,12 @@ from thenga.domains.billing.tables import (
     StatementKind,
 )
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form
 from thenga.kernel.errors import Problem
 from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
 
-_DUE = """
-    SELECT kind, id, at FROM (
-        SELECT 'subscription' AS kind, id, next_check_at AS at FROM billing.subscription
-            WHERE organization_id = $1
-        UNION ALL SELECT 'failure', id, next_check_at FROM billing.payment_failure
-            WHERE organization_id = $1
-        UNION ALL SELECT 'cancellation', id, next_check_at FROM billing.cancellation
-            WHERE organization_id = $1
-    ) AS checks WHERE at <= $2 ORDER BY at, kind, id LIMIT 1
-"""
-_MOVERS: dict[str, Any] = {
-    "subscription": clock.run_due_steps,
-    "failure": recovery.run_due_steps,
-    "cancellation": cancellation_refunds.refund_cancellation,
-}
+(_BILLING,) = topology.load(["billing"])
 # Charges before refunds, both before documents.
 _WAITING = """
     SELECT 1 AS kind, id FROM billing.payment
@@ -70,6 +61,27 @@ _WAITING = """
     ORDER BY kind, id
 """
 _MOST_ROUNDS = 2000
+
+
+class Within:
+    """What a declared job is given in place of a `Run`: units of work that are never committed."""
+
+    def __init__(self, lived: "Lived") -> None:
+        self._lived = lived
+        self._works: list[Work] = []
+
+    def begin(self) -> Work:
+        self._works.append(self._lived.work())
+        return self._works[-1]
+
+    @asynccontextmanager
+    async def working(self) -> AsyncIterator[Work]:
+        yield self.begin()
+
+    reading = working
+
+    def enqueued(self) -> bool:
+        return any(work._jobs for work in self._works)
 
 
 @dataclass
@@ -124,13 +136,15 @@ class Lived:
     async def until(self, instant: datetime) -> None:
         """Do what is due, in order, each at its own instant."""
         for _ in range(_MOST_ROUNDS):
-            found = await self.connection.fetchrow(_DUE, self.organization_id, instant)
-            if found is None:
+            found = await due(self.connection.fetch, _BILLING, self.organization_id, instant)
+            if not found:
                 break
-            self.now = max(self.now, found["at"])
-            work = self.work()
-            await _MOVERS[found["kind"]](work, found["id"])
-            if work._jobs:  # without one nothing waits for an answer or a number
+            self.now = max(self.now, found[0].at)
+            run = Within(self)
+            job = found[0].job
+            given = run if job.form is Form.OUTSIDE else run.begin()
+            await job.body(given, **found[0].arguments)
+            if run.enqueued():  # without a job nothing waits for an answer or a number
                 await self.settle()
         self.now = instant
 
@@ -149,9 +163,7 @@ class Lived:
     async def _charge(self, payment_id: UUID) -> None:
         work = self.work()
         payment = await work.get(Payment, payment_id)
-        await provider_results.take(
-            work, payment.id, paying.statement(payment, self.card, self.now)
-        )
+        await provider_results.take(work, payment.id, cards.statement(payment, self.card, self.now))
 
     async def _pay_back(self, refund_id: UUID) -> None:
         work = self.work()

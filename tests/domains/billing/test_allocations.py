@@ -182,7 +182,7 @@ async def test_a_rest_without_a_way_to_pay_begins_its_recovery(buyer: Customer):
 async def test_plan_cannot_change_while_its_period_is_being_paid(buyer: Customer):
     held = await buyer.buy()
     await buyer.at("2026-12-14 10:00")
-    await buyer.sweep(held["id"])
+    await buyer.sweep()
 
     asked = await change(buyer, held, planCode="professional")
     shown = await buyer.post(

@@ -66,7 +66,7 @@ async def test_what_is_paid_for_stays_until_the_period_ends(buyer: Customer):
     over = await buyer.read(held["id"])
     shown = await buyer.get(f"cancellations/{made.json()['id']}")
     account = (await buyer.get("accounts"))["items"][0]
-    await buyer.sweep(held["id"])
+    await buyer.sweep()
     swept = await buyer.read(held["id"])
 
     cancellation = made.json()
@@ -235,7 +235,7 @@ async def test_after_its_effect_nothing_is_undone(buyer: Customer):
 
     await buyer.at("2026-12-13 22:00")
     before_sweep = await buyer.post(f"cancellations/{made['id']}/undo")
-    await buyer.sweep(held["id"])
+    await buyer.sweep()
     after_sweep = await buyer.post(f"cancellations/{made['id']}/undo")
 
     assert [one.status_code for one in (before_sweep, after_sweep)] == [409, 409]

@@ -122,7 +122,7 @@ async def test_a_change_and_refunds_at_once_spend_credit_once(buyer: Customer, r
     ]
     shift = round_ % len(calls)
     answers = await asyncio.gather(*(calls[shift:] + calls[:shift]))
-    await buyer._leave_no_jobs()
+    await buyer.timeline.take_out()
     changes = [one for one in answers if "change-plan" in str(one.url)]
     good = [one for one in changes if one.status_code == 200]
     await settle(buyer, good[0] if good else changes[0])

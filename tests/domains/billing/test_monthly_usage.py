@@ -4,7 +4,6 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import pytest
 
 from tests.conftest import Time
@@ -14,7 +13,7 @@ from tests.factories.paying import Payer
 from tests.planting import plant
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.usage import charges, recording
-from thenga.domains.billing.tables import Interval, PlanKind
+from thenga.domains.billing.tables import Account, Interval, PlanKind
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
@@ -121,7 +120,7 @@ async def test_an_add_on_that_renews_takes_nothing_of_a_running_month(
     assert taken == []
 
 
-async def test_database_refuses_a_planted_forgotten_month(
+async def test_planted_forgotten_month_is_refused_and_parks_the_account(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
     async def forgets(*_: object) -> None: ...
@@ -130,10 +129,12 @@ async def test_database_refuses_a_planted_forgotten_month(
     await use(payer, BOUGHT + timedelta(days=3), 537, "first")
     plant(monkeypatch, charges, "mark_billed", forgets)
 
-    with pytest.raises(asyncpg.IntegrityConstraintViolationError):
-        await payer.at(local_midnight(MARCH))
+    await payer.at(local_midnight(MARCH))
+
     found: list[UUID] = [row["id"] for row in await payer.rows(_LINES)]
+    account = await payer.read(Account, payer.account.id)
     assert len(found) == 1
+    assert (account.parked or {})["reason"] == "invariant_broken"
 
 
 _LINES = "SELECT id FROM billing.invoice_line WHERE organization_id = $1 AND kind = 'usage'"

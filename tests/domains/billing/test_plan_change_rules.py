@@ -42,7 +42,7 @@ async def test_a_declined_change_changes_nothing_and_lapses(buyer: Customer):
     still = await buyer.read(held["id"])
     await buyer.at("2026-11-25 09:00")
     lapsed = await buyer.read(held["id"])
-    await buyer.sweep(held["id"])
+    await buyer.sweep()
     swept = await buyer.read(held["id"])
 
     told = (await buyer.told())[len(events) :]

@@ -95,12 +95,12 @@ async def test_a_renewal_after_the_day_takes_the_later_version(
     buyer, bought = await held(host, api, clock, first.plan_code)
 
     await buyer.at("2190-12-14 10:00")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
     before = await buyer.read(bought["id"])
     await buyer.at("2191-01-10 10:00")
     upcoming = await buyer.get(f"subscriptions/{bought['id']}/upcoming-invoice")
     await buyer.at("2191-01-14 10:00")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
     after = await buyer.read(bought["id"])
 
     billed = await buyer.rows(
@@ -162,7 +162,7 @@ async def test_a_planted_migration_before_its_day_is_found(
     plant(monkeypatch, plans, "renewal_version", at_once)
 
     await buyer.at("2190-12-14 10:00")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
 
     assert (await buyer.read(bought["id"]))["planVersion"] != 1
 
@@ -199,7 +199,7 @@ async def test_a_renewal_without_a_price_is_parked_and_not_free(
     await leave(host, first, date(2190, 12, 20))
 
     await buyer.at("2191-11-13 22:00")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
 
     shown = await buyer.get(f"subscriptions/{bought['id']}/renewal")
     (account,) = (await buyer.get("accounts"))["items"]
@@ -223,7 +223,7 @@ async def test_scheduled_change_follows_a_migrated_version(
 
     shown = await buyer.get(f"{path}/upcoming-invoice")
     await buyer.at("2190-12-13 22:00")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
 
     (billed,) = await buyer.rows(
         "SELECT gross_minor FROM billing.invoice WHERE organization_id = $1 AND purpose = 'renewal'"

@@ -9,20 +9,19 @@ import httpx2
 import pytest
 
 from tests.conftest import Time
-from tests.factories import billing, paying
+from tests.factories import paying
 from tests.factories.paying import Payer
 from tests.planting import plant
+from tests.world import World
 from thenga.domains.billing.public import UsageEntry
 from thenga.domains.billing.services.dunning import retries
-from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.services.payments import methods
 from thenga.domains.billing.services.subscriptions import renewals
 from thenga.domains.billing.services.usage import recording
-from thenga.domains.billing.tables import Renewal, Subscription
+from thenga.domains.billing.tables import Invoice, Renewal, Subscription
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
-from thenga.kernel.values.money import Money
 
 JANUARY = datetime(2027, 1, 31, 8, tzinfo=UTC)
 # Anchor 31 January 2027: the month's last day where it has no 31st, never drifting (BIL-6).
@@ -120,35 +119,24 @@ async def test_database_refuses_a_planted_second_renewal(
 
 
 @pytest.mark.rule("BIL-14")
-async def test_credit_pays_first_and_the_rest_is_charged(
-    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
-):
-    payer = await paying.payer(host, clock, JANUARY)
-    bought = await payer.buy("starter")
-    await billing.entry(
-        host, payer.organization_id, journal.bank_transfer_booking(Money.of("99.00"))
-    )
-    path = f"/billing/subscriptions/{bought.id}"
-    headers = await paying.owner_of(host, payer)
+async def test_credit_pays_first_and_the_rest_is_charged(world: World):
+    await world.subscriber(plan="starter", on="2027-01-31", credit="99.00")
+    path = f"/billing/subscriptions/{(await world.only(Subscription)).id}"
+    before = await world.get(f"{path}/renewal")
+    shown = await world.get(f"{path}/upcoming-invoice")
 
-    before = (await api.get(f"{path}/renewal", headers=headers)).json()
-    shown = (await api.get(f"{path}/upcoming-invoice", headers=headers)).json()
-    await payer.at(local_midnight(date(2027, 2, 28)))
+    await world.until("2027-02-28")
 
-    (invoice,) = await payer.rows(
-        "SELECT gross_minor, credit_applied_minor, amount_paid_minor, status "
-        "FROM billing.invoice WHERE organization_id = $1 AND purpose = 'renewal'"
-    )
-    print(f"gross={shown['gross']['amount']} credit={shown['creditToApply']['amount']} ", end="")
-    print(f"charged={payer.charged[-1].amount.amount}")
+    invoice = await world.only(Invoice, purpose="renewal")
+    told = (invoice.gross_minor, invoice.credit_applied_minor, invoice.amount_paid_minor)
     assert (before["state"], before["renewsOn"], before["blockers"]) == (
         *("upcoming", "2027-02-28"),
         [],
     )
     assert before["amountToCharge"]["amount"] == shown["amountDue"]["amount"] == "400.00"
     assert (shown["net"]["amount"], shown["vat"]["amount"]) == ("433.91", "65.09")
-    assert payer.charged[-1].amount == Money.of("400.00")
-    assert tuple(invoice) == (49900, 9900, 40000, "paid")
+    assert (told, invoice.status) == ((49900, 9900, 40000), "paid")
+    assert world.cards.charged[-1].amount_minor == 40000
 
 
 @pytest.mark.rule("BIL-23")

@@ -12,6 +12,7 @@ from tests.conftest import Time
 from tests.factories import billing, paying
 from tests.factories.paying import Payer
 from tests.factories.subscriptions import Customer, customer
+from tests.providers import cards
 from thenga.domains.billing.public import UsageEntry
 from thenga.domains.billing.services.accounts import parking
 from thenga.domains.billing.services.dunning import retries
@@ -60,7 +61,7 @@ async def without_address(
     await patch(buyer, billTo={"address": None})
     await buyer.at("2027-11-13 22:00")
     with capture_logs() as logs:
-        await buyer.sweep(bought["id"])
+        await buyer.sweep()
     return buyer, bought, [one for one in logs if one["event"] == "billing.account.parked"]
 
 
@@ -75,7 +76,7 @@ async def test_yearly_renewal_waits_for_the_missing_address(
     before = await renewed(buyer)
     await buyer.at("2027-11-20 10:00")
     freed = await patch(buyer, billTo={"address": ADDRESS})
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
     now = await buyer.read(bought["id"])
 
     print(f"parked={parked['parked']['reason']} alarms={len(alarms)} billed={await renewed(buyer)}")
@@ -113,16 +114,16 @@ async def test_usage_waiting_for_an_address_is_billed_to_its_end(
 ):
     named = {"legal_name": "Mokoena Plant Hire (Pty) Ltd"}
     buyer = await customer(host, api, clock, "2026-11-14 10:00", bill_to=named)
-    bought = await buyer.buy("enterprise")
+    await buyer.buy("enterprise")
     await use(host, buyer, "first", 3010)
     await buyer.at("2026-12-13 22:00")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
     parked, before = (await account(buyer))["parked"], await renewed(buyer)
 
     await buyer.at("2026-12-20 10:00")
     await use(host, buyer, "second", 3050)
     await patch(buyer, billTo={"address": ADDRESS})
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
 
     (made,) = await buyer.rows(
         "SELECT gross_minor FROM billing.invoice WHERE organization_id = $1 AND purpose = 'renewal'"
@@ -279,7 +280,7 @@ async def say(payer: Payer, status: StatedStatus, category: str | None = None) -
     work = payer.work()
     payment = await work.get(Payment, charge["id"])
     said = replace(
-        paying.statement(payment, category or "ok", work.now), status=status, category=category
+        cards.statement(payment, category or "ok", work.now), status=status, category=category
     )
     await provider_results.take(work, payment.id, said)
     await work.finish()

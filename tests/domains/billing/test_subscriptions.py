@@ -88,11 +88,11 @@ async def test_what_is_not_paid_falls_away_after_23_hours(buyer: Customer):
     await buyer.pay(bought["payment"]["id"], StatedStatus.FAILED)
 
     await buyer.at("2026-11-15 08:59")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
     waits = await buyer.read(bought["id"])
     await buyer.at("2026-11-15 09:00")
     before_sweep = await buyer.read(bought["id"])
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
     swept = await buyer.read(bought["id"])
 
     drafts = await buyer.rows("SELECT status FROM billing.invoice WHERE organization_id = $1")
@@ -107,7 +107,7 @@ async def test_a_charge_that_runs_is_waited_for(buyer: Customer):
     bought = await buyer.start()
 
     await buyer.at("2026-11-15 10:00")
-    await buyer.sweep(bought["id"])
+    await buyer.sweep()
     waits = await buyer.read(bought["id"])
     await buyer.pay(bought["payment"]["id"])
     begun = await buyer.read(bought["id"])
