@@ -17,7 +17,7 @@ from tests.suites.streams import came, inversions, is_carried, told
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.engine import Session
-from thenga.kernel.db.work import Told, Work
+from thenga.kernel.db.work import OutboxRow, Work
 from thenga.kernel.declare.event import Event
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
@@ -36,7 +36,7 @@ class LateWork(Work):
     pause = 0.0
     ends_with = "COMMIT"
 
-    def _told(self, event: Event, organization_id: UUID | None) -> Told:
+    def _told(self, event: Event, organization_id: UUID | None) -> OutboxRow:
         made = super()._told(event, organization_id)
         self.event_ids = [*getattr(self, "event_ids", []), made.id]
         return made

@@ -31,8 +31,8 @@ from thenga.domains.billing.tables import (
 from thenga.domains.identity.public import Decisions
 from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
-from thenga.kernel.jobs import timetable
 from thenga.kernel.jobs.runner import JobSide, Pace
+from thenga.kernel.ports import timetable
 from thenga.kernel.ports.timetable import Step, Timetable
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host

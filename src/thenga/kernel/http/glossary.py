@@ -27,7 +27,7 @@ def describe(made: Json, listed: Sequence[Operation]) -> set[Key]:
     words = _Words(list({one.domain.name: one.domain for one in listed}.values()))
     owners = owners_of_schemas(made, listed)
     for name, schema in made["components"]["schemas"].items():
-        words.describe_schema(owners.get(name, SHARED), name.split("__")[-1] or name, schema)
+        words.describe_schema(owners.get(name, SHARED), name, schema)
     for one in listed:
         operation = made["paths"][one.path][one.method.lower()]
         for parameter in operation.get("parameters", []):
@@ -75,9 +75,8 @@ class _Words:
         self.used: set[Key] = set()
 
     def describe_schema(self, owner: str, name: str, schema: Json) -> None:
-        # `PageOf_RoleView_` is a `PageOf`; `IdentityTarget` is the `Target` of Identity.
-        plain = name.removeprefix(owner.capitalize())
-        names = tuple(dict.fromkeys((name, plain, name.partition("_")[0])))
+        # `PageOf_RoleView_` is a `PageOf`; a class that two domains have is named with its module.
+        names = tuple(dict.fromkeys((name.rpartition("__")[2], name.partition("_")[0])))
         self.add(schema, owner, "schemas", names)
         for place, field, part in _fields(schema):
             full = tuple(f"{one}{place}.{field}" for one in names)

@@ -49,47 +49,62 @@ def problems(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
 
 def describe(door: "Door") -> None:
     """Add to a route what its entrance means on the wire."""
-    kinds: list[type[Problem]] = list(_ALWAYS)
-    kinds.append(errors.ValidationFailed)
-    parameters: list[str] = []
     extra: dict[str, Any] = {}
     if door.entrance.permission is not None:
-        kinds += _KNOWN_CALLER
         extra["security"] = [{"bearer": []}]
         extra["x-permission"] = door.entrance.permission
-        if "{organizationId}" not in door.path:
-            parameters.append("X-Organization-Id")
     if door.entrance.known_by is not None:
-        kinds += _KNOWN_CALLER
         extra["security"] = [{}, {"bearer": []}]  # without a credential, or with a good one
         extra["x-permission-if-signed-in"] = door.entrance.known_by
-    if door.dependant.query_params:
-        kinds.append(errors.MalformedRequest)
-    if any(p.name == "cursor" for p in _query_of(door)):
-        kinds.append(errors.InvalidCursor)
-    if door.entrance.writing or door.body_field is not None:
-        kinds += _BODY
-    if door.entrance.writing:
-        kinds += _CHANGE
-    if door.entrance.writing and door.entrance.permission is not None:
-        needed = door.entrance.requires_version
-        parameters.append("If-Match-Required" if needed else "If-Match")
-    if door.entrance.requires_version:
-        kinds.append(errors.PreconditionRequired)
-    if door.entrance.idempotent:
-        kinds += _KEYED
-        parameters.append("Idempotency-Key")
-    _list(door, kinds)
-    if "GET" in (door.methods or ()) and has_version(door.response_model):
-        parameters.append("If-None-Match")
+    _list(door, _kinds(door))
+    if _has_tag(door):
         door.responses[304] = {"description": "Not modified: you already have this version."}
     extra["parameters"] = [
         *_of_path(door),
-        *({"$ref": f"#/components/parameters/{name}"} for name in parameters),
+        *({"$ref": f"#/components/parameters/{name}"} for name in _headers(door)),
     ]
     if door.entrance.raw:
         extra["requestBody"] = _RAW
     door.openapi_extra = extra
+
+
+def _kinds(door: "Door") -> list[type[Problem]]:
+    """The problems that an entrance can answer, whatever the route does."""
+    entrance = door.entrance
+    kinds: list[type[Problem]] = [*_ALWAYS, errors.ValidationFailed]
+    if entrance.permission is not None or entrance.known_by is not None:
+        kinds += _KNOWN_CALLER
+    if door.dependant.query_params:
+        kinds.append(errors.MalformedRequest)
+    if any(p.name == "cursor" for p in _query_of(door)):
+        kinds.append(errors.InvalidCursor)
+    if entrance.writing or door.body_field is not None:
+        kinds += _BODY
+    if entrance.writing:
+        kinds += _CHANGE
+    if entrance.requires_version:
+        kinds.append(errors.PreconditionRequired)
+    if entrance.idempotent:
+        kinds += _KEYED
+    return kinds
+
+
+def _headers(door: "Door") -> list[str]:
+    """The header parameters that an entrance reads, by their names in the document."""
+    entrance, found = door.entrance, []
+    if entrance.permission is not None and "{organizationId}" not in door.path:
+        found.append("X-Organization-Id")
+    if entrance.writing and entrance.permission is not None:
+        found.append("If-Match-Required" if entrance.requires_version else "If-Match")
+    if entrance.idempotent:
+        found.append("Idempotency-Key")
+    if _has_tag(door):
+        found.append("If-None-Match")
+    return found
+
+
+def _has_tag(door: "Door") -> bool:
+    return "GET" in (door.methods or ()) and has_version(door.response_model)
 
 
 def _list(door: "Door", kinds: list[type[Problem]]) -> None:

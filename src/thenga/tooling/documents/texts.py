@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from thenga.kernel import errors
+from thenga import kernel
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, Problem
 from thenga.kernel.http.openapi import document
@@ -15,7 +15,7 @@ from thenga.kernel.http.operations import mounted, operations
 Json = dict[str, Any]
 Said = tuple[str, str]  # the place and its text
 
-_KERNEL = Path(errors.__file__).resolve().parent
+_KERNEL = Path(kernel.__file__).resolve().parent
 _SHOWN = 3  # places of one text
 
 

@@ -42,7 +42,9 @@ PRINTED: dict[int | str, dict[str, Any]] = {
                 "schema": {
                     "type": "object",
                     "required": ["status"],
-                    "properties": {"status": {"const": "rendering"}},
+                    "properties": {
+                        "status": {"const": "rendering", "description": "Always `rendering`."}
+                    },
                 },
                 "example": {"status": "rendering"},
             }

@@ -1,0 +1,135 @@
+"""Refusals about who asks: credentials, rights, plan and the standing of the organization."""
+
+from thenga.kernel.errors.problem import OF_GATE, Number, Problem, told
+
+
+class Unauthenticated(Problem):
+    """Send `Authorization: Bearer` with an access token from sign-in or an API key."""
+
+    code, status, title = "unauthenticated", 401, "Sign in first"
+
+
+class TokenExpired(Problem):
+    """The access token has expired. Call `POST /identity/auth/refresh` with the refresh token."""
+
+    code, status, title = "token-expired", 401, "The access token has expired"
+
+
+class SessionRevoked(Problem):
+    """The session was ended by its owner, an administrator or a security rule. Sign in again."""
+
+    code, status, title = "session-revoked", 401, "This session has ended"
+
+
+class SessionExpired(Problem):
+    """The session was unused for too long or reached its maximum age. Sign in again."""
+
+    code, status, title = "session-expired", 401, "This session has expired"
+
+
+class KeyRevoked(Problem):
+    """This API key was revoked.
+
+    Ask someone who manages API keys in your organization for a new one.
+    """
+
+    code, status, title = "key-revoked", 401, "This API key was revoked"
+
+
+class KeyExpired(Problem):
+    """This API key has passed its expiry date.
+
+    Create a new key, or rotate keys before they expire.
+    """
+
+    code, status, title = "key-expired", 401, "This API key has expired"
+
+
+class KeyRotated(Problem):
+    """This API key was rotated and its grace period has ended. Use the key that replaced it."""
+
+    code, status, title = "key-rotated", 401, "This API key was replaced"
+
+
+class AccountDisabled(Problem):
+    """This account can no longer sign in. Contact support to find out why."""
+
+    code, status, title = "account-disabled", 401, "This account is disabled"
+
+
+class MfaRequired(Problem):
+    """Sign-in is not complete.
+
+    Create a challenge with `POST /identity/mfa/challenges` and answer it.
+    """
+
+    code, status, title = "mfa-required", 401, "A second factor is required"
+
+
+class EntitlementRequired(Problem):
+    """The plan of this organization does not include this feature.
+
+    `remedy` names a plan that does.
+    """
+
+    code, status, title = "entitlement-required", 402, "Not included in the plan"
+    members = told(
+        **OF_GATE,
+        entitlement=(str | None, "What the plan does not include."),
+        limit=(Number, "How much the plan includes."),
+        used=(Number, "How much of it is used."),
+    )
+
+
+class PlanLimitReached(Problem):
+    """The organization has used all that its plan includes.
+
+    `limit` and `used` give the figures; `remedy` says what helps.
+    """
+
+    code, status, title = "plan-limit-reached", 402, "The plan limit is reached"
+    members = told(
+        **OF_GATE,
+        entitlement=(str | None, "Whose limit is reached."),
+        limit=(Number, "How much the plan includes."),
+        used=(Number, "How much of it is used."),
+    )
+
+
+class Forbidden(Problem):
+    """Your roles do not allow this action.
+
+    `reasonCode` names the rule that refused it and `remedy` says what would change the answer,
+    usually a role to ask for.
+    """
+
+    code, status, title = "forbidden", 403, "You do not have permission"
+    members = told(**OF_GATE)
+
+
+class StepUpRequired(Problem):
+    """This action needs recent proof of identity.
+
+    Call `POST /identity/auth/step-up`, then try again.
+    """
+
+    code, status, title = "step-up-required", 403, "Confirm your identity first"
+    members = told(
+        **OF_GATE,
+        maxAgeSeconds=(int, "How old the proof may be."),
+        methods=(list[str], "By what you can prove it."),
+    )
+
+
+class TenantSuspended(Problem):
+    """The organization is suspended. An owner can see the reason and ask support to lift it."""
+
+    code, status, title = "tenant-suspended", 403, "This organization is suspended"
+    members = told(**OF_GATE)
+
+
+class TenantRestricted(Problem):
+    """This feature is switched off for the organization. Contact support to find out why."""
+
+    code, status, title = "tenant-restricted", 403, "This organization is restricted"
+    members = told(**OF_GATE)

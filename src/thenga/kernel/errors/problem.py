@@ -1,0 +1,76 @@
+"""What a problem is: a refusal with a code, a status, a title and what to do next."""
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from typing_extensions import TypedDict
+
+PROBLEMS: dict[str, type["Problem"]] = {}
+Member = tuple[Any, str]  # the type on the wire, and what it says
+Number = int | float | None
+
+
+class FieldError(TypedDict):
+    """One thing that is wrong in what was sent."""
+
+    pointer: str
+    code: str
+    detail: str
+
+
+def told(**members: Member) -> Mapping[str, Member]:
+    """What a problem says beside the members of all problems; none of them is always there."""
+    return members
+
+
+ERRORS: Member = (list[FieldError], "What is wrong, each with a pointer to its place.")
+# A refusal of the gate says who decided, and what would help.
+OF_GATE = told(
+    action=(str, "The permission that was asked for."),
+    reasonCode=(str, "The rule that said no."),
+    decisionId=(str | None, "The decision, where it is kept."),
+    remedy=(dict[str, Any] | None, "What would change the answer."),
+)
+
+
+class Problem(Exception):
+    """A refusal for a person to read: what is wrong and what to do next.
+
+    The docstring of a subclass is shown at `/problems/{code}`, so it says what to do about it.
+    """
+
+    code: ClassVar[str]
+    status: ClassVar[int]
+    title: ClassVar[str]
+    members: ClassVar[Mapping[str, Member]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        known = PROBLEMS.get(cls.code)
+        if known is not None and _named(known) != _named(cls):
+            raise TypeError(f"problem code {cls.code!r} is declared twice: {known}, {cls}")
+        PROBLEMS[cls.code] = cls
+
+    def __init__(
+        self, detail: str | None = None, *, headers: dict[str, str] | None = None, **facts: Any
+    ) -> None:
+        self.detail = detail or page_of(type(self))
+        super().__init__(self.detail)
+        self.headers = headers or {}
+        self.facts = facts
+        self.keeps = False
+
+    def keeping(self) -> "Problem":
+        """A refusal whose effects stay: a thief is refused, and the stolen session ends."""
+        self.keeps = True
+        return self
+
+
+def page_of(kind: type[Problem]) -> str:
+    """What `/problems/{code}` says; also the detail of a refusal that has no detail of its own."""
+    return " ".join((kind.__doc__ or kind.title).split())
+
+
+def _named(kind: type[Problem]) -> tuple[str, str]:
+    """Where a class stands; one that is loaded a second time stands in the same place."""
+    return kind.__module__, kind.__qualname__
