@@ -12,7 +12,7 @@ from thenga.kernel.http.problems import MEDIA_TYPE
 TEXTS = Path(__file__).resolve().parents[2] / "docs" / "texts.md"
 
 # The sections that were proofread; a domain joins once all its texts are plain English.
-PROOFREAD = ("kernel", "identity", "organization")
+PROOFREAD = ("kernel", "identity", "organization", "billing")
 
 # German syntax in English words. Add whatever a reader stumbles over.
 BAD_FORMS = {

@@ -28,7 +28,7 @@ from thenga.kernel.http.components import SameSchema, schema_names
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import mounted
+from thenga.kernel.http.operations import mounted, operations
 
 DOMAINS = topology.load(topology.DOMAINS)
 BYTES, COMPRESSED = 5_000, 400  # an operation, of the lean document

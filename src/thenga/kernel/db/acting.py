@@ -18,6 +18,6 @@ async def on_behalf_of(read: Reader, organization_id: UUID | None) -> None:
             raise NotFound("Name the organization with organizationId or X-Organization-Id.")
     else:
         if read.has_organization and read.organization_id != organization_id:
-            raise NotFound("The header names another organization; leave one of them out.")
+            raise NotFound("`X-Organization-Id` names another organization. Send only one of them.")
         ahead = await clock_offset(read.host, read.domain, organization_id)
         await read.enter_organization(organization_id, ahead=ahead)

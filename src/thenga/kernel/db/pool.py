@@ -154,7 +154,7 @@ class Pool:
             if turn.done() and not turn.cancelled() and (given := turn.result()) is not None:
                 self.release(given)  # given in the moment in which the waiting was given up
             if isinstance(error, TimeoutError):
-                detail = "Every connection to the database is in use."
+                detail = "All database connections are in use. Try again shortly."
                 raise Overloaded(detail, headers={"Retry-After": "1"}) from None
             raise
 

@@ -75,9 +75,9 @@ class EntitlementRequired(Problem):
     code, status, title = "entitlement-required", 402, "Not included in the plan"
     members = told(
         **OF_GATE,
-        entitlement=(str | None, "What the plan does not include."),
-        limit=(Number, "How much the plan includes."),
-        used=(Number, "How much of it is used."),
+        entitlement=(str | None, "Entitlement that the plan does not include."),
+        limit=(Number, "Quantity that the plan includes."),
+        used=(Number, "Quantity used."),
     )
 
 
@@ -90,9 +90,9 @@ class PlanLimitReached(Problem):
     code, status, title = "plan-limit-reached", 402, "The plan limit is reached"
     members = told(
         **OF_GATE,
-        entitlement=(str | None, "Whose limit is reached."),
-        limit=(Number, "How much the plan includes."),
-        used=(Number, "How much of it is used."),
+        entitlement=(str | None, "Entitlement whose limit is reached."),
+        limit=(Number, "Quantity that the plan includes."),
+        used=(Number, "Quantity used."),
     )
 
 
@@ -116,8 +116,8 @@ class StepUpRequired(Problem):
     code, status, title = "step-up-required", 403, "Confirm your identity first"
     members = told(
         **OF_GATE,
-        maxAgeSeconds=(int, "How old the proof may be."),
-        methods=(list[str], "By what you can prove it."),
+        maxAgeSeconds=(int, "Maximum age of the verification, in seconds."),
+        methods=(list[str], "Verification methods you can use."),
     )
 
 

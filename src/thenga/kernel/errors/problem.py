@@ -23,13 +23,13 @@ def told(**members: Member) -> Mapping[str, Member]:
     return members
 
 
-ERRORS: Member = (list[FieldError], "What is wrong, each with a pointer to its place.")
+ERRORS: Member = (list[FieldError], "Fields that are not valid, each with a JSON pointer.")
 # A refusal of the gate says who decided, and what would help.
 OF_GATE = told(
-    action=(str, "The permission that was asked for."),
-    reasonCode=(str, "The rule that said no."),
-    decisionId=(str | None, "The decision, where it is kept."),
-    remedy=(dict[str, Any] | None, "What would change the answer."),
+    action=(str, "Permission that was checked."),
+    reasonCode=(str, "Rule that refused the request."),
+    decisionId=(str | None, "ID of the decision, if it was recorded."),
+    remedy=(dict[str, Any] | None, "What would allow the request."),
 )
 
 

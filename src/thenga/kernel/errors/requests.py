@@ -61,8 +61,8 @@ class Duplicate(Problem):
 
     code, status, title = "duplicate", 409, "This already exists"
     members = told(
-        existing=(dict[str, Any] | None, "The one that is there."),
-        field=(str, "The field that may hold a value once."),
+        existing=(dict[str, Any] | None, "ID of the existing resource."),
+        field=(str, "Field whose value must be unique."),
     )
 
 
@@ -81,10 +81,10 @@ class NotASandbox(Problem):
 
     code, status, title = "not-a-sandbox", 409, "This organization is not a sandbox"
     members = told(
-        **{"from": (str, "The state that it is in.")},
-        operation=(str, "What was asked."),
-        allowed=(list[str], "What is open from this state."),
-        unmet=(list[str], "What stands in the way."),
+        **{"from": (str, "Current status.")},
+        operation=(str, "Requested operation."),
+        allowed=(list[str], "Operations that are possible now."),
+        unmet=(list[str], "Reason it is not possible."),
     )
 
 
@@ -105,8 +105,8 @@ class StaleVersion(Problem):
 
     code, status, title = "stale-version", 412, "This has changed since you read it"
     members = told(
-        currentVersion=(int, "The version that is stored."),
-        changedFields=(list[str], "What differs from the version you read."),
+        currentVersion=(int, "Current version."),
+        changedFields=(list[str], "Fields that changed since the version you read."),
     )
 
 
@@ -114,7 +114,7 @@ class TooLarge(Problem):
     """The request body exceeds the limit of this operation. `limitBytes` is the limit."""
 
     code, status, title = "too-large", 413, "The request body is too large"
-    members = told(limitBytes=(int, "How many bytes are taken here."))
+    members = told(limitBytes=(int, "Maximum size in bytes."))
 
 
 class UnsupportedMediaType(Problem):
@@ -138,15 +138,15 @@ class RuleViolated(Problem):
 
     code, status, title = "rule-violated", 422, "A business rule does not allow this"
     members = told(
-        rule=(str, "The rule that is broken."),
-        field=(str, "The field that breaks it."),
-        missing=(list[str], "What is missing."),
-        unknown=(list[str], "What is not known."),
-        allowed=(list[str], "What would be taken."),
-        keys=(list[str], "The entries that do not fit."),
-        kind=(str, "The kind that it has."),
-        limit=(int, "How many there may be."),
-        used=(int, "How many there are."),
+        rule=(str, "Rule that was broken."),
+        field=(str, "Field that breaks the rule."),
+        missing=(list[str], "Missing values."),
+        unknown=(list[str], "Unknown values."),
+        allowed=(list[str], "Accepted values."),
+        keys=(list[str], "Entries that are not valid."),
+        kind=(str, "Actual kind."),
+        limit=(int, "Maximum number."),
+        used=(int, "Current number."),
     )
 
 
@@ -170,10 +170,10 @@ class RateLimited(Problem):
 
     code, status, title = "rate-limited", 429, "Too many requests"
     members = told(
-        policy=(str, "The limit that was met."),
-        limit=(int, "How many calls a window takes."),
-        windowSeconds=(int, "How long a window is."),
-        retryAfterSeconds=(int, "How long to wait."),
+        policy=(str, "Limit that was reached."),
+        limit=(int, "Requests allowed per window."),
+        windowSeconds=(int, "Length of the window in seconds."),
+        retryAfterSeconds=(int, "Seconds to wait."),
     )
 
 
@@ -198,7 +198,7 @@ class DependencyUnavailable(Problem):
     code, status, title = "dependency-unavailable", 503, "A required service is unavailable"
     members = told(
         **OF_GATE,
-        dependency=(str, "The part that does not answer."),
+        dependency=(str, "Service that did not respond."),
     )
 
 

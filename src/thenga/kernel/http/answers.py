@@ -16,7 +16,7 @@ _RESPONSES = "#/components/responses/"
 _SCHEMAS = "#/components/schemas/"
 _JSON = "application/json"
 _CREATED, _ACCEPTED = "201", "202"
-_DESCRIBED = {"200": "Done.", "201": "Made.", "202": "Under way.", "204": "Done."}
+_DESCRIBED = {"200": "Success.", "201": "Created.", "202": "Accepted.", "204": "Success."}
 _EMPTY = {"204": "NoContent", "304": "NotModified"}
 _AS = {"201": "Created", "202": "Accepted"}
 
@@ -26,20 +26,22 @@ def _header(description: str, **schema: Any) -> Json:
 
 
 HEADERS: Json = {
-    "Deprecation": _header("Since when the operation is deprecated (RFC 9745)."),
-    "ETag": _header("The version and a digest of the answer; send it as `If-Match`."),
-    "Idempotency-Replayed": _header("`true` where this is the answer of an earlier call."),
-    "Link": _header('Where the next page is, with `rel="next"`; absent on the last.'),
-    "Location": _header("Where the resource can be read.", format="uri-reference"),
-    "RateLimit": _header("How many calls are left in this window, and for how long."),
-    "RateLimit-Policy": _header("How many calls a window takes, and how long it is."),
+    "Deprecation": _header("Date from which the operation is deprecated (RFC 9745)."),
+    "ETag": _header("Version of the resource. Send it as `If-Match` with a change."),
+    "Idempotency-Replayed": _header(
+        "`true` if this is the stored response of an earlier request with the same key."
+    ),
+    "Link": _header('Address of the next page with `rel="next"`. Absent on the last page.'),
+    "Location": _header("Address of the resource.", format="uri-reference"),
+    "RateLimit": _header("Requests left in the current window, and its remaining seconds."),
+    "RateLimit-Policy": _header("Requests allowed per window, and its length in seconds."),
     "Retry-After": {
-        "description": "How many seconds to wait before the next try.",
+        "description": "Seconds to wait before the next attempt.",
         "schema": {"type": "integer", "minimum": 0},
     },
-    "Sunset": _header("When the operation ends (RFC 8594)."),
-    "WWW-Authenticate": _header("The scheme of credentials that is taken here."),
-    "X-Request-Id": _header("The number of this call; the one you sent, or one of ours."),
+    "Sunset": _header("Date on which the operation is removed (RFC 8594)."),
+    "WWW-Authenticate": _header("Accepted authentication scheme."),
+    "X-Request-Id": _header("ID of the request: the one you sent, or a generated one."),
 }
 
 

@@ -109,7 +109,7 @@ class Stored(View):
 class PageOf(View, Generic[V]):
     """One page of a list."""
 
-    items: Annotated[list[V], Field(description="What this page shows.")]
+    items: Annotated[list[V], Field(description="Items of this page.")]
     next_cursor: Annotated[
         str | None,
         Field(description="Cursor of the next page. Send it as `cursor`; null on the last page."),

@@ -66,7 +66,7 @@ def _which(name: str, place: str) -> str:
     """`equipmentId` tells which equipment is meant, or the one that others belong to."""
     words = [word.lower() for word in _HUMP.split(name)]
     if place == "query":
-        return f"Only those of this {' '.join(words[:-1] if words[-1] == 'id' else words)}."
+        return f"Filter by {' '.join(words[:-1] if words[-1] == 'id' else words)}."
     if words[-1] == "id" and len(words) > 1:
-        return f"Which {' '.join(words[:-1])} is meant, by its identifier."
-    return f"Which {' '.join(words)} is meant."
+        return f"ID of the {' '.join(words[:-1])}."
+    return f"The {' '.join(words)}."

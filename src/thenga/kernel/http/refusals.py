@@ -22,29 +22,32 @@ _MONEY = "Money"
 # a constant that narrows a string of another schema is what some generators cannot read.
 PROBLEM_SCHEMA: Json = {
     "type": "object",
-    "description": "A refusal (RFC 9457): what is wrong, and what would be right.",
+    "description": "A refused request (RFC 9457): what is wrong and what to do next.",
     "required": ["type", "title", "status", "detail", "instance", "requestId"],
     "properties": {
         "type": {
             "type": "string",
             "format": "uri",
-            "description": "A page that says what to do about it.",
+            "description": "Address of the page that explains the problem.",
         },
-        "title": {"type": "string", "description": "The problem in one line, the same each time."},
-        "status": {"type": "integer", "description": "The status of the answer."},
-        "detail": {"type": "string", "description": "What is wrong this time."},
-        "instance": {"type": "string", "description": "The path that was called."},
-        "requestId": {"type": "string", "description": "Tell us this when you ask for help."},
+        "title": {"type": "string", "description": "Short description of the problem."},
+        "status": {"type": "integer", "description": "HTTP status."},
+        "detail": {"type": "string", "description": "What is wrong and what to do next."},
+        "instance": {"type": "string", "description": "Path of the request."},
+        "requestId": {
+            "type": "string",
+            "description": "ID of the request. Include it when you contact support.",
+        },
     },
 }
 _FIELD_ERROR_SCHEMA: Json = {
     "type": "object",
-    "description": "One thing that is wrong in what was sent.",
+    "description": "One field that is not valid.",
     "required": ["pointer", "code", "detail"],
     "properties": {
-        "pointer": {"type": "string", "description": "Its place, as a JSON pointer."},
-        "code": {"type": "string", "description": "Names the fault for programs."},
-        "detail": {"type": "string", "description": "What would be right."},
+        "pointer": {"type": "string", "description": "JSON pointer to the field."},
+        "code": {"type": "string", "description": "Code of the error, for programs."},
+        "detail": {"type": "string", "description": "What is expected."},
     },
 }
 # Sets of codes that most operations share have a name of their own.
@@ -117,7 +120,7 @@ def examples(codes: Iterable[str]) -> Json:
 
 
 def _schema(kind: type[Problem]) -> Json:
-    told = "Names the problem for programs."
+    told = "Code of the problem, for programs."
     own: Json = {"code": {"type": "string", "const": kind.code, "description": told}}
     for name, (type_, description) in kind.members.items():
         own[name] = {**_member(type_), "description": description}

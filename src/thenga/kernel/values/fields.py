@@ -293,7 +293,7 @@ class Zone:
             "type": "string",
             "format": "time-zone",
             "maxLength": 64,
-            "description": "A time zone by its name in the IANA database.",
+            "description": "IANA time zone.",
             "examples": ["Africa/Johannesburg"],
         }
 

@@ -151,8 +151,8 @@ class Money:
         return handler(schema["schema"])
 
 
-_AMOUNT_SHOWN = Field(description="With at most two places.", examples=["1234.50"])
-_CURRENCY_SHOWN = Field(description="The code of ISO 4217.", examples=["ZAR"])
+_AMOUNT_SHOWN = Field(description="Decimal amount with at most two decimals.", examples=["1234.50"])
+_CURRENCY_SHOWN = Field(description="Currency code, ISO 4217.", examples=["ZAR"])
 
 
 class _Wire(BaseModel):

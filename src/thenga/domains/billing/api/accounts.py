@@ -271,7 +271,7 @@ async def change_billing_account(
 async def unpark_billing_account(
     account_id: AccountId, work: Annotated[Work, writes(Permission.ACCOUNT_UNPARK)]
 ) -> AccountView:
-    """Let a parked account go on, once you have looked: what waited for that is billed now."""
+    """Resume billing of a parked account after a review. Postponed charges are made now."""
     return await _view(work, await accounts.unpark_account(work, account_id))
 
 

@@ -33,7 +33,7 @@ class ClockBackwards(Problem):
     """A test clock only moves forward. Send a time after `now`, the sandbox's current time."""
 
     code, status, title = "billing-clock-backwards", 422, "This time has passed"
-    members = told(now=(datetime, "How late it is there."))
+    members = told(now=(datetime, "Current time of the sandbox."))
 
 
 async def current(read: Reader) -> TestClock | None:

@@ -27,8 +27,8 @@ class PlanNotAvailable(Problem):
 
     code, status, title = "billing-plan-not-available", 422, "This plan is not available"
     members = told(
-        planCode=(str, "The plan that was asked for."),
-        interval=(str, "The interval that was asked for."),
+        planCode=(str, "Requested plan."),
+        interval=(str, "Requested billing interval."),
     )
 
 

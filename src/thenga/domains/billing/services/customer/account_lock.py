@@ -17,7 +17,7 @@ class AccountParked(Problem):
     Contact support if you need to buy or pay now."""
 
     code, status, title = "billing-account-parked", 409, "Billing of this account is stopped"
-    members = told(reason=(str, "What did not add up."))
+    members = told(reason=(str, "Why billing is stopped."))
 
 
 async def lock_account(work: Work) -> Account:

@@ -16,7 +16,7 @@ class TaxDataMissing(Problem):
     what `missing` lists with `PATCH /billing/accounts/{accountId}`, then try again."""
 
     code, status, title = "billing-tax-data-missing", 422, "Billing details are incomplete"
-    members = told(missing=(list[str], "Pointers to what is missing."))
+    members = told(missing=(list[str], "JSON pointers to the missing fields."))
 
 
 def is_recipient_complete(account: Account) -> bool:

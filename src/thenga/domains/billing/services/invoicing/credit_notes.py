@@ -43,8 +43,8 @@ class CreditExceeds(Problem):
 
     code, status, title = "billing-credit-exceeds", 422, "Amount exceeds what can be credited"
     members = told(
-        invoiceLineId=(UUID, "The line that was credited."),
-        left=(Money, "How much there is."),
+        invoiceLineId=(UUID, "Invoice line."),
+        left=(Money, "Amount that can still be credited."),
     )
 
 

@@ -55,7 +55,7 @@ class PaymentInProgress(Problem):
     read the payment in `paymentId`, then try again if it failed."""
 
     code, status, title = "billing-payment-in-progress", 409, "A payment is in progress"
-    members = told(paymentId=(UUID, "The payment that is under way."))
+    members = told(paymentId=(UUID, "Payment in progress."))
 
 
 class PaymentMethodRequired(Problem):
@@ -69,7 +69,7 @@ class RetryLimit(Problem):
     networks allow. Try again after `nextAllowedAt`, or use another payment method."""
 
     code, status, title = "billing-retry-limit", 409, "Too many payment attempts"
-    members = told(nextAllowedAt=(datetime, "When it is possible again."))
+    members = told(nextAllowedAt=(datetime, "Time from which it is possible again."))
 
 
 def one_way() -> RuleViolated:

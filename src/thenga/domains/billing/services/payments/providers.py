@@ -16,7 +16,7 @@ class ProviderNotAllowed(Problem):
     organizations can only use `sandbox`."""
 
     code, status, title = "billing-provider-not-allowed", 422, "This provider is not available"
-    members = told(allowed=(list[str], "The providers that can be used."))
+    members = told(allowed=(list[str], "Providers you can use."))
 
 
 async def check(read: Reader, account: Account, provider: str) -> None:

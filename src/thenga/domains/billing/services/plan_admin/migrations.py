@@ -31,7 +31,9 @@ async def plan_migration(
 ) -> PlannedMigration:
     """Have those who hold an earlier version come to this one, at a renewal after a day."""
     if from_version >= number:
-        raise RuleViolated("Customers go to a later version, never back.", rule="later-version")
+        raise RuleViolated(
+            "Customers can only be moved to a later version. Choose one.", rule="later-version"
+        )
     known = await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=number)
     left = await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=from_version)
     _check(known, left)
@@ -50,8 +52,8 @@ def _check(known: PlanVersion, left: PlanVersion) -> None:
     for version, needed in ((known, PlanStatus.ACTIVE), (left, PlanStatus.GRANDFATHERED)):
         if version.status is not needed:
             raise not_possible(
-                f"Version {version.plan_version} is {version.status}; customers go from one that "
-                f"is not sold any more to the one that is.",
+                f"Version {version.plan_version} is {version.status}. Move customers from a "
+                f"version that is no longer sold to the active one.",
                 status=version.status,
                 operation="migrate",
                 allowed=[],

@@ -52,7 +52,7 @@ class EffectiveTooEarly(Problem):
     from today. Choose the day in `earliest` or a later one."""
 
     code, status, title = "billing-effective-too-early", 422, "This day is too early"
-    members = told(earliest=(date, "The first day that is possible."))
+    members = told(earliest=(date, "Earliest possible day."))
 
 
 async def create_plan(work: Work, *, fields: dict[str, Any]) -> PlanVersion:

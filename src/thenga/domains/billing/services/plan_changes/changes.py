@@ -60,8 +60,8 @@ class QuoteChanged(Problem):
 
     code, status, title = "billing-quote-changed", 409, "The price has changed"
     members = told(
-        amountDue=(Money, "What it costs now."),
-        expected=(Money, "What you sent."),
+        amountDue=(Money, "Current amount."),
+        expected=(Money, "Amount you sent."),
     )
 
 
@@ -70,7 +70,7 @@ class PaymentOverdue(Problem):
     plan at once."""
 
     code, status, title = "billing-payment-overdue", 409, "An invoice is overdue"
-    members = told(invoiceId=(UUID, "The invoice that is due."))
+    members = told(invoiceId=(UUID, "Unpaid invoice."))
 
 
 class SubscriptionPaused(Problem):

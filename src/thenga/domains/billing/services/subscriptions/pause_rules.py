@@ -19,8 +19,8 @@ class PauseLimit(Problem):
 
     code, status, title = "billing-pause-limit", 409, "This pause is not allowed"
     members = told(
-        maxDays=(int, "How long a pause may be."),
-        pauses=(int, "How many there may be in 365 days."),
+        maxDays=(int, "Maximum length of a pause in days."),
+        pauses=(int, "Maximum number of pauses in 365 days."),
     )
 
 

@@ -46,7 +46,7 @@ class GrantAboveOwn(Problem):
     """
 
     code, status, title = "identity-grant-above-own", 403, "You cannot grant more than you hold"
-    members = told(missing=(list[str], "The permissions that you lack."))
+    members = told(missing=(list[str], "Permissions you lack."))
 
 
 @dataclass(frozen=True, slots=True)

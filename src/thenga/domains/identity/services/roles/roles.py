@@ -48,7 +48,7 @@ class RoleInUse(Problem):
     """Members still have this role. `references` lists the assignments; revoke them first."""
 
     code, status, title = "identity-role-in-use", 409, "This role is still assigned"
-    members = told(references=(list[dict[str, Any]], "The assignments of the role."))
+    members = told(references=(list[dict[str, Any]], "Assignments of the role."))
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,7 @@ class UnknownMembership(Problem):
         422,
         "Unknown membership or invitation",
     )
-    members = told(remedy=(dict[str, Any], "What would help."))
+    members = told(remedy=(dict[str, Any], "How to add the person."))
 
 
 @dataclass(frozen=True)

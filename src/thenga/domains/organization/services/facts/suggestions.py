@@ -60,7 +60,7 @@ class SuggestionStale(Problem):
         409,
         "The fact changed after this suggestion",
     )
-    members = told(currentVersion=(int, "The version of the fact now."))
+    members = told(currentVersion=(int, "Current version of the fact."))
 
 
 @dataclass(frozen=True)

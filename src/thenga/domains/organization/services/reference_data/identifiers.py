@@ -59,7 +59,7 @@ class IdentifierInvalid(Problem):
     code, status, title = "organization-identifier-invalid", 422, "This number is not valid"
     members = told(
         errors=ERRORS,
-        reason=(str, "The check that it does not pass."),
+        reason=(str, "Check that the number fails."),
     )
 
 

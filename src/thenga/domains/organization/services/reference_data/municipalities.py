@@ -49,7 +49,7 @@ class MunicipalityMismatch(Problem):
         422,
         "The municipality is not in this province",
     )
-    members = told(field=(str, "The field that names it."))
+    members = told(field=(str, "Field that names the municipality."))
 
 
 async def load(work: Work) -> None:
