@@ -74,18 +74,18 @@ class InvalidTransition(Problem):
     """
 
     code, status, title = "invalid-transition", 409, "Not possible in the current status"
-
-
-class NotASandbox(Problem):
-    """Only a sandbox has a clock of its own. Create one with `mode: sandbox` and move its clock."""
-
-    code, status, title = "not-a-sandbox", 409, "This organization is not a sandbox"
     members = told(
         **{"from": (str, "Current status.")},
         operation=(str, "Requested operation."),
         allowed=(list[str], "Operations that are possible now."),
         unmet=(list[str], "Reason it is not possible."),
     )
+
+
+class NotASandbox(Problem):
+    """Only a sandbox has a clock of its own. Create one with `mode: sandbox` and move its clock."""
+
+    code, status, title = "not-a-sandbox", 409, "This organization is not a sandbox"
 
 
 class IdempotencyInProgress(Problem):
