@@ -116,7 +116,7 @@ def _teach(names: list[str]) -> None:
 def pytest_configure() -> None:
     """Walks go by turns as after an ordinary change, of one domain and not of the kernel."""
     _teach(grow(int(os.environ["THENGA_GROWN"])))
-    changed = rotation.chosen(["src/thenga/domains/billing/jobs.py"], "grown")
+    changed = rotation.chosen(["src/thenga/domains/billing/jobs/payments.py"], "grown")
     rotation.rotation = lambda: changed  # type: ignore[assignment]  # of this run only
     serving = processes._serving
     processes._serving = lambda app, port: serving(app or "tests.suites.growing:app", port)

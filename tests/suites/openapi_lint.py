@@ -1,6 +1,6 @@
 """What must hold for every operation of the API document, by the number of the rule (O1 to O16).
 
-`/work/shared/design/openapi.md` and docs/decisions/0030 say why. A finding names the rule and the
+`openapi.md of the design` and docs/decisions/0030 say why. A finding names the rule and the
 place. Rules that look at the whole document once are here as well, so that one call tells all.
 """
 

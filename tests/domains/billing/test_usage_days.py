@@ -10,7 +10,7 @@ from sqlalchemy import select
 from tests.factories import held
 from tests.factories.held import RUNS, SEATS
 from tests.planting import plant
-from thenga.domains.billing import jobs as declared
+from thenga.domains.billing.jobs import usage as declared
 from thenga.domains.billing.services.usage import retention
 from thenga.domains.billing.tables import UsageDay, UsageRecord
 from thenga.kernel.access.actors import SYSTEM, Scope

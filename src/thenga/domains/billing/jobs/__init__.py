@@ -1,0 +1,13 @@
+"""What Billing does later and what time does in it, by room."""
+
+from thenga.domains.billing.jobs import (  # noqa: F401  # declares them
+    accounts,
+    documents,
+    payments,
+    plans,
+    subscriptions,
+    usage,
+)
+from thenga.domains.billing.jobs.declared import jobs
+
+__all__ = ["jobs"]
