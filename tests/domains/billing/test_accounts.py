@@ -364,7 +364,7 @@ async def test_an_account_with_which_something_is_open_is_not_closed(
     assert incomplete.status_code == 409
     (move,) = shown.json()["items"][0]["allowedMoves"]
     assert (move["move"], move["possible"]) == ("close", False)
-    assert "due" in move["reason"]
+    assert "unpaid amount" in move["reason"]
 
 
 @pytest.mark.rule("BIL-43")

@@ -234,7 +234,7 @@ async def test_what_was_forgotten_is_not_worked_on_again(
     replay = await api.post(f"/billing/provider-callbacks/{kept['id']}/replay", headers=operator)
 
     assert (replay.status_code, replay.json()["code"]) == (409, "invalid-transition")
-    assert "ninety days" in replay.json()["detail"]
+    assert "90 days" in replay.json()["detail"]
 
 
 @pytest.mark.rule("BIL-38")
