@@ -20,7 +20,7 @@ KERNEL = (
     {"host"},
     {"secret_settings"},
     {"declare", "audit", "logs", "settings"},
-    {"access", "crypto"},
+    {"access", "crypto", "outbound"},
     {"errors", "values", "printing"},
 )
 
