@@ -21,7 +21,7 @@ KERNEL = (
     {"secret_settings"},
     {"declare", "audit", "logs", "settings"},
     {"access", "crypto", "outbound"},
-    {"errors", "values", "printing"},
+    {"errors", "values", "printing", "isolation", "isolated_child", "pdf_text"},
 )
 
 Imports = dict[str, set[str]]
