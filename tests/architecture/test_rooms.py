@@ -20,9 +20,9 @@ KERNEL = (
     {"host"},
     {"secret_settings"},
     {"declare", "audit", "logs", "settings"},
-    {"access", "crypto"},
-    {"values"},
-    {"errors", "printing"},
+    {"access", "crypto", "outbound"},
+    {"values", "pdf_text"},
+    {"errors", "printing", "isolation", "isolated_child"},
 )
 
 Imports = dict[str, set[str]]

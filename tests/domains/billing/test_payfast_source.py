@@ -15,8 +15,8 @@ from tests.factories import payments
 from tests.providers import signing
 from tests.providers.servers import PayFastServer
 from thenga.domains.billing.adapters import payfast as adapter
-from thenga.domains.billing.adapters.outbound import Silence, addresses
 from thenga.kernel.host import Host
+from thenga.kernel.outbound import Silence, addresses
 from thenga.kernel.settings import Settings
 
 __all__ = ["owner", "payfast"]

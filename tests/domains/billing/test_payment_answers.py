@@ -25,11 +25,11 @@ from tests.planting import plant
 from tests.providers.loopback import worker
 from tests.providers.servers import PayFastServer, PaystackServer
 from tests.suites import flows
-from thenga.domains.billing.adapters import outbound
 from thenga.domains.billing.services.payments import polling, provider_orders
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import Answer, NextAction, Payment, PaymentStatus
+from thenga.kernel import outbound
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 

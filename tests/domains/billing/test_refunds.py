@@ -14,9 +14,9 @@ from tests.planting import plant
 from tests.providers.loopback import worker
 from tests.providers.servers import PaystackServer
 from tests.suites import flows
-from thenga.domains.billing.adapters import outbound
 from thenga.domains.billing.services.payments import polling, refunds
 from thenga.domains.billing.tables import Answer, Payment, Refund
+from thenga.kernel import outbound
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money

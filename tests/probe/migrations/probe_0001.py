@@ -4,7 +4,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.migrating import make_kernel_tables, make_table
+from thenga.kernel.db.migrating import make_kernel_tables, make_series, make_table
 
 revision = "probe_0001"
 down_revision = None
@@ -14,6 +14,7 @@ depends_on = None
 
 def upgrade() -> None:
     make_kernel_tables("probe")
+    make_series("probe")
     make_table(
         "probe.thing",
         Kind.PRIVATE,

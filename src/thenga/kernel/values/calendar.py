@@ -1,4 +1,4 @@
-"""Working days of South Africa: no weekends, no public holidays, moved ones included.
+"""Working days and hours of South Africa: no weekends, no public holidays, moved ones included.
 
 The Public Holidays Act moves a holiday that falls on a Sunday to the Monday after it; one that
 falls on a Saturday is not moved. The library knows the years 1911 to 2100; outside them only
@@ -16,7 +16,9 @@ HOME_ZONE = "Africa/Johannesburg"
 
 _NONE: frozenset[date] = frozenset()
 _ONE_DAY = timedelta(days=1)
+_ONE_MINUTE = timedelta(minutes=1)
 _SATURDAY = 5
+_OFFICE_HOURS = (8, 17)
 
 
 @cache
@@ -68,3 +70,55 @@ def local_day(instant: datetime, zone: str = HOME_ZONE) -> date:
 def local_midnight(day: date, zone: str = HOME_ZONE) -> datetime:
     """The instant at which that day begins for people in `zone`."""
     return datetime.combine(day, time(0), tzinfo=ZoneInfo(zone)).astimezone(UTC)
+
+
+def add_working_minutes(
+    instant: datetime,
+    minutes: int,
+    *,
+    hours: tuple[int, int] = _OFFICE_HOURS,
+    extra: Set[date] = _NONE,
+) -> datetime:
+    """The instant at which that many working minutes have passed since `instant`.
+
+    What ends with the working day is due at its end, not at the start of the next.
+    """
+    if minutes < 0:
+        raise ValueError("working minutes are added, never taken away")
+    day, left = local_day(instant), minutes * _ONE_MINUTE
+    while left:
+        opens, closes = _working_time(day, hours, extra)
+        begins = max(opens, instant)
+        if begins + left <= closes:
+            return begins + left
+        left -= max(closes - begins, timedelta(0))
+        day += _ONE_DAY
+    return instant.astimezone(UTC)
+
+
+def working_minutes_between(
+    a: datetime,
+    b: datetime,
+    *,
+    hours: tuple[int, int] = _OFFICE_HOURS,
+    extra: Set[date] = _NONE,
+) -> int:
+    """The whole working minutes from `a` to `b`; negative where `b` is the earlier one."""
+    if b < a:
+        return -working_minutes_between(b, a, hours=hours, extra=extra)
+    day, passed = local_day(a), timedelta(0)
+    while day <= local_day(b):
+        opens, closes = _working_time(day, hours, extra)
+        passed += max(min(closes, b) - max(opens, a), timedelta(0))
+        day += _ONE_DAY
+    return passed // _ONE_MINUTE
+
+
+def _working_time(day: date, hours: tuple[int, int], extra: Set[date]) -> tuple[datetime, datetime]:
+    """When work begins and ends on that day; on a day off it ends as it begins."""
+    first, last = hours
+    if not 0 <= first < last <= 24:
+        raise ValueError(f"{first} to {last} are no hours of a day")
+    midnight = local_midnight(day)
+    opens = midnight + timedelta(hours=first)
+    return opens, midnight + timedelta(hours=last) if is_working_day(day, extra) else opens

@@ -1,5 +1,5 @@
-"""Networks: the field type of one, how an address is cut so that it tells a place only, and what
-a limit by address counts."""
+"""Networks: the field type of one, how an address is cut so that it tells a place only, what a
+limit by address counts, and which addresses are public."""
 
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
@@ -23,6 +23,41 @@ _V6 = f"(?:{'|'.join(_V6_FORMS)})/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9])"
 Network = Annotated[str, matching(f"^(?:{_V4}|{_V6})$", 49)]
 
 _BITS = {4: 24, 6: 48}
+
+# What is no host of the public internet (IANA's registries of special-purpose addresses), though
+# `ipaddress` calls some of it global. Of IPv6 only 2000::/3 is given out at all; what lies outside
+# (loopback, mapped IPv4, NAT64, ULA, link-local, multicast) needs no line.
+_PUBLIC_V6 = ip_network("2000::/3")
+_NOT_PUBLIC = tuple(
+    map(
+        ip_network,
+        (
+            "0.0.0.0/8",
+            "10.0.0.0/8",
+            "100.64.0.0/10",  # carriers' NAT; a cloud's metadata too (100.100.100.200)
+            "127.0.0.0/8",
+            "168.63.129.16/32",  # Azure's metadata stands at a public address
+            "169.254.0.0/16",  # link-local, with the metadata of most clouds
+            "172.16.0.0/12",
+            "192.0.0.0/24",
+            "192.0.2.0/24",
+            "192.31.196.0/24",
+            "192.52.193.0/24",
+            "192.88.99.0/24",  # 6to4 relays
+            "192.168.0.0/16",
+            "192.175.48.0/24",
+            "198.18.0.0/15",
+            "198.51.100.0/24",
+            "203.0.113.0/24",
+            "224.0.0.0/3",  # multicast, reserved, broadcast
+            "2001::/23",  # Teredo, benchmarking, ORCHID and others
+            "2001:db8::/32",
+            "2002::/16",  # 6to4: an IPv4 address of anybody's choice
+            "2620:4f:8000::/48",
+            "3fff::/20",
+        ),
+    )
+)
 
 
 @lru_cache(maxsize=4096)
@@ -49,6 +84,17 @@ def counted(address: str) -> tuple[str, ...]:
     if isinstance(found, IPv4Address):
         return (str(found),)
     return tuple(str(ip_network(f"{found}/{bits}", strict=False)) for bits in (64, 48))
+
+
+def is_public(address: str) -> bool:
+    """Whether an address is a host of the public internet, as written; other forms are not."""
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return False
+    if isinstance(found, IPv6Address) and (found.scope_id or found not in _PUBLIC_V6):
+        return False
+    return not any(found in network for network in _NOT_PUBLIC)
 
 
 def _without_mapping(found: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:

@@ -5,6 +5,7 @@ import http.client
 import json
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -16,6 +17,7 @@ import redis
 from thenga.kernel import secret_settings
 from thenga.kernel.db.migrate import EXTENSIONS
 from thenga.kernel.events import accounts
+from thenga.kernel.isolation import IsolationFailed, run_isolated
 from thenga.kernel.settings import Settings
 from thenga.kernel.values.clock import SystemClock
 from thenga.tooling.dev.servers import NATS_VERSION, POSTGRES_VERSION
@@ -23,6 +25,7 @@ from thenga.tooling.dev.servers import NATS_VERSION, POSTGRES_VERSION
 PYTHON_VERSION = (3, 11)
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
 _SECONDS = 3
+_CHILD_SECONDS = 30
 
 
 class Finding(NamedTuple):
@@ -38,6 +41,7 @@ def examine(settings: Settings) -> list[Finding]:
     """Everything that must be so before Thenga can be trusted here."""
     looks: list[Callable[[Settings], Iterator[Finding]]] = [
         _process,
+        _isolation,
         _postgres,
         _nats,
         _redis,
@@ -72,6 +76,21 @@ def _process(settings: Settings) -> Iterator[Finding]:
     build = "test build" if settings.test_build else "plain build"
     where = "in production" if settings.production else "not in production"
     yield Finding("build", not mixed, f"{build}, {where}", "no THENGA_TEST_BUILD in production")
+
+
+def _isolation(settings: Settings) -> Iterator[Finding]:
+    """What keeps readers of foreign files from the network: the system, or only their Python."""
+    name, wanted = "isolation", "let the worker unshare namespaces or set seccomp filters"
+    asked = run_isolated("thenga.kernel.isolated_child:walls", b"", {}, seconds=_CHILD_SECONDS)
+    try:
+        told = asyncio.run(asked).values
+    except IsolationFailed as failure:
+        yield Finding(name, False, f"no child: {failure}", "a Linux that runs this Python again")
+        return
+    own = told["network"] != str(Path("/proc/self/ns/net").readlink())
+    walls = [text for text, up in (("own network", own), ("no sockets", not told["sockets"])) if up]
+    found = ", ".join(walls) or "refused in Python only"
+    yield Finding(name, bool(walls) or not settings.production, found, wanted)
 
 
 def _key(name: str, read: Callable[[Settings], object], settings: Settings) -> Finding:

@@ -10,7 +10,6 @@ from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from urllib.parse import quote_plus, unquote_plus
 
-from thenga.domains.billing.adapters.outbound import Outbound, addresses
 from thenga.domains.billing.adapters.provider import (
     Call,
     Odd,
@@ -32,6 +31,7 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementKind,
 )
+from thenga.kernel.outbound import Outbound, addresses
 
 _STATES = {
     "COMPLETE": StatedStatus.SUCCEEDED,

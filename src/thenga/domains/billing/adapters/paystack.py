@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
-from thenga.domains.billing.adapters.outbound import Outbound, Reply
 from thenga.domains.billing.adapters.provider import (
     Call,
     Odd,
@@ -33,6 +32,7 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementKind,
 )
+from thenga.kernel.outbound import Outbound, Reply
 
 _CHARGED = {
     "success": StatedStatus.SUCCEEDED,

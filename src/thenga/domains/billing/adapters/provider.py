@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Protocol
 
-from thenga.domains.billing.adapters.outbound import Reply
 from thenga.domains.billing.tables import Answer, Order, RefundOrder, Statement
 from thenga.kernel.errors import Problem
 from thenga.kernel.http.json_guard import read_json
+from thenga.kernel.outbound import Reply
 
 _DIGITS = re.compile("-?[0-9]{1,15}")
 TOLERANCE_SECONDS = 300  # where the scheme signs a time

@@ -4,7 +4,6 @@ import base64
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from thenga.domains.billing.adapters.outbound import Outbound, Silence
 from thenga.domains.billing.adapters.payfast import PayFast
 from thenga.domains.billing.adapters.paystack import Paystack
 from thenga.domains.billing.adapters.provider import PaymentProvider
@@ -12,6 +11,7 @@ from thenga.domains.billing.adapters.sandbox import Sandbox
 from thenga.domains.billing.adapters.stripe import Stripe
 from thenga.domains.billing.tables import Answer
 from thenga.kernel.host import Host
+from thenga.kernel.outbound import Outbound, Silence
 
 _DOMAIN = "billing"
 SANDBOX_URL = "http://127.0.0.1:8017"

@@ -12,7 +12,6 @@ from datetime import date
 from typing import Any
 from urllib.parse import quote
 
-from thenga.domains.billing.adapters.outbound import Outbound, Reply
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
@@ -37,6 +36,7 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementKind,
 )
+from thenga.kernel.outbound import Outbound, Reply
 
 _CATEGORIES = ("soft", "hard", "authentication", "technical")
 _TYPES: dict[str, tuple[StatementKind, StatedStatus]] = {

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
-from thenga.domains.billing.adapters.outbound import Outbound, Reply
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
@@ -37,6 +36,7 @@ from thenga.domains.billing.tables import (
     Statement,
     StatementKind,
 )
+from thenga.kernel.outbound import Outbound, Reply
 
 _INTENTS = {
     "succeeded": StatedStatus.SUCCEEDED,

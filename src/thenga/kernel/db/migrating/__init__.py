@@ -6,7 +6,7 @@ from thenga.kernel.db.migrating.constraints import (
     frozen,
     joins_only_while,
 )
-from thenga.kernel.db.migrating.kernel_tables import make_kernel_tables
+from thenga.kernel.db.migrating.kernel_tables import make_kernel_tables, make_series
 from thenga.kernel.db.migrating.tables import (
     Instant,
     let_gate_read,
@@ -24,6 +24,7 @@ __all__ = [
     "let_gate_read",
     "let_gate_read_more",
     "make_kernel_tables",
+    "make_series",
     "make_table",
     "secure",
 ]

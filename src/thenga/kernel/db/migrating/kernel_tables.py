@@ -36,6 +36,18 @@ def make_kernel_tables(domain: str) -> None:
     _make_jobs(domain)
 
 
+def make_series(domain: str) -> None:
+    """The last number of each series of an organization, for a domain that calls `next_number`."""
+    op.create_table(
+        "series",
+        sa.Column("organization_id", pg.UUID, primary_key=True),
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("last_number", sa.BigInteger, nullable=False),
+        schema=domain,
+    )
+    secure(f"{domain}.series", Kind.PRIVATE)
+
+
 def _make_journals(domain: str) -> None:
     op.create_table(
         "outbox",
