@@ -1,6 +1,6 @@
 """The application sees for when a job is planned: a sandbox's clock waits for what is under way."""
 
-from alembic import op
+from thenga.kernel.db.migrating import show_job_schedule
 
 revision = "identity_0005"
 down_revision = "identity_0004"
@@ -9,4 +9,4 @@ depends_on = None
 
 
 def upgrade() -> None:
-    op.execute("GRANT SELECT (scheduled_at) ON identity.procrastinate_jobs TO identity")
+    show_job_schedule("identity")

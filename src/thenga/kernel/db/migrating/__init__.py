@@ -6,7 +6,11 @@ from thenga.kernel.db.migrating.constraints import (
     frozen,
     joins_only_while,
 )
-from thenga.kernel.db.migrating.kernel_tables import make_kernel_tables, make_series
+from thenga.kernel.db.migrating.kernel_tables import (
+    make_kernel_tables,
+    make_series,
+    show_job_schedule,
+)
 from thenga.kernel.db.migrating.tables import (
     Instant,
     let_gate_read,
@@ -27,4 +31,5 @@ __all__ = [
     "make_series",
     "make_table",
     "secure",
+    "show_job_schedule",
 ]

@@ -173,3 +173,8 @@ def _make_jobs(domain: str) -> None:
     op.execute(f"DROP INDEX {domain}.procrastinate_jobs_id_lock_idx_v1")
     op.create_index("procrastinate_jobs_lock_by", "procrastinate_jobs", ["lock"], schema=domain)
     op.execute(f"GRANT USAGE ON ALL SEQUENCES IN SCHEMA {domain} TO {domain}, {domain}_system")
+
+
+def show_job_schedule(domain: str) -> None:
+    """Let the application see when a job is due, for domains whose tables were made before."""
+    op.execute(f"GRANT SELECT (scheduled_at) ON {domain}.procrastinate_jobs TO {domain}")
