@@ -196,6 +196,16 @@ class InvalidTransition(Problem):
     code, status, title = "invalid-transition", 409, "Not possible in the present state"
 
 
+class FileNotClean(Problem):
+    """A file is readable once it was scanned and found clean. `contentStatus` says how far it is.
+
+    One that still waits for its scan can be asked for again in a moment; one that was refused or
+    is infected must be replaced.
+    """
+
+    code, status, title = "file-not-clean", 409, "This file is not clean"
+
+
 class IdempotencyInProgress(Problem):
     """The first call with this `Idempotency-Key` is still running. Ask again in a moment."""
 
@@ -218,6 +228,12 @@ class TooLarge(Problem):
     """The body is larger than this operation takes. `limitBytes` says how much it takes."""
 
     code, status, title = "too-large", 413, "The request is too large"
+
+
+class RangeNotSatisfiable(Problem):
+    """The file has no such bytes. `Content-Range` says how many it has."""
+
+    code, status, title = "range-not-satisfiable", 416, "The file is shorter than that"
 
 
 class UnsupportedMediaType(Problem):

@@ -9,6 +9,7 @@ one; the application does not start otherwise.
 import hashlib
 import re
 from abc import ABC, abstractmethod
+from base64 import b64decode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -44,6 +45,7 @@ _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
 _CALLBACK_BYTES = 256 * 1024
 _CALLBACK_SECONDS = 3.0  # the sender is not known yet, so its body is not waited for as long
 _KEY = re.compile(r"[!-~]{1,255}")
+_DIGEST = re.compile(r"(?:^|[,\s])sha-256=:([A-Za-z0-9+/]{43}=):")
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,18})(?:-[0-9a-f]{16})?"')
 
 
@@ -131,9 +133,16 @@ class _Uploads(_Writes):
         super().__init__(permission, if_match=False, keyed=False)
 
     def _prepare(self, request: Request, shared: Shared, work: Work) -> None:
-        limit = shared.host.settings.upload_bytes
-        check_length(request.headers.get("content-length"), limit)
-        work.upload = stream_body(request, shared.bounds, limit)
+        settings = shared.host.settings
+        check_length(request.headers.get("content-length"), settings.upload_bytes)
+        work.upload = stream_body(
+            request,
+            shared.bounds,
+            settings.upload_bytes,
+            seconds=settings.upload_seconds,
+            idle_seconds=settings.upload_idle_seconds,
+        )
+        work.upload_digest = _digest_of(request.headers.get("content-digest"))
         super()._prepare(request, shared, work)
 
 
@@ -332,6 +341,12 @@ def _organization_asked(request: Request, facts: RequestFacts) -> UUID | None:
         return UUID(asked)
     except ValueError:
         return _NOWHERE
+
+
+def _digest_of(content_digest: str | None) -> str | None:
+    """The SHA-256 in hex that the sender promises (RFC 9530); other algorithms are passed over."""
+    found = None if content_digest is None else _DIGEST.search(content_digest)
+    return None if found is None else b64decode(found[1]).hex()
 
 
 def _version_of(if_match: str | None) -> int | None:
