@@ -17,7 +17,7 @@ install: ## Make .venv from the lock, by hash, with this package in it
 	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements-dev.lock
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 
-up: ## Start PostgreSQL, NATS and Redis of one's own; .dev/env says where
+up: ## Start PostgreSQL, NATS, Redis and ClamAV of one's own; .dev/env says where
 	$(BIN)/thenga dev up
 
 down: ## Stop them; the data stays

@@ -40,7 +40,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_running(commands: Commands) -> None:
-    dev = _add(commands, "dev", _dev, "PostgreSQL, NATS and Redis of one's own, in `.dev`")
+    dev = _add(commands, "dev", _dev, "PostgreSQL, NATS, Redis and ClamAV of one's own, in `.dev`")
     dev.add_argument(
         "action",
         choices=("up", "down", "status", "remove"),

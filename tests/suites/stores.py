@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx2
 import obstore
+from pydantic import SecretStr
 
 from thenga.kernel.files.store import FileStore
 from thenga.kernel.settings import Settings
@@ -52,15 +52,16 @@ def s3(settings: Settings) -> Iterator[Settings]:
     process = processes.spawn([server, "server", "-s3", *told], log=place / "log", folder=place)
     address = f"http://127.0.0.1:{port}"
     try:
-        assert processes.wait(lambda: _answers(address), _SECONDS), (place / "log").read_text()
-        yield settings.model_copy(
+        made = settings.model_copy(
             update={
                 "files": "s3://thenga",
                 "files_endpoint": address,
-                "files_access_key": type(settings.files_access_key)("thenga"),
-                "files_secret_key": type(settings.files_secret_key)(secret),
+                "files_access_key": SecretStr("thenga"),
+                "files_secret_key": SecretStr(secret),
             }
         )
+        assert processes.wait(lambda: _has_bucket(made), _SECONDS), (place / "log").read_text()
+        yield made
     finally:
         processes.end(process, signal.SIGKILL, seconds=5)  # it takes half a minute to stop gently
         shutil.rmtree(place, ignore_errors=True)
@@ -71,11 +72,15 @@ def _logins(secret: str) -> object:
     return {"identities": [{"name": "thenga", "credentials": keys, "actions": ["Admin"]}]}
 
 
-def _answers(address: str) -> bool:
+def _has_bucket(settings: Settings) -> bool:
+    """This server makes a bucket for the first object in it."""
+    store = FileStore(settings)._store()
     try:
-        return httpx2.get(f"{address}/status", timeout=2).status_code < 500
-    except httpx2.HTTPError:
+        obstore.put(store, "first", b"")
+        obstore.delete(store, "first")
+    except obstore.exceptions.BaseError:
         return False
+    return True
 
 
 def keys(store: FileStore) -> set[str]:

@@ -154,20 +154,24 @@ asyncio.run(FileStore(Settings(_env_file=None)).put("killed", endless(), most_by
 """
 
 
+async def _kill_writer(chunks: int, env: dict[str, str]) -> None:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-c", WRITER, str(chunks), env=os.environ | env, stdout=-1
+    )
+    assert process.stdout is not None
+    assert await asyncio.wait_for(process.stdout.readline(), 60) == b"begun\n"
+    process.send_signal(signal.SIGKILL)
+    await process.wait()
+
+
 async def test_a_killed_writer_leaves_nothing_to_read(place: Settings, store: FileStore) -> None:
     named = {"files", "files_endpoint", "files_access_key", "files_secret_key"}
     given = {f"THENGA_{n}".upper(): v for n, v in place.model_dump(include=named).items()}
     env = {n: v if isinstance(v, str) else v.get_secret_value() for n, v in given.items()}
     before = stores.keys(store)
 
-    for chunks in (0, 10, 170):  # before the first part is full, and after the second
-        process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", WRITER, str(chunks), env=os.environ | env, stdout=-1
-        )
-        assert process.stdout is not None
-        assert await asyncio.wait_for(process.stdout.readline(), 60) == b"begun\n"
-        process.send_signal(signal.SIGKILL)
-        await process.wait()
+    # Before the first part is full, and after the second.
+    await asyncio.gather(*(_kill_writer(chunks, env) for chunks in (0, 10, 170)))
 
     reachable = stores.keys(store) - before
     print(f"store={store.place.partition(':')[0]} killed=3 reachable={len(reachable)}")

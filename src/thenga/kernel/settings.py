@@ -34,6 +34,8 @@ class Settings(BaseSettings):
     files_region: str = "af-south-1"
     files_access_key: SecretStr = SecretStr("")
     files_secret_key: SecretStr = SecretStr("")
+    scanner: str = Field(default="", pattern=r"^(.+:[0-9]{1,5})?$")  # `host:port` of ClamAV
+    scanner_seconds: float = 60.0  # of silence, after which a file waits for the next attempt
 
     domains: str = ""  # comma separated; empty means all fifteen
     internal_secret: SecretStr = SecretStr("")  # signs calls between our own processes
