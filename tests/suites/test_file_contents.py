@@ -34,6 +34,7 @@ from thenga.kernel.files.contents import ContentLifecycle, ContentStatus
 from thenga.kernel.files.scanner import EICAR, Outcome, Scanner
 from thenga.kernel.host import Host
 from thenga.kernel.http.app import make_app
+from thenga.kernel.http.entrances import SLOW_SECONDS
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
 from thenga.tooling.dev import clamav, processes, servers
@@ -132,6 +133,24 @@ async def test_two_who_send_at_once_make_one_content(desk: Desk) -> None:
 
     assert sorted(one.status_code for one in sent) == [200, 409, 409, 409]
     assert len(desk.objects() - before) == 1
+
+
+async def test_who_lost_the_right_while_sending_leaves_nothing(desk: Desk) -> None:
+    made = await desk.client.post("/filed/papers", json={"name": "x"}, headers=desk.owner.acting)
+    session = f"/identity/sessions/{desk.owner.session_id}/revoke"
+
+    async def slowly() -> AsyncIterator[bytes]:
+        yield CLEAN
+        await asyncio.sleep(SLOW_SECONDS * 1.2)
+        revoked = await desk.client.post(session, headers=desk.owner.headers)
+        assert revoked.status_code == 200
+        yield b"%"
+
+    path = f"/filed/papers/{made.json()['id']}/content"
+    late = await desk.client.put(path, content=slowly(), headers=desk.owner.acting)
+
+    assert (late.status_code, late.json()["code"]) == (401, "session-revoked")
+    assert desk.objects() == set()
 
 
 async def test_no_transaction_waits_for_the_bytes(desk: Desk) -> None:
@@ -275,20 +294,6 @@ async def test_a_scanner_that_is_believed_untested_is_found(
         assert await became(badly, seconds=60) == {"clean"}
 
 
-@pytest.mark.parametrize(
-    ("answer", "outcome"),
-    [
-        (b"stream: OK\0", Outcome.CLEAN),
-        (b"stream: Win.Test.EICAR_HDB-1 FOUND\0", Outcome.INFECTED),
-        (b"stream: Heuristics.Limits.Exceeded.MaxFileSize FOUND\0", Outcome.UNSCANNABLE),
-        (b"stream: Heuristics.Encrypted.Zip FOUND\0", Outcome.UNSCANNABLE),
-        (b"INSTREAM size limit exceeded. ERROR\0", Outcome.UNSCANNABLE),
-    ],
-)
-def test_only_a_plain_ok_is_clean(answer: bytes, outcome: Outcome) -> None:
-    assert scanner._read_verdict(answer).outcome is outcome
-
-
 async def test_the_test_is_made_again_after_an_hour(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -305,6 +310,16 @@ async def test_the_test_is_made_again_after_an_hour(
         await watched.check()
 
     assert len(made) == 2
+
+
+async def test_a_worker_tests_the_scanner_at_its_start(desk: Desk) -> None:
+    watched, stop = Scanner(desk.host.settings), asyncio.Event()
+    watching = asyncio.create_task(scanner.watch(watched, stop))
+    async with asyncio.timeout(30):
+        while watched._passed is None:
+            await asyncio.sleep(0.05)
+    stop.set()
+    await watching
 
 
 # What time does
