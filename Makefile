@@ -19,7 +19,7 @@ install: ## Create .venv from the lock and install this package
 	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
 	$(BIN)/thenga prebuild
 
-up: ## Start a private PostgreSQL, NATS and Redis; settings are in .dev/env
+up: ## Start a private PostgreSQL, NATS, Redis and ClamAV; settings are in .dev/env
 	$(BIN)/thenga dev up
 
 down: ## Stop them and keep the data

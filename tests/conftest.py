@@ -69,11 +69,12 @@ def timeouts(request: pytest.FixtureRequest, patient_session: None) -> Iterator[
 
 @pytest.fixture(scope="session")
 def home() -> Iterator[Path]:
-    """The folder of this run's own PostgreSQL, NATS and Redis."""
+    """The folder of this run's own PostgreSQL, NATS and Redis; `scanner` starts ClamAV."""
     folder = Path(tempfile.mkdtemp(prefix="thenga-test-"))
     folder.chmod(0o755)
     # Suites about what is kept have servers of their own, which sync (tests/suites/own.py).
-    settings = servers.up(folder, meshes.reads(), synced=False)
+    needed = ("postgres", "nats", "redis")
+    settings = servers.up(folder, meshes.reads(), synced=False, names=needed)
     # Kept from the outside: a process that a test starts finds the same servers.
     os.environ.update(settings | {"THENGA_TEST_BUILD": "true"} | providers.SETTINGS)
     yield folder

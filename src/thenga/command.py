@@ -40,7 +40,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_running(commands: Commands) -> None:
-    dev = _add(commands, "dev", _dev, "manage a private PostgreSQL, NATS and Redis in `.dev`")
+    dev = _add(
+        commands, "dev", _dev, "manage a private PostgreSQL, NATS, Redis and ClamAV in `.dev`"
+    )
     dev.add_argument(
         "action",
         choices=("up", "down", "status", "remove"),

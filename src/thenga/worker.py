@@ -11,6 +11,7 @@ from thenga import topology
 from thenga.domains.identity.public import Decisions
 from thenga.kernel import logs, starting
 from thenga.kernel.events.worker import MeshSide
+from thenga.kernel.files.scanner import watch
 from thenga.kernel.jobs.runner import JobSide
 from thenga.kernel.settings import Settings, load
 from thenga.kernel.starting import make_host
@@ -44,6 +45,7 @@ async def _run(settings: Settings) -> None:
                 group.create_task(_side("jobs", JobSide(host, domains).run, stop)),
             ]
             group.create_task(_beat(stop))
+            group.create_task(watch(host.scanner, stop))
             await stop.wait()
             await _end_in_time(sides, settings.drain_seconds)
     finally:

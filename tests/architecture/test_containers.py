@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from thenga.tooling.dev import cluster, doctor, servers
+from thenga.tooling.dev import clamav, cluster, doctor, nats_server, servers
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -24,7 +24,7 @@ def _version(image: str) -> tuple[int, ...]:
 
 def test_versions_are_those_we_write_for() -> None:
     assert _version(SERVICES["postgres"]["image"]) == (servers.POSTGRES_VERSION,)
-    assert _version(SERVICES["nats"]["image"]) >= servers.NATS_VERSION
+    assert _version(SERVICES["nats"]["image"]) >= nats_server.NATS_VERSION
     assert _version(SERVICES["redis"]["image"]) == (7,)
     assert f"FROM python:{doctor.PYTHON_VERSION[0]}.{doctor.PYTHON_VERSION[1]}-slim" in DOCKERFILE
 
@@ -81,6 +81,25 @@ def test_redis_keeps_nothing_as_in_development() -> None:
         name.removeprefix("--"): value for name, value in zip(*[iter(options)] * 2, strict=True)
     }
     assert told == servers.REDIS_SETTINGS
+
+
+def test_the_scanner_looks_as_deep_as_in_development() -> None:
+    told = COMPOSE["configs"]["clamd"]["content"]
+    settings = dict(line.split(" ", 1) for line in told.splitlines())
+    places = {"Foreground", "TCPSocket", "DatabaseDirectory", "User"}
+
+    assert {n: v for n, v in settings.items() if n not in places} == clamav.SETTINGS
+    assert _version(SERVICES["clamav"]["image"]) == (1, 4)
+    assert SERVICES["api"]["environment"]["THENGA_SCANNER"] == f"clamav:{settings['TCPSocket']}"
+
+
+def test_files_outlive_the_containers_and_are_shared() -> None:
+    folder = SERVICES["api"]["environment"]["THENGA_FILES"]
+
+    for name in ("api", "worker"):
+        assert SERVICES[name]["volumes"] == [f"files:{folder}"]
+    assert f"install -d -o thenga -m 700 /etc/thenga/accounts {folder}" in DOCKERFILE
+    assert "libmagic1" in DOCKERFILE
 
 
 def test_the_image_is_made_from_the_lock_and_runs_as_nobody() -> None:

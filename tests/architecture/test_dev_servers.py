@@ -34,6 +34,7 @@ def settings(home: Path) -> Iterator[Settings]:
         # The environment wins over the file, and may lead to the servers of the other tests.
         for name in [name for name in os.environ if name.startswith("THENGA_")]:
             patch.delenv(name)
+        patch.setenv("THENGA_UPLOAD_BYTES", "1000000")  # the scanner's test file is as long
         yield Settings(_env_file=home / "env")  # type: ignore[call-arg]  # not seen by mypy
 
 
@@ -177,6 +178,7 @@ def test_unsynced_servers_keep_what_they_said_and_the_doctor_objects(
     """What the ordinary tests run on; no deployment may."""
     for name in [name for name in os.environ if name.startswith("THENGA_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv("THENGA_UPLOAD_BYTES", "1000000")
     folder = tmp_path / "dev"
     admin = servers.up(folder, synced=False)["THENGA_ADMIN_DATABASE"]
     try:
@@ -202,7 +204,7 @@ def test_down_leaves_no_process(home: Path) -> None:
 
     servers.down(home)
 
-    assert [processes.born(pid) for pid in pids if pid is not None] == [None, None, None]
+    assert [processes.born(pid) for pid in pids if pid is not None] == [None] * len(servers.NAMES)
     assert processes.inside(data, "postgres") == []
     assert not any(standing.running for standing in servers.status(home).values())
 

@@ -14,7 +14,7 @@ MOST_LOOSE = 15  # modules in a `services/` that stand in no room
 # The rooms of the kernel; each may use those below it when the product runs.
 KERNEL = (
     {"starting", "letters"},
-    {"http", "jobs"},
+    {"http", "jobs", "files"},
     {"events", "ports"},
     {"db", "buffered_writes"},
     {"host"},

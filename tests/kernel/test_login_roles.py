@@ -1,6 +1,7 @@
 """What somebody gains who got hold of a login of the database, and what is closed to them."""
 
 import asyncio
+from dataclasses import replace
 from uuid import uuid4
 
 import asyncpg
@@ -64,7 +65,7 @@ async def test_defaults_of_a_role_change_no_connection_of_ours(
     bare = await asyncpg.connect(Engines(settings).address("probe", "probe"))
     changed = [n for n, v in changes.items() if await bare.fetchval(f"SHOW {n}") == v]
     await bare.close()
-    fresh = Host(settings, Engines(settings), host.bindings)
+    fresh = replace(host, engines=Engines(settings))
     try:
         async with fresh.engines.connection("probe", "probe") as connection:
             ours = [n for n, v in changes.items() if await connection.fetchval(f"SHOW {n}") == v]

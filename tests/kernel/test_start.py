@@ -21,6 +21,7 @@ OTHERS = (
     "THENGA_SYSTEM_DATABASE_SECRET",
     "THENGA_NATS_SECRET",
     "THENGA_PAYSTACK_SECRETS_BILLING",
+    "THENGA_FILES_SECRET_KEY",
 )
 BAD = {
     "empty": "",
@@ -42,6 +43,7 @@ def good() -> dict[str, str]:
         "THENGA_SYSTEM_DATABASE": address,
         "THENGA_NATS": "nats://{login}:{password}@127.0.0.1:1",
         "THENGA_REDIS": "redis://127.0.0.1:1/0",
+        "THENGA_FILES_ACCESS_KEY": "thenga",
         **{name: secrets.token_hex(32) for name in (*KEYS, *OTHERS)},
     }
 

@@ -20,7 +20,7 @@ def own_servers() -> Iterator[tuple[Path, dict[str, str]]]:
     folder = Path(tempfile.mkdtemp(prefix="thenga-suite-"))
     folder.chmod(0o755)
     try:
-        settings = servers.up(folder, meshes.reads())
+        settings = servers.up(folder, meshes.reads(), names=("postgres", "nats", "redis"))
         yield (
             folder,
             settings | {"THENGA_TEST_BUILD": "true", "THENGA_DOMAINS": ",".join(DOMAINS)},

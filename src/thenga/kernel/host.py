@@ -12,6 +12,8 @@ from thenga.kernel.values.clock import Clock, SystemClock
 
 if TYPE_CHECKING:
     from thenga.kernel.db.engine import Engines
+    from thenga.kernel.files.scanner import Scanner
+    from thenga.kernel.files.store import FileStore
     from thenga.kernel.ports.binding import Bindings
 
 
@@ -22,6 +24,8 @@ class Host:
     settings: Settings
     engines: "Engines"
     bindings: "Bindings"
+    files: "FileStore"
+    scanner: "Scanner"
     clock: Clock = field(default_factory=SystemClock)
     # What each domain of this process may tell: the events of its manifest, and no others.
     told: dict[str, frozenset[str]] = field(default_factory=dict)

@@ -74,6 +74,8 @@ def held(settings: Settings, domains: Sequence["Domain"]) -> Iterator[Secret]:
         yield from _of_logins(settings, name, domains)
     if admin := settings.admin_database.get_secret_value():
         yield Secret("THENGA_ADMIN_DATABASE", urlsplit(admin).password or "")
+    if settings.files_access_key.get_secret_value():  # without one the machine has a role
+        yield Secret("THENGA_FILES_SECRET_KEY", settings.files_secret_key.get_secret_value())
     for domain in domains:
         for name in domain.secrets:
             value = settings.of_domain(name, domain.name)

@@ -27,6 +27,15 @@ class Settings(BaseSettings):
     nats: str = ""
     nats_secret: SecretStr = SecretStr("")
     redis: str = ""
+    # A folder, or `s3://bucket` with an optional `/prefix`. The address is that of a server which
+    # speaks S3; without one it is Amazon's, in the region named.
+    files: str = ""
+    files_endpoint: str = Field(default="", pattern=r"^(https?://.+)?$")
+    files_region: str = "af-south-1"
+    files_access_key: SecretStr = SecretStr("")
+    files_secret_key: SecretStr = SecretStr("")
+    scanner: str = Field(default="", pattern=r"^(.+:[0-9]{1,5})?$")  # `host:port` of ClamAV
+    scanner_seconds: float = 60.0  # of silence, after which a file waits for the next attempt
 
     domains: str = ""  # comma separated; empty means all fifteen
     internal_secret: SecretStr = SecretStr("")  # signs calls between our own processes
@@ -60,6 +69,8 @@ class Settings(BaseSettings):
     hashes_per_second: int = 30
     body_bytes: int = 1024 * 1024
     upload_bytes: int = 50 * 1024 * 1024
+    upload_seconds: float = 600.0  # for a whole file, in or out
+    upload_idle_seconds: float = 30.0  # without a byte of it
     drain_seconds: float = 20.0
     outbox_days: int = 7
     trace_ratio: float = Field(default=0.0, ge=0, le=1)  # 0 leaves telemetry off

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from thenga.kernel import secret_settings
 from thenga.kernel.db.engine import Engines
 from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.files.scanner import Scanner
+from thenga.kernel.files.store import FileStore
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
 from thenga.kernel.settings import Settings
@@ -48,4 +50,5 @@ def make_host(
 ) -> Host:
     """The host of this process; of an API process it is made without system logins."""
     engines = Engines(settings, system_logins=system_logins)
-    return Host(settings, engines, Bindings(), clock or SystemClock())
+    files, scanner = FileStore(settings), Scanner(settings)
+    return Host(settings, engines, Bindings(), files, scanner, clock or SystemClock())

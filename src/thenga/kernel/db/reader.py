@@ -101,6 +101,11 @@ class Reader:
             raise LookupError("this unit of work was opened for no person")
         return self._scope.user_id
 
+    @property
+    def has_begun(self) -> bool:
+        """Whether a statement was made, so that a transaction waits for what comes next."""
+        return self._connection is not None
+
     def now_in(self, ahead: timedelta) -> datetime:
         """This unit's one moment by the clock of an organization that runs so far ahead.
 

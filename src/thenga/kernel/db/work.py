@@ -51,6 +51,7 @@ class Work(Reader):
         super().__init__(host, domain, scope, origin, login=login)
         self.if_match: int | None = None
         self.upload: AsyncIterator[bytes] | None = None  # the body, where the entrance streams it
+        self.upload_digest: str | None = None  # the SHA-256 that its sender promises
         self.called: Any = None  # what a provider's callback says, where the entrance is signed
         self.idempotency: Key | None = None
         self.first: Callable[[Connection], Any] | None = None  # a job's fence, a reaction's inbox

@@ -88,6 +88,17 @@ class NotASandbox(Problem):
     code, status, title = "not-a-sandbox", 409, "This organization is not a sandbox"
 
 
+class FileNotClean(Problem):
+    """A file can be read once it was scanned and found clean. `contentStatus` is its state.
+
+    If it still waits for its scan, try again in a moment. If it was refused or is infected, upload
+    another file.
+    """
+
+    code, status, title = "file-not-clean", 409, "This file is not available"
+    members = told(contentStatus=(str, "State of the content."))
+
+
 class IdempotencyInProgress(Problem):
     """The first request with this `Idempotency-Key` is still running. Try again in a moment."""
 
@@ -115,6 +126,12 @@ class TooLarge(Problem):
 
     code, status, title = "too-large", 413, "The request body is too large"
     members = told(limitBytes=(int, "Maximum size in bytes."))
+
+
+class RangeNotSatisfiable(Problem):
+    """The file is shorter than the requested range. `Content-Range` says how long it is."""
+
+    code, status, title = "range-not-satisfiable", 416, "The range is outside the file"
 
 
 class UnsupportedMediaType(Problem):

@@ -199,15 +199,27 @@ async def take_in(request: Request, bounds: Bounds, limit: int, *, seconds: floa
     bounds.check()
 
 
-async def stream_body(request: Request, bounds: Bounds, limit: int) -> AsyncIterator[bytes]:
-    """The body part by part, for an upload that is not held in memory; stops at the limit."""
+async def stream_body(
+    request: Request, bounds: Bounds, limit: int, *, seconds: float, idle_seconds: float
+) -> AsyncIterator[bytes]:
+    """The body part by part, for an upload that is not held in memory; stops at the limit.
+
+    It has so many seconds in all, and so many for each part, apart from the time of a request.
+    """
     taken = 0
     more = True
+    over = asyncio.get_running_loop().time() + seconds
+    if (whole := request.scope["thenga"].limit) is not None:
+        whole.reschedule(max(whole.when() or 0.0, over + idle_seconds))
     address = networks.counted(request.scope["thenga"].network)[0]
     while more:
         bounds.begin_body(address)
+        idle = asyncio.get_running_loop().time() + idle_seconds
         try:
-            message = await request.receive()
+            async with asyncio.timeout_at(min(idle, over)):
+                message = await request.receive()
+        except TimeoutError:
+            raise _stalled(seconds, idle_seconds) from None
         finally:
             bounds.end_body(address)
         if message["type"] == "http.disconnect":
@@ -219,6 +231,13 @@ async def stream_body(request: Request, bounds: Bounds, limit: int) -> AsyncIter
         more = message.get("more_body", False)
         if part:
             yield part
+
+
+def _stalled(seconds: float, idle_seconds: float) -> UploadTimeout:
+    return UploadTimeout(
+        f"A file must arrive within {seconds:g} seconds, without {idle_seconds:g} of silence.",
+        headers={"Connection": "close"},
+    )
 
 
 def _too_large(limit: int) -> TooLarge:

@@ -25,7 +25,7 @@ from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.http.answering import Reading
 from thenga.kernel.http.bodies import PageOf, secrets_of, without_secrets
 from thenga.kernel.http.bounds import take_in
-from thenga.kernel.http.entrances import Entrance, note_key
+from thenga.kernel.http.entrances import SLOW_SECONDS, Entrance, note_key
 from thenga.kernel.http.json_guard import read_json
 from thenga.kernel.http.problems import Retryable, from_database
 from thenga.kernel.http.reference import describe
@@ -33,7 +33,6 @@ from thenga.kernel.http.shared import Shared, shared_of
 from thenga.kernel.values.json_writer import to_json
 
 _KEPT_HEADERS = ("location", "etag", "content-type")
-_SLOW = 1.0  # seconds for a body, after which the caller is asked for anew
 _OF_THE_CALLER = "Authorization, X-Organization-Id"  # one address shows each what is theirs
 
 
@@ -108,7 +107,8 @@ class Door(APIRoute):
         if not self.entrance.streams and request.method not in ("GET", "HEAD"):
             begun = monotonic()
             await take_in(request, shared.bounds, shared.host.settings.body_bytes)
-            if monotonic() - begun > _SLOW:  # what the caller may do can have ended meanwhile
+            # What the caller may do can have ended meanwhile.
+            if monotonic() - begun > SLOW_SECONDS:
                 await unit.close()
                 unit = await self.entrance.open(request, self.domain)
             if self.entrance.idempotent:

@@ -9,9 +9,11 @@ one; the application does not start otherwise.
 import hashlib
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from base64 import b64decode
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from time import monotonic
 from typing import Any, Protocol
 from uuid import UUID, uuid5
 
@@ -43,7 +45,9 @@ _NOWHERE = UUID(int=0)  # an organization that nobody belongs to
 _CALLBACKS = UUID("019a0000-0000-7000-8000-0000000ca11b")
 _CALLBACK_BYTES = 256 * 1024
 _CALLBACK_SECONDS = 3.0  # the sender is not known yet, so its body is not waited for as long
+SLOW_SECONDS = 1.0  # for a body, after which the caller is asked for anew
 _KEY = re.compile(r"[!-~]{1,255}")
+_DIGEST = re.compile(r"(?:^|[,\s])sha-256=:([A-Za-z0-9+/]{43}=):")
 _TAG = re.compile(r'(?:W/)?"([0-9]{1,18})(?:-[0-9a-f]{16})?"')
 
 
@@ -131,10 +135,29 @@ class _Uploads(_Writes):
         super().__init__(permission, if_match=False, keyed=False)
 
     def _prepare(self, request: Request, shared: Shared, work: Work) -> None:
-        limit = shared.host.settings.upload_bytes
-        check_length(request.headers.get("content-length"), limit)
-        work.upload = stream_body(request, shared.bounds, limit)
+        settings = shared.host.settings
+        check_length(request.headers.get("content-length"), settings.upload_bytes)
+        chunks = stream_body(
+            request,
+            shared.bounds,
+            settings.upload_bytes,
+            seconds=settings.upload_seconds,
+            idle_seconds=settings.upload_idle_seconds,
+        )
+        work.upload = self._while_allowed(request, shared, chunks)
+        work.upload_digest = _digest_of(request.headers.get("content-digest"))
         super()._prepare(request, shared, work)
+
+    async def _while_allowed(
+        self, request: Request, shared: Shared, chunks: AsyncIterator[bytes]
+    ) -> AsyncIterator[bytes]:
+        """The bytes; after a slow end the caller is asked for anew, as with every slow body."""
+        begun, facts = monotonic(), _facts(request)
+        async for chunk in chunks:
+            yield chunk
+        if monotonic() - begun > SLOW_SECONDS and self.permission is not None:
+            asked = _organization_asked(request, facts)
+            await _let_in(shared, facts, self.permission, asked, self.limit(shared))
 
 
 class _Anyone(Entrance):
@@ -332,6 +355,12 @@ def _organization_asked(request: Request, facts: RequestFacts) -> UUID | None:
         return UUID(asked)
     except ValueError:
         return _NOWHERE
+
+
+def _digest_of(content_digest: str | None) -> str | None:
+    """The SHA-256 in hex that the sender promises (RFC 9530); other algorithms are passed over."""
+    found = None if content_digest is None else _DIGEST.search(content_digest)
+    return None if found is None else b64decode(found[1]).hex()
 
 
 def _version_of(if_match: str | None) -> int | None:

@@ -72,6 +72,8 @@ class RequestFacts:
     network: str  # the caller's address
     started: float
     headers: dict[bytes, bytes]  # by lower-case name, the last of equal ones
+    limit: asyncio.Timeout | None = None  # on the whole request; an upload is given longer
+    answers_long: bool = False  # a file, which a slow reader may take minutes for
 
 
 class Proxies:
@@ -120,14 +122,19 @@ def _address(text: str) -> str | None:
     return str(parsed)
 
 
+_KNOWN = ("limit", "status", "streaming")
+
+
 class _Answer:
     """Sends the response on, adds the request's number and remembers what was said."""
 
-    __slots__ = ("_bounds", "_request_id", "_send", "limit", "status", "streaming")
+    __slots__ = ("_bounds", "_facts", "_request_id", "_seconds", "_send", *_KNOWN)
 
-    def __init__(self, send: Send, request_id: str, bounds: Bounds) -> None:
+    def __init__(self, send: Send, facts: RequestFacts, bounds: Bounds, seconds: float) -> None:
         self._send = send
-        self._request_id = (b"x-request-id", request_id.encode("ascii"))
+        self._facts = facts
+        self._seconds = seconds  # for a file
+        self._request_id = (b"x-request-id", facts.request_id.encode("ascii"))
         self._bounds = bounds
         self.status = 0
         self.streaming = False
@@ -138,7 +145,9 @@ class _Answer:
             headers = list(message.get("headers", ()))
             for name, value in headers:
                 if name == b"content-type" and value.startswith(b"text/event-stream"):
-                    self._become_stream()
+                    self._become_stream(None)
+            if self._facts.answers_long:
+                self._become_stream(asyncio.get_running_loop().time() + self._seconds)
             headers += (self._request_id, _NOSNIFF)
             message["headers"] = headers
             self.status = message["status"]
@@ -147,13 +156,13 @@ class _Answer:
         except OSError as error:
             raise ClientDisconnect() from error
 
-    def _become_stream(self) -> None:
-        """An event stream has no end to wait for, so the time of a request does not bind it."""
+    def _become_stream(self, until: float | None) -> None:
+        """The time of a request does not bind it: a file has longer, an event stream no end."""
         if self.limit is None or self.streaming:
             return
         self._bounds.become_stream()
         self.streaming = True
-        self.limit.reschedule(None)
+        self.limit.reschedule(until)
 
 
 class Edge:
@@ -163,6 +172,7 @@ class Edge:
         self._app = app
         self._bounds = bounds
         self._seconds = settings.request_seconds
+        self._upload_seconds = settings.upload_seconds
         self._base_url = settings.base_url
         self._proxies = Proxies(settings.trusted_proxies)
         self._log = structlog.get_logger().bind()
@@ -175,7 +185,7 @@ class Edge:
         facts = scope["thenga"] = self._facts(scope)
         number = logs.request_id.set(facts.request_id)
         parent = logs.traceparent.set(facts.traceparent)
-        answer = _Answer(send, facts.request_id, self._bounds)
+        answer = _Answer(send, facts, self._bounds, self._upload_seconds)
         try:
             await self._serve(scope, receive, answer)
         finally:
@@ -196,7 +206,7 @@ class Edge:
         )
 
     async def _serve(self, scope: Scope, receive: Receive, answer: _Answer) -> None:
-        limit = answer.limit = asyncio.timeout(self._seconds)
+        limit = answer.limit = scope["thenga"].limit = asyncio.timeout(self._seconds)
         bounded = scope["path"] not in ALWAYS_OPEN
         entered = False
         try:

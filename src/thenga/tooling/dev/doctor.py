@@ -4,7 +4,7 @@ import asyncio
 import http.client
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -16,11 +16,15 @@ import redis
 
 from thenga.kernel import secret_settings
 from thenga.kernel.db.migrate import EXTENSIONS
+from thenga.kernel.errors import Problem
 from thenga.kernel.events import accounts
+from thenga.kernel.files.scanner import Scanner
+from thenga.kernel.files.store import FileStore
 from thenga.kernel.isolation import IsolationFailed, run_isolated
 from thenga.kernel.settings import Settings
 from thenga.kernel.values.clock import SystemClock
-from thenga.tooling.dev.servers import NATS_VERSION, POSTGRES_VERSION
+from thenga.tooling.dev.nats_server import NATS_VERSION
+from thenga.tooling.dev.servers import POSTGRES_VERSION
 
 PYTHON_VERSION = (3, 11)
 DURABLE = ("fsync", "full_page_writes", "synchronous_commit")
@@ -45,6 +49,8 @@ def examine(settings: Settings) -> list[Finding]:
         _postgres,
         _nats,
         _redis,
+        _files,
+        _scanner,
     ]
     return [finding for look in looks for finding in look(settings)]
 
@@ -232,6 +238,44 @@ def _redis(settings: Settings) -> Iterator[Finding]:
         yield Finding("redis", False, type(error).__name__, "start it, or mend THENGA_REDIS")
     finally:
         client.close()
+
+
+def _files(settings: Settings) -> Iterator[Finding]:
+    if not settings.files:
+        yield Finding("files", False, "no place", "set THENGA_FILES: a folder, or s3://bucket")
+        return
+    try:
+        asyncio.run(asyncio.wait_for(_try_files(FileStore(settings)), _SECONDS * 4))
+        yield Finding("files", True, f"written and read in {settings.files}", "")
+    except (Problem, LookupError, TimeoutError) as error:
+        wanted = "let it be written, or mend THENGA_FILES"
+        yield Finding("files", False, type(error.__cause__ or error).__name__, wanted)
+
+
+async def _try_files(store: FileStore) -> None:
+    """Write, read and delete; a bucket may allow one and not the other."""
+    written = b"doctor"
+    kept = await store.put("doctor", _parts(written), most_bytes=len(written))
+    read = b"".join([chunk async for chunk in store.read(kept.key)])
+    await store.delete(kept.key)
+    if read != written:
+        raise LookupError(kept.key)
+
+
+async def _parts(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def _scanner(settings: Settings) -> Iterator[Finding]:
+    if not settings.scanner:
+        yield Finding("scanner", False, "no address", "set THENGA_SCANNER, or no file is readable")
+        return
+    try:
+        asyncio.run(Scanner(settings).check())
+        yield Finding("scanner", True, "finds EICAR, also nested", "")
+    except Problem as unfit:
+        wanted = "start clamd, with the settings of compose.yaml"
+        yield Finding("scanner", False, unfit.detail, wanted)
 
 
 def _dotted(version: tuple[int, ...]) -> str:

@@ -1,21 +1,17 @@
-"""PostgreSQL, NATS and Redis of one's own, on free ports, kept in one folder.
+"""PostgreSQL, NATS, Redis and ClamAV of one's own, on free ports, kept in one folder.
 
 They keep data as production must: a commit that was answered is on the disk. What they were given
 (ports, passwords, processes) is in `state.json`; `env` holds the same as settings of Thenga.
 """
 
 import fcntl
-import http.client
-import json
 import os
 import secrets
 import shutil
 import signal
 import socket
-import subprocess
-import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -24,15 +20,15 @@ import psycopg
 from pydantic import BaseModel
 
 from thenga.kernel.events import accounts
-from thenga.tooling.dev import cluster, processes
+from thenga.tooling.dev import clamav, cluster, nats_server, processes
 from thenga.tooling.dev.processes import NeverAnswered, Process
 
-NAMES = ("postgres", "nats", "redis")
+NAMES = ("postgres", "nats", "redis", "clamav")
+PORTS = ("postgres", "nats", "nats_monitor", "redis", "clamav")
 ACCOUNTS = "nats-accounts.conf"
 DATABASE = "thenga"
 SECRETS = ("admin", "application", "system", "nats", "internal", "sealing", "lookup")
 POSTGRES_VERSION = 15  # the oldest we write for, and the one of the containers
-NATS_VERSION = (2, 12)  # older ones drop fields of streams and consumers without a word
 POSTGRES_SETTINGS = {
     "fsync": "on",
     "full_page_writes": "on",
@@ -54,7 +50,7 @@ UNSYNCED = {
 }
 REDIS_SETTINGS = {"save": "", "appendonly": "no"}
 
-_GENTLY = {"postgres": signal.SIGINT, "nats": signal.SIGTERM, "redis": signal.SIGTERM}
+_GENTLY = dict.fromkeys(NAMES, signal.SIGTERM) | {"postgres": signal.SIGINT}
 _SECONDS = 30.0
 
 
@@ -66,6 +62,7 @@ class State(BaseModel):
     secrets: dict[str, str]
     processes: dict[str, Process] = {}
     synced: bool = True
+    names: list[str] = list(NAMES)  # those that `up` starts
 
     def unsynced(self, name: str) -> dict[str, str]:
         return {} if self.synced else UNSYNCED[name]
@@ -88,17 +85,23 @@ def default_home() -> Path:
     return Path(os.environ.get("THENGA_HOME", ".dev"))
 
 
-def up(home: Path, reads: accounts.Reads | None = None, *, synced: bool = True) -> dict[str, str]:
+def up(
+    home: Path,
+    reads: accounts.Reads | None = None,
+    *,
+    synced: bool = True,
+    names: Sequence[str] = NAMES,
+) -> dict[str, str]:
     """Start what is not running, wait until it answers, and give the settings that reach it.
 
     `reads` says which domains have an account in NATS and what each of them reads; without it
     the accounts stay as they are. New servers that are not `synced` are for tests that lose no
-    power (`UNSYNCED`).
+    power (`UNSYNCED`), and may be some of all.
     """
     with _alone(home) as home:
-        state = _load(home) or _new(home, synced)
+        state = _load(home) or _new(home, synced, names)
         _write_accounts(home, state, reads)
-        dead = [name for name in NAMES if not state.is_running(name)]
+        dead = [name for name in state.names if not state.is_running(name)]
         _renew_ports(state, dead)
         for name in dead:
             _launch(home, state, name)
@@ -106,7 +109,7 @@ def up(home: Path, reads: accounts.Reads | None = None, *, synced: bool = True) 
             _await(home, state, name)
         if "postgres" in dead:
             _make_database(state)
-        settings = environment(state)
+        settings = environment(home, state)
         _write(home / "env", "".join(f"{name}={value}\n" for name, value in settings.items()))
         return settings
 
@@ -133,8 +136,9 @@ def remove(home: Path) -> None:
         if state is None:
             return
         # One by one: the folder may hold what is not ours.
-        for folder in (state.postgres, home / "nats", home / "redis"):
-            shutil.rmtree(folder, ignore_errors=True)
+        for name in ("nats", "redis", "clamav", "files"):
+            shutil.rmtree(home / name, ignore_errors=True)
+        shutil.rmtree(state.postgres, ignore_errors=True)
         for name in (
             "env",
             "state.json",
@@ -184,7 +188,7 @@ def stop(home: Path, name: str, number: signal.Signals | None = None) -> None:
             processes.end(process, number or _GENTLY[name], seconds=10)
 
 
-def environment(state: State) -> dict[str, str]:
+def environment(home: Path, state: State) -> dict[str, str]:
     """The settings that reach these servers; the application fills in `{login}`."""
     ports, secret = state.ports, state.secrets
     return {
@@ -197,6 +201,8 @@ def environment(state: State) -> dict[str, str]:
         "THENGA_NATS_SECRET": secret["nats"],
         "THENGA_NATS_MONITOR": f"http://127.0.0.1:{ports['nats_monitor']}",
         "THENGA_REDIS": f"redis://127.0.0.1:{ports['redis']}/0",
+        "THENGA_FILES": str(home / "files"),
+        "THENGA_SCANNER": f"127.0.0.1:{ports['clamav']}",
         "THENGA_INTERNAL_SECRET": secret["internal"],
         "THENGA_SEALING_KEY": secret["sealing"],
         "THENGA_LOOKUP_KEY": secret["lookup"],
@@ -224,15 +230,15 @@ def _alone(home: Path) -> Iterator[Path]:
         yield home.resolve()
 
 
-def _new(home: Path, synced: bool) -> State:
+def _new(home: Path, synced: bool, names: Sequence[str]) -> State:
     if (home / "postgres").exists():
         raise RuntimeError(f"{home} holds data without its state.json; remove the folder first")
-    names = ("postgres", "nats", "nats_monitor", "redis")
     return State(
         postgres=cluster.place(home),
-        ports=dict(zip(names, processes.free_ports(len(names)), strict=True)),
+        ports=dict(zip(PORTS, processes.free_ports(len(PORTS)), strict=True)),
         secrets={name: secrets.token_hex(32) for name in SECRETS},
         synced=synced,
+        names=list(names),
     )
 
 
@@ -250,6 +256,8 @@ def _load(home: Path) -> State | None:
     state = State.model_validate_json(path.read_text())
     for name in SECRETS:  # a folder of an older version lacks those that came later
         state.secrets.setdefault(name, secrets.token_hex(32))
+    for name in PORTS:
+        state.ports.setdefault(name, processes.free_ports(1)[0])
     return state
 
 
@@ -277,14 +285,14 @@ def _renew_ports(state: State, dead: list[str]) -> None:
 
 
 def _launch(home: Path, state: State, name: str) -> None:
-    launch = {"postgres": _launch_postgres, "nats": _launch_nats, "redis": _launch_redis}[name]
+    launch = _LAUNCH[name]
     _save(home, state)  # before there is anything that could be lost track of
     state.processes[name] = launch(home, state)
     _save(home, state)
 
 
 def _await(home: Path, state: State, name: str) -> None:
-    answers = {"postgres": _postgres_answers, "nats": _nats_answers, "redis": _redis_answers}[name]
+    answers = _ANSWERS[name]
     processes.wait(lambda: not state.is_running(name) or answers(state), _SECONDS)
     if not (state.is_running(name) and answers(state)):
         raise NeverAnswered(f"{name} does not answer; read {home / name}.log")
@@ -312,22 +320,9 @@ def _launch_postgres(home: Path, state: State) -> Process:
 
 
 def _launch_nats(home: Path, state: State) -> Process:
-    server = processes.find_program("nats-server", Path(sys.executable).parent)
-    told = subprocess.run([server, "--version"], capture_output=True, text=True, check=True).stdout
-    version = told.strip().rpartition("v")[2]
-    if tuple(int(part) for part in version.split(".")[:2]) < NATS_VERSION:
-        raise RuntimeError(f"nats-server {version} is too old; it must be 2.12 or newer")
-    (home / "nats").mkdir(exist_ok=True)
-    synced = NATS_JETSTREAM | state.unsynced("nats")
-    jetstream = {"store_dir": json.dumps(str(home / "nats")), **synced}
-    lines = [f"  {name}: {value}" for name, value in jetstream.items()]
-    config = home / "nats.conf"
-    config.write_text(
-        f'host: "127.0.0.1"\nport: {state.ports["nats"]}\n'
-        f'http: "127.0.0.1:{state.ports["nats_monitor"]}"\n'
-        "jetstream {\n" + "\n".join(lines) + f'\n}}\ninclude "{ACCOUNTS}"\n'
-    )
-    return processes.spawn([server, "-c", str(config)], log=home / "nats.log", folder=home)
+    jetstream = NATS_JETSTREAM | state.unsynced("nats")
+    listens = (state.ports["nats"], state.ports["nats_monitor"])
+    return nats_server.launch(home, listens, jetstream, ACCOUNTS)
 
 
 def _write_accounts(home: Path, state: State, reads: accounts.Reads | None) -> None:
@@ -359,24 +354,16 @@ def _launch_redis(home: Path, state: State) -> Process:
     return processes.spawn([server, *options], log=home / "redis.log", folder=folder)
 
 
+def _launch_clamav(home: Path, state: State) -> Process:
+    return clamav.launch(home / "clamav", state.ports["clamav"], home / "clamav.log")
+
+
 def _postgres_answers(state: State) -> bool:
     try:
         psycopg.connect(_admin(state), connect_timeout=2).close()
     except psycopg.OperationalError:
         return False
     return True
-
-
-def _nats_answers(state: State) -> bool:
-    connection = http.client.HTTPConnection("127.0.0.1", state.ports["nats_monitor"], timeout=2)
-    try:
-        # Healthy means that the streams on the disk have been read back, too.
-        connection.request("GET", "/healthz")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def _redis_answers(state: State) -> bool:
@@ -386,6 +373,20 @@ def _redis_answers(state: State) -> bool:
             return link.recv(64).startswith(b"+PONG")
     except OSError:
         return False
+
+
+_LAUNCH: dict[str, Callable[[Path, State], Process]] = {
+    "postgres": _launch_postgres,
+    "nats": _launch_nats,
+    "redis": _launch_redis,
+    "clamav": _launch_clamav,
+}
+_ANSWERS: dict[str, Callable[[State], bool]] = {
+    "postgres": _postgres_answers,
+    "nats": lambda state: nats_server.answers(state.ports["nats_monitor"]),
+    "redis": _redis_answers,
+    "clamav": lambda state: clamav.answers(state.ports["clamav"]),
+}
 
 
 def _make_database(state: State) -> None:
