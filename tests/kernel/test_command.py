@@ -52,7 +52,7 @@ def test_a_problem_code_is_found_from_outside() -> None:
     found = _run("where", "stale-version")
 
     assert found.returncode == 0
-    assert found.stdout.startswith("src/thenga/kernel/errors.py:")
+    assert found.stdout.startswith("src/thenga/kernel/errors/requests.py:")
 
 
 def test_what_is_nowhere_is_said_to_be_nowhere() -> None:

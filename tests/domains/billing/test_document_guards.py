@@ -72,6 +72,6 @@ async def test_what_waits_for_its_number_cannot_be_discarded(host: Host, seeded:
     work = billing.working(host, made.organization_id)
     held = await work.lock(Invoice, made.id)
 
-    with pytest.raises(InvalidTransition, match="about to get its number"):
+    with pytest.raises(InvalidTransition, match="is being issued"):
         await invoices.discard_draft(work, held)
     await work.close()

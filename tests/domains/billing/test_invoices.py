@@ -253,7 +253,7 @@ async def test_an_operator_writes_the_rest_off_and_money_still_pays_it(
         f"/billing/ledger/entries?source={invoice.id}", headers=within(owner, owner.organization_id)
     )
     kinds = [one["kind"] for one in entries.json()["items"]]
-    assert kinds == ["invoice", "write_off", "write_off", "allocation"]
+    assert kinds == ["allocation", "write_off", "write_off", "invoice"]
     balances = await api.get(
         "/billing/ledger/trial-balance", headers=within(owner, owner.organization_id)
     )

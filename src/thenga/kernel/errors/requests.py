@@ -79,6 +79,7 @@ class InvalidTransition(Problem):
         operation=(str, "Requested operation."),
         allowed=(list[str], "Operations that are possible now."),
         unmet=(list[str], "Reason it is not possible."),
+        disputeStatus=(str, "Status of the dispute."),
     )
 
 
