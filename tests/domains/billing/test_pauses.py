@@ -299,7 +299,7 @@ async def test_a_pause_lasts_a_day_at_least(buyer: Customer):
     today = await pause(buyer, held, resumeOn="2026-11-14")
 
     assert (today.status_code, today.json()["code"]) == (409, "billing-pause-limit")
-    assert "2026-11-15 at the earliest" in today.json()["detail"]
+    assert "on or after 2026-11-15" in today.json()["detail"]
 
 
 @pytest.mark.rule("BIL-13")

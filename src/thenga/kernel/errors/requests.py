@@ -80,6 +80,8 @@ class InvalidTransition(Problem):
         allowed=(list[str], "Operations that are possible now."),
         unmet=(list[str], "Reason it is not possible."),
         disputeStatus=(str, "Status of the dispute."),
+        liveSubscriptions=(int | None, "Number of subscriptions that still use it."),
+        cancellationId=(str, "Cancellation that must be undone first."),
     )
 
 
@@ -139,6 +141,10 @@ class UnsupportedMediaType(Problem):
     """Send the body in the content type that the operation describes: `application/json`."""
 
     code, status, title = "unsupported-media-type", 415, "Unsupported content type"
+    members = told(
+        found=(str, "Content type of what was sent."),
+        allowed=(list[str], "Accepted content types."),
+    )
 
 
 class ValidationFailed(Problem):
