@@ -151,7 +151,7 @@ async def test_a_lapsed_one_is_not_settled_any_more(host: Host, organization_id:
     await work.finish()
 
     late = billing.working(host, organization_id, ahead=timedelta(minutes=16))
-    with pytest.raises(InvalidTransition, match="report the usage itself") as refused:
+    with pytest.raises(InvalidTransition, match="Record the usage") as refused:
         await reservations.settle_reservation(late, "slow", 5)
     await late.close()
     assert refused.value.facts["operation"] == "settle"
