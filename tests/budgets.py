@@ -3,8 +3,8 @@
 CPU of one and the same work varies by half on a shared machine, so every figure is in seconds of a
 reference machine: a loop is timed next to each test file, and what it took says how fast this
 machine is just then. A run that is given `THENGA_BUDGETS` leaves its figures in that folder;
-`python -m tests.budgets FOLDER` judges all runs of the folder together, and `make test` fails with
-what is above its budget.
+`python -m tests.budgets FOLDER` judges all runs of the folder together; `make test` prints what is
+above its budget and fails where something is far above it.
 """
 
 import json
@@ -22,6 +22,9 @@ import pytest
 
 FILE_SECONDS = 15.0
 PLAIN_TEST_SECONDS = 1.0
+# The calibration leaves an error of about a third on a busy machine. What is above its budget is
+# printed; the run fails only above this many times the budget, so that it never fails by chance.
+FAILS_ABOVE = 1.5
 START = "start and collection"
 OTHER = "other"
 
@@ -44,6 +47,7 @@ PARTS = (
     ("tests/suites/test_idempotency", "walks"),
     ("tests/suites/test_growing", "walks"),
     ("tests/suites/test_locations", "walks"),
+    ("tests/suites/test_openapi_lint", "walks"),
     ("tests/suites/", "fault and time suites"),
 )
 DOMAIN_SECONDS = 60.0
@@ -111,8 +115,8 @@ def part_of(file: str) -> str:
     return OTHER
 
 
-def judge(costs: list[Costs]) -> list[str]:
-    """Files and parts that cost more than their budget, each as a line."""
+def judge(costs: list[Costs], times: float = 1.0) -> list[str]:
+    """Files and parts that cost more than so many times their budget, each as a line."""
     over = []
     parts: dict[str, float] = defaultdict(float)
     for one in costs:
@@ -120,9 +124,9 @@ def judge(costs: list[Costs]) -> list[str]:
         parts[START] += one.start / speed
         for file, seconds in one.files.items():
             parts[part_of(file)] += seconds / speed
-            over += _above(file, seconds / speed, FILE_SECONDS)
+            over += _above(file, seconds / speed, FILE_SECONDS, times)
     for part, seconds in parts.items():
-        over += _above(part, seconds, BUDGETS.get(part, DOMAIN_SECONDS))
+        over += _above(part, seconds, BUDGETS.get(part, DOMAIN_SECONDS), times)
     return over
 
 
@@ -137,10 +141,10 @@ def slow_tests(costs: list[Costs]) -> list[str]:
     ]
 
 
-def _above(name: str, seconds: float, usual: float) -> list[str]:
+def _above(name: str, seconds: float, usual: float, times: float = 1.0) -> list[str]:
     of_file = EXCEPTIONS.get(f"{name.partition('::')[0]}::") if "::" in name else None
     bound = EXCEPTIONS.get(name, of_file or (usual, ""))[0]
-    return [f"{name}: {seconds:.1f} of {bound:g} CPU s"] if seconds > bound else []
+    return [f"{name}: {seconds:.1f} of {bound:g} CPU s"] if seconds > bound * times else []
 
 
 def report(costs: list[Costs]) -> Iterator[str]:
@@ -246,12 +250,15 @@ def main(folder: Path, part: str | None = None) -> int:
     costs = [Costs(**json.loads(path.read_text())) for path in sorted(folder.glob("*.json"))]
     print(*report(costs), sep="\n")
     over = [one for one in judge(costs) if part is None or one.startswith(f"{part}: ")]
+    far = [one for one in judge(costs, FAILS_ABOVE) if one in over]
     slow = slow_tests(costs) if part is None else []
     if slow:
         print("slow plain tests, which fail nothing yet:", *slow, sep="\n  ")
     if over:
         print("above budget:", *over, sep="\n  ")
-    return 1 if over else 0
+    if far:
+        print(f"more than {FAILS_ABOVE:g} times the budget:", *far, sep="\n  ")
+    return 1 if far else 0
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ async def filing(
     }
     host = make_host(settings.model_copy(update=apart))
     domains = topology.load(topology.DOMAINS)
-    topology.bind(host, domains, gate=Decisions)
+    topology.bind(host, [*domains, DOMAIN], gate=Decisions)
     await catalogue.seed_permissions(host, [*domains, DOMAIN])
     app = make_app(host, host.bindings.of(Decisions), [*domains, DOMAIN])
     transport = httpx2.ASGITransport(app=app)
