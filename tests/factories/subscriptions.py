@@ -195,10 +195,13 @@ async def subscription(host: Host, organization_id: UUID, **fields: Any) -> Subs
     account = await billing.account(host, organization_id, again=True, book=Book.SANDBOX)
     work = billing.working(host, organization_id)
     known = {"plan_code": "starter", "plan_version": 1, "interval": "month"} | fields
-    made = await work.add(
-        Subscription(organization_id=organization_id, account_id=account.id, **known)
-    )
-    await work.finish()
+    try:
+        made = await work.add(
+            Subscription(organization_id=organization_id, account_id=account.id, **known)
+        )
+        await work.finish()
+    finally:
+        await work.close()
     return made
 
 
