@@ -76,7 +76,8 @@ class _Words:
 
     def describe_schema(self, owner: str, name: str, schema: Json) -> None:
         # `PageOf_RoleView_` is a `PageOf`; a class that two domains have is named with its module.
-        names = tuple(dict.fromkeys((name.rpartition("__")[2], name.partition("_")[0])))
+        generic = "PageOf" if "PageOf" in name else name
+        names = tuple(dict.fromkeys((name.rpartition("__")[2], generic)))
         self.add(schema, owner, "schemas", names)
         for place, field, part in _fields(schema):
             full = tuple(f"{one}{place}.{field}" for one in names)
