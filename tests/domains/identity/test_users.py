@@ -55,7 +55,7 @@ async def test_colleagues_see_the_card_and_strangers_nothing(
 
     assert (renamed.status_code, own.json()["email"]) == (200, f"{owner.user_id}@example.test")
     assert (card.status_code, card.json()["displayName"]) == (200, "Thandi")
-    assert set(card.json()) == {"id", "displayName", "membershipId", "joinedAt"}
+    assert set(card.json()) == {"id", "displayName", "membershipId", "joinedAt", "shownAs"}
     assert (nothing.status_code, nobody.status_code) == (404, 404)
 
 

@@ -118,7 +118,7 @@ async def test_erasing_destroys_the_person_in_every_version_and_keeps_the_record
     receipts = [await clients.post(f"{made['id']}/erase") for _ in range(2)]
 
     shown = (await clients.get(f"/{made['id']}")).json()
-    versions = (await clients.get(f"/{made['id']}/versions?sort=version")).json()["items"]
+    versions = (await clients.get(f"/{made['id']}/versions", sort="version")).json()["items"]
     async with host.engines.connection("organization", "organization_system") as connection:
         key = await connection.fetchval(
             "SELECT sealed_key FROM organization.data_key WHERE subject_id = $1", UUID(made["id"])
@@ -234,7 +234,7 @@ async def test_a_draft_is_changed_and_archived(clients: Folder, project: str):
 
     changed = await clients.patch(made["id"], contactPhone=None, questions=["quality"])
     same = await clients.patch(made["id"], contactName=PERSON["contactName"])
-    versions = (await clients.get(f"/{made['id']}/versions?sort=version")).json()["items"]
+    versions = (await clients.get(f"/{made['id']}/versions", sort="version")).json()["items"]
     first = (await clients.get(f"/{made['id']}/versions/1")).json()
     gone = await clients.delete(made["id"])
 

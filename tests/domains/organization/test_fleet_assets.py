@@ -125,7 +125,7 @@ async def test_an_archived_vehicle_leaves_the_list_and_keeps_its_versions(
     await fleet.patch(made["id"], seats=3)
     gone = await fleet.delete(made["id"])
 
-    versions = (await fleet.get(f"/{made['id']}/versions?sort=version")).json()["items"]
+    versions = (await fleet.get(f"/{made['id']}/versions", sort="version")).json()["items"]
     first = (await fleet.get(f"/{made['id']}/versions/1")).json()
 
     assert gone.status_code == 204

@@ -164,7 +164,7 @@ async def test_each_change_leaves_a_version_and_one_event(
         await offers.post(f"{made['id']}/{verb}")
     await offers.delete(made["id"])
 
-    versions = (await offers.get(f"/{made['id']}/versions?sort=version")).json()["items"]
+    versions = (await offers.get(f"/{made['id']}/versions", sort="version")).json()["items"]
     events = [one["data"] for one in await told(host, owner.organization_id)]
 
     assert [v["changedFields"] for v in versions[1:]] == [

@@ -233,7 +233,7 @@ async def test_each_version_says_what_was_stated(projects: Folder):
     made = await projects.made(**PROJECT, sharePercent="37.5")
     await projects.patch(made["id"], **DONE)
 
-    versions = (await projects.get(f"/{made['id']}/versions?sort=version")).json()["items"]
+    versions = (await projects.get(f"/{made['id']}/versions", sort="version")).json()["items"]
     first = (await projects.get(f"/{made['id']}/versions/1")).json()
 
     assert versions[0] == first
