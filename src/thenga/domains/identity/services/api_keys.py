@@ -47,7 +47,7 @@ class ScopeUnfit(Problem):
     """
 
     code, status, title = "identity-scope-unfit", 422, "An API key cannot have this scope"
-    members = told(unfit=(list[dict[str, Any]], "Scopes that keys cannot have."))
+    members = told(unfit=(list[str], "Scopes that keys cannot have."))
 
 
 @dataclass(frozen=True)
