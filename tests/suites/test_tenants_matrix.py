@@ -31,6 +31,8 @@ from thenga.kernel.starting import make_host
 from thenga.kernel.values.clock import SetClock, SystemClock
 from thenga.main import build
 
+pytestmark = pytest.mark.usefixtures("unchecked_views")
+
 DOMAINS = topology.load(topology.DOMAINS)
 EVERY = operations(DOMAINS)
 OPERATIONS = within_domain(EVERY)
