@@ -10,11 +10,11 @@ import httpx2
 from thenga import topology
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS as PROBLEM_KINDS
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
+from thenga.kernel.http.document.openapi import document
+from thenga.kernel.http.document.operations import ByPath, Operation, mounted, operations
+from thenga.kernel.http.document.refusals import PROBLEM_SCHEMA
 from thenga.kernel.http.problems import MEDIA_TYPE
 from thenga.kernel.http.reference import PROBLEMS
-from thenga.kernel.http.refusals import PROBLEM_SCHEMA
 
 Json = dict[str, Any]
 

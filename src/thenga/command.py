@@ -245,8 +245,8 @@ def _doctor(_: argparse.Namespace) -> int:
 
 def _openapi(asked: argparse.Namespace) -> int:
     from thenga import topology
-    from thenga.kernel.http.openapi import document
-    from thenga.kernel.http.operations import mounted
+    from thenga.kernel.http.document.openapi import document
+    from thenga.kernel.http.document.operations import mounted
     from thenga.kernel.settings import load
 
     domains, settings = topology.load(topology.DOMAINS), load()
@@ -272,7 +272,7 @@ def _events(_: argparse.Namespace) -> int:
 
 def _prebuild(asked: argparse.Namespace) -> int:
     from thenga import topology
-    from thenga.kernel.http import published
+    from thenga.kernel.http.document import published
 
     published.write(asked.to or published.KEPT, topology.load(topology.DOMAINS))
     return 0

@@ -8,7 +8,7 @@ import pytest
 from tests.suites import rotation
 from tests.suites.rotation import Rotation
 from thenga import topology
-from thenga.kernel.http.operations import operations
+from thenga.kernel.http.document.operations import operations
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
 BILLING = "src/thenga/domains/billing/services/catalogue/plans.py"

@@ -8,9 +8,9 @@ import pytest
 
 from tests.kernel.paper import paper
 from thenga import topology
-from thenga.kernel.http import glossary
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import mounted, operations
+from thenga.kernel.http.document import glossary
+from thenga.kernel.http.document.openapi import document
+from thenga.kernel.http.document.operations import mounted, operations
 
 
 def test_every_entry_is_used(monkeypatch: pytest.MonkeyPatch) -> None:

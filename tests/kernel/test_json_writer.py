@@ -12,9 +12,9 @@ from asyncpg.pgproto.pgproto import UUID as DriverUUID
 from pydantic import TypeAdapter
 
 from thenga import topology
-from thenga.kernel.http import examples
 from thenga.kernel.http.bodies import View
-from thenga.kernel.http.operations import Operation, operations
+from thenga.kernel.http.document import examples
+from thenga.kernel.http.document.operations import Operation, operations
 from thenga.kernel.values.json_writer import to_json
 from thenga.kernel.values.money import Money
 

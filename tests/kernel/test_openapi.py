@@ -15,12 +15,12 @@ from tests.documented import whole_document
 from tests.kernel.paper import paper
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import NotFound
-from thenga.kernel.http import published
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import SameName, mounted, operations
-from thenga.kernel.http.pages import page_routes
-from thenga.kernel.http.published import Library
-from thenga.kernel.http.refusals import schema_name
+from thenga.kernel.http.document import published
+from thenga.kernel.http.document.openapi import document
+from thenga.kernel.http.document.operations import SameName, mounted, operations
+from thenga.kernel.http.document.pages import page_routes
+from thenga.kernel.http.document.published import Library
+from thenga.kernel.http.document.refusals import schema_name
 from thenga.kernel.settings import Settings
 from thenga.tooling.testing.recording import Recorder, stable
 

@@ -15,11 +15,11 @@ from tests.planting import plant
 from thenga import topology
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import NotFound
-from thenga.kernel.http import excerpts, published
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import mounted
-from thenga.kernel.http.pages import page_routes
-from thenga.kernel.http.published import Library
+from thenga.kernel.http.document import excerpts, published
+from thenga.kernel.http.document.openapi import document
+from thenga.kernel.http.document.operations import mounted
+from thenga.kernel.http.document.pages import page_routes
+from thenga.kernel.http.document.published import Library
 from thenga.kernel.settings import Settings
 
 EXAMPLE = {"write_sheet": {"request": {"title": "Plan"}, "status": 201, "response": None}}

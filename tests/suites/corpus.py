@@ -27,7 +27,7 @@ from schemathesis.generation.meta import CaseMetadata
 from tests.documented import names_by_id, whole_document
 from tests.suites import formats
 from thenga import topology
-from thenga.kernel.http.operations import operations
+from thenga.kernel.http.document.operations import operations
 
 FOLDER = Path(__file__).parent / "corpus"
 EXAMPLES = 20  # of an operation

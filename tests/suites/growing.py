@@ -22,10 +22,10 @@ from tests.suites.calls import facts
 from thenga import main, topology
 from thenga.domains.organization import manifest
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.http import examples
+from thenga.kernel.http.document import examples
+from thenga.kernel.http.document.examples import Example
+from thenga.kernel.http.document.operations import operations
 from thenga.kernel.http.doors import Door
-from thenga.kernel.http.examples import Example
-from thenga.kernel.http.operations import operations
 
 MARK = "Again"
 # What a suite knows by its name, or of which an organization has one for all that name it.

@@ -16,7 +16,7 @@ from tests.suites.actors import Actor, Tenant, plant
 from tests.suites.straight import Answer, Straight
 from thenga.kernel.declare.permission import Audience, Granted
 from thenga.kernel.host import Host
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document.operations import Operation
 
 OWN, FOREIGN, RANDOM, NONE = "own", "foreign", "random", "none"
 HEADER = "X-Organization-Id"

@@ -13,9 +13,9 @@ from tests.documented import resolved
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Sensitivity
 from thenga.kernel.errors import PROBLEMS
-from thenga.kernel.http import naming, verbs
-from thenga.kernel.http.refusals import schema_name
-from thenga.kernel.http.schemas import inner
+from thenga.kernel.http.document import naming, verbs
+from thenga.kernel.http.document.refusals import schema_name
+from thenga.kernel.http.document.schemas import inner
 
 Json = dict[str, Any]
 Finding = tuple[str, str]  # the rule, and what is wrong where

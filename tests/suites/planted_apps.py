@@ -12,9 +12,9 @@ from thenga.domains.organization.api.equipment import EquipmentView
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
-from thenga.kernel.http import published
 from thenga.kernel.http.bounds import Bounds
-from thenga.kernel.http.published import Library, Published
+from thenga.kernel.http.document import published
+from thenga.kernel.http.document.published import Library, Published
 
 
 def lying() -> FastAPI:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from thenga import topology
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document.operations import Operation
 
 COMMITS = 30
 SHARE = 3  # of the other domains, one operation in so many

@@ -12,7 +12,7 @@ import pytest
 from tests.suites.processes import ApiProcess, with_own_limits
 from tests.suites.sizes import size
 from thenga import topology
-from thenga.kernel.http import published
+from thenga.kernel.http.document import published
 from thenga.kernel.settings import Settings
 
 FIRST_BYTE_MS = 200.0

@@ -12,8 +12,8 @@ import pytest
 from tests.documented import whole_document
 from tests.suites import allowed
 from thenga import topology
-from thenga.kernel.http import examples
-from thenga.kernel.http.operations import operations
+from thenga.kernel.http.document import examples
+from thenga.kernel.http.document.operations import operations
 
 DOMAINS = topology.load(topology.DOMAINS)
 OPERATIONS = operations(DOMAINS)

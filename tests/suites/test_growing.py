@@ -10,8 +10,8 @@ import pytest
 from tests.suites import growing
 from thenga.domains.organization import manifest
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import ByPath, Operation, mounted, operations
+from thenga.kernel.http.document.openapi import document
+from thenga.kernel.http.document.operations import ByPath, Operation, mounted, operations
 
 FURTHER = 130
 

@@ -25,7 +25,7 @@ from thenga.kernel.db.engine import Connection
 from thenga.kernel.db.idempotency import Answer, Key, Replay
 from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import SHOWN_ONCE
-from thenga.kernel.http.operations import Operation, operations
+from thenga.kernel.http.document.operations import Operation, operations
 from thenga.kernel.settings import Settings
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))

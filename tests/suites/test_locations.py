@@ -9,7 +9,7 @@ from tests.suites import allowed, calls
 from tests.suites.rotation import within_domain
 from thenga import topology
 from thenga.kernel.host import Host
-from thenga.kernel.http.operations import Operation, operations
+from thenga.kernel.http.document.operations import Operation, operations
 
 OPERATIONS = operations(topology.load(topology.DOMAINS))
 (FOUNDING,) = [one for one in OPERATIONS if one.name == "create_organization"]

@@ -22,13 +22,13 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS
-from thenga.kernel.http import excerpts
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
-from thenga.kernel.http.components import SameSchema, schema_names
+from thenga.kernel.http.document import excerpts
+from thenga.kernel.http.document.components import SameSchema, schema_names
+from thenga.kernel.http.document.openapi import document
+from thenga.kernel.http.document.operations import mounted, operations
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import mounted, operations
 
 DOMAINS = topology.load(topology.DOMAINS)
 BYTES, COMPRESSED = 5_000, 400  # an operation, of the lean document
@@ -159,7 +159,9 @@ def test_two_classes_with_one_name_in_a_domain_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     routes = mounted([_stub()]).routes
-    monkeypatch.setattr("thenga.kernel.http.components.component", lambda kind: "StubEquipment")
+    monkeypatch.setattr(
+        "thenga.kernel.http.document.components.component", lambda kind: "StubEquipment"
+    )
 
     with pytest.raises(SameSchema, match="rename one"):
         schema_names(routes, {"EquipmentView": {}, "AccountView": {}})

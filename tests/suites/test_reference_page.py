@@ -8,7 +8,7 @@ import pytest
 from tests.suites.browsing import INSTALL, Chromium
 from tests.suites.processes import ApiProcess, with_own_limits
 from thenga import topology
-from thenga.kernel.http import published
+from thenga.kernel.http.document import published
 from thenga.kernel.settings import Settings
 
 READABLE_MS = 2000.0

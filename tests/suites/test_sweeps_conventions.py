@@ -13,10 +13,10 @@ from thenga import topology
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.events import catalogue
+from thenga.kernel.http.document.operations import Operation, operations
 from thenga.kernel.http.doors import router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
-from thenga.kernel.http.operations import Operation, operations
 
 DOMAINS = topology.load(topology.DOMAINS)
 OPERATIONS = operations(DOMAINS)

@@ -25,9 +25,9 @@ from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import NotFound
 from thenga.kernel.host import Host
 from thenga.kernel.http.bodies import Body
+from thenga.kernel.http.document.operations import Operation, operations
 from thenga.kernel.http.doors import Door, WithoutEntrance, router
 from thenga.kernel.http.entrances import Entrance, reads
-from thenga.kernel.http.operations import Operation, operations
 from thenga.kernel.values.fields import plain_fields
 
 DOMAINS = topology.load(topology.DOMAINS)

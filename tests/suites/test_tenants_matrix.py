@@ -25,7 +25,7 @@ from thenga.kernel.access.gate import Gate, HeldAs, Passage, Refusal
 from thenga.kernel.db.migrate import Migrated
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.declare.permission import Audience
-from thenga.kernel.http.operations import operations
+from thenga.kernel.http.document.operations import operations
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
 from thenga.kernel.values.clock import SetClock, SystemClock

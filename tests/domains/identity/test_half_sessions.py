@@ -10,7 +10,7 @@ from tests.factories import accounts
 from thenga import topology
 from thenga.domains.identity.services.decisions import _stages
 from thenga.kernel.host import Host
-from thenga.kernel.http.operations import Operation, operations
+from thenga.kernel.http.document.operations import Operation, operations
 
 GUARDED = [one for one in operations(topology.load(topology.DOMAINS)) if one.permission]
 OPEN = {"create_challenge", "answer_challenge", "sign_out"}

@@ -23,7 +23,7 @@ from tests.suites.calls import (
     rights,
 )
 from tests.suites.calls.sending import PASSWORD, Body, Ids, Maker, Sent, spare_session
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document.operations import Operation
 
 MAKERS: dict[str, Maker] = (
     people.MAKERS

@@ -12,7 +12,7 @@ from tests.factories.identity import Person
 from thenga.domains.identity.services.sessions import sessions
 from thenga.kernel.declare.permission import Audience
 from thenga.kernel.host import Host
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document.operations import Operation
 
 __all__ = ["PASSWORD", "Body", "Ids", "Maker", "Sent", "is_staffs"]
 

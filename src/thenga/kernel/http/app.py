@@ -19,13 +19,13 @@ from thenga.kernel.http import observe
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.dispatch import Dispatch
+from thenga.kernel.http.document.operations import operations
+from thenga.kernel.http.document.pages import page_routes
+from thenga.kernel.http.document.published import Library
 from thenga.kernel.http.health import health_routes
 from thenga.kernel.http.internal import make_internal
 from thenga.kernel.http.limits import Limits
-from thenga.kernel.http.operations import operations
-from thenga.kernel.http.pages import page_routes
 from thenga.kernel.http.problems import of_error, render
-from thenga.kernel.http.published import Library
 from thenga.kernel.http.shared import Rules, Shared
 
 

@@ -8,7 +8,7 @@ from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.lifecycle import Lifecycle, Move, diagram
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events import catalogue
-from thenga.kernel.http.operations import PREFIX, Operation, operations
+from thenga.kernel.http.document.operations import PREFIX, Operation, operations
 from thenga.tooling.documents.effects import Reach
 
 _MADE = "<!-- Made by `thenga docs`. Change the code, not this page. -->"

@@ -9,8 +9,8 @@ from typing import Any
 from thenga import kernel
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, Problem
-from thenga.kernel.http.openapi import document
-from thenga.kernel.http.operations import mounted, operations
+from thenga.kernel.http.document.openapi import document
+from thenga.kernel.http.document.operations import mounted, operations
 
 Json = dict[str, Any]
 Said = tuple[str, str]  # the place and its text

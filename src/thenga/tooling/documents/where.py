@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from thenga.kernel.http.verbs import operation_id
+from thenga.kernel.http.document.verbs import operation_id
 
 _SEARCHED = ("src", "tests")
 _VERBS = ("get", "post", "put", "patch", "delete")

@@ -15,9 +15,9 @@ from typing import Any
 import httpx2
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.http import examples
-from thenga.kernel.http.examples import Example
-from thenga.kernel.http.operations import ByPath, operations
+from thenga.kernel.http.document import examples
+from thenga.kernel.http.document.examples import Example
+from thenga.kernel.http.document.operations import ByPath, operations
 from thenga.kernel.logs import names_a_secret
 from thenga.kernel.values.clock import SystemClock
 

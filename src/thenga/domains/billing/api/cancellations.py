@@ -31,10 +31,10 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.http.bodies import Body, PageOf, Stored
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import OfOrganization, paged
-from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import lines
 from thenga.kernel.values.money import Money

@@ -20,9 +20,9 @@ from thenga.domains.billing.tables import PlanKind, PlanVersion
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import writes
-from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.fields import Day, Name, Note, lines, whole

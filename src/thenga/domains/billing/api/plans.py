@@ -20,10 +20,10 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import PageOf, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
-from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.fields import Day, matching
 from thenga.kernel.values.money import Money

@@ -14,9 +14,9 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotASandbox, RuleViolated
 from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 
 router = make_router("Billing / Test clock")

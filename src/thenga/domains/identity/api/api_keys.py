@@ -25,10 +25,10 @@ from thenga.kernel.errors import (
     RuleViolated,
 )
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, PageOf, Stored
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
-from thenga.kernel.http.operations import PREFIX
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import Instant, matching, text, whole
 from thenga.kernel.values.networks import Network

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document.operations import Operation
 
 Json = dict[str, Any]
 

@@ -7,9 +7,9 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from thenga.kernel.errors import PROBLEMS, FieldError, Problem
+from thenga.kernel.http.document.schemas import without_titles
 from thenga.kernel.http.problems import MEDIA_TYPE
 from thenga.kernel.http.reference import PROBLEMS as CODES
-from thenga.kernel.http.schemas import without_titles
 
 Json = dict[str, Any]
 

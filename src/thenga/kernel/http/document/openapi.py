@@ -12,11 +12,11 @@ from starlette.routing import BaseRoute
 
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Audience, Granted, Sensitivity
-from thenga.kernel.http import excerpts, glossary, parameters, showing
-from thenga.kernel.http.answers import is_paginated, share_answers
-from thenga.kernel.http.components import schema_names
-from thenga.kernel.http.operations import Operation, operations, tags
-from thenga.kernel.http.schemas import by_format, renamed, without_titles
+from thenga.kernel.http.document import excerpts, glossary, parameters, showing
+from thenga.kernel.http.document.answers import is_paginated, share_answers
+from thenga.kernel.http.document.components import schema_names
+from thenga.kernel.http.document.operations import Operation, operations, tags
+from thenga.kernel.http.document.schemas import by_format, renamed, without_titles
 
 Json = dict[str, Any]
 

@@ -8,7 +8,7 @@ import re
 from typing import Any, get_args
 
 from thenga.kernel.http.bodies import Body, PageOf
-from thenga.kernel.http.verbs import PARTICLES, VERBS, pascal, singular
+from thenga.kernel.http.document.verbs import PARTICLES, VERBS, pascal, singular
 
 # The kernel's components have no prefix, so each is written down here; none begins like a domain.
 KERNEL = {

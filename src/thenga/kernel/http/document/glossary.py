@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document.operations import Operation
 
 Json = dict[str, Any]
 Key = tuple[str, str, str]  # owner; schemas, fields or parameters; and the name

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-from thenga.kernel.http import examples, refusals
-from thenga.kernel.http.examples import Example
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document import examples, refusals
+from thenga.kernel.http.document.examples import Example
+from thenga.kernel.http.document.operations import Operation
 from thenga.kernel.http.problems import MEDIA_TYPE
 from thenga.kernel.http.reference import PROBLEMS as CODES
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from starlette.routing import BaseRoute
 from typing_extensions import TypeAliasType, is_typeddict
 
-from thenga.kernel.http.naming import component
+from thenga.kernel.http.document.naming import component
 from thenga.kernel.values.money import Money
 
 Json = dict[str, Any]

@@ -10,10 +10,10 @@ from typing import Any
 
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS
-from thenga.kernel.http.excerpts import Json
-from thenga.kernel.http.markup import article, inline, page, table
-from thenga.kernel.http.operations import operations
-from thenga.kernel.http.schema_tables import fields_table, kind, resolve
+from thenga.kernel.http.document.excerpts import Json
+from thenga.kernel.http.document.markup import article, inline, page, table
+from thenga.kernel.http.document.operations import operations
+from thenga.kernel.http.document.schema_tables import fields_table, kind, resolve
 
 _INTRODUCTION = Path(__file__).parent / "assets" / "introduction.md"
 _JSON = "application/json"

@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from typing import Any
 
-from thenga.kernel.http import refusals
 from thenga.kernel.http.bodies import PageOf
+from thenga.kernel.http.document import refusals
+from thenga.kernel.http.document.operations import Operation
 from thenga.kernel.http.doors import Door
-from thenga.kernel.http.operations import Operation
 from thenga.kernel.http.reference import PROBLEMS as CODES
 from thenga.kernel.http.reference import has_version
 

@@ -14,8 +14,8 @@ import orjson
 from fastapi import APIRouter, Request, Response
 
 from thenga.kernel.errors import PROBLEMS, NotFound, Problem, page_of
-from thenga.kernel.http import markup
-from thenga.kernel.http.published import Library
+from thenga.kernel.http.document import markup
+from thenga.kernel.http.document.published import Library
 
 _OURS = Path(__file__).parent / "assets"
 _KINDS = {".css": "text/css", ".js": "text/javascript"}

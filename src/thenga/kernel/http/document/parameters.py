@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from thenga.kernel.http.operations import Operation
+from thenga.kernel.http.document.operations import Operation
+from thenga.kernel.http.document.schemas import without_null, without_titles
 from thenga.kernel.http.reference import PARAMETERS
-from thenga.kernel.http.schemas import without_null, without_titles
 
 Json = dict[str, Any]
 

@@ -25,10 +25,10 @@ import structlog
 import thenga
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.events import catalogue
-from thenga.kernel.http import excerpts, markup, reference_page
-from thenga.kernel.http.excerpts import Json
-from thenga.kernel.http.openapi import document, servers
-from thenga.kernel.http.operations import mounted, operations
+from thenga.kernel.http.document import excerpts, markup, reference_page
+from thenga.kernel.http.document.excerpts import Json
+from thenga.kernel.http.document.openapi import document, servers
+from thenga.kernel.http.document.operations import mounted, operations
 from thenga.kernel.settings import Settings
 
 PACKAGE = Path(thenga.__file__).resolve().parent

@@ -10,8 +10,8 @@ from typing import Any
 from fastapi import APIRouter
 
 from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.http.document.verbs import operation_id
 from thenga.kernel.http.doors import Door
-from thenga.kernel.http.verbs import operation_id
 
 PREFIX = "/v1"
 

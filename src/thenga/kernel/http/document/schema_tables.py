@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from thenga.kernel.http.markup import inline, table
+from thenga.kernel.http.document.markup import inline, table
 
 Json = dict[str, Any]
 

@@ -1,0 +1,1 @@
+"""The API document: made from the routes and models, and the pages that show it to people."""
