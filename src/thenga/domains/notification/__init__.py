@@ -1,1 +1,1 @@
-"""Messages to people. Only the port that others ask stands yet; Identity delivers behind it."""
+"""Notification: messages to people, with a reason for each one that was not sent."""

@@ -31,6 +31,7 @@ class MailRequests(Requests):
         facts: dict[str, str],
         sealed_facts: dict[str, str],
         key: str,
+        **_: object,  # what only Notification itself uses
     ) -> str:
         template = LETTERS / f"{topic_code.removeprefix('billing.')}.txt"
         refused: dict[int, aiosmtplib.SMTPException] = {}

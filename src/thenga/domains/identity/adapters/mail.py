@@ -23,6 +23,7 @@ class MailRequests(Requests):
         facts: dict[str, str],
         sealed_facts: dict[str, str],
         key: str,
+        **_: object,  # what only Notification itself uses
     ) -> str:
         template = LETTERS / f"{topic_code.removeprefix('identity.')}.txt"
         for one in recipients:

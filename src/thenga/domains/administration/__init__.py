@@ -1,0 +1,1 @@
+"""Administration: how the platform itself is run."""
