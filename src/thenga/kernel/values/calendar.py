@@ -72,6 +72,26 @@ def local_midnight(day: date, zone: str = HOME_ZONE) -> datetime:
     return datetime.combine(day, time(0), tzinfo=ZoneInfo(zone)).astimezone(UTC)
 
 
+def local_instant(day: date, clock: time, zone: str = HOME_ZONE) -> datetime:
+    """The instant at which clocks in `zone` show that time; of a doubled one the first.
+
+    A time that clocks skip in spring becomes the instant at which they skip it.
+    """
+    wished = datetime.combine(day, clock, tzinfo=ZoneInfo(zone))
+    found = wished.astimezone(UTC)
+    before = wished.replace(fold=1).astimezone(UTC)
+    while found - before > timedelta(0):  # only inside the gap is the second reading earlier
+        middle = before + (found - before) / 2
+        skipped = (
+            middle.astimezone(ZoneInfo(zone)).utcoffset()
+            == found.astimezone(ZoneInfo(zone)).utcoffset()
+        )
+        before, found = (before, middle) if skipped else (middle, found)
+        if found - before < timedelta(milliseconds=500):
+            return found.replace(microsecond=0) + timedelta(seconds=found.microsecond > 0)
+    return found
+
+
 def add_working_minutes(
     instant: datetime,
     minutes: int,
