@@ -1,8 +1,8 @@
 """What the tests cost in CPU, by file and part, and what they may cost (design: testing.md).
 
-CPU of one and the same work varies by half on a shared machine, so every figure is in seconds of a
-reference machine: a loop is timed next to each test file, and what it took says how fast this
-machine is just then. A run that is given `THENGA_BUDGETS` leaves its figures in that folder;
+CPU of one and the same work doubles while a neighbour uses the other half of a core, so every
+figure is in seconds of a reference machine: a loop is timed all through the run, and its mean says
+how fast this machine was meanwhile. The median would not: single samples are either fast or slow. A run that is given `THENGA_BUDGETS` leaves its figures in that folder;
 `python -m tests.budgets FOLDER` judges all runs of the folder together; `make test` prints what is
 above its budget and fails where something is far above it.
 """
@@ -30,6 +30,7 @@ OTHER = "other"
 
 _LOOP_ROUNDS = 60_000
 _LOOP_SECONDS = 0.0100  # CPU that the loop takes on the machine that the budgets were set on
+_LOOP_EVERY = 1.0  # seconds between two samples
 
 # The first prefix that fits says to which part a file belongs, and the part's budget follows.
 PARTS = (
@@ -105,7 +106,7 @@ class Costs:
 
     def speed(self) -> float:
         """How many times as long as on the reference machine the same work takes here."""
-        return statistics.median(self.loops) / _LOOP_SECONDS if self.loops else 1.0
+        return statistics.mean(self.loops) / _LOOP_SECONDS if self.loops else 1.0
 
 
 def part_of(file: str) -> str:
@@ -197,7 +198,7 @@ class Measuring:
         self._began = time.monotonic()
         self._shared = 0.0
         self._depth = 0
-        self._file = ""
+        self._sampled = 0.0
 
     def pytest_collection_finish(self) -> None:
         self.costs.start = cpu()
@@ -217,9 +218,9 @@ class Measuring:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
         file = item.nodeid.partition("::")[0]
-        if file != self._file:
-            self._file = file
-            self.costs.loops.append(min(time_loop() for _ in range(3)))
+        if time.monotonic() - self._sampled > _LOOP_EVERY:
+            self.costs.loops.append(time_loop())
+            self._sampled = time.monotonic()
         began, self._shared, at = cpu(), 0.0, time.monotonic()
         try:
             return (yield)
