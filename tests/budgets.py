@@ -2,9 +2,11 @@
 
 CPU of one and the same work doubles while a neighbour uses the other half of a core, so every
 figure is in seconds of a reference machine: a loop is timed all through the run, and its mean says
-how fast this machine was meanwhile. The median would not: single samples are either fast or slow. A run that is given `THENGA_BUDGETS` leaves its figures in that folder;
-`python -m tests.budgets FOLDER` judges all runs of the folder together; `make test` prints what is
-above its budget and fails where something is far above it.
+how fast this machine was meanwhile. The median would not: single samples are either fast or slow.
+
+A run that is given `THENGA_BUDGETS` leaves its figures in that folder; `python -m tests.budgets
+FOLDER` judges all runs of the folder together; `make test` prints what is above its budget and
+fails where something is far above it.
 """
 
 import json
