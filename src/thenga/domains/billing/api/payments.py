@@ -27,6 +27,7 @@ from thenga.domains.billing.services.payments import (
     RetryLimit,
 )
 from thenga.domains.billing.tables import (
+    Decline,
     DisputeStatus,
     Payment,
     PaymentStatus,
@@ -128,6 +129,14 @@ class FailureReasonView(View):
     code: Annotated[str | None, Field(description="Decline code from the bank or provider.")]
     message: Annotated[str, Field(description="What went wrong and what to do, for the customer.")]
 
+    @classmethod
+    def of(cls, decline: Decline) -> "FailureReasonView":
+        return cls(
+            category=decline.category.value,
+            code=decline.code,
+            message=payments.describe_decline(decline),
+        )
+
 
 class ProviderStatementView(View):
     """One report from the provider. `stale` means it was already known or is out of date."""
@@ -224,12 +233,12 @@ class PaymentWhole(PaymentView):
 
 def values_of(payment: Payment, now: datetime) -> dict[str, Any]:
     """The fields of a payment as of now, even before the next sweep."""
-    over = payments.is_payment_expired(payment, now)
+    over, decline = payments.is_payment_expired(payment, now), payment.decline
     return payment.__dict__ | {
         "amount": payment.amount,
         "status": PaymentStatus.EXPIRED if over else payment.status,
         "next_action": None if over else payment.next_action,
-        "failure": payments.describe_failure(payment.failure),
+        "failure": None if decline is None else FailureReasonView.of(decline),
         "fee_amount": Money(payment.fee_minor, payment.currency),
         "refunded_amount": Money(payment.refunded_minor, payment.currency),
         "allowed_moves": [] if over else PaymentLifecycle.allowed(payment, now),

@@ -1,13 +1,15 @@
 """Payments, payment methods, refunds, and reports from providers."""
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
+from thenga.domains.billing.tables.recovery import FailureCategory
 from thenga.domains.billing.tables.statements import StatedStatus, StatementKind
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Row, Sealed, TenantRow, col, status
@@ -79,6 +81,28 @@ class StatementOutcome(StrEnum):
     QUARANTINED = "quarantined"
 
 
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """Why a payment failed, as `Payment.failure` stores it. `at` is by the provider's clock."""
+
+    category: FailureCategory
+    code: str | None = None
+    at: datetime | None = None
+
+    @classmethod
+    def of_row(cls, document: dict[str, Any]) -> Self:
+        at = document["at"]
+        return cls(
+            FailureCategory(document["category"]),
+            document["code"],
+            None if at is None else datetime.fromisoformat(at),
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        at = None if self.at is None else self.at.isoformat()
+        return {"category": self.category.value, "code": self.code, "at": at}
+
+
 class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     """One attempt to pay one invoice. Its amount comes from the invoice (BIL-30)."""
 
@@ -113,6 +137,10 @@ class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     @property
     def amount(self) -> Money:
         return Money(self.amount_minor, self.currency)
+
+    @property
+    def decline(self) -> Decline | None:
+        return None if self.failure is None else Decline.of_row(self.failure)
 
 
 class PaymentMethod(TenantRow, table="billing.payment_method", kind=Kind.PRIVATE):

@@ -1,8 +1,9 @@
 """Renewals, payment failures and test clocks."""
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -41,6 +42,47 @@ class FailureStatus(StrEnum):
     WRITTEN_OFF = "written_off"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A declined charge or a reminder, as `PaymentFailure.attempts` stores it."""
+
+    at: datetime
+    reminder: bool = False
+    payment_id: UUID | None = None
+    payment_method_id: UUID | None = None
+    initiated_by: str | None = None
+    category: FailureCategory | None = None
+    code: str | None = None
+
+    @classmethod
+    def of_row(cls, document: dict[str, Any]) -> Self:
+        payment_id, method_id = document.get("paymentId"), document.get("paymentMethodId")
+        category = document.get("category")
+        return cls(
+            at=datetime.fromisoformat(document["at"]),
+            reminder=document.get("reminder", False),
+            payment_id=None if payment_id is None else UUID(payment_id),
+            payment_method_id=None if method_id is None else UUID(method_id),
+            initiated_by=document.get("initiatedBy"),
+            category=None if category is None else FailureCategory(category),
+            code=document.get("code"),
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        if self.reminder:
+            return {"at": self.at.isoformat(), "reminder": True}
+        return {
+            "at": self.at.isoformat(),
+            "paymentId": None if self.payment_id is None else str(self.payment_id),
+            "paymentMethodId": None
+            if self.payment_method_id is None
+            else str(self.payment_method_id),
+            "initiatedBy": self.initiated_by,
+            "category": None if self.category is None else self.category.value,
+            "code": self.code,
+        }
+
+
 class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVATE):
     """The recovery of one unpaid invoice. Its dates and policy are fixed when it starts."""
 
@@ -66,6 +108,10 @@ class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVA
     recovered_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     credit_note_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+    @property
+    def history(self) -> list[Attempt]:
+        return [Attempt.of_row(document) for document in self.attempts]
 
 
 class Renewal(TenantRow, table="billing.renewal", kind=Kind.PRIVATE):

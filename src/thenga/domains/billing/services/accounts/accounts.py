@@ -1,7 +1,7 @@
 """Accounts: who is billed, and how they stand."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from thenga.domains.billing.services.accounts import recovery_holds
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
+    BillToReview,
     Book,
     CollectionStatus,
     CreditNote,
@@ -226,8 +227,7 @@ def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
             }
         account.bill_to_review = None  # whoever states it has looked at it
     merge_patch(account, told)
-    waits = account.parked is not None and account.parked["reason"] == customer.PARKED_FOR
-    if waits and customer.is_recipient_complete(account):
+    if account.is_parked_for(customer.PARKED_FOR) and customer.is_recipient_complete(account):
         account.parked = None
     if account.bill_to is not None and account.status is AccountStatus.PROVISIONAL:
         AccountLifecycle.complete(account, at=work.now)
@@ -267,8 +267,11 @@ async def flag_for_review(work: Work, fact_keys: Iterable[str]) -> None:
     if not fields or known is None or known.bill_to is None:
         return
     account = await work.lock(Account, known.id)
-    before = account.bill_to_review or {"fields": [], "since": work.now.isoformat()}
-    account.bill_to_review = before | {"fields": sorted({*before["fields"], *fields})}
+    known_review = account.bill_to_review
+    before = (
+        BillToReview.of_row(known_review) if known_review else BillToReview(frozenset(), work.now)
+    )
+    account.bill_to_review = replace(before, fields=before.fields.union(fields)).to_row()
     await work.save(account)
 
 

@@ -15,6 +15,7 @@ from thenga.domains.billing.services.accounts import accounts, recovery_holds
 from thenga.domains.billing.tables import (
     Cancellation,
     Invoice,
+    Parked,
     PaymentFailure,
     Subscription,
     Trial,
@@ -44,7 +45,7 @@ async def park(work: Work, *, reason: str) -> None:
     """Stop automatic billing of the account; the first reason stands."""
     account = await customer.lock_account(work)
     if account.parked is None:
-        account.parked = {"reason": reason, "since": work.now.isoformat()}
+        account.parked = Parked(reason, work.now).to_row()
         await work.save(account)
         await recovery_holds.hold(work)
         log.error("billing.account.parked", reason=reason)
@@ -63,7 +64,7 @@ async def park_broken(work: Work, row: type[Timed], row_id: UUID, *, broken: str
 async def unpark(work: Work, *, reason: str) -> None:
     """Go on, where it was parked for this reason and nothing else."""
     account = await customer.lock_account(work)
-    if account.parked is not None and account.parked["reason"] == reason:
+    if account.is_parked_for(reason):
         account.parked = None
         await work.save(account)
         await accounts.resume_billing(work)

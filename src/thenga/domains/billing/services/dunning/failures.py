@@ -4,6 +4,7 @@ It begins with the first decline, is moved by its dates, by money and by people 
 reduces nothing that its policy does not name.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from thenga.domains.billing.services import access, catalogue, entitlements, sub
 from thenga.domains.billing.services.dunning import notices
 from thenga.domains.billing.tables import (
     Account,
+    Attempt,
     FailureCategory,
     FailureKind,
     FailureStatus,
@@ -36,7 +38,7 @@ _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 def decline_category(payment: Payment) -> FailureCategory:
     """Why a charge was declined, as its adapter understood it."""
-    return FailureCategory((payment.failure or {}).get("category") or FailureCategory.SOFT)
+    return FailureCategory.SOFT if payment.decline is None else payment.decline.category
 
 
 async def record_decline(
@@ -44,14 +46,14 @@ async def record_decline(
 ) -> None:
     """A charge was declined: begin the recovery of its invoice, or count one more attempt."""
     category = decline_category(payment)
-    attempt = {
-        "at": work.now.isoformat(),
-        "paymentId": str(payment.id),
-        "paymentMethodId": str(payment.payment_method_id) if payment.payment_method_id else None,
-        "initiatedBy": payment.initiated_by,
-        "category": category.value,
-        "code": (payment.failure or {}).get("code"),
-    }
+    attempt = Attempt(
+        at=work.now,
+        payment_id=payment.id,
+        payment_method_id=payment.payment_method_id,
+        initiated_by=payment.initiated_by,
+        category=category,
+        code=None if payment.decline is None else payment.decline.code,
+    )
     known = await access.unsettled_failure(work, invoice.id)
     if known is None:
         kind = FailureKind.DECLINED
@@ -60,25 +62,26 @@ async def record_decline(
         )
         return
     failure = await work.lock(PaymentFailure, known.id)
-    if _say_more(failure, attempt):
+    if _update_known_attempt(failure, attempt):
         await work.save(failure)
         return
     failure.category = category
-    failure.attempts, failure.notices = [*failure.attempts, attempt], failure.notices + 1
+    failure.attempts, failure.notices = [*failure.attempts, attempt.to_row()], failure.notices + 1
     await _go_on(work, failure, subscription)
     await notices.notify_failed(work, failure, invoice, payment_id=payment.id)
 
 
-def _say_more(failure: PaymentFailure, attempt: dict[str, Any]) -> bool:
-    """Whether it was counted already, as cancelled before it was told as declined (BIL-31)."""
-    told = [one.get("paymentId") for one in failure.attempts]
-    if attempt["paymentId"] not in told:
+def _update_known_attempt(failure: PaymentFailure, attempt: Attempt) -> bool:
+    """Update an attempt that was counted as cancelled before its decline was reported (BIL-31)."""
+    history = failure.history
+    counted = [known.payment_id for known in history]
+    if attempt.payment_id not in counted:
         return False
-    place = told.index(attempt["paymentId"])
-    said = failure.attempts[place] | {"category": attempt["category"], "code": attempt["code"]}
-    failure.attempts = [*failure.attempts[:place], said, *failure.attempts[place + 1 :]]
-    if place == len(told) - 1:
-        failure.category = FailureCategory(attempt["category"])
+    place = counted.index(attempt.payment_id)
+    history[place] = replace(history[place], category=attempt.category, code=attempt.code)
+    failure.attempts = [known.to_row() for known in history]
+    if place == len(counted) - 1 and attempt.category is not None:
+        failure.category = attempt.category
     return True
 
 
@@ -89,15 +92,15 @@ async def open_failure(
     *,
     kind: FailureKind,
     category: FailureCategory,
-    attempt: dict[str, Any] | None = None,
+    attempt: Attempt | None = None,
     failed_at: datetime | None = None,
 ) -> PaymentFailure:
     """The first failure: its dates and its policy are frozen, and it is told at once."""
     failure = await _dated(work, invoice, subscription, kind, category, failed_at or work.now)
-    failure.attempts = [attempt] if attempt else []
+    failure.attempts = [attempt.to_row()] if attempt else []
     await work.add(failure)
     await _fall_behind(work, subscription)
-    payment_id = UUID(attempt["paymentId"]) if attempt and attempt["paymentId"] else None
+    payment_id = attempt.payment_id if attempt else None
     await notices.notify_failed(work, failure, invoice, payment_id=payment_id)
     await entitlements.refresh(work, reason="payment_failed")
     return failure

@@ -17,6 +17,7 @@ from thenga.domains.billing.services.payments import (
 )
 from thenga.domains.billing.tables import (
     Account,
+    Attempt,
     FailureStatus,
     Invoice,
     Payment,
@@ -67,8 +68,9 @@ async def by_date(
 async def _remind(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
-    reminder = {"at": work.now.isoformat(), "reminder": True}
-    failure.attempts, failure.notices = [*failure.attempts, reminder], failure.notices + 1
+    reminder = Attempt(at=work.now, reminder=True)
+    failure.attempts = [*failure.attempts, reminder.to_row()]
+    failure.notices += 1
     tried = failure.retries_left == 0 and failure.held_since is None
     if tried and failure.status is not FailureStatus.EXHAUSTED:
         await failures.exhaust(work, failure, subscription)
@@ -107,17 +109,13 @@ async def _chosen(
 
 def _check_by_hand(failure: PaymentFailure, now: datetime) -> None:
     by_hand = [
-        at
-        for one in failure.attempts
-        if one.get("initiatedBy") == "customer" and now - (at := _at(one)) < _DAY
+        attempt.at
+        for attempt in failure.history
+        if attempt.initiated_by == "customer" and now - attempt.at < _DAY
     ]
     if len(by_hand) >= _MOST_BY_HAND:
         allowed = sorted(by_hand)[-_MOST_BY_HAND] + _DAY
         raise RetryLimit(nextAllowedAt=allowed.isoformat())
-
-
-def _at(attempt: dict[str, str]) -> datetime:
-    return datetime.fromisoformat(attempt["at"])
 
 
 async def _charge(

@@ -115,15 +115,11 @@ async def _of_plan(
     over: datetime | None,
 ) -> list[Contribution]:
     """The plan until it ends; a scheduled change counts from its day on, before any sweep."""
-    change = one.pending_change
-    if (
-        change is None
-        or change.get("status") != "scheduled"
-        or one.status is not SubscriptionStatus.ACTIVE
-    ):
+    change = one.change
+    if change is None or not change.is_scheduled or one.status is not SubscriptionStatus.ACTIVE:
         return [Contribution(Source.PLAN, entitlements, None, over)]
-    turns = local_midnight(date.fromisoformat(change["effectiveOn"]))
-    after = await plan_entitlements(read, change["planCode"], change["planVersion"])
+    turns = local_midnight(change.effective_on)
+    after = await plan_entitlements(read, change.plan_code, change.plan_version)
     return [
         Contribution(Source.PLAN, entitlements, None, _earlier(turns, over)),
         Contribution(Source.PLAN, after, turns, over),

@@ -3,7 +3,7 @@
 import secrets
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import bindparam, select
@@ -20,6 +20,7 @@ from thenga.domains.billing.services.payments import (
 )
 from thenga.domains.billing.tables import (
     Account,
+    Decline,
     Invoice,
     Payment,
     PaymentMethod,
@@ -262,12 +263,9 @@ _BY_CATEGORY = {
 }
 
 
-def describe_failure(failure: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Why a payment failed, with a sentence for whoever paid."""
-    if failure is None:
-        return None
-    by_code = _BY_CODE.get(failure["code"] or "")
-    return failure | {"message": by_code or _BY_CATEGORY[failure["category"]]}
+def describe_decline(decline: Decline) -> str:
+    """Explain to the payer why a payment failed."""
+    return _BY_CODE.get(decline.code or "") or _BY_CATEGORY[decline.category]
 
 
 def ordered_fields(fields: dict[str, str] | None) -> list[dict[str, str]] | None:

@@ -1,7 +1,7 @@
 """Changes of plan: asked for, paid, withdrawn, lapsed, and made (BIL-10 to 12)."""
 
+from dataclasses import replace
 from datetime import date
-from typing import Any
 from uuid import UUID
 
 from thenga.domains.billing.services import catalogue, customer, entitlements, invoicing, payments
@@ -28,12 +28,13 @@ from thenga.domains.billing.services.subscription_state import (
 )
 from thenga.domains.billing.tables import (
     Account,
+    ChangeStatus,
     CollectionMethod,
     CreditReason,
-    Interval,
     Invoice,
     InvoiceLine,
     LineKind,
+    PendingChange,
     Purpose,
     Subscription,
     SubscriptionStatus,
@@ -171,7 +172,7 @@ async def check_settled(read: Reader, account: Account, quoted: ChangeQuote) -> 
 
 async def _schedule(work: Work, subscription: Subscription, quoted: ChangeQuote) -> Subscription:
     """At the period's end: no money, and an earlier one is replaced."""
-    subscription.pending_change = _pending(quoted, status="scheduled")
+    subscription.pending_change = _pending(quoted, ChangeStatus.SCHEDULED).to_row()
     await schedule_next_check(work, subscription)
     await work.save(subscription)
     await entitlements.refresh(work, reason="plan_change_scheduled")
@@ -181,20 +182,22 @@ async def _schedule(work: Work, subscription: Subscription, quoted: ChangeQuote)
 async def _change_now(
     work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote
 ) -> Subscription:
-    pending = _pending(quoted, status="awaiting_payment") | {"former": subscription.pending_change}
-    invoice = await _draft(work, account, subscription, quoted, pending["changeId"])
-    if invoice is not None:
-        pending["invoiceId"] = str(invoice.id)
-    expires = min(work.now + UNPAID_FOR, invoicing.current_period(subscription).ends_at)
-    pending["expiresAt"] = expires.isoformat()
-    subscription.pending_change = pending
+    pending = _pending(quoted, ChangeStatus.AWAITING_PAYMENT)
+    invoice = await _draft(work, account, subscription, quoted, pending.change_id)
+    pending = replace(
+        pending,
+        invoice_id=None if invoice is None else invoice.id,
+        expires_at=min(work.now + UNPAID_FOR, invoicing.current_period(subscription).ends_at),
+        former=subscription.change,
+    )
+    subscription.pending_change = pending.to_row()
     at_once = not quoted.due or account.collection_method is CollectionMethod.SEND_INVOICE
     if at_once or invoice is None:
         await apply_change(work, subscription, on=quoted.priced.on)
         return subscription
     how = await _by_method(work, subscription)
     payment = await payments.begin_payment(work, account, invoice, how=how, initiated_by="customer")
-    subscription.pending_change = pending | {"paymentId": str(payment.id)}
+    subscription.pending_change = replace(pending, payment_id=payment.id).to_row()
     await schedule_next_check(work, subscription)
     return await work.save(subscription)
 
@@ -208,7 +211,7 @@ async def _by_method(read: Reader, subscription: Subscription) -> PaymentChoice:
 
 
 async def _draft(
-    work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote, change_id: str
+    work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote, change_id: UUID
 ) -> Invoice | None:
     """The invoice of the days left on the new plan; none where they cost nothing."""
     change, priced = quoted.change, quoted.priced
@@ -236,46 +239,42 @@ async def _draft(
     )
 
 
-def _pending(quoted: ChangeQuote, *, status: str) -> dict[str, Any]:
+def _pending(quoted: ChangeQuote, status: ChangeStatus) -> PendingChange:
     change, priced = quoted.change, quoted.priced
-    running = priced.running
-    return {
-        "changeId": str(new_id()),
-        "planCode": change.plan.plan_code,
-        "planVersion": change.plan.plan_version,
-        "interval": change.interval.value,
-        "effective": change.effective.value,
-        "effectiveOn": priced.on.isoformat(),
-        "status": status,
-        "creditMinor": priced.credit.minor,
-        "amountDueMinor": quoted.due.minor,
-        "currency": priced.charge.currency,
-        "creditedLineId": str(running.line_id) if running else None,
-        "begins": change.begins_anew,
-        "invoiceId": None,
-        "paymentId": None,
-        "expiresAt": None,
-    }
+    return PendingChange(
+        change_id=new_id(),
+        plan_code=change.plan.plan_code,
+        plan_version=change.plan.plan_version,
+        interval=change.interval,
+        effective=change.effective.value,
+        effective_on=priced.on,
+        status=status,
+        credit_minor=priced.credit.minor,
+        amount_due_minor=quoted.due.minor,
+        currency=priced.charge.currency,
+        credited_line_id=priced.running.line_id if priced.running else None,
+        restarts_periods=change.begins_anew,
+    )
 
 
 def awaits_payment(subscription: Subscription, invoice_id: UUID) -> bool:
     """Whether the money of this invoice makes a change; else it comes too late (BIL-33)."""
-    pending = subscription.pending_change
-    return pending is not None and pending.get("invoiceId") == str(invoice_id)
+    pending = subscription.change
+    return pending is not None and pending.invoice_id == invoice_id
 
 
 async def apply_change(work: Work, subscription: Subscription, *, on: date) -> None:
     """The change that was paid for, or whose day has come, takes effect."""
-    pending = subscription.pending_change
+    pending = subscription.change
     if pending is None:
         return
     await _release(work, pending)
-    subscription.plan_code, subscription.plan_version = pending["planCode"], pending["planVersion"]
-    subscription.interval = Interval(pending["interval"]).value
-    if pending["effective"] == Effective.NOW:
-        subscription.changed_on = date.fromisoformat(pending["effectiveOn"])
-    if pending["begins"]:
-        begin_periods(subscription, date.fromisoformat(pending["effectiveOn"]))
+    subscription.plan_code, subscription.plan_version = pending.plan_code, pending.plan_version
+    subscription.interval = pending.interval.value
+    if pending.effective == Effective.NOW:
+        subscription.changed_on = pending.effective_on
+    if pending.restarts_periods:
+        begin_periods(subscription, pending.effective_on)
     subscription.pending_change = None
     await schedule_next_check(work, subscription)
     await work.save(subscription)
@@ -283,21 +282,21 @@ async def apply_change(work: Work, subscription: Subscription, *, on: date) -> N
     await entitlements.refresh(work, reason="plan_changed")
 
 
-async def _release(work: Work, pending: dict[str, Any]) -> None:
+async def _release(work: Work, pending: PendingChange) -> None:
     """First what was paid is given back, which frees its days, then the new days are billed."""
-    if pending["creditedLineId"] is not None:
-        await _give_back(work, pending)
-    if pending["invoiceId"] is not None:
-        invoice = await work.lock(Invoice, UUID(pending["invoiceId"]))
+    if pending.credited_line_id is not None:
+        await _credit_former_plan(work, pending, pending.credited_line_id)
+    if pending.invoice_id is not None:
+        invoice = await work.lock(Invoice, pending.invoice_id)
         await invoicing.release_invoice(work, invoice)
 
 
-async def _give_back(work: Work, pending: dict[str, Any]) -> None:
+async def _credit_former_plan(work: Work, pending: PendingChange, line_id: UUID) -> None:
     """What was quoted, or what an operator has left of the line; its days are free in any case."""
-    cut = date.fromisoformat(pending["effectiveOn"])
-    line = await work.get(InvoiceLine, UUID(pending["creditedLineId"]))
+    cut = pending.effective_on
+    line = await work.get(InvoiceLine, line_id)
     left = line.gross_minor - line.credited_minor
-    credit = Money(min(pending["creditMinor"], left), pending["currency"])
+    credit = Money(min(pending.credit_minor, left), pending.currency)
     if not credit:
         await invoicing.shorten_billed_period(work, line.id, at=cut)
         return
@@ -306,7 +305,7 @@ async def _give_back(work: Work, pending: dict[str, Any]) -> None:
         await work.get(Invoice, line.invoice_id),
         credited=[(line.id, credit)],
         reason_code=CreditReason.PLAN_CHANGE,
-        explanation=f"Plan changed to {pending['planCode']} on {pending['effectiveOn']}",
+        explanation=f"Plan changed to {pending.plan_code} on {cut.isoformat()}",
     )
     await invoicing.release_credit_note(work, note, cut_span_at=cut)
 
@@ -316,12 +315,10 @@ async def apply_at_renewal(work: Work, subscription: Subscription, *, on: date) 
     that was told (BIL-1); what is unpaid lapses."""
     if change_awaited_until(subscription) is not None:
         await drop_change(work, subscription)
-    pending = subscription.pending_change
+    pending = subscription.change
     if pending is not None:
-        version = await catalogue.renewal_version(
-            work, pending["planCode"], pending["planVersion"], on
-        )
-        subscription.pending_change = pending | {"planVersion": version}
+        version = await catalogue.renewal_version(work, pending.plan_code, pending.plan_version, on)
+        subscription.pending_change = replace(pending, plan_version=version).to_row()
         await apply_change(work, subscription, on=on)
         return
     code, number = subscription.plan_code, subscription.plan_version
@@ -334,12 +331,12 @@ async def apply_at_renewal(work: Work, subscription: Subscription, *, on: date) 
 
 async def withdraw_change(work: Work, subscription: Subscription) -> Subscription:
     """Forget a change that has not been made; a charge that runs is waited for."""
-    pending = subscription.pending_change
+    pending = subscription.change
     if pending is None:
         return subscription
     if await _is_charged(work, pending):
         raise PaymentInProgress("This change is being paid. Wait for the result of the payment.")
-    if pending["status"] == "scheduled":
+    if pending.is_scheduled:
         subscription.pending_change = None
     else:
         await drop_change(work, subscription)
@@ -358,24 +355,24 @@ async def expire_change(work: Work, subscription: Subscription) -> None:
 
 async def is_change_expired(read: Reader, subscription: Subscription) -> bool:
     """Whether its time is over; a charge that runs is waited for, but not past the period."""
-    until, pending = change_awaited_until(subscription), subscription.pending_change
+    until, pending = change_awaited_until(subscription), subscription.change
     if until is None or pending is None or read.now < until:
         return False
     over = invoicing.current_period(subscription).ends_at <= read.now
     return over or not await _is_charged(read, pending)
 
 
-async def _is_charged(read: Reader, pending: dict[str, Any]) -> bool:
-    if pending["invoiceId"] is None:
+async def _is_charged(read: Reader, pending: PendingChange) -> bool:
+    if pending.invoice_id is None:
         return False
-    return await payments.charge_in_progress(read, UUID(pending["invoiceId"])) is not None
+    return await payments.charge_in_progress(read, pending.invoice_id) is not None
 
 
 def move_with_period(subscription: Subscription) -> None:
     """A scheduled change goes with the end of the period, wherever a pause has moved it."""
-    pending, end = subscription.pending_change, subscription.period_end
-    if pending is not None and pending["status"] == "scheduled" and end is not None:
-        subscription.pending_change = pending | {"effectiveOn": end.isoformat()}
+    pending, end = subscription.change, subscription.period_end
+    if pending is not None and pending.is_scheduled and end is not None:
+        subscription.pending_change = replace(pending, effective_on=end).to_row()
 
 
 def _wire(money: Money) -> dict[str, str]:

@@ -4,7 +4,6 @@ A payment has the highest rank over all that was said of it. What is lower or wa
 kept as stale; what does not fit our own record is set aside and told, and changes nothing.
 """
 
-from typing import Any
 from uuid import UUID
 
 from thenga.domains.billing import public
@@ -24,6 +23,7 @@ from thenga.domains.billing.services.settlement import disputes, effects
 from thenga.domains.billing.tables import (
     Account,
     Answer,
+    Decline,
     FailureCategory,
     Invoice,
     Payment,
@@ -163,25 +163,22 @@ def _remember(payment: Payment, statement: Statement) -> bool:
             known or statement.provider_reference, statement.provider_reference
         )
     if payment.status is PaymentStatus.FAILED and statement.status is StatedStatus.FAILED:
-        told = _failure(statement)
-        if payment.failure is None or _order(told) > _order(payment.failure):
-            payment.failure = told
+        known, decline = payment.decline, _decline(statement)
+        if known is None or _recency(decline) > _recency(known):
+            payment.failure = decline.to_row()
     latest = [at for at in (payment.provider_updated_at, statement.provider_at) if at is not None]
     payment.provider_updated_at = max(latest, default=None)
     return before != (payment.failure, payment.provider_reference)
 
 
-def _failure(statement: Statement) -> dict[str, Any]:
-    at = statement.provider_at
-    return {
-        "category": statement.category or payments.category_of(statement.code or ""),
-        "code": statement.code,
-        "at": None if at is None else at.isoformat(),
-    }
+def _decline(statement: Statement) -> Decline:
+    category = statement.category or payments.category_of(statement.code or "")
+    return Decline(FailureCategory(category), statement.code, statement.provider_at)
 
 
-def _order(failure: dict[str, Any]) -> tuple[str, str, str]:
-    return (failure["at"] or "", failure["code"] or "", failure["category"])
+def _recency(decline: Decline) -> tuple[str, str, str]:
+    at = "" if decline.at is None else decline.at.isoformat()
+    return at, decline.code or "", decline.category
 
 
 async def _book(work: Work, payment: Payment, account: Account, statement: Statement) -> None:
@@ -233,7 +230,7 @@ async def _refuse_method(work: Work, payment: Payment, statement: Statement) -> 
     """
     hard = (
         statement.status is StatedStatus.FAILED
-        and _failure(statement)["category"] == FailureCategory.HARD
+        and _decline(statement).category is FailureCategory.HARD
     )
     if not hard or payment.status is PaymentStatus.SUCCEEDED or payment.payment_method_id is None:
         return False

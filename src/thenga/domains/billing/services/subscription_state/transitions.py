@@ -4,8 +4,6 @@ The row is locked by whoever calls, and saved here.
 """
 
 from datetime import date, datetime, timedelta
-from typing import Any
-from uuid import UUID
 
 from sqlalchemy import bindparam, select
 
@@ -108,10 +106,16 @@ async def end_subscription(work: Work, subscription: Subscription, *, reason: st
 
 async def drop_change(work: Work, subscription: Subscription) -> None:
     """Discard the draft of a change; one that was scheduled before it counts again."""
-    pending = subscription.pending_change or {}
-    if pending.get("invoiceId") is not None:
-        await invoicing.discard_draft(work, await work.lock(Invoice, UUID(pending["invoiceId"])))
-    subscription.pending_change = pending.get("former")
+    pending = subscription.change
+    if pending is not None and pending.invoice_id is not None:
+        await invoicing.discard_draft(work, await work.lock(Invoice, pending.invoice_id))
+    restore_former_change(subscription)
+
+
+def restore_former_change(subscription: Subscription) -> None:
+    """Replace the pending change by the scheduled one that it would have replaced, if any."""
+    former = subscription.change.former if subscription.change else None
+    subscription.pending_change = former.to_row() if former else None
 
 
 async def _drop_drafts(work: Work, subscription: Subscription) -> None:
@@ -183,10 +187,8 @@ def _or_later(at: datetime, now: datetime) -> datetime:
 
 def change_awaited_until(subscription: Subscription) -> datetime | None:
     """Until when the money of a change is waited for; None where none is."""
-    pending: dict[str, Any] | None = subscription.pending_change
-    if pending is None or pending["status"] != "awaiting_payment":
-        return None
-    return datetime.fromisoformat(pending["expiresAt"])
+    pending = subscription.change
+    return None if pending is None or pending.is_scheduled else pending.expires_at
 
 
 async def restart_periods(work: Work, subscription: Subscription, day: date) -> None:

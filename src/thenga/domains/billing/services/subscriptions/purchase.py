@@ -232,7 +232,7 @@ async def as_of_now(read: Reader, subscription: Subscription) -> CurrentSubscrip
         row.status = SubscriptionStatus.ACTIVE
         pauses.go_on(row, row.resume_on)
     elif await plan_changes.is_change_expired(read, row):
-        row.pending_change = (row.pending_change or {}).get("former")
+        subscription_state.restore_former_change(row)
     grace = None
     if failure is not None:
         grace = access.grace_ends_at(failure)

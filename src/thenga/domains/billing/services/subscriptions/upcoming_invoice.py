@@ -118,11 +118,11 @@ def _planned(subscription: Subscription) -> tuple[str, int, Interval]:
 
     A change that is not paid falls away at the renewal, and one scheduled before it counts again.
     """
-    pending = subscription.pending_change
-    if pending is not None and pending["status"] != "scheduled":
-        pending = pending.get("former")
-    if pending is not None and pending["status"] == "scheduled":
-        return pending["planCode"], pending["planVersion"], Interval(pending["interval"])
+    pending = subscription.change
+    if pending is not None and not pending.is_scheduled:
+        pending = pending.former
+    if pending is not None and pending.is_scheduled:
+        return pending.plan_code, pending.plan_version, pending.interval
     return subscription.plan_code, subscription.plan_version, interval_of(subscription)
 
 
