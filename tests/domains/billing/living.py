@@ -37,8 +37,10 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentMethod,
     Refund,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.db.work import Work
@@ -169,7 +171,7 @@ class Lived:
         work = self.work()
         refund = await work.get(Refund, refund_id)
         payment = await work.get(Payment, refund.payment_id)
-        said = Statement(
+        said = ProviderReport(
             reference=payment.reference,
             kind=StatementKind.REFUND,
             status=StatedStatus.SUCCEEDED,

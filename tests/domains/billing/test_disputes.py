@@ -14,7 +14,14 @@ from thenga.domains.billing.services.customer import notices
 from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.services.subscriptions import letters
-from thenga.domains.billing.tables import Payment, StatedStatus, StatementKind, Subscription
+from thenga.domains.billing.tables import (
+    Payment,
+    Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+    StatementKind,
+)
 from thenga.kernel.host import Host
 
 S = StatedStatus

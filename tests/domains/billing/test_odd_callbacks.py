@@ -23,7 +23,13 @@ from tests.providers.signing import Sent
 from tests.suites import flows
 from thenga.domains.billing.adapters.providers import sandbox_secret
 from thenga.domains.billing.services.settlement import provider_results
-from thenga.domains.billing.tables import Payment, StatedStatus, StatementKind
+from thenga.domains.billing.tables import (
+    Payment,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+    StatementKind,
+)
 from thenga.kernel.host import Host
 
 pytestmark = pytest.mark.rule("SEC-68")

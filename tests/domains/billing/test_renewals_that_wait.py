@@ -18,7 +18,14 @@ from thenga.domains.billing.services.accounts import parking
 from thenga.domains.billing.services.dunning import retries
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.services.usage import recording
-from thenga.domains.billing.tables import CollectionMethod, Payment, StatedStatus, Subscription
+from thenga.domains.billing.tables import (
+    CollectionMethod,
+    Payment,
+    Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+)
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
 

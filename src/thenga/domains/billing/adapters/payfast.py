@@ -21,14 +21,14 @@ from thenga.domains.billing.adapters.provider import (
     which_secret,
     whole,
 )
-from thenga.domains.billing.tables import (
-    Answer,
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
     MethodToken,
     NextAction,
-    Order,
+    ProviderAnswer,
+    ProviderReport,
     RefundOrder,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.outbound import Outbound, addresses
@@ -92,7 +92,7 @@ class PayFast:
         self._merchant_id, self._merchant_key = merchant_id, merchant_key
         self._passphrase = passphrase
 
-    async def start(self, order: Order) -> Answer:
+    async def start(self, order: ChargeOrder) -> ProviderAnswer:
         """A signed form: fixed order, no empty fields; nothing is sent before the customer does."""
         given = {
             "merchant_id": self._merchant_id,
@@ -109,9 +109,9 @@ class PayFast:
         form = {name: value.strip() for name, value in given.items() if value.strip()}
         string = "&".join(f"{name}={encoded(value)}" for name, value in form.items())
         form["signature"] = signature(string.encode(), self._passphrase)
-        return Answer(action=NextAction("form_post", f"{self._page}/eng/process", form))
+        return ProviderAnswer(action=NextAction("form_post", f"{self._page}/eng/process", form))
 
-    async def charge(self, order: Order) -> Answer:
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer:
         body = {
             "amount": str(order.amount_minor),
             "item_name": order.description,
@@ -121,12 +121,12 @@ class PayFast:
         reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
         data = part(reply.json, "data")
         if reply.status != 200:
-            return Answer(fault=str(reply.json.get("status"))[:200])
+            return ProviderAnswer(fault=str(reply.json.get("status"))[:200])
         state = _WORDS.get(str(data.get("response")).lower())
         if state is None:
-            return Answer()  # neither yes nor no, so only asking will tell
-        return Answer(
-            Statement(
+            return ProviderAnswer()  # neither yes nor no, so only asking will tell
+        return ProviderAnswer(
+            ProviderReport(
                 reference=order.reference,
                 kind=StatementKind.PAYMENT,
                 status=state,
@@ -137,15 +137,15 @@ class PayFast:
             )
         )
 
-    async def fetch(self, order: Order) -> Answer:
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
         path = f"/process/query/{quote_plus(order.provider_reference or order.reference)}"
         reply = await self._api.send("GET", path, headers=self._signed({}))
         data = part(reply.json, "data", "response")
         state = _STATES.get(str(data.get("status")))
         if reply.status != 200 or state is None:
-            return Answer()  # it may know only the numbers it gave itself, so this proves nothing
-        return Answer(
-            Statement(
+            return ProviderAnswer()  # it may know only its own ids, so this proves nothing
+        return ProviderAnswer(
+            ProviderReport(
                 reference=order.reference,
                 kind=StatementKind.PAYMENT,
                 status=state,
@@ -156,15 +156,15 @@ class PayFast:
             )
         )
 
-    async def refund(self, order: RefundOrder) -> Answer:
+    async def refund(self, order: RefundOrder) -> ProviderAnswer:
         body = {"amount": str(order.amount_minor), "reason": order.reason[:100]}
         path = f"/refunds/{quote_plus(order.provider_reference or '')}"
         reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
         if reply.status != 200:
-            return Answer(fault=str(reply.json.get("status"))[:200])
-        return Answer(_refunded(order, StatedStatus.SUCCEEDED))
+            return ProviderAnswer(fault=str(reply.json.get("status"))[:200])
+        return ProviderAnswer(_refunded(order, StatedStatus.SUCCEEDED))
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer:
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
         """It knows refunds by their payment alone, so only one of the same amount is ours; that
         it names none proves nothing. The shape of this answer is unconfirmed."""
         path = f"/refunds/{quote_plus(order.provider_reference or '')}"
@@ -173,8 +173,8 @@ class PayFast:
         state = _STATES.get(str(data.get("status")))
         same = whole(data, "amount") == order.amount_minor
         if reply.status != 200 or state is None or not same:
-            return Answer()
-        return Answer(_refunded(order, state))
+            return ProviderAnswer()
+        return ProviderAnswer(_refunded(order, state))
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         """The string as received up to `signature`; re-made from its fields it could be forged."""
@@ -193,7 +193,7 @@ class PayFast:
             return Verified(digest_key(call.raw), "unknown", used, call.raw)
         return Verified(f"{number}:{state}"[:200], state[:60], used, call.raw)
 
-    def statements(self, content: bytes) -> list[Statement]:
+    def reports(self, content: bytes) -> list[ProviderReport]:
         """The notification names no currency: PayFast pays out in rand alone, by its contract
         with the merchant (za-facts 6.2), so the currency stated is ZAR (SEC-68)."""
         found = fields_of(content.partition(_SIGNATURE)[0]) or {}
@@ -204,7 +204,7 @@ class PayFast:
         token = text(found, "token")
         fee = _cents(found.get("amount_fee"))
         return [
-            Statement(
+            ProviderReport(
                 reference=reference,
                 kind=StatementKind.PAYMENT,
                 status=state,
@@ -240,8 +240,8 @@ class PayFast:
         return headers | {"signature": signature(string.encode(), "")}
 
 
-def _refunded(order: RefundOrder, state: StatedStatus) -> Statement:
-    return Statement(
+def _refunded(order: RefundOrder, state: StatedStatus) -> ProviderReport:
+    return ProviderReport(
         reference=order.reference,
         kind=StatementKind.REFUND,
         status=StatedStatus.FAILED if state is StatedStatus.CANCELLED else state,

@@ -9,7 +9,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Protocol
 
-from thenga.domains.billing.tables import Answer, Order, RefundOrder, Statement
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
+    ProviderAnswer,
+    ProviderReport,
+    RefundOrder,
+)
 from thenga.kernel.errors import Problem
 from thenga.kernel.http.json_guard import read_json
 from thenga.kernel.outbound import Reply
@@ -56,7 +61,7 @@ class Call:
 
 class PaymentProvider(Protocol):
     """One provider. `start`, `charge`, `refund`, `fetch` and `fetch_refund` talk to it and may be
-    silent; `verify` and `statements` only read what it sent. `statements` gives none for a kind of
+    silent; `verify` and `reports` only read what it sent. `reports` gives none for a kind of
     event that does not concern us, and raises `Odd` for one that does and cannot be read.
 
     `repeats` says whether a charge may be sent again under the same reference. `confirm` asks the
@@ -66,19 +71,19 @@ class PaymentProvider(Protocol):
     name: str
     repeats: bool
 
-    async def start(self, order: Order) -> Answer: ...
+    async def start(self, order: ChargeOrder) -> ProviderAnswer: ...
 
-    async def charge(self, order: Order) -> Answer: ...
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer: ...
 
-    async def refund(self, order: RefundOrder) -> Answer: ...
+    async def refund(self, order: RefundOrder) -> ProviderAnswer: ...
 
-    async def fetch(self, order: Order) -> Answer: ...
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer: ...
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer: ...
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer: ...
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused: ...
 
-    def statements(self, content: bytes) -> list[Statement]: ...
+    def reports(self, content: bytes) -> list[ProviderReport]: ...
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool: ...
 
@@ -117,7 +122,7 @@ def listed(reply: Reply) -> list[dict[str, Any]] | None:
     return [one for one in found if isinstance(one, dict)]
 
 
-def readable(made: Statement | None, kind: str) -> list[Statement]:
+def readable(made: ProviderReport | None, kind: str) -> list[ProviderReport]:
     """The statement of an event that concerns us; without one the event is odd (SEC-68)."""
     if made is None:
         raise Odd(f"{kind[:60]} cannot be read")

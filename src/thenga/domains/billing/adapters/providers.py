@@ -9,7 +9,9 @@ from thenga.domains.billing.adapters.paystack import Paystack
 from thenga.domains.billing.adapters.provider import PaymentProvider
 from thenga.domains.billing.adapters.sandbox import Sandbox
 from thenga.domains.billing.adapters.stripe import Stripe
-from thenga.domains.billing.tables import Answer
+from thenga.domains.billing.values.provider import (
+    ProviderAnswer,
+)
 from thenga.kernel.host import Host
 from thenga.kernel.outbound import Outbound, Silence
 
@@ -97,9 +99,9 @@ _MAKERS: dict[str, Callable[[Providers, str], PaymentProvider]] = {
 }
 
 
-async def heard(asking: Awaitable[Answer]) -> Answer:
+async def heard(asking: Awaitable[ProviderAnswer]) -> ProviderAnswer:
     """What a provider answers; silence is an answer that says nothing (BIL-32)."""
     try:
         return await asking
     except Silence:
-        return Answer()
+        return ProviderAnswer()

@@ -21,6 +21,8 @@ from thenga.domains.billing.services.settlement import Received
 from thenga.domains.billing.tables import (
     CallbackStatus,
     ProviderCallback,
+)
+from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
 )

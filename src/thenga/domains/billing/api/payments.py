@@ -32,9 +32,11 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentStatus,
     ProviderStatement,
+    StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
-    StatementOutcome,
 )
 from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged

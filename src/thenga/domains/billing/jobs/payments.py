@@ -119,7 +119,7 @@ async def apply_callback(run: Run, *, callback_id: UUID) -> None:
         return
     provider = run.adapter(Providers).of(waits.provider)
     try:
-        stated = provider.statements(waits.content)
+        stated = provider.reports(waits.content)
     except Odd as odd:
         async with run.working() as work:
             await settlement.set_aside(work, callback_id, note=f"unreadable: {odd}")
@@ -127,8 +127,8 @@ async def apply_callback(run: Run, *, callback_id: UUID) -> None:
     confirmed = not stated or await provider.confirm(waits.content, sender=waits.sender)
     try:
         async with run.working() as work:
-            statement = stated[0] if stated else None
-            await settlement.apply_report(work, callback_id, statement, confirmed=confirmed)
+            report = stated[0] if stated else None
+            await settlement.apply_report(work, callback_id, report, confirmed=confirmed)
     except _ODD as broken:
         async with run.working() as work:
             note = f"not applied: {type(broken).__name__}"

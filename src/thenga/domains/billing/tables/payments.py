@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.billing.tables.recovery import FailureCategory
-from thenga.domains.billing.tables.statements import StatedStatus, StatementKind
+from thenga.domains.billing.values.provider import StatedStatus, StatementKind
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Row, Sealed, TenantRow, col, status
 from thenga.kernel.values.money import Money

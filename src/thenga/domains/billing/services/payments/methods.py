@@ -13,11 +13,13 @@ from thenga.domains.billing.tables import (
     Account,
     MethodKind,
     MethodStatus,
-    MethodToken,
     Payment,
     PaymentMethod,
     PlanKind,
     Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    MethodToken,
 )
 from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed

@@ -10,11 +10,13 @@ from thenga.domains.billing.services.payments import methods, polling, providers
 from thenga.domains.billing.tables import (
     Account,
     Invoice,
-    Order,
     Payment,
     PaymentMethod,
     PaymentStatus,
     Purpose,
+)
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -38,7 +40,7 @@ class Due:
     """A step, and what the provider is told for it."""
 
     step: OrderStep
-    order: Order | None = None
+    order: ChargeOrder | None = None
 
 
 async def next_order_step(read: Reader, payment_id: UUID) -> Due:
@@ -64,13 +66,13 @@ def _step(payment: Payment, read: Reader) -> OrderStep:
     return OrderStep.NOTHING
 
 
-async def checkout_order(read: Reader, payment_id: UUID) -> Order | None:
+async def checkout_order(read: Reader, payment_id: UUID) -> ChargeOrder | None:
     """What the provider is told when the customer shall pay on its pages."""
     payment = await read.get(Payment, payment_id)
     return await _order(read, payment) if payment.status is PaymentStatus.CREATED else None
 
 
-async def charge_order(read: Reader, payment_id: UUID) -> Order | None:
+async def charge_order(read: Reader, payment_id: UUID) -> ChargeOrder | None:
     """What the provider is told when a method on file is charged."""
     payment = await read.get(Payment, payment_id)
     return await _order(read, payment) if payment.status is PaymentStatus.PROCESSING else None
@@ -88,7 +90,7 @@ async def claim_charge(work: Work, payment_id: UUID) -> None:
     await work.save(payment)
 
 
-async def _order(read: Reader, payment: Payment) -> Order:
+async def _order(read: Reader, payment: Payment) -> ChargeOrder:
     account = await read.get(Account, payment.account_id)
     invoice = await read.get(Invoice, payment.invoice_id)
     settings = read.host.settings
@@ -98,7 +100,7 @@ async def _order(read: Reader, payment: Payment) -> Order:
         token = methods.token_of(read.host, method) if method.sealed_token else None
     base = settings.base_url.rstrip("/")
     emails = account.invoice_emails or ["billing@thenga.example"]
-    return Order(
+    return ChargeOrder(
         provider=payment.provider,
         key=str(payment.id),
         reference=payment.reference,

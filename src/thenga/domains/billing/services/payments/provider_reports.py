@@ -7,7 +7,14 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.public.payments import Finding
-from thenga.domains.billing.tables import Payment, ProviderStatement, Statement, StatementOutcome
+from thenga.domains.billing.tables import (
+    Payment,
+    ProviderStatement,
+    StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
+)
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.money import Money
@@ -34,8 +41,8 @@ class ReportOutcome:
 async def record_report(
     work: Work,
     payment: Payment,
-    statement: Statement,
-    heard: ReportSource,
+    report: ProviderReport,
+    source: ReportSource,
     outcome: StatementOutcome,
     note: str | None = None,
 ) -> ReportOutcome:
@@ -44,15 +51,15 @@ async def record_report(
         ProviderStatement(
             organization_id=payment.organization_id,
             payment_id=payment.id,
-            callback_id=heard.callback_id,
-            source=heard.source,
-            kind=statement.kind,
-            status=statement.status,
-            provider_reference=statement.provider_reference,
-            item_reference=statement.item_reference or statement.item_alias,
-            amount_minor=statement.amount_minor,
-            currency=statement.currency,
-            provider_at=statement.provider_at,
+            callback_id=source.callback_id,
+            source=source.source,
+            kind=report.kind,
+            status=report.status,
+            provider_reference=report.provider_reference,
+            item_reference=report.item_reference or report.item_alias,
+            amount_minor=report.amount_minor,
+            currency=report.currency,
+            provider_at=report.provider_at,
             outcome=outcome,
             note=note,
         )
@@ -61,41 +68,43 @@ async def record_report(
 
 
 async def quarantine(
-    work: Work, payment: Payment, statement: Statement, heard: ReportSource, finding: Finding
+    work: Work, payment: Payment, report: ProviderReport, source: ReportSource, finding: Finding
 ) -> ReportOutcome:
     """It does not fit our own record: nothing changes, and somebody is told; once, however often
     a provider that is asked repeats it."""
-    known = await _is_known(work, payment, statement, finding)
+    known = await _is_known(work, payment, report, finding)
     taken = await record_report(
-        work, payment, statement, heard, StatementOutcome.QUARANTINED, finding
+        work, payment, report, source, StatementOutcome.QUARANTINED, finding
     )
     if not known:
-        publish_mismatch(work, payment, statement, taken, finding)
+        publish_mismatch(work, payment, report, taken, finding)
     return taken
 
 
-async def _is_known(read: Reader, payment: Payment, statement: Statement, finding: Finding) -> bool:
+async def _is_known(
+    read: Reader, payment: Payment, report: ProviderReport, finding: Finding
+) -> bool:
     kept = ProviderStatement
     said = select(kept).where(
         kept.payment_id == payment.id,
         kept.outcome == StatementOutcome.QUARANTINED,
         kept.note == finding,
-        kept.kind == statement.kind,
-        kept.status == statement.status,
-        kept.amount_minor.is_not_distinct_from(statement.amount_minor),
-        kept.currency.is_not_distinct_from(statement.currency),
-        kept.item_reference.is_not_distinct_from(statement.item_reference or statement.item_alias),
+        kept.kind == report.kind,
+        kept.status == report.status,
+        kept.amount_minor.is_not_distinct_from(report.amount_minor),
+        kept.currency.is_not_distinct_from(report.currency),
+        kept.item_reference.is_not_distinct_from(report.item_reference or report.item_alias),
     )
     return bool(await read.all(said, limit=1))
 
 
 def publish_mismatch(
-    work: Work, payment: Payment, statement: Statement, taken: ReportOutcome, finding: Finding
+    work: Work, payment: Payment, report: ProviderReport, taken: ReportOutcome, finding: Finding
 ) -> None:
-    """Somebody must look at a statement that was kept."""
+    """Somebody must look at a report that was kept."""
     stated = None
-    if statement.amount_minor is not None:
-        stated = Money(statement.amount_minor, _currency(statement, payment))
+    if report.amount_minor is not None:
+        stated = Money(report.amount_minor, _currency(report, payment))
     expected, kept_as = payment.amount, taken.statement_id
     publish_payment_mismatch(
         work, payment, finding, expected=expected, stated=stated, statement_id=kept_as
@@ -126,8 +135,8 @@ def publish_payment_mismatch(
     )
 
 
-def _currency(statement: Statement, payment: Payment) -> str:
+def _currency(report: ProviderReport, payment: Payment) -> str:
     """As stated, where that can be a currency at all; else the code of ISO 4217 for none."""
-    stated = statement.currency or payment.currency
+    stated = report.currency or payment.currency
     plain = len(stated) == 3 and stated.isascii() and stated.isalpha() and stated.isupper()
     return stated if plain else "XXX"

@@ -11,8 +11,10 @@ from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import (
     Payment,
     PaymentStatus,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.db.work import Work
@@ -48,7 +50,7 @@ async def confirm_transfer(
             "transfer that paid this one.",
             field="bankReference",
         ) from None
-    stated = Statement(
+    stated = ProviderReport(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,
         status=StatedStatus.SUCCEEDED,

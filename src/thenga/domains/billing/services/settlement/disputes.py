@@ -17,9 +17,11 @@ from thenga.domains.billing.tables import (
     DisputeStatus,
     Invoice,
     Payment,
-    StatedStatus,
-    Statement,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
+    StatedStatus,
 )
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.money import Money
@@ -33,26 +35,26 @@ _STATED: dict[StatedStatus, Literal["open", "won", "lost"]] = {
 
 
 async def take(
-    work: Work, payment: Payment, book: Book, statement: Statement, heard: ReportSource
+    work: Work, payment: Payment, book: Book, report: ProviderReport, source: ReportSource
 ) -> ReportOutcome:
     """The highest that was said per dispute counts, whatever came first."""
-    if not 0 <= (statement.amount_minor or 0) <= payment.amount_minor:
-        return await quarantine(work, payment, statement, heard, "amount_differs")
-    number = statement.item_reference or statement.provider_reference or payment.reference
+    if not 0 <= (report.amount_minor or 0) <= payment.amount_minor:
+        return await quarantine(work, payment, report, source, "amount_differs")
+    number = report.item_reference or report.provider_reference or payment.reference
     before = DisputeStatus(payment.disputes.get(number, DisputeStatus.NONE))
-    stated = _STATED[statement.status]
-    corrected = await _correct(work, payment, book, number, statement)
+    stated = _STATED[report.status]
+    corrected = await _correct(work, payment, book, number, report)
     if _RANK[DisputeStatus(stated)] <= _RANK[before]:
         await work.save(payment)
         outcome = StatementOutcome.APPLIED if corrected else StatementOutcome.STALE
-        return await record_report(work, payment, statement, heard, outcome)
+        return await record_report(work, payment, report, source, outcome)
     payment.disputes = payment.disputes | {number: stated}
     payment.dispute_status = _of_all(payment)
     await work.save(payment)
     amount = _amount(payment, number)
     for step, booking in _bookings(payment.provider, amount, before, DisputeStatus(stated)):
         await _post(work, payment, book, f"{number}:{step}", booking)
-    taken = await record_report(work, payment, statement, heard, StatementOutcome.APPLIED)
+    taken = await record_report(work, payment, report, source, StatementOutcome.APPLIED)
     work.publish(
         public.PaymentDisputed(
             organization_id=payment.organization_id,
@@ -69,13 +71,13 @@ async def take(
 
 
 async def _correct(
-    work: Work, payment: Payment, book: Book, number: str, statement: Statement
+    work: Work, payment: Payment, book: Book, number: str, report: ProviderReport
 ) -> bool:
     """How much is disputed says whoever stands highest and names it; what was booked before
     follows, so that nothing of it stays under way for ever."""
-    if not statement.amount_minor:
+    if not report.amount_minor:
         return False
-    said = [_RANK[DisputeStatus(_STATED[statement.status])], statement.amount_minor]
+    said = [_RANK[DisputeStatus(_STATED[report.status])], report.amount_minor]
     if said <= payment.dispute_amounts.get(number, []):
         return False
     before, status = (

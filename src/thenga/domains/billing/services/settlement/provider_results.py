@@ -22,7 +22,6 @@ from thenga.domains.billing.services.payments import (
 from thenga.domains.billing.services.settlement import disputes, effects
 from thenga.domains.billing.tables import (
     Account,
-    Answer,
     Decline,
     FailureCategory,
     Invoice,
@@ -30,10 +29,13 @@ from thenga.domains.billing.tables import (
     PaymentMethod,
     PaymentStatus,
     Purpose,
-    StatedStatus,
-    Statement,
-    StatementKind,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderAnswer,
+    ProviderReport,
+    StatedStatus,
+    StatementKind,
 )
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
@@ -52,73 +54,73 @@ _MOVES: dict[StatedStatus, Move] = {
 
 
 async def take(
-    work: Work, payment_id: UUID, statement: Statement, heard: ReportSource | None = None
+    work: Work, payment_id: UUID, report: ProviderReport, source: ReportSource | None = None
 ) -> ReportOutcome:
-    """Weigh one statement under the lock of its payment, and let it have its effect once."""
-    heard = heard or ReportSource()
+    """Weigh one report under the lock of its payment, and let it have its effect once."""
+    source = source or ReportSource()
     account = await customer.lock_account(work)
     payment = await work.lock(Payment, payment_id)
-    finding = _misfit(payment, statement)
+    finding = _misfit(payment, report)
     if finding is not None:
-        return await quarantine(work, payment, statement, heard, finding)
-    if statement.kind is StatementKind.REFUND:
-        return await payments.apply_refund_report(work, payment, account.book, statement, heard)
-    if statement.kind is StatementKind.DISPUTE:
-        return await disputes.take(work, payment, account.book, statement, heard)
-    return await _take_payment(work, payment, account, statement, heard)
+        return await quarantine(work, payment, report, source, finding)
+    if report.kind is StatementKind.REFUND:
+        return await payments.apply_refund_report(work, payment, account.book, report, source)
+    if report.kind is StatementKind.DISPUTE:
+        return await disputes.take(work, payment, account.book, report, source)
+    return await _take_payment(work, payment, account, report, source)
 
 
-def _misfit(payment: Payment, statement: Statement) -> Finding | None:
-    """What of it is not ours. Money moves only on a statement that names amount and currency; a
+def _misfit(payment: Payment, report: ProviderReport) -> Finding | None:
+    """What of it is not ours. Money moves only on a report that names amount and currency; a
     failure may leave them out (SEC-68)."""
-    if statement.reference != payment.reference:
+    if report.reference != payment.reference:
         return "unknown_reference"
-    moves = _moves_money(statement)
-    if statement.currency != payment.currency and (moves or statement.currency is not None):
+    moves = _moves_money(report)
+    if report.currency != payment.currency and (moves or report.currency is not None):
         return "currency_differs"
-    if statement.amount_minor is None:
+    if report.amount_minor is None:
         return "amount_differs" if moves else None
-    if not 0 <= (statement.fee_minor or 0) <= max(statement.amount_minor, _MOST_FEE):
+    if not 0 <= (report.fee_minor or 0) <= max(report.amount_minor, _MOST_FEE):
         return "amount_differs"
-    if statement.kind is not StatementKind.PAYMENT:
+    if report.kind is not StatementKind.PAYMENT:
         return None
-    off = abs(statement.amount_minor - payment.amount_minor)
-    return "amount_differs" if off > statement.tolerance_minor else None
+    off = abs(report.amount_minor - payment.amount_minor)
+    return "amount_differs" if off > report.tolerance_minor else None
 
 
-def _moves_money(statement: Statement) -> bool:
+def _moves_money(report: ProviderReport) -> bool:
     """A payment or refund that succeeded; every step of a dispute is booked."""
-    return statement.kind is StatementKind.DISPUTE or statement.status is StatedStatus.SUCCEEDED
+    return report.kind is StatementKind.DISPUTE or report.status is StatedStatus.SUCCEEDED
 
 
 async def _take_payment(
-    work: Work, payment: Payment, account: Account, statement: Statement, heard: ReportSource
+    work: Work, payment: Payment, account: Account, report: ProviderReport, source: ReportSource
 ) -> ReportOutcome:
-    second = _is_second(payment, statement)
-    moved = _RANK[PaymentStatus(statement.status.value)] > _RANK[payment.status]
+    second = _is_second(payment, report)
+    moved = _RANK[PaymentStatus(report.status.value)] > _RANK[payment.status]
     if moved:
-        _MOVES[statement.status](payment, at=work.now)
+        _MOVES[report.status](payment, at=work.now)
         _settle_times(work, payment)
     payment.charge_again = False  # whoever speaks of it has it
-    new = _remember(payment, statement)
+    new = _remember(payment, report)
     await work.save(payment)
-    if statement.status is StatedStatus.SUCCEEDED and (moved or second):
-        await _book(work, payment, account, statement)
-    fee = await _book_fee(work, payment, account, statement)
+    if report.status is StatedStatus.SUCCEEDED and (moved or second):
+        await _book(work, payment, account, report)
+    fee = await _book_fee(work, payment, account, report)
     kept = False
-    if statement.status is StatedStatus.SUCCEEDED and statement.token is not None:
-        kept = await _keep_method(work, payment, statement)
-    refused = await _refuse_method(work, payment, statement)
+    if report.status is StatedStatus.SUCCEEDED and report.token is not None:
+        kept = await _keep_method(work, payment, report)
+    refused = await _refuse_method(work, payment, report)
     effect = moved or second or new or fee or kept or refused
     taken = await record_report(
         work,
         payment,
-        statement,
-        heard,
+        report,
+        source,
         StatementOutcome.APPLIED if effect else StatementOutcome.STALE,
     )
     if second:
-        publish_mismatch(work, payment, statement, taken, "paid_twice")
+        publish_mismatch(work, payment, report, taken, "paid_twice")
     if moved:
         await _follow(work, payment)
         await ledger.refresh_collection_status(work, await work.lock(Invoice, payment.invoice_id))
@@ -130,14 +132,11 @@ async def _take_payment(
     return taken
 
 
-def _is_second(payment: Payment, statement: Statement) -> bool:
+def _is_second(payment: Payment, report: ProviderReport) -> bool:
     """Two payments of money under one reference: the provider's own numbers differ (BIL-33)."""
-    if (
-        payment.status is not PaymentStatus.SUCCEEDED
-        or statement.status is not StatedStatus.SUCCEEDED
-    ):
+    if payment.status is not PaymentStatus.SUCCEEDED or report.status is not StatedStatus.SUCCEEDED:
         return False
-    stated = statement.provider_reference
+    stated = report.provider_reference
     return stated is not None and stated not in payment.paid_by
 
 
@@ -148,32 +147,32 @@ def _settle_times(work: Work, payment: Payment) -> None:
         payment.next_check_at = payments.next_poll_at(payment.created_at, work.now)
 
 
-def _remember(payment: Payment, statement: Statement) -> bool:
+def _remember(payment: Payment, report: ProviderReport) -> bool:
     """What the latest of its kind says, so that the order in which we hear it does not matter."""
     before = (payment.failure, payment.provider_reference)
-    if statement.status is StatedStatus.SUCCEEDED:
-        stated = statement.provider_reference
+    if report.status is StatedStatus.SUCCEEDED:
+        stated = report.provider_reference
         if stated is not None:
             payment.paid_by = sorted({*payment.paid_by, stated})
             payment.provider_reference = payment.paid_by[0]
         payment.failure = None
-    elif payment.status is not PaymentStatus.SUCCEEDED and statement.provider_reference is not None:
+    elif payment.status is not PaymentStatus.SUCCEEDED and report.provider_reference is not None:
         known = payment.provider_reference
         payment.provider_reference = min(
-            known or statement.provider_reference, statement.provider_reference
+            known or report.provider_reference, report.provider_reference
         )
-    if payment.status is PaymentStatus.FAILED and statement.status is StatedStatus.FAILED:
-        known, decline = payment.decline, _decline(statement)
-        if known is None or _recency(decline) > _recency(known):
+    if payment.status is PaymentStatus.FAILED and report.status is StatedStatus.FAILED:
+        former, decline = payment.decline, _decline(report)
+        if former is None or _recency(decline) > _recency(former):
             payment.failure = decline.to_row()
-    latest = [at for at in (payment.provider_updated_at, statement.provider_at) if at is not None]
+    latest = [at for at in (payment.provider_updated_at, report.provider_at) if at is not None]
     payment.provider_updated_at = max(latest, default=None)
     return before != (payment.failure, payment.provider_reference)
 
 
-def _decline(statement: Statement) -> Decline:
-    category = statement.category or payments.category_of(statement.code or "")
-    return Decline(FailureCategory(category), statement.code, statement.provider_at)
+def _decline(report: ProviderReport) -> Decline:
+    category = report.category or payments.category_of(report.code or "")
+    return Decline(FailureCategory(category), report.code, report.provider_at)
 
 
 def _recency(decline: Decline) -> tuple[str, str, str]:
@@ -181,16 +180,16 @@ def _recency(decline: Decline) -> tuple[str, str, str]:
     return at, decline.code or "", decline.category
 
 
-async def _book(work: Work, payment: Payment, account: Account, statement: Statement) -> None:
+async def _book(work: Work, payment: Payment, account: Account, report: ProviderReport) -> None:
     """Money came: it is the customer's credit until the invoice takes it (BIL-47)."""
-    named = statement.provider_reference or payment.reference
+    named = report.provider_reference or payment.reference
     booking = (
         ledger.bank_transfer_booking(payment.amount)
         if payment.provider == payments.EFT
         else ledger.payment_booking(payment.provider, payment.amount)
     )
     source = EntrySource("payment", payment.id, f"payment:{payment.id}:{named}")
-    stated = statement.provider_at or work.now
+    stated = report.provider_at or work.now
     if payment.provider != payments.EFT:
         # The clock of a sandbox runs ahead of its provider's (BIL-50).
         stated = max(stated, payment.created_at)
@@ -198,24 +197,20 @@ async def _book(work: Work, payment: Payment, account: Account, statement: State
     await ledger.post(work, booking, book=account.book, source=source, occurred_at=at)
 
 
-async def _book_fee(work: Work, payment: Payment, account: Account, statement: Statement) -> bool:
-    if (
-        not statement.fee_minor
-        or payment.fee_minor
-        or payment.status is not PaymentStatus.SUCCEEDED
-    ):
+async def _book_fee(work: Work, payment: Payment, account: Account, report: ProviderReport) -> bool:
+    if not report.fee_minor or payment.fee_minor or payment.status is not PaymentStatus.SUCCEEDED:
         return False
-    payment.fee_minor = statement.fee_minor
+    payment.fee_minor = report.fee_minor
     await work.save(payment)
-    fee = ledger.fee_booking(payment.provider, Money(statement.fee_minor, payment.currency))
+    fee = ledger.fee_booking(payment.provider, Money(report.fee_minor, payment.currency))
     source = EntrySource("payment", payment.id, f"fee:{payment.id}")
     await ledger.post(work, fee, book=account.book, source=source, occurred_at=work.now)
     return True
 
 
-async def _keep_method(work: Work, payment: Payment, statement: Statement) -> bool:
-    assert statement.token is not None  # noqa: S101  # asked by the caller
-    method = await payments.save_method(work, payment, statement.token)
+async def _keep_method(work: Work, payment: Payment, report: ProviderReport) -> bool:
+    assert report.token is not None  # noqa: S101  # asked by the caller
+    method = await payments.save_method(work, payment, report.token)
     if payment.payment_method_id == method.id:
         return False
     payment.payment_method_id = method.id
@@ -223,14 +218,13 @@ async def _keep_method(work: Work, payment: Payment, statement: Statement) -> bo
     return True
 
 
-async def _refuse_method(work: Work, payment: Payment, statement: Statement) -> bool:
+async def _refuse_method(work: Work, payment: Payment, report: ProviderReport) -> bool:
     """A card that was refused for good is taken off file: nothing is ever charged to it again.
 
     A payment that succeeded was made with a card that works, whatever was tried before (BIL-42).
     """
     hard = (
-        statement.status is StatedStatus.FAILED
-        and _decline(statement).category is FailureCategory.HARD
+        report.status is StatedStatus.FAILED and _decline(report).category is FailureCategory.HARD
     )
     if not hard or payment.status is PaymentStatus.SUCCEEDED or payment.payment_method_id is None:
         return False
@@ -279,12 +273,12 @@ async def _succeeded(work: Work, payment: Payment) -> None:
 
 
 async def record_answer(
-    work: Work, payment_id: UUID, answer: Answer, *, source: str, reference: str
+    work: Work, payment_id: UUID, answer: ProviderAnswer, *, source: str, reference: str
 ) -> None:
     """What came of calling the provider about a reference; silence leaves the payment as it is
     (BIL-32)."""
-    if answer.statement is not None:
-        taken = await take(work, payment_id, answer.statement, ReportSource(source))
+    if answer.report is not None:
+        taken = await take(work, payment_id, answer.report, ReportSource(source))
         await _plan_on(work, taken.payment)
         return
     await customer.lock_account(work)
@@ -293,7 +287,9 @@ async def record_answer(
         return  # what is final needs no asking, and nobody pays under a reference that was left
     if answer.action is not None:
         _show(work, payment, answer)
-    elif answer.fault is not None or (answer.unheard and payment.payment_method_id is not None):
+    elif answer.fault is not None or (
+        answer.unknown_reference and payment.payment_method_id is not None
+    ):
         if payment.faults >= payments.MOST_FAULTS:
             await _give_up(work, payment, answer.fault or "unknown to the provider", source)
             return
@@ -305,7 +301,7 @@ async def record_answer(
     await work.save(payment)
 
 
-def _show(work: Work, payment: Payment, answer: Answer) -> None:
+def _show(work: Work, payment: Payment, answer: ProviderAnswer) -> None:
     action = answer.action
     assert action is not None  # noqa: S101  # asked by the caller
     if payment.status is PaymentStatus.CREATED:
@@ -343,7 +339,7 @@ async def _ask_later(work: Work, payment: Payment) -> None:
 
 async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> None:
     """Six tries an hour apart found no way in: that counts as a failure."""
-    failed = Statement(
+    failed = ProviderReport(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,
         status=StatedStatus.FAILED,

@@ -19,8 +19,10 @@ from thenga.domains.billing.tables import (
     CallbackStatus,
     Payment,
     ProviderCallback,
-    Statement,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
 )
 from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
@@ -129,19 +131,19 @@ async def _sender(read: Reader, callback: ProviderCallback) -> str | None:
 
 
 async def apply_report(
-    work: Work, callback_id: UUID, statement: Statement | None, *, confirmed: bool
+    work: Work, callback_id: UUID, report: ProviderReport | None, *, confirmed: bool
 ) -> None:
     """Let a callback have its effect, under the lock of the payment that it speaks of."""
     callback = await work.lock(ProviderCallback, callback_id)
     if callback.status not in (CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED):
         return
-    if statement is None:
+    if report is None:
         ProviderCallbackLifecycle.ignore(callback, at=work.now)
         callback.note = "This event type is not used."
         await work.save(callback)
         return
-    callback.statement = shown(statement)
-    payment = await work.find(Payment, provider=callback.provider, reference=statement.reference)
+    callback.statement = shown(report)
+    payment = await work.find(Payment, provider=callback.provider, reference=report.reference)
     if payment is None or not confirmed:
         finding: Finding = "unknown_reference" if confirmed else "not_confirmed"
         await _quarantine(work, callback, payment, finding=finding, note=finding)
@@ -149,8 +151,8 @@ async def apply_report(
     ahead = await clock_offset(work.host, work.domain, payment.organization_id)
     await work.enter_organization(payment.organization_id, ahead=ahead)
     callback.organization_id, callback.payment_id = payment.organization_id, payment.id
-    heard = ReportSource("callback", callback.id)
-    taken = await provider_results.take(work, payment.id, statement, heard)
+    source = ReportSource("callback", callback.id)
+    taken = await provider_results.take(work, payment.id, report, source)
     _MOVES[taken.outcome](callback, at=work.now)
     callback.note = taken.note
     await work.save(callback)
@@ -194,11 +196,11 @@ async def _quarantine(
         )
 
 
-def shown(statement: Statement) -> dict[str, Any]:
-    """What of a statement may be shown: everything but the token."""
-    told = asdict(statement)
+def shown(report: ProviderReport) -> dict[str, Any]:
+    """What of a report may be shown: everything but the token."""
+    told = asdict(report)
     del told["token"], told["tolerance_minor"]
-    told["provider_at"] = statement.provider_at and statement.provider_at.isoformat()
+    told["provider_at"] = report.provider_at and report.provider_at.isoformat()
     return told
 
 
