@@ -10,7 +10,7 @@ from thenga.domains.billing.services.invoicing.invoices import DraftLine
 from thenga.domains.billing.services.payments import attempts, methods, refunds
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.services.payments.provider_reports import ReportOutcome
-from thenga.domains.billing.services.settlement.provider_results import take
+from thenga.domains.billing.services.settlement.provider_results import apply_report
 from thenga.domains.billing.tables import (
     Account,
     Invoice,
@@ -143,7 +143,7 @@ async def taken(host: Host, of: Payment, report: ProviderReport) -> ReportOutcom
     """What became of a report, in a unit of work of its own."""
     work = billing.working(host, of.organization_id)
     try:
-        result = await take(work, of.id, report)
+        result = await apply_report(work, of.id, report)
         await work.finish()
     finally:
         await work.close()

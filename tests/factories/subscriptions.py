@@ -128,7 +128,7 @@ class Customer:
             code=None if status is StatedStatus.SUCCEEDED else "51",
             category=None if status is StatedStatus.SUCCEEDED else "soft",
         )
-        await provider_results.take(work, payment.id, said)
+        await provider_results.apply_report(work, payment.id, said)
         await work.finish()
 
     async def number(self) -> None:

@@ -213,7 +213,7 @@ async def _replayed(
             if place is None:
                 await _number(work)
                 continue
-            await provider_results.take(work, of.id, said[place])
+            await provider_results.apply_report(work, of.id, said[place])
             told += sum(isinstance(event, PaymentSucceeded) for event, _ in work._events)
         await connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
         ends = {

@@ -38,7 +38,7 @@ async def said(payer: Payer, of: Payment, status: StatedStatus, number: str = "d
     """What the bank says of a dispute."""
     work = payer.work()
     stated = payments.said(of, status, kind=StatementKind.DISPUTE, item_reference=number)
-    await provider_results.take(work, of.id, stated)
+    await provider_results.apply_report(work, of.id, stated)
     await work.finish()
 
 

@@ -131,7 +131,7 @@ async def test_the_sweep_writes_down_and_tells_what_time_has_made(host: Host, ow
 async def test_a_planted_set_that_never_ends_would_be_found(
     host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
-    real = sources._given
+    real = sources._contributions_of
 
     async def endless(*asked: Any, **more: Any) -> Any:
         return [
@@ -139,7 +139,7 @@ async def test_a_planted_set_that_never_ends_would_be_found(
             for one in await real(*asked, **more)
         ]
 
-    plant(monkeypatch, sources, "_given", endless)
+    plant(monkeypatch, sources, "_contributions_of", endless)
     await billing.trial(host, owner.organization_id)
     work = billing.working(host, owner.organization_id, ahead=timedelta(days=15))
     said = await current.signal(work, SEATS)

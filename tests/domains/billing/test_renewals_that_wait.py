@@ -289,7 +289,7 @@ async def say(payer: Payer, status: StatedStatus, category: str | None = None) -
     said = replace(
         cards.statement(payment, category or "ok", work.now), status=status, category=category
     )
-    await provider_results.take(work, payment.id, said)
+    await provider_results.apply_report(work, payment.id, said)
     await work.finish()
 
 

@@ -179,7 +179,7 @@ async def test_a_jump_stops_where_something_due_is_never_done(
     while clock.status is ClockStatus.ADVANCING:
         work = billing.working(host, organization_id)
         step = await sandbox_clock.next_step(app.state.shared.host, clock)
-        await sandbox_clock.go_on(work, clock.id, step)
+        await sandbox_clock.record_step(work, clock.id, step)
         clock = await work.get(tables.TestClock, clock.id)
         waits += [job.after - work.now for job in work._jobs if job.after is not None]
         turns += 1

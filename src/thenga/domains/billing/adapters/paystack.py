@@ -1,4 +1,4 @@
-"""Paystack: HMAC-SHA512 of the raw body under the API key; amounts in cents (za-facts 6.1)."""
+"""Paystack: HMAC-SHA512 of the raw body with the API key; amounts in cents (za-facts 6.1)."""
 
 import hashlib
 import hmac
@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from thenga.domains.billing.adapters.provider import (
     Call,
-    Odd,
     Refused,
+    Unreadable,
     Verified,
     digest_key,
     instant,
@@ -54,12 +54,12 @@ _REFUND_STATES = {
     "processing": StatedStatus.PROCESSING,
 }
 _RESOLVED = {"merchant-accepted": StatedStatus.LOST, "declined": StatedStatus.WON}
-# Paystack tells in words why a bank said no; these mean «never again with this card» (BIL-42).
+# Decline reasons are texts; these mean that the card must not be charged again (BIL-42).
 _HARD_WORDS = ("stolen", "lost", "pick up", "pickup", "closed", "restricted", "revoked")
 
 
 class Paystack:
-    """Charged in cents; no event is documented for a declined later charge, so answers count."""
+    """Charges in cents. Declines of later charges have no documented event, so responses count."""
 
     name = "paystack"
     repeats = True
@@ -75,7 +75,7 @@ class Paystack:
         reply = await self._post("/transaction/initialize", body)
         url = text(part(reply.json, "data"), "authorization_url")
         if "duplicate" in _said(reply).lower():
-            return ProviderAnswer()  # its page was made, and nobody heard where
+            return ProviderAnswer()  # the page exists, but its address was lost
         if reply.status != 200 or url is None:
             return ProviderAnswer(fault=_said(reply))
         return ProviderAnswer(action=NextAction("redirect", url))
@@ -110,7 +110,7 @@ class Paystack:
         return ProviderAnswer(_of_refund(part(reply.json, "data"), order))
 
     async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
-        """It knows no key of ours, so ours is found by the note among all of the payment's."""
+        """Paystack stores no key of ours, so our refund is found by its note."""
         if order.provider_reference is None:
             return ProviderAnswer()
         path = f"/refund?transaction={quote(order.provider_reference)}&perPage=100"
@@ -145,7 +145,7 @@ class Paystack:
         found = read_object(content) or {}
         event, data = text(found, "event"), part(found, "data")
         if event is None:
-            raise Odd("no event")
+            raise Unreadable("no event")
         if event == "charge.success":
             return readable(_stated(data), event)
         if event in _REFUNDED:
@@ -174,7 +174,7 @@ def _said(reply: Reply) -> str:
 
 
 def _charged(data: dict[str, Any]) -> ProviderAnswer:
-    """A state that we do not know, or that the customer has not come to, says nothing yet."""
+    """A status that is unknown, or before the customer has paid, decides nothing."""
     return ProviderAnswer(_stated(data))
 
 
@@ -226,7 +226,7 @@ def _is_ours(data: dict[str, Any], order: RefundOrder) -> bool:
 
 
 def _of_refund(data: dict[str, Any], order: RefundOrder) -> ProviderReport | None:
-    """A state that we do not know says nothing yet: it may be paid back all the same."""
+    """An unknown status decides nothing: the refund may still be paid."""
     state = _REFUND_STATES.get(str(data.get("status")))
     if state is None:
         return None
@@ -268,7 +268,7 @@ def _disputed(event: str, data: dict[str, Any]) -> ProviderReport | None:
         reference=reference,
         kind=StatementKind.DISPUTE,
         status=state,
-        # Without an amount of its own the whole payment is disputed, which it names too.
+        # Without its own amount the whole payment, also included, is disputed.
         amount_minor=whole(data, "refund_amount") or whole(disputed, "amount"),
         currency=text(data, "currency") or text(disputed, "currency"),
         item_reference=text(data, "id"),

@@ -1,6 +1,6 @@
-"""The sandbox: our own provider for sandbox organizations, on a loopback server of its own.
+"""The adapter of the sandbox provider, which sandbox organizations pay with.
 
-Its callbacks follow Standard Webhooks: base64 HMAC-SHA256 over `id.timestamp.body`.
+Callbacks follow Standard Webhooks: base64 HMAC-SHA256 over `id.timestamp.body`.
 """
 
 import base64
@@ -15,8 +15,8 @@ from urllib.parse import quote
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
-    Odd,
     Refused,
+    Unreadable,
     Verified,
     instant,
     part,
@@ -54,14 +54,14 @@ _TYPES: dict[str, tuple[StatementKind, StatedStatus]] = {
 
 
 def signed(secret: str, event_id: str, timestamp: str, body: bytes) -> str:
-    """The signature of Standard Webhooks; the secret is base64 behind `whsec_`."""
+    """The signature of Standard Webhooks. The secret is base64 after `whsec_`."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     message = f"{event_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, message, hashlib.sha256)).decode()
 
 
 class Sandbox:
-    """Tokens decide what happens; the key of an order is honoured."""
+    """The token decides what happens. Order keys are idempotent."""
 
     name = "sandbox"
     repeats = True
@@ -122,7 +122,7 @@ class Sandbox:
         found = read_object(content) or {}
         kind = text(found, "type")
         if kind is None:
-            raise Odd("no type")
+            raise Unreadable("no type")
         return readable(_stated(found), kind) if kind in _TYPES else []
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool:
@@ -152,7 +152,7 @@ def _answered(reply: Reply) -> ProviderAnswer:
 
 
 def _stated(found: dict[str, Any]) -> ProviderReport | None:
-    """An event, or an answer in the form of one."""
+    """An event, or a response in the form of one."""
     meant, data = _TYPES.get(str(found.get("type"))), part(found, "data")
     reference = text(data, "reference")
     if meant is None or reference is None:

@@ -1,6 +1,6 @@
-"""Stripe: `t=,v1=` HMAC-SHA256 under the whole `whsec_` text, 300 seconds (za-facts 6.5).
+"""Stripe: `t=,v1=` HMAC-SHA256 with the full `whsec_` text, 300 seconds (za-facts 6.5).
 
-Off by default: accounts for South African merchants are not offered directly.
+Off by default, because Stripe does not offer accounts to South African merchants directly.
 """
 
 import hashlib
@@ -13,8 +13,8 @@ from urllib.parse import quote
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
-    Odd,
     Refused,
+    Unreadable,
     Verified,
     digest_key,
     last_day,
@@ -59,7 +59,7 @@ _HARD = ("lost_card", "stolen_card", "pickup_card", "restricted_card", "revocati
 
 
 class Stripe:
-    """Intents in cents; a charge under the same key is the same charge."""
+    """Payment intents in cents. Charging again with the same key is the same charge."""
 
     name = "stripe"
     repeats = True
@@ -139,7 +139,7 @@ class Stripe:
         return ProviderAnswer(_of_refund(reply.json, order.reference))
 
     async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
-        """Its keys are kept for a day, what it did for ever: so it is asked for all it did."""
+        """Idempotency keys expire after a day, so the refunds of the payment are listed."""
         if order.provider_reference is None:
             return ProviderAnswer()
         path = f"/v1/refunds?payment_intent={quote(order.provider_reference)}&limit=100"
@@ -170,7 +170,7 @@ class Stripe:
             one: hmac.new(one.encode(), signed, hashlib.sha256).hexdigest().encode()
             for one in secrets
         }
-        # All of them, whichever fits: a secret that is being rotated signs twice.
+        # All signatures are compared: during a rotation there are two.
         fits = [used for one in given if (used := which_secret(secrets, expected, one))]
         if not fits:
             return Refused("signature")
@@ -182,7 +182,7 @@ class Stripe:
         found = read_object(content) or {}
         kind, data = text(found, "type"), part(found, "data", "object")
         if kind is None:
-            raise Odd("no type")
+            raise Unreadable("no type")
         if kind in _EVENTS:
             error = part(data, "last_payment_error")
             return readable(_of_intent(data, _EVENTS[kind], error), kind)
@@ -205,11 +205,11 @@ def _said(reply: Reply) -> str:
 
 
 def _of_intent(
-    intent: Any, told: StatedStatus | None, error: dict[str, Any]
+    intent: Any, known: StatedStatus | None, error: dict[str, Any]
 ) -> ProviderReport | None:
     if not isinstance(intent, dict):
         return None
-    state = told or _INTENTS.get(str(intent.get("status")))
+    state = known or _INTENTS.get(str(intent.get("status")))
     reference = text(part(intent, "metadata"), "reference")
     if state is None or reference is None:
         return None
@@ -229,7 +229,7 @@ def _of_intent(
 
 
 def _instant(seconds: int | None) -> datetime | None:
-    """Of the years 2000 to 2199; none where it is no such instant."""
+    """An instant in the years 2000 to 2199. None if it is not one."""
     known = seconds is not None and 946_684_800 <= seconds < 7_258_118_400
     return datetime.fromtimestamp(seconds, UTC) if known and seconds is not None else None
 

@@ -1,4 +1,4 @@
-"""Credit notes: what was given back of an invoice, and why."""
+"""Credit notes: what was credited of an invoice, and why."""
 
 from datetime import date, datetime
 from typing import Annotated

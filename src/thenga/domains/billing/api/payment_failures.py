@@ -1,4 +1,4 @@
-"""Payments that failed: what is tried again and when, until when nothing is closed, what helps."""
+"""Payment failures: retries, grace, reduced access, and what helps."""
 
 from datetime import date, datetime
 from typing import Annotated, Literal

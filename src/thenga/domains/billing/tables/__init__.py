@@ -1,4 +1,4 @@
-"""What Billing remembers, by area."""
+"""Billing's tables, by area."""
 
 from thenga.domains.billing.tables.accounts import (
     Account,

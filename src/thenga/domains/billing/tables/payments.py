@@ -113,7 +113,7 @@ class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     provider: Col[str] = col(sa.Text)
     reference: Col[str] = col(sa.Text)
     provider_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    paid_by: Col[list[str]] = col(pg.ARRAY(sa.Text), default=[])  # each is money that came
+    paid_by: Col[list[str]] = col(pg.ARRAY(sa.Text), default=[])  # one id for each payment received
     amount_minor: Col[int] = col(sa.BigInteger)
     currency: Col[str] = col(sa.CHAR(3))
     dispute_status: Col[DisputeStatus] = status(DisputeStatus, default=DisputeStatus.NONE)
@@ -125,13 +125,13 @@ class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     failure: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
     fee_minor: Col[int] = col(sa.BigInteger, default=0)
     refunded_minor: Col[int] = col(sa.BigInteger, default=0)
-    disputes: Col[dict[str, str]] = col(pg.JSONB, default={})  # by the provider's number
-    # By the same: the rank of what said how much, and how much. Else it is the whole payment.
+    disputes: Col[dict[str, str]] = col(pg.JSONB, default={})  # status by the provider's dispute id
+    # By dispute id: the rank of the report that stated the amount, and the amount.
     dispute_amounts: Col[dict[str, list[int]]] = col(pg.JSONB, default={})
     provider_updated_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     bank_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    faults: Col[int] = col(sa.Integer, default=0)  # how often it could not even take the charge
-    charge_again: Col[bool] = col(sa.Boolean, default=False)  # nothing was charged, for certain
+    faults: Col[int] = col(sa.Integer, default=0)  # how often the provider rejected the order
+    charge_again: Col[bool] = col(sa.Boolean, default=False)  # certain that nothing was charged
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
     @property
@@ -219,7 +219,7 @@ class ProviderCallback(Row, table="billing.provider_callback", kind=Kind.INTAKE,
     organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     payment_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     note: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    sender: Col[str | None] = col(sa.Text, nullable=True, default=None)  # from which address
+    sender: Col[str | None] = col(sa.Text, nullable=True, default=None)  # IP address of the caller
 
 
 class CallbackRejection(Row, table="billing.callback_rejection", kind=Kind.INTAKE, told=False):

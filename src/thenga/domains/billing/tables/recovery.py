@@ -90,19 +90,21 @@ class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVA
     invoice_id: Col[UUID] = col(pg.UUID)
     kind: Col[FailureKind] = status(FailureKind)
     category: Col[FailureCategory] = status(FailureCategory)
-    first_charge: Col[bool] = col(sa.Boolean, default=False)  # of a trial that was bought
+    first_charge: Col[bool] = col(sa.Boolean, default=False)  # the first charge after a trial
     first_failed_at: Col[datetime] = col(Instant)
     attempts: Col[list[dict[str, Any]]] = col(pg.JSONB, default=[])
-    notices: Col[int] = col(sa.Integer, default=1)  # told so often; the first is of its beginning
-    policy: Col[dict[str, Any]] = col(pg.JSONB)  # `billing.dunning` as it was
-    policy_version: Col[date] = col(sa.Date)  # the day from which that one was in force
+    notices: Col[int] = col(sa.Integer, default=1)  # notices sent, including the first failure
+    policy: Col[dict[str, Any]] = col(pg.JSONB)  # `billing.dunning` when it started
+    policy_version: Col[date] = col(sa.Date)  # the day from which that policy applies
     next_retry_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     retries_left: Col[int] = col(sa.Integer)
     grace_ends_at: Col[datetime] = col(Instant)
     shielded_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    held_since: Col[datetime | None] = col(Instant, nullable=True, default=None)  # it is parked
+    held_since: Col[datetime | None] = col(
+        Instant, nullable=True, default=None
+    )  # since when the account is parked
     exhausted_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    ends_at: Col[datetime] = col(Instant)  # when the subscription ends without money
+    ends_at: Col[datetime] = col(Instant)  # when the unpaid subscription ends
     grace_told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     status: Col[FailureStatus] = status(FailureStatus, default=FailureStatus.OPEN)
     recovered_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
@@ -142,6 +144,6 @@ class TestClock(TenantRow, table="billing.test_clock", kind=Kind.PRIVATE):
     target_at: Col[datetime] = col(Instant)
     stepped_to: Col[datetime] = col(Instant)
     steps: Col[int] = col(sa.Integer, default=0)
-    turn: Col[int] = col(sa.Integer, default=0)  # counts the jobs, so that each is another
+    turn: Col[int] = col(sa.Integer, default=0)  # makes the key of each job unique
     waited: Col[int] = col(sa.Integer, default=0)  # turns since its last step
     status: Col[ClockStatus] = status(ClockStatus, default=ClockStatus.ADVANCING)

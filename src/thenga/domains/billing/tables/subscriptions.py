@@ -155,8 +155,12 @@ class Subscription(TenantRow, table="billing.subscription", kind=Kind.PRIVATE):
     paused_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     resume_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     banked_days: Col[int | None] = col(sa.Integer, nullable=True, default=None)
-    changed_on: Col[date | None] = col(sa.Date, nullable=True, default=None)  # another plan since
-    usage_billed_to: Col[date | None] = col(sa.Date, nullable=True, default=None)  # in a year
+    changed_on: Col[date | None] = col(
+        sa.Date, nullable=True, default=None
+    )  # day of the last plan change
+    usage_billed_to: Col[date | None] = col(
+        sa.Date, nullable=True, default=None
+    )  # only for yearly plans
     disputed: Col[bool] = col(sa.Boolean, default=False)
     trial_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     payment_method_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
@@ -199,7 +203,7 @@ class Cancellation(TenantRow, table="billing.cancellation", kind=Kind.PRIVATE):
     subscription_id: Col[UUID] = col(pg.UUID)
     mode: Col[CancellationMode] = status(CancellationMode)
     reason_code: Col[str] = col(sa.Text)
-    # What a person wrote: never in an audit row, and taken away with the person (BIL-52).
+    # Free text of a person: never in an audit row, and erased with the person (BIL-52).
     comment: Col[str | None] = col(sa.Text, nullable=True, default=None, secret=True)
     requested_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     settlement: Col[Settlement] = status(Settlement)
@@ -222,7 +226,7 @@ class Pause(TenantRow, table="billing.pause", kind=Kind.PRIVATE):
     paused_on: Col[date] = col(sa.Date)
     resume_by: Col[date] = col(sa.Date)
     banked_days: Col[int] = col(sa.Integer)
-    period_days: Col[int] = col(sa.Integer)  # of the full period that was interrupted
+    period_days: Col[int] = col(sa.Integer)  # days of the full period
     noticed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     resumed_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     continued_to: Col[date | None] = col(sa.Date, nullable=True, default=None)

@@ -1,4 +1,4 @@
-"""The account's lock, which every change of money or plan takes first, and its two refusals."""
+"""The account lock, which every change of money or plan takes first."""
 
 from thenga.domains.billing.tables import Account, AccountStatus, Parked
 from thenga.kernel.db.work import Work

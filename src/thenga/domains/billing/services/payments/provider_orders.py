@@ -1,4 +1,4 @@
-"""What the jobs ask of a provider for one payment, and what time does to it (BIL-32)."""
+"""The orders that jobs send to a provider, and the expiry of payments (BIL-32)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,7 +26,7 @@ _WAITS = (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION)
 
 
 class OrderStep(StrEnum):
-    """What is to be done with a payment now."""
+    """What to do with a payment now."""
 
     NOTHING = "nothing"
     START = "start"
@@ -37,14 +37,14 @@ class OrderStep(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A step, and what the provider is told for it."""
+    """A step and the order to send."""
 
     step: OrderStep
     order: ChargeOrder | None = None
 
 
 async def next_order_step(read: Reader, payment_id: UUID) -> Due:
-    """The step that is due for a payment by its row and the time."""
+    """The step that is due for a payment."""
     payment = await read.get(Payment, payment_id)
     step = _step(payment, read)
     order = None if step in (OrderStep.NOTHING, OrderStep.EXPIRE) else await _order(read, payment)
@@ -67,21 +67,21 @@ def _step(payment: Payment, read: Reader) -> OrderStep:
 
 
 async def checkout_order(read: Reader, payment_id: UUID) -> ChargeOrder | None:
-    """What the provider is told when the customer shall pay on its pages."""
+    """The order for a payment on the provider's page."""
     payment = await read.get(Payment, payment_id)
     return await _order(read, payment) if payment.status is PaymentStatus.CREATED else None
 
 
 async def charge_order(read: Reader, payment_id: UUID) -> ChargeOrder | None:
-    """What the provider is told when a method on file is charged."""
+    """The order for a charge of a saved method."""
     payment = await read.get(Payment, payment_id)
     return await _order(read, payment) if payment.status is PaymentStatus.PROCESSING else None
 
 
 async def claim_charge(work: Work, payment_id: UUID) -> None:
-    """Before it is charged again: whoever comes after, should this worker die, only asks.
+    """Claim a repeated charge, so that another worker only polls if this one dies.
 
-    A payment that was decided or claimed meanwhile is a conflict, and nothing is charged.
+    A payment that was decided or claimed by another worker is a conflict, and nothing is charged.
     """
     payment = await work.lock(Payment, payment_id)
     if payment.status is not PaymentStatus.PROCESSING or not payment.charge_again:
@@ -122,13 +122,13 @@ def _described(invoice: Invoice) -> str:
 
 
 def is_payment_expired(payment: Payment, now: datetime) -> bool:
-    """Whether nobody has paid for a day; a bank transfer may take longer."""
+    """Whether nobody has paid within a day. A bank transfer can take longer."""
     waited = payment.status in _WAITS and payment.provider != providers.EFT
     return waited and now >= payment.created_at + polling.OPEN_FOR
 
 
 async def expire_payment(work: Work, payment_id: UUID) -> None:
-    """It is written down; should the money come after all, it still counts (BIL-33)."""
+    """Mark a payment as expired. A later payment still counts (BIL-33)."""
     payment = await work.lock(Payment, payment_id)
     if is_payment_expired(payment, work.now):
         PaymentLifecycle.expire(payment, at=work.now)

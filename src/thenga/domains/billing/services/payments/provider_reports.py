@@ -1,4 +1,4 @@
-"""What a statement did, written down: applied, stale, or set aside with the reason (BIL-36)."""
+"""Records what a provider report did: applied, stale, or quarantined with a reason (BIL-36)."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -22,7 +22,7 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
-    """Where a statement came from: a callback, an answer, a question of ours, an operator."""
+    """Where a report came from: a callback, an answer, a poll or an operator."""
 
     source: str = "answer"
     callback_id: UUID | None = None
@@ -30,7 +30,7 @@ class ReportSource:
 
 @dataclass(frozen=True, slots=True)
 class ReportOutcome:
-    """What became of a statement."""
+    """What a report did."""
 
     outcome: StatementOutcome
     payment: Payment
@@ -46,7 +46,7 @@ async def record_report(
     outcome: StatementOutcome,
     note: str | None = None,
 ) -> ReportOutcome:
-    """Keep what was said, with what it did."""
+    """Store a report with its outcome."""
     row = await work.add(
         ProviderStatement(
             organization_id=payment.organization_id,
@@ -70,15 +70,15 @@ async def record_report(
 async def quarantine(
     work: Work, payment: Payment, report: ProviderReport, source: ReportSource, finding: Finding
 ) -> ReportOutcome:
-    """It does not fit our own record: nothing changes, and somebody is told; once, however often
-    a provider that is asked repeats it."""
+    """Store a report that does not match our records, without effect. The mismatch is published
+    once, even if polls repeat it."""
     known = await _is_known(work, payment, report, finding)
-    taken = await record_report(
+    recorded = await record_report(
         work, payment, report, source, StatementOutcome.QUARANTINED, finding
     )
     if not known:
-        publish_mismatch(work, payment, report, taken, finding)
-    return taken
+        publish_mismatch(work, payment, report, recorded, finding)
+    return recorded
 
 
 async def _is_known(
@@ -99,13 +99,13 @@ async def _is_known(
 
 
 def publish_mismatch(
-    work: Work, payment: Payment, report: ProviderReport, taken: ReportOutcome, finding: Finding
+    work: Work, payment: Payment, report: ProviderReport, recorded: ReportOutcome, finding: Finding
 ) -> None:
-    """Somebody must look at a report that was kept."""
+    """Publish that a stored report needs a review."""
     stated = None
     if report.amount_minor is not None:
         stated = Money(report.amount_minor, _currency(report, payment))
-    expected, kept_as = payment.amount, taken.statement_id
+    expected, kept_as = payment.amount, recorded.statement_id
     publish_payment_mismatch(
         work, payment, finding, expected=expected, stated=stated, statement_id=kept_as
     )
@@ -120,7 +120,7 @@ def publish_payment_mismatch(
     stated: Money | None = None,
     statement_id: UUID | None = None,
 ) -> None:
-    """Somebody must look at a payment, or at what was said of it."""
+    """Publish that a payment or a report about it needs a review."""
     work.publish(
         public.PaymentMismatchFound(
             organization_id=payment.organization_id,
@@ -136,7 +136,7 @@ def publish_payment_mismatch(
 
 
 def _currency(report: ProviderReport, payment: Payment) -> str:
-    """As stated, where that can be a currency at all; else the code of ISO 4217 for none."""
+    """The stated currency if it is a valid code, otherwise XXX (ISO 4217 for no currency)."""
     stated = report.currency or payment.currency
     plain = len(stated) == 3 and stated.isascii() and stated.isalpha() and stated.isupper()
     return stated if plain else "XXX"

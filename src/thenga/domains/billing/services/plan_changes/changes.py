@@ -1,4 +1,4 @@
-"""Changes of plan: asked for, paid, withdrawn, lapsed, and made (BIL-10 to 12)."""
+"""Plan changes: request, payment, withdrawal, expiry and effect (BIL-10 to 12)."""
 
 from dataclasses import replace
 from datetime import date
@@ -83,20 +83,20 @@ class SubscriptionPaused(Problem):
 async def request_change(
     work: Work, subscription: Subscription, wanted: ChangeRequest, *, expected_due: Money | None
 ) -> Subscription:
-    """Change the plan of a locked subscription: now, when it is paid, or at the period's end."""
+    """Change the plan of a locked subscription: now, once paid, or at the end of the period."""
     if subscription.status is SubscriptionStatus.TRIALING:
         trial = await work.lock(Trial, trial_switches.trial_of(subscription))
         switch = await trial_switches.quote(work, subscription, trial, wanted.plan_code)
         check_expected(switch.due, expected_due)
-        return await trial_switches.make(work, subscription, trial, switch.change.plan)
+        return await trial_switches.switch_plan(work, subscription, trial, switch.change.plan)
     check_changeable(subscription)
     account = await customer.lock_account(work)
     customer.check_not_parked(account)
-    if _is_there(subscription, wanted):
+    if _is_applied(subscription, wanted):
         return subscription
     quoted = await quotes.quote(work, subscription, wanted)
     check_expected(quoted.due, expected_due)
-    check_none_waits(subscription)
+    check_no_unpaid_change(subscription)
     if quoted.change.effective is Effective.PERIOD_END:
         return await _schedule(work, subscription, quoted)
     await check_settled(work, account, quoted)
@@ -104,8 +104,8 @@ async def request_change(
     return await _change_now(work, account, subscription, quoted)
 
 
-def _is_there(subscription: Subscription, wanted: ChangeRequest) -> bool:
-    """Whether a repeat asks for what a change has brought already; one that waits is no such."""
+def _is_applied(subscription: Subscription, wanted: ChangeRequest) -> bool:
+    """Whether a repeated request asks for a change that was already applied."""
     if subscription.pending_change is not None or subscription.changed_on is None:
         return False
     same = subscription.plan_code == wanted.plan_code
@@ -114,7 +114,7 @@ def _is_there(subscription: Subscription, wanted: ChangeRequest) -> bool:
 
 
 def check_changeable(subscription: Subscription) -> None:
-    """In which standing a plan can be changed at all (BIL-11)."""
+    """Refuse a change that the subscription's status does not allow (BIL-11)."""
     if subscription.status in (SubscriptionStatus.PAST_DUE, SubscriptionStatus.SUSPENDED):
         raise PaymentOverdue()
     if subscription.status is SubscriptionStatus.PAUSED:
@@ -130,7 +130,7 @@ def check_changeable(subscription: Subscription) -> None:
 
 
 def check_expected(due: Money, expected: Money | None) -> None:
-    """What the customer saw is what is charged."""
+    """Refuse if the amount due differs from what the customer confirmed."""
     if expected is not None and expected != due:
         raise QuoteChanged(
             f"This change now costs {due}, not {expected}. Preview it again and confirm.",
@@ -139,8 +139,8 @@ def check_expected(due: Money, expected: Money | None) -> None:
         )
 
 
-def check_none_waits(subscription: Subscription) -> None:
-    """One change after the other: the money of an earlier one is waited for."""
+def check_no_unpaid_change(subscription: Subscription) -> None:
+    """Refuse a change while an earlier one waits for its payment."""
     if change_awaited_until(subscription) is not None:
         raise PaymentInProgress(
             "Another plan change is waiting for its payment. Withdraw it first."
@@ -148,13 +148,14 @@ def check_none_waits(subscription: Subscription) -> None:
 
 
 def check_day(subscription: Subscription, quoted: ChangeQuote) -> None:
-    """Downwards once a local day, and not on the day of another change."""
+    """Allow one downgrade a day, and none on the day of another change."""
     if quoted.change.direction is Direction.DOWN and subscription.changed_on == quoted.priced.on:
         raise ChangeToday()
 
 
 async def check_settled(read: Reader, account: Account, quoted: ChangeQuote) -> None:
-    """The days that are given back are paid for: a note on what is owed pays only that (BIL-11)."""
+    """Refuse while the current period is unpaid: crediting it would only reduce the debt
+    (BIL-11)."""
     running = quoted.priced.running
     if running is None or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
@@ -171,7 +172,7 @@ async def check_settled(read: Reader, account: Account, quoted: ChangeQuote) -> 
 
 
 async def _schedule(work: Work, subscription: Subscription, quoted: ChangeQuote) -> Subscription:
-    """At the period's end: no money, and an earlier one is replaced."""
+    """Schedule the change for the end of the period. It replaces an earlier one."""
     subscription.pending_change = _pending(quoted, ChangeStatus.SCHEDULED).to_row()
     await schedule_next_check(work, subscription)
     await work.save(subscription)
@@ -203,7 +204,7 @@ async def _change_now(
 
 
 async def _by_method(read: Reader, subscription: Subscription) -> PaymentChoice:
-    """The method of this subscription while it is good, or the one of the account."""
+    """The subscription's method if chargeable, otherwise the account's."""
     method = await payments.method_of(read, subscription)
     if method is None:
         raise PaymentMethodRequired("Add a payment method first. The change is charged to it.")
@@ -213,7 +214,7 @@ async def _by_method(read: Reader, subscription: Subscription) -> PaymentChoice:
 async def _draft(
     work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote, change_id: UUID
 ) -> Invoice | None:
-    """The invoice of the days left on the new plan; none where they cost nothing."""
+    """The invoice of the remaining days on the new plan. None if they cost nothing."""
     change, priced = quoted.change, quoted.priced
     if not priced.charge:
         return None
@@ -258,13 +259,14 @@ def _pending(quoted: ChangeQuote, status: ChangeStatus) -> PendingChange:
 
 
 def awaits_payment(subscription: Subscription, invoice_id: UUID) -> bool:
-    """Whether the money of this invoice makes a change; else it comes too late (BIL-33)."""
+    """Whether this invoice pays for the pending change. If not, the payment is too late
+    (BIL-33)."""
     pending = subscription.change
     return pending is not None and pending.invoice_id == invoice_id
 
 
 async def apply_change(work: Work, subscription: Subscription, *, on: date) -> None:
-    """The change that was paid for, or whose day has come, takes effect."""
+    """Apply a change that is paid or due."""
     pending = subscription.change
     if pending is None:
         return
@@ -283,7 +285,7 @@ async def apply_change(work: Work, subscription: Subscription, *, on: date) -> N
 
 
 async def _release(work: Work, pending: PendingChange) -> None:
-    """First what was paid is given back, which frees its days, then the new days are billed."""
+    """Credit the old days first, which frees them, then bill the new ones."""
     if pending.credited_line_id is not None:
         await _credit_former_plan(work, pending, pending.credited_line_id)
     if pending.invoice_id is not None:
@@ -292,7 +294,7 @@ async def _release(work: Work, pending: PendingChange) -> None:
 
 
 async def _credit_former_plan(work: Work, pending: PendingChange, line_id: UUID) -> None:
-    """What was quoted, or what an operator has left of the line; its days are free in any case."""
+    """Credit the quoted amount, or what operators have left of the line, and free its days."""
     cut = pending.effective_on
     line = await work.get(InvoiceLine, line_id)
     left = line.gross_minor - line.credited_minor
@@ -311,8 +313,7 @@ async def _credit_former_plan(work: Work, pending: PendingChange, line_id: UUID)
 
 
 async def apply_at_renewal(work: Work, subscription: Subscription, *, on: date) -> None:
-    """What was scheduled takes effect where the next period begins, or the move to a later version
-    that was told (BIL-1); what is unpaid lapses."""
+    """Apply the scheduled change, or an announced migration (BIL-1). An unpaid change expires."""
     if change_awaited_until(subscription) is not None:
         await drop_change(work, subscription)
     pending = subscription.change
@@ -330,7 +331,7 @@ async def apply_at_renewal(work: Work, subscription: Subscription, *, on: date) 
 
 
 async def withdraw_change(work: Work, subscription: Subscription) -> Subscription:
-    """Forget a change that has not been made; a charge that runs is waited for."""
+    """Withdraw a pending change, unless it is being charged."""
     pending = subscription.change
     if pending is None:
         return subscription
@@ -347,14 +348,14 @@ async def withdraw_change(work: Work, subscription: Subscription) -> Subscriptio
 
 
 async def expire_change(work: Work, subscription: Subscription) -> None:
-    """A change that was not paid in time falls away, and nothing has changed (BIL-11)."""
+    """Drop a change that was not paid in time (BIL-11)."""
     if await is_change_expired(work, subscription):
         await drop_change(work, subscription)
         await work.save(subscription)
 
 
 async def is_change_expired(read: Reader, subscription: Subscription) -> bool:
-    """Whether its time is over; a charge that runs is waited for, but not past the period."""
+    """Whether its time is over. A charge in progress extends it until the end of the period."""
     until, pending = change_awaited_until(subscription), subscription.change
     if until is None or pending is None or read.now < until:
         return False
@@ -369,7 +370,7 @@ async def _is_charged(read: Reader, pending: PendingChange) -> bool:
 
 
 def move_with_period(subscription: Subscription) -> None:
-    """A scheduled change goes with the end of the period, wherever a pause has moved it."""
+    """Move a scheduled change with the end of the period, for example after a pause."""
     pending, end = subscription.change, subscription.period_end
     if pending is not None and pending.is_scheduled and end is not None:
         subscription.pending_change = replace(pending, effective_on=end).to_row()

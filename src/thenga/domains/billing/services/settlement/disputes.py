@@ -1,4 +1,4 @@
-"""Disputes: money that the holder of a card takes back, until it is decided (BIL-31, BIL-47)."""
+"""Disputes: money that a cardholder reclaims, until the dispute is decided (BIL-31, BIL-47)."""
 
 from typing import Literal
 
@@ -34,10 +34,10 @@ _STATED: dict[StatedStatus, Literal["open", "won", "lost"]] = {
 }
 
 
-async def take(
+async def apply_dispute_report(
     work: Work, payment: Payment, book: Book, report: ProviderReport, source: ReportSource
 ) -> ReportOutcome:
-    """The highest that was said per dispute counts, whatever came first."""
+    """Apply a report. The highest reported status of each dispute counts, in any order."""
     if not 0 <= (report.amount_minor or 0) <= payment.amount_minor:
         return await quarantine(work, payment, report, source, "amount_differs")
     number = report.item_reference or report.provider_reference or payment.reference
@@ -54,7 +54,7 @@ async def take(
     amount = _amount(payment, number)
     for step, booking in _bookings(payment.provider, amount, before, DisputeStatus(stated)):
         await _post(work, payment, book, f"{number}:{step}", booking)
-    taken = await record_report(work, payment, report, source, StatementOutcome.APPLIED)
+    recorded = await record_report(work, payment, report, source, StatementOutcome.APPLIED)
     work.publish(
         public.PaymentDisputed(
             organization_id=payment.organization_id,
@@ -67,14 +67,14 @@ async def take(
     )
     await effects.disputed(work, payment)
     await ledger.refresh_collection_status(work, await work.lock(Invoice, payment.invoice_id))
-    return taken
+    return recorded
 
 
 async def _correct(
     work: Work, payment: Payment, book: Book, number: str, report: ProviderReport
 ) -> bool:
-    """How much is disputed says whoever stands highest and names it; what was booked before
-    follows, so that nothing of it stays under way for ever."""
+    """Update the disputed amount from the highest-ranked report that states one, and correct
+    earlier bookings so that nothing stays withheld."""
     if not report.amount_minor:
         return False
     said = [_RANK[DisputeStatus(_STATED[report.status])], report.amount_minor]
@@ -104,7 +104,7 @@ async def _post(work: Work, payment: Payment, book: Book, key: str, booking: Boo
 
 
 def _of_all(payment: Payment) -> DisputeStatus:
-    """One that was lost weighs most, then one that is open."""
+    """The status over all disputes: lost first, then open, then won."""
     held = set(payment.disputes.values())
     return next(
         one
@@ -116,7 +116,7 @@ def _of_all(payment: Payment) -> DisputeStatus:
 def _bookings(
     provider: str, amount: Money, before: DisputeStatus, now: DisputeStatus
 ) -> list[tuple[str, Booking]]:
-    """The steps from one state to another; one that was skipped is booked on the way."""
+    """The bookings from one status to another, including skipped steps."""
     steps: list[tuple[str, Booking]] = []
     if before is DisputeStatus.NONE:
         steps.append(("opened", ledger.dispute_opened_booking(provider, amount)))

@@ -1,7 +1,7 @@
-"""Taking in what providers say: any order and any repetition give the same end (BIL-31, BIL-36).
+"""Applies provider reports. Any order and any repetition give the same result (BIL-31, BIL-36).
 
-A payment has the highest rank over all that was said of it. What is lower or was heard already is
-kept as stale; what does not fit our own record is set aside and told, and changes nothing.
+A payment has the highest-ranked status reported. A lower or repeated report is stored as stale; one
+that does not match our records is quarantined and published, and changes nothing.
 """
 
 from uuid import UUID
@@ -41,8 +41,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.values.money import Money
 
-_MOST_FEE = 10_000  # minor units; a provider's least fee can be more than a small payment
-# Failed, cancelled and expired are of one rank (BIL-31); what says most of them stays.
+_MOST_FEE = 10_000  # cents; a provider's minimum fee can exceed a small payment
+# Failed, cancelled and expired share a level (BIL-31); the most specific one stays.
 _RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
 _MOVES: dict[StatedStatus, Move] = {
     StatedStatus.REQUIRES_ACTION: PaymentLifecycle.start,
@@ -53,26 +53,26 @@ _MOVES: dict[StatedStatus, Move] = {
 }
 
 
-async def take(
+async def apply_report(
     work: Work, payment_id: UUID, report: ProviderReport, source: ReportSource | None = None
 ) -> ReportOutcome:
-    """Weigh one report under the lock of its payment, and let it have its effect once."""
+    """Apply one report under the lock of its payment, once."""
     source = source or ReportSource()
     account = await customer.lock_account(work)
     payment = await work.lock(Payment, payment_id)
-    finding = _misfit(payment, report)
+    finding = _mismatch(payment, report)
     if finding is not None:
         return await quarantine(work, payment, report, source, finding)
     if report.kind is StatementKind.REFUND:
         return await payments.apply_refund_report(work, payment, account.book, report, source)
     if report.kind is StatementKind.DISPUTE:
-        return await disputes.take(work, payment, account.book, report, source)
-    return await _take_payment(work, payment, account, report, source)
+        return await disputes.apply_dispute_report(work, payment, account.book, report, source)
+    return await _apply_payment_report(work, payment, account, report, source)
 
 
-def _misfit(payment: Payment, report: ProviderReport) -> Finding | None:
-    """What of it is not ours. Money moves only on a report that names amount and currency; a
-    failure may leave them out (SEC-68)."""
+def _mismatch(payment: Payment, report: ProviderReport) -> Finding | None:
+    """What does not match our records. Money moves only on a report with amount and currency; a
+    failure can omit them (SEC-68)."""
     if report.reference != payment.reference:
         return "unknown_reference"
     moves = _moves_money(report)
@@ -89,11 +89,11 @@ def _misfit(payment: Payment, report: ProviderReport) -> Finding | None:
 
 
 def _moves_money(report: ProviderReport) -> bool:
-    """A payment or refund that succeeded; every step of a dispute is booked."""
+    """Whether it moves money: a successful payment or refund, or any step of a dispute."""
     return report.kind is StatementKind.DISPUTE or report.status is StatedStatus.SUCCEEDED
 
 
-async def _take_payment(
+async def _apply_payment_report(
     work: Work, payment: Payment, account: Account, report: ProviderReport, source: ReportSource
 ) -> ReportOutcome:
     second = _is_second(payment, report)
@@ -101,8 +101,8 @@ async def _take_payment(
     if moved:
         _MOVES[report.status](payment, at=work.now)
         _settle_times(work, payment)
-    payment.charge_again = False  # whoever speaks of it has it
-    new = _remember(payment, report)
+    payment.charge_again = False  # the provider has the order
+    new = _update_payment(payment, report)
     await work.save(payment)
     if report.status is StatedStatus.SUCCEEDED and (moved or second):
         await _book(work, payment, account, report)
@@ -112,7 +112,7 @@ async def _take_payment(
         kept = await _keep_method(work, payment, report)
     refused = await _refuse_method(work, payment, report)
     effect = moved or second or new or fee or kept or refused
-    taken = await record_report(
+    recorded = await record_report(
         work,
         payment,
         report,
@@ -120,20 +120,20 @@ async def _take_payment(
         StatementOutcome.APPLIED if effect else StatementOutcome.STALE,
     )
     if second:
-        publish_mismatch(work, payment, report, taken, "paid_twice")
+        publish_mismatch(work, payment, report, recorded, "paid_twice")
     if moved:
-        await _follow(work, payment)
+        await _apply_effects(work, payment)
         await ledger.refresh_collection_status(work, await work.lock(Invoice, payment.invoice_id))
     if kept and payment.payment_method_id is not None:
-        # What is still owed is tried with the new method at once (BIL-39).
+        # Amounts still owed are charged to the new method at once (BIL-39).
         await dunning.retry_with_new_method(
             work, await work.get(PaymentMethod, payment.payment_method_id)
         )
-    return taken
+    return recorded
 
 
 def _is_second(payment: Payment, report: ProviderReport) -> bool:
-    """Two payments of money under one reference: the provider's own numbers differ (BIL-33)."""
+    """Whether it is a second payment under one reference: the provider's ids differ (BIL-33)."""
     if payment.status is not PaymentStatus.SUCCEEDED or report.status is not StatedStatus.SUCCEEDED:
         return False
     stated = report.provider_reference
@@ -147,8 +147,8 @@ def _settle_times(work: Work, payment: Payment) -> None:
         payment.next_check_at = payments.next_poll_at(payment.created_at, work.now)
 
 
-def _remember(payment: Payment, report: ProviderReport) -> bool:
-    """What the latest of its kind says, so that the order in which we hear it does not matter."""
+def _update_payment(payment: Payment, report: ProviderReport) -> bool:
+    """Store the latest details, independent of the order of reports."""
     before = (payment.failure, payment.provider_reference)
     if report.status is StatedStatus.SUCCEEDED:
         stated = report.provider_reference
@@ -181,7 +181,7 @@ def _recency(decline: Decline) -> tuple[str, str, str]:
 
 
 async def _book(work: Work, payment: Payment, account: Account, report: ProviderReport) -> None:
-    """Money came: it is the customer's credit until the invoice takes it (BIL-47)."""
+    """Book the payment as the customer's credit until an invoice uses it (BIL-47)."""
     named = report.provider_reference or payment.reference
     booking = (
         ledger.bank_transfer_booking(payment.amount)
@@ -219,9 +219,9 @@ async def _keep_method(work: Work, payment: Payment, report: ProviderReport) -> 
 
 
 async def _refuse_method(work: Work, payment: Payment, report: ProviderReport) -> bool:
-    """A card that was refused for good is taken off file: nothing is ever charged to it again.
+    """Revoke a card after a hard decline.
 
-    A payment that succeeded was made with a card that works, whatever was tried before (BIL-42).
+    A successful payment proves that its card works, whatever was tried before (BIL-42).
     """
     hard = (
         report.status is StatedStatus.FAILED and _decline(report).category is FailureCategory.HARD
@@ -231,8 +231,8 @@ async def _refuse_method(work: Work, payment: Payment, report: ProviderReport) -
     return await payments.mark_method_refused(work, payment.payment_method_id)
 
 
-async def _follow(work: Work, payment: Payment) -> None:
-    """What the payment's new state means for its invoice and its plan."""
+async def _apply_effects(work: Work, payment: Payment) -> None:
+    """Apply the payment's new status to its invoice and plan."""
     if payment.status is PaymentStatus.SUCCEEDED:
         await _succeeded(work, payment)
     elif payment.status in (PaymentStatus.FAILED, PaymentStatus.CANCELLED):
@@ -240,7 +240,7 @@ async def _follow(work: Work, payment: Payment) -> None:
         if invoice.purpose is Purpose.METHOD:
             await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))
         elif payment.status is PaymentStatus.FAILED or payment.payment_method_id is not None:
-            # Nobody was there to cancel a charge of a method on file: it has failed (BIL-39).
+            # A customer cannot cancel a charge of a saved method, so it has failed (BIL-39).
             await effects.failed(work, payment)
 
 
@@ -258,10 +258,10 @@ async def _succeeded(work: Work, payment: Payment) -> None:
     )
     invoice = await work.get(Invoice, payment.invoice_id)
     if invoice.purpose is Purpose.METHOD:
-        # What was charged to learn the card stays as the customer's credit.
+        # The verification charge stays as the customer's credit.
         await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))
         return
-    # What came already may not be allocated yet: that waits for the document's number.
+    # Received money may not be allocated yet, because the invoice waits for its number.
     waits = max(0, invoice.received_minor - invoice.amount_paid_minor)
     if invoice.amount_due_minor - waits < payment.amount_minor:
         due = Money(invoice.amount_due_minor, invoice.currency)
@@ -269,24 +269,23 @@ async def _succeeded(work: Work, payment: Payment) -> None:
             work, payment, "more_than_due", expected=due, stated=payment.amount
         )
     await effects.succeeded(work, payment)
-    await effects.disputed(work, payment)  # heard of before the money was
+    await effects.disputed(work, payment)  # reported before the payment
 
 
 async def record_answer(
     work: Work, payment_id: UUID, answer: ProviderAnswer, *, source: str, reference: str
 ) -> None:
-    """What came of calling the provider about a reference; silence leaves the payment as it is
-    (BIL-32)."""
+    """Apply a provider's answer about a reference. No answer changes nothing (BIL-32)."""
     if answer.report is not None:
-        taken = await take(work, payment_id, answer.report, ReportSource(source))
-        await _plan_on(work, taken.payment)
+        recorded = await apply_report(work, payment_id, answer.report, ReportSource(source))
+        await _postpone_poll(work, recorded.payment)
         return
     await customer.lock_account(work)
     payment = await work.lock(Payment, payment_id)
     if payment.status in PaymentLifecycle.FINAL or payment.reference != reference:
-        return  # what is final needs no asking, and nobody pays under a reference that was left
+        return  # final, or an answer about a replaced reference
     if answer.action is not None:
-        _show(work, payment, answer)
+        _show_next_action(work, payment, answer)
     elif answer.fault is not None or (
         answer.unknown_reference and payment.payment_method_id is not None
     ):
@@ -297,11 +296,11 @@ async def record_answer(
         payment.charge_again = payment.payment_method_id is not None
         payment.next_check_at = work.now + payments.FAULT_PAUSE
     else:
-        await _ask_later(work, payment)
+        await _schedule_poll(work, payment)
     await work.save(payment)
 
 
-def _show(work: Work, payment: Payment, answer: ProviderAnswer) -> None:
+def _show_next_action(work: Work, payment: Payment, answer: ProviderAnswer) -> None:
     action = answer.action
     assert action is not None  # noqa: S101  # asked by the caller
     if payment.status is PaymentStatus.CREATED:
@@ -315,18 +314,18 @@ def _show(work: Work, payment: Payment, answer: ProviderAnswer) -> None:
     payment.next_check_at = payments.next_poll_while_open(payment.created_at, work.now)
 
 
-async def _plan_on(work: Work, payment: Payment) -> None:
-    """An answer that decides nothing is as good as none: the next time to ask is a later one."""
+async def _postpone_poll(work: Work, payment: Payment) -> None:
+    """Postpone the next poll after an answer that decides nothing."""
     when = payment.next_check_at
     if payment.status not in PaymentLifecycle.FINAL and when is not None and when <= work.now:
-        await _ask_later(work, payment)
+        await _schedule_poll(work, payment)
         await work.save(payment)
 
 
-async def _ask_later(work: Work, payment: Payment) -> None:
+async def _schedule_poll(work: Work, payment: Payment) -> None:
     payment.charge_again = False
     if payment.status is PaymentStatus.CREATED:
-        # Where the customer shall pay was lost on the way, and a reference is taken once.
+        # The checkout address was lost, and a reference can be used only once.
         payment.reference = payments.new_reference()
     if payment.status is not PaymentStatus.PROCESSING:
         payment.next_check_at = payments.next_poll_while_open(payment.created_at, work.now)
@@ -338,7 +337,7 @@ async def _ask_later(work: Work, payment: Payment) -> None:
 
 
 async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> None:
-    """Six tries an hour apart found no way in: that counts as a failure."""
+    """After six rejected orders, an hour apart, the payment has failed."""
     failed = ProviderReport(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,
@@ -347,4 +346,4 @@ async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> Non
         category="technical",
         provider_at=work.now,
     )
-    await take(work, payment.id, failed, ReportSource(source))
+    await apply_report(work, payment.id, failed, ReportSource(source))

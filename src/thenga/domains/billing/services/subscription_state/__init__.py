@@ -1,4 +1,4 @@
-"""Subscription state: the transitions that every other room makes through one place."""
+"""Subscription state: the transitions that all other rooms share."""
 
 from thenga.domains.billing.services.subscription_state.signup_expiry import (
     expire_previous_signup,
