@@ -8,13 +8,13 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.terms import Rand
 from thenga.domains.billing.api.common_fields import (
     AccountRef,
     AllowedMoves,
     OrganizationRef,
     ProviderName,
 )
-from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments, settlement
