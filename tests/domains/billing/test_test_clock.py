@@ -253,7 +253,7 @@ async def test_a_jump_stops_at_the_dates_of_every_domain(
     assert done == due
 
 
-async def test_a_planted_jump_that_knows_the_dates_of_billing_only_is_found(
+async def test_planted_advance_by_billing_dates_only_is_found(
     api: httpx2.AsyncClient, host: Host, worker: None, monkeypatch: pytest.MonkeyPatch
 ):
     every = timetable.next_step

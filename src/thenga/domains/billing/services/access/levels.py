@@ -166,7 +166,7 @@ def takes_effect(failure: PaymentFailure, at: datetime) -> bool:
 
 
 def exhausts_at(failure: PaymentFailure) -> datetime | None:
-    """When the last retry is over. Known in advance only if all retries are reminders."""
+    """When the last retry has failed. Known in advance only if all retries are reminders."""
     if failure.exhausted_at is not None or not is_reminder_only(failure):
         return failure.exhausted_at
     return max(retry_dates(failure), default=None)

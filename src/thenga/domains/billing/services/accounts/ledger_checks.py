@@ -23,7 +23,7 @@ from thenga.kernel.values.calendar import local_day, local_midnight
 _A_DAY = timedelta(days=1)
 _LONG = 600.0  # seconds; the time limit of a statement over all books
 _MOST_SETS = 1000  # sets checked in a night
-_HOUR = timedelta(hours=2)  # after midnight, when the previous day is over in every time zone
+_HOUR = timedelta(hours=2)  # after midnight, when the previous day has ended in every time zone
 _BALANCES = """
     SELECT e.book, l.account, l.currency, sum(l.amount_minor)::bigint AS minor, count(*) AS lines
     FROM billing.journal_line l

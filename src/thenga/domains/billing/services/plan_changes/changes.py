@@ -355,7 +355,7 @@ async def expire_change(work: Work, subscription: Subscription) -> None:
 
 
 async def is_change_expired(read: Reader, subscription: Subscription) -> bool:
-    """Whether its time is over. A charge in progress extends it until the end of the period."""
+    """Whether it has expired. A charge in progress extends it until the end of the period."""
     until, pending = change_awaited_until(subscription), subscription.change
     if until is None or pending is None or read.now < until:
         return False

@@ -21,7 +21,7 @@ from thenga.kernel.db.work import Work
 
 
 async def run_due_signup_steps(work: Work, subscription: Subscription) -> None:
-    """Expire a sign-up whose time is over, unless a charge is in progress."""
+    """Expire a sign-up after its 23 hours, unless a charge is in progress."""
     if await is_signup_expired(work, subscription):
         await expire(work, subscription)
 

@@ -132,7 +132,7 @@ async def _add(
             comment=leaving.comment,
             requested_by=work.actor.id,
             settlement=kept,
-            # The period is over and was not renewed, so it ends now.
+            # The period has ended and was not renewed, so it ends now.
             effective_at=work.now if at_once else max(ends_at, work.now),
         )
     )

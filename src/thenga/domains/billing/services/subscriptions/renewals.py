@@ -65,7 +65,7 @@ def is_renewing(subscription: Subscription) -> bool:
 
 
 def is_renewal_due(subscription: Subscription, now: datetime) -> bool:
-    """Whether the current period is over."""
+    """Whether the current period has ended."""
     renews_on = subscription.period_end
     behind = renews_on is not None and local_midnight(renews_on) <= now
     return behind and is_renewing(subscription)

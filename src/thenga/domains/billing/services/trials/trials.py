@@ -169,7 +169,7 @@ async def _check_company(work: Work, account: Account, company: Registered) -> N
 
 
 def check_trial_running(trial: Trial, now: datetime, *, operation: str) -> None:
-    """Refuse if the trial is over by the clock."""
+    """Refuse if the trial has ended by the clock."""
     if trial.status is TrialStatus.ACTIVE and now < trial.ends_at:
         return
     over = TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status
