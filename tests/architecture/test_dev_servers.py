@@ -72,7 +72,7 @@ def test_killed_servers_come_back_with_what_they_had_answered(home: Path) -> Non
     assert took < 6
 
 
-def test_a_busy_postgres_is_started_again_after_its_children_are_gone(home: Path) -> None:
+def test_busy_postgres_restarts_after_its_children_exit(home: Path) -> None:
     address = servers.up(home)["THENGA_ADMIN_DATABASE"]
     with psycopg.connect(address) as busy:
         busy.execute("CREATE TEMP TABLE held AS SELECT 1")
@@ -172,7 +172,7 @@ def test_the_doctor_sees_a_login_above_row_security(settings: Settings) -> None:
     assert "mistaken" in found["logins"].found
 
 
-def test_unsynced_servers_keep_what_they_said_and_the_doctor_objects(
+def test_doctor_objects_to_unsynced_servers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the ordinary tests run on; no deployment may."""

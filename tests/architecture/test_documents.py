@@ -121,6 +121,18 @@ def test_the_map_tells_moves_and_events_through_services(domain: Domain) -> None
     assert reach.of_route("sheets", "read_sheet").events == []
 
 
+def test_the_map_follows_routes_in_rooms(domain: Domain) -> None:
+    room = domain.home / "api" / "press"
+    room.mkdir(parents=True)
+    (room / "sheets.py").write_text(
+        "async def fold_sheet(work):\n    work.publish(public.SheetFolded.of(work))\n"
+    )
+    reach = pages.reach(domain)
+
+    assert reach.of_route("press.sheets", "fold_sheet").events == ["SheetFolded"]
+    assert reach.of_route("press", "fold_sheet").events == []
+
+
 def test_the_map_lists_each_operation(domain: Domain) -> None:
     page = pages.map_page([domain])
 

@@ -18,7 +18,7 @@ def names(made: Rotation, domain: str) -> set[str]:
     return {one.name for one in made.of(OPERATIONS) if one.domain.name == domain}
 
 
-def test_a_changed_domain_is_walked_whole_and_a_third_of_the_others() -> None:
+def test_changed_domain_is_walked_whole_others_by_thirds() -> None:
     made = rotation.chosen([BILLING, "docs/map.md"], "a" * 40)
 
     every = {one.name for one in OPERATIONS if one.domain.name == "identity"}

@@ -95,7 +95,9 @@ class Payer:
         try:
             payment = await work.get(Payment, payment_id)
             self.charged.append(payment)
-            await provider_results.take(work, payment_id, statement(payment, said, self.host.now()))
+            await provider_results.apply_report(
+                work, payment_id, statement(payment, said, self.host.now())
+            )
             await work.finish()
         finally:
             await work.close()

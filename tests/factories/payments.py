@@ -10,19 +10,21 @@ from thenga.domains.billing.services.invoicing.invoices import DraftLine
 from thenga.domains.billing.services.payments import attempts, methods, refunds
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.services.payments.provider_reports import ReportOutcome
-from thenga.domains.billing.services.settlement.provider_results import take
+from thenga.domains.billing.services.settlement.provider_results import apply_report
 from thenga.domains.billing.tables import (
     Account,
     Invoice,
     LineKind,
-    MethodToken,
     Payment,
     PaymentMethod,
     PaymentStatus,
     Purpose,
     Refund,
+)
+from thenga.domains.billing.values.provider import (
+    MethodToken,
+    ProviderReport,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.host import Host
@@ -124,7 +126,7 @@ async def begun(host: Host, organization_id: UUID, how: PaymentChoice) -> Paymen
     return made
 
 
-def said(of: Payment, status: StatedStatus = StatedStatus.SUCCEEDED, **more: Any) -> Statement:
+def said(of: Payment, status: StatedStatus = StatedStatus.SUCCEEDED, **more: Any) -> ProviderReport:
     """A statement that fits the payment."""
     known: dict[str, Any] = {
         "reference": of.reference,
@@ -134,14 +136,14 @@ def said(of: Payment, status: StatedStatus = StatedStatus.SUCCEEDED, **more: Any
         "amount_minor": of.amount_minor,
         "currency": of.currency,
     }
-    return Statement(**known | more)
+    return ProviderReport(**known | more)
 
 
-async def taken(host: Host, of: Payment, statement: Statement) -> ReportOutcome:
-    """What became of a statement, in a unit of work of its own."""
+async def taken(host: Host, of: Payment, report: ProviderReport) -> ReportOutcome:
+    """What became of a report, in a unit of work of its own."""
     work = billing.working(host, of.organization_id)
     try:
-        result = await take(work, of.id, statement)
+        result = await apply_report(work, of.id, report)
         await work.finish()
     finally:
         await work.close()

@@ -25,11 +25,13 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentMethod,
     PlanKind,
-    StatedStatus,
-    Statement,
-    StatementKind,
     Subscription,
     SubscriptionStatus,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
+    StatedStatus,
+    StatementKind,
 )
 from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
@@ -115,7 +117,7 @@ class Customer:
         """What the provider says of a payment; the documents wait for their numbers."""
         work = billing.working(self.host, self.id)
         payment = await work.get(Payment, UUID(payment_id))
-        said = Statement(
+        said = ProviderReport(
             reference=payment.reference,
             kind=StatementKind.PAYMENT,
             status=status,
@@ -126,7 +128,7 @@ class Customer:
             code=None if status is StatedStatus.SUCCEEDED else "51",
             category=None if status is StatedStatus.SUCCEEDED else "soft",
         )
-        await provider_results.take(work, payment.id, said)
+        await provider_results.apply_report(work, payment.id, said)
         await work.finish()
 
     async def number(self) -> None:

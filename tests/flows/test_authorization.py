@@ -61,7 +61,7 @@ async def kept(host: Host, who: Member) -> str | None:
 
 
 @pytest.mark.rule("BIL-46")
-async def test_a_refusal_names_plan_and_price_and_a_plan_turns_it_into_a_yes(
+async def test_refusal_names_plan_and_price_and_buying_it_helps(
     api: httpx2.AsyncClient, host: Host, owner: Member, paid_for: Host
 ):
     refused = await api.post("/identity/api-keys", json=key(), headers=owner.acting)
@@ -88,7 +88,7 @@ async def test_a_refusal_names_plan_and_price_and_a_plan_turns_it_into_a_yes(
 
 
 @pytest.mark.rule("BIL-46")
-async def test_the_price_in_a_refusal_is_that_of_the_preview_and_of_the_invoice(
+async def test_refusal_preview_and_invoice_have_the_same_price(
     api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None
 ):
     """Starter on 14 Nov, refused on 24 Nov: professional for the rest is 666.66, and is charged."""
@@ -258,7 +258,7 @@ async def aged(host: Host, who: Member, age: timedelta) -> None:
 
 
 @pytest.mark.rule("BIL-4")
-async def test_billing_dead_leaves_reading_for_five_minutes_and_refuses_money(
+async def test_without_billing_reads_work_for_five_minutes(
     apart: tuple[ApiProcess, ApiProcess], host: Host, owner: Member
 ):
     gate, paid = apart

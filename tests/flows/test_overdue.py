@@ -76,7 +76,7 @@ async def declined(api: httpx2.AsyncClient, host: Host, clock: Time) -> Caller:
 
 @pytest.mark.rule("BIL-41")
 @pytest.mark.rule("BIL-46")
-async def test_at_read_only_reading_goes_on_and_a_create_names_what_to_pay(
+async def test_read_only_allows_reads_and_creates_name_what_to_pay(
     api: httpx2.AsyncClient,
     host: Host,
     clock: Time,

@@ -54,7 +54,7 @@ async def test_each_call_has_its_own_values_and_bounds(opening: Opening, places:
     assert ([one.amount for one in both], count) == ([0, 1, 2, 3], 4)
 
 
-async def test_only_the_own_rows_are_asked_for_also_where_all_could_be_seen(
+async def test_prepared_select_reads_only_own_rows(
     host: Host, places: list[UUID], monkeypatch: pytest.MonkeyPatch
 ):
     async def seen(place: UUID) -> set[UUID]:

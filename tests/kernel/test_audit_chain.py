@@ -24,7 +24,7 @@ def test_the_vector_of_the_sheet():
     assert audit_chain.link(start, ROW).hex() == expected
 
 
-def test_the_order_of_the_members_does_not_matter_and_their_values_do():
+def test_canonical_form_ignores_order_but_not_values():
     start = audit_chain.genesis(CHAIN)
     again = dict(sorted(ROW.items()))
     assert audit_chain.link(start, again) == audit_chain.link(start, ROW)

@@ -73,7 +73,7 @@ def test_tenants_that_left_leave_nothing_behind() -> None:
     assert bounds._tenants == {}
 
 
-def test_a_stream_gives_its_place_back_and_has_a_bound_of_its_own() -> None:
+def test_stream_releases_its_slot_and_has_its_own_limit() -> None:
     bounds = Bounds(process=1, tenant=9)
     bounds.enter()
     bounds.become_stream()
@@ -87,7 +87,7 @@ def test_a_stream_gives_its_place_back_and_has_a_bound_of_its_own() -> None:
     bounds.become_stream()
 
 
-async def test_a_drain_serves_what_comes_and_waits_for_what_is_under_way() -> None:
+async def test_drain_serves_new_and_waits_for_running_requests() -> None:
     bounds = Bounds(process=2, tenant=9)
     bounds.draining = True
     bounds.enter()

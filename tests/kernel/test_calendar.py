@@ -86,7 +86,7 @@ def test_a_naive_instant_has_no_day():
 
 
 @given(day=DAYS)
-def test_a_local_day_begins_at_its_midnight_and_not_a_moment_before(day):
+def test_local_day_begins_exactly_at_midnight(day):
     midnight = calendar.local_midnight(day)
     assert calendar.local_day(midnight) == day
     assert calendar.local_day(midnight - timedelta(microseconds=1)) == day - timedelta(days=1)

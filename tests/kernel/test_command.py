@@ -69,7 +69,7 @@ def test_an_unknown_command_is_refused_with_the_known_ones() -> None:
     assert "migrate" in refused.stderr
 
 
-def test_the_doctor_tells_by_its_exit_code_that_something_is_missing(tmp_path: Path) -> None:
+def test_doctor_exits_with_1_if_something_is_missing(tmp_path: Path) -> None:
     examined = _run("doctor", within=tmp_path)
 
     assert examined.returncode == 1
@@ -87,7 +87,10 @@ def tree(tmp_path: Path) -> Path:
         '@router.post("/paper/sheets/{sheetId}/fold")\n'
         "async def fold_sheet(work: Annotated[Work, writes(Permission.FOLD)]): ...\n"
     )
-    (home / "api").mkdir()
+    (home / "api" / "press").mkdir(parents=True)
+    (home / "api" / "press" / "rollers.py").write_text(
+        '@router.post("/paper/rollers")\nasync def add_roller(work): ...\n'
+    )
     (home / "api" / "rolls.py").write_text(
         '@router.post("/paper/rolls")\nasync def add_roll(work): ...\n'
     )
@@ -118,6 +121,7 @@ def tree(tmp_path: Path) -> Path:
         ("fold_sheet", ["api.py:2"]),
         ("paper.rolls.add", ["rolls.py:2"]),
         ("add_roll", ["rolls.py:2"]),
+        ("paper.rollers.add", ["rollers.py:2"]),
         ("paper.SheetFolded.v1", ["public.py:1"]),
         ("SheetFolded", ["public.py:1"]),
         ("paper-torn", ["lifecycles.py:2", "lifecycles.py:1", "lifecycles.py:5"]),

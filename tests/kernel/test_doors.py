@@ -118,7 +118,7 @@ async def test_a_version_alone_is_honoured_and_anything_else_refused(
     ]
 
 
-async def test_what_moved_without_its_version_is_shown_and_to_each_their_own(
+async def test_etag_changes_with_the_body_even_without_a_version(
     probing: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     async def shelf(who: people.Member, **more: str) -> httpx2.Response:
@@ -218,7 +218,7 @@ async def test_a_query_parameter_that_is_not_known_is_refused(
     assert answer.json()["errors"][0]["pointer"].startswith("/query/")
 
 
-async def test_an_upload_is_counted_as_it_comes_and_stopped_at_its_limit(
+async def test_upload_is_stopped_at_its_size_limit(
     probing: httpx2.AsyncClient, owner: people.Member
 ):
     async def parts(count: int) -> AsyncIterator[bytes]:

@@ -123,7 +123,7 @@ def test_no_percentage(value):
     assert not accepts(fields.Percent, value)
 
 
-def test_a_decimal_of_the_database_keeps_its_value_and_shows_no_exponent():
+def test_decimal_keeps_its_value_without_exponent():
     assert read(fields.Percent, Decimal("15.000000")) == 15
     assert TypeAdapter(fields.Percent).dump_json(Decimal("1E+2")) == b'"100"'
     assert TypeAdapter(fields.FiniteDecimal).dump_json(Decimal("0.000001")) == b'"0.000001"'

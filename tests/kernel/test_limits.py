@@ -183,7 +183,7 @@ def test_a_flood_overruns_neither_the_limit_nor_the_stricter_one(
     assert all(answer["restored"] for answer in back)
 
 
-async def test_redis_killed_in_the_middle_of_a_flood_lets_no_exception_out(
+async def test_redis_killed_during_a_flood_raises_nothing(
     server: RedisServer, limits: Limits
 ) -> None:
     rule = Rule("sign-in", 400, HOUR)
@@ -198,7 +198,7 @@ async def test_redis_killed_in_the_middle_of_a_flood_lets_no_exception_out(
     assert sum(counts.values()) == 4_000
 
 
-async def test_a_silent_redis_costs_its_patience_once_and_not_on_every_call(
+async def test_silent_redis_costs_one_timeout_not_one_per_call(
     server: RedisServer, limits: Limits
 ) -> None:
     rule = Rule("sign-in", 400, HOUR, degraded=100)
@@ -304,7 +304,7 @@ def test_the_wait_is_until_the_next_place(window: Window, wait: float) -> None:
     assert seconds_to_wait(Rule("r", 10, 60), 10, window) == pytest.approx(wait, abs=0.01)
 
 
-def test_a_rule_without_a_word_on_it_is_four_times_stricter_alone() -> None:
+def test_rule_is_four_times_stricter_without_redis_by_default() -> None:
     assert Rule("actor", 600, 60, lease=20).degraded == 150
     assert Rule("one", 2, 60).degraded == 1
     with pytest.raises(ValueError, match="lease"):

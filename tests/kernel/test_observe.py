@@ -177,7 +177,7 @@ async def test_a_line_tells_of_the_request_and_keeps_its_secrets(lines: io.Bytes
     assert CANARY not in lines.getvalue().decode()
 
 
-async def test_a_defect_is_told_once_with_its_traceback_and_not_to_the_caller(
+async def test_defect_is_logged_once_and_hidden_from_the_caller(
     lines: io.BytesIO,
 ) -> None:
     async with client() as http:
@@ -205,7 +205,7 @@ async def test_values_in_the_words_of_the_database_reach_no_log(lines: io.BytesI
     assert CANARY not in lines.getvalue().decode() + response.text
 
 
-async def test_a_defect_after_the_first_byte_is_logged_and_sends_no_second_answer(
+async def test_defect_after_the_first_byte_sends_no_second_answer(
     lines: io.BytesIO,
 ) -> None:
     sent: list[Message] = []
@@ -259,7 +259,7 @@ async def test_a_full_process_refuses_at_once_but_says_that_it_lives(lines: io.B
     assert bounds.in_flight == 0
 
 
-async def test_an_event_stream_outlives_the_time_and_the_place_of_a_request(
+async def test_event_stream_outlives_request_limits(
     lines: io.BytesIO,
 ) -> None:
     bounds = Bounds(process=1, tenant=9)

@@ -182,7 +182,7 @@ async def test_values_arrive_as_they_were_sent(quotes: Quotes) -> None:
     assert quote.approved is None
 
 
-async def test_a_parameter_left_out_takes_the_default_of_the_answering_side(quotes: Quotes) -> None:
+async def test_omitted_parameter_takes_the_answering_sides_default(quotes: Quotes) -> None:
     quote = await quotes.describe(quote_id=UUID(int=3), at=NOON, items=[])
 
     assert quote.note == "none given"
@@ -195,7 +195,7 @@ async def test_lists_of_unions_keep_the_type_of_each_member(quotes: Quotes) -> N
     assert str(answer[2]) == "1.50"
 
 
-async def test_a_problem_comes_back_as_its_class_with_detail_facts_and_headers(
+async def test_problem_returns_as_its_class_with_all_members(
     quotes: Quotes,
 ) -> None:
     with pytest.raises(QuoteSpent) as spent:
@@ -219,7 +219,7 @@ async def test_actor_request_and_trace_reach_the_answering_side(quotes: Quotes) 
     assert await quotes.caller() == ["", "", ""]
 
 
-async def test_arguments_that_are_not_declared_are_the_mistake_of_the_caller(
+async def test_undeclared_arguments_are_refused_as_a_callers_error(
     quotes: Quotes,
 ) -> None:
     untyped: Any = quotes
@@ -230,7 +230,7 @@ async def test_arguments_that_are_not_declared_are_the_mistake_of_the_caller(
         await untyped.record()
 
 
-async def test_arguments_that_are_no_values_are_the_mistake_of_the_caller(wired: Quotes) -> None:
+async def test_invalid_arguments_are_refused_as_a_callers_error(wired: Quotes) -> None:
     untyped: Any = wired
 
     with pytest.raises(TypeError):
@@ -266,7 +266,7 @@ async def test_a_dead_server_is_silence_at_once(reach: Reach) -> None:
     assert perf_counter() - began < 0.3
 
 
-async def test_our_own_misconfiguration_never_looks_like_an_answer_to_the_customer(
+async def test_own_misconfiguration_is_not_shown_to_the_customer(
     address: str, client: httpx2.AsyncClient, reach: Reach
 ) -> None:
     stranger = remote(Quotes, address, secret=bytes(32), client=client, now=lambda: NOON)

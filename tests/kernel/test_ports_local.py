@@ -44,7 +44,7 @@ async def test_who_asks_by_a_port_reads_and_writes_as_a_service(
     assert told == {(port.port_name, "request 7", "trace 7")}
 
 
-async def test_a_request_that_is_carried_on_is_written_as_the_person_who_made_it(
+async def test_port_call_is_audited_as_the_original_person(
     host: Host,
 ) -> None:
     person = uuid4()
@@ -63,7 +63,7 @@ async def _hours_ahead(host: Host, organization_id: UUID) -> list[int]:
     return [round((at - base) / timedelta(hours=1)) for at in (reading, working)]
 
 
-async def test_a_port_answers_in_the_time_of_the_sandbox_it_is_asked_about(
+async def test_port_answers_in_the_time_of_the_sandbox(
     host: Host, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     somewhere, elsewhere = uuid4(), uuid4()

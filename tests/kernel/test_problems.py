@@ -253,7 +253,7 @@ def test_a_thousand_faults_are_counted_and_fifty_told() -> None:
     assert len(told(body)) == 50
 
 
-def test_a_code_that_two_modules_declare_under_one_name_is_refused() -> None:
+def test_problem_code_declared_in_two_modules_is_refused() -> None:
     told = {"code": "not-found", "status": 404, "title": "There is no such thing"}
 
     with pytest.raises(TypeError, match="'not-found' is declared twice"):

@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from thenga.domains.billing.tables import (
-    Answer,
-    Order,
     Payment,
+)
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
+    ProviderAnswer,
+    ProviderReport,
     RefundOrder,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 
@@ -24,28 +26,28 @@ class Cards:
 
     now: Callable[[], datetime]
     says: Callable[[], str]
-    charged: list[Order] = field(default_factory=list)
+    charged: list[ChargeOrder] = field(default_factory=list)
     name: str = "cards"
     repeats: bool = True
 
     def of(self, _: str) -> "Cards":
         return self
 
-    async def start(self, _: Order) -> Answer:
-        return Answer()
+    async def start(self, _: ChargeOrder) -> ProviderAnswer:
+        return ProviderAnswer()
 
-    async def charge(self, order: Order) -> Answer:
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer:
         if self.says() == "silent":
-            return Answer()
+            return ProviderAnswer()
         self.charged.append(order)
-        return Answer(statement=statement(order, self.says(), self.now()))
+        return ProviderAnswer(report=statement(order, self.says(), self.now()))
 
-    async def fetch(self, order: Order) -> Answer:
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
         return await self.charge(order)
 
-    async def refund(self, order: RefundOrder) -> Answer:
-        return Answer(
-            statement=Statement(
+    async def refund(self, order: RefundOrder) -> ProviderAnswer:
+        return ProviderAnswer(
+            report=ProviderReport(
                 reference=order.reference,
                 kind=StatementKind.REFUND,
                 status=StatedStatus.SUCCEEDED,
@@ -56,14 +58,14 @@ class Cards:
             )
         )
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer:
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
         return await self.refund(order)
 
 
-def statement(payment: Payment | Order, said: str, at: datetime) -> Statement:
+def statement(payment: Payment | ChargeOrder, said: str, at: datetime) -> ProviderReport:
     """What a provider says of a charge: `ok`, or why not."""
     good = said == "ok"
-    return Statement(
+    return ProviderReport(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,
         status=StatedStatus.SUCCEEDED if good else StatedStatus.FAILED,

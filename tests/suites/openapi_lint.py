@@ -1,7 +1,7 @@
-"""What must hold for every operation of the API document, by the number of the rule (O1 to O16).
+"""The rules for every operation of the API document, by number (O1 to O16).
 
-`openapi.md of the design` and docs/decisions/0030 say why. A finding names the rule and the
-place. Rules that look at the whole document once are here as well, so that one call tells all.
+docs/decisions/0030 gives the reasons. A finding names the rule and the place. Rules about the whole
+document are here too, so that one call checks everything.
 """
 
 import re

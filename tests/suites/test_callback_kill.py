@@ -164,7 +164,7 @@ async def owed(host: Host, seeded: None) -> Payment:
 
 
 @pytest.mark.rule("BIL-34")
-async def test_a_success_told_by_five_clients_while_api_is_killed_counts_once(
+async def test_success_sent_five_times_during_a_kill_counts_once(
     settings: Settings, host: Host, owed: Payment, tmp_path: Path
 ) -> None:
     kills = (Scene.at_the_door, Scene.once_kept, Scene.once_answered)[: size(2, 3)]

@@ -90,7 +90,7 @@ async def _sandbox_with_a_plan(
 
 @pytest.mark.rule("BIL-14")
 @pytest.mark.rule("BIL-48")
-async def test_what_time_does_happens_once_and_in_order_in_every_domain(
+async def test_due_steps_run_once_and_in_order_in_every_domain(
     api: httpx2.AsyncClient, host: Host, seeded: None, provider: SandboxServer
 ) -> None:
     # Many sweeps a second would leave little room for what they find: the periods of a year.

@@ -226,9 +226,7 @@ async def test_a_job_that_passes_all_is_found(desk: Desk, monkeypatch: pytest.Mo
 # A scanner that is away, and one that cannot be believed
 
 
-async def test_while_the_scanner_is_away_nothing_is_lost_and_nothing_clean(
-    desk: Desk, clamd: Path
-) -> None:
+async def test_without_a_scanner_nothing_is_lost_or_clean(desk: Desk, clamd: Path) -> None:
     seconds = size(2, 30)
     async with scanning(desk.host):
         servers.stop(clamd, "clamav", signal.SIGKILL)
@@ -275,7 +273,7 @@ async def became(desk: Desk, *, seconds: float) -> set[str]:
     return found
 
 
-async def test_a_scanner_that_misses_the_nested_eicar_makes_nothing_clean(desk: Desk) -> None:
+async def test_scanner_that_misses_nested_eicar_cleans_nothing(desk: Desk) -> None:
     async with scanned_badly(desk) as badly:
         alone = await badly.host.scanner._ask(scanner._once(EICAR))
         with pytest.raises(DependencyUnavailable, match="does not find what it must"):
@@ -336,7 +334,7 @@ async def moved_by_time(desk: Desk, opening: Opening, paper: UUID) -> None:
     await work.finish()
 
 
-async def test_what_never_came_lapses_and_what_is_infected_is_destroyed(
+async def test_missing_uploads_lapse_and_infected_ones_are_deleted(
     desk: Desk, opening: Opening
 ) -> None:
     made = await desk.client.post("/filed/papers", json={"name": "x"}, headers=desk.owner.acting)

@@ -35,7 +35,7 @@ def _original(every: list[Operation], one: Operation) -> Operation:
     return next(known for known in every if known.name == growing.original(one.name))
 
 
-def test_the_document_and_the_finding_grow_with_the_operations_and_no_faster(
+def test_document_and_dispatch_grow_at_most_linearly(
     domain: Domain,
 ) -> None:
     """Both were quadratic once."""

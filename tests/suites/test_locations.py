@@ -47,7 +47,7 @@ async def test_every_location_can_be_read(
     assert silent == allowed.WITHOUT_LOCATION.keys() - elsewhere
 
 
-async def test_an_organization_is_read_there_once_its_founder_is_a_member(
+async def test_location_is_readable_once_the_founder_is_a_member(
     api: httpx2.AsyncClient, host: Host, owner: identity.Member, settle: Settle
 ) -> None:
     made, headers = await _made(api, host, FOUNDING, owner)

@@ -97,7 +97,7 @@ def test_every_event_is_in_its_manifest_and_told_by_identifiers() -> None:
     assert faults == []
 
 
-def test_every_permission_and_problem_code_has_its_form_and_its_sentence() -> None:
+def test_permissions_and_problem_codes_follow_their_form() -> None:
     permissions = [granted for domain in DOMAINS for granted in domain.permissions]
     # Tests declare problems of their own; those of the source are meant.
     problems = {c: p for c, p in PROBLEMS.items() if p.__module__.startswith("thenga.")}

@@ -115,7 +115,7 @@ def _models(kind: Any, seen: frozenset[type] = frozenset()) -> list[type[BaseMod
     return [kind, *(m for field in fields for m in _models(field, seen | {kind}))]
 
 
-def test_every_route_has_one_entrance_one_permission_and_a_sentence() -> None:
+def test_every_route_has_entrance_permission_and_summary() -> None:
     doors = [one.door for one in OPERATIONS]
 
     faults = route_faults(DOMAINS)
@@ -133,7 +133,7 @@ def test_every_answer_of_every_operation_is_described() -> None:
     assert document_faults(whole_document()) == []
 
 
-def test_bodies_are_bounded_closed_and_hold_nothing_that_is_the_servers() -> None:
+def test_bodies_are_bounded_closed_and_without_server_fields() -> None:
     models = [model for one in OPERATIONS for model in _models(_body_of(one))]
 
     faults = [fault for one in OPERATIONS for fault in body_faults(_body_of(one))]
@@ -142,7 +142,7 @@ def test_bodies_are_bounded_closed_and_hold_nothing_that_is_the_servers() -> Non
     assert faults == []
 
 
-async def test_an_unknown_field_is_refused_by_every_operation_with_a_body(
+async def test_unknown_field_is_refused_by_every_operation(
     api: httpx2.AsyncClient, host: Host
 ) -> None:
     owner = await identity.member(host, uuid4(), role="owner")

@@ -185,7 +185,7 @@ async def test_every_unit_of_work_sees_its_own_tenant(stage: Stage) -> None:
     assert "is_disconnected" not in stage.did
 
 
-async def test_a_planted_setting_that_outlives_its_transaction_is_found(
+async def test_planted_setting_beyond_its_transaction_is_found(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     right = Scope.opening

@@ -37,8 +37,10 @@ from thenga.domains.billing.tables import (
     Payment,
     PaymentMethod,
     Refund,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.db.work import Work
@@ -163,13 +165,15 @@ class Lived:
     async def _charge(self, payment_id: UUID) -> None:
         work = self.work()
         payment = await work.get(Payment, payment_id)
-        await provider_results.take(work, payment.id, cards.statement(payment, self.card, self.now))
+        await provider_results.apply_report(
+            work, payment.id, cards.statement(payment, self.card, self.now)
+        )
 
     async def _pay_back(self, refund_id: UUID) -> None:
         work = self.work()
         refund = await work.get(Refund, refund_id)
         payment = await work.get(Payment, refund.payment_id)
-        said = Statement(
+        said = ProviderReport(
             reference=payment.reference,
             kind=StatementKind.REFUND,
             status=StatedStatus.SUCCEEDED,
@@ -178,7 +182,7 @@ class Lived:
             currency=refund.currency,
             provider_at=self.now,
         )
-        await provider_results.take(work, payment.id, said)
+        await provider_results.apply_report(work, payment.id, said)
 
     async def _number(self, document_id: UUID) -> None:
         await issuing.issue_next(self.work(), seller="thenga", book=self.book.value)

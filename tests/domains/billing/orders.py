@@ -25,10 +25,12 @@ from thenga.domains.billing.tables import (
     Book,
     Interval,
     Payment,
-    StatedStatus,
-    Statement,
-    StatementKind,
     Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
+    StatedStatus,
+    StatementKind,
 )
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -92,7 +94,7 @@ Situation = Callable[[Payer], Awaitable[None]]
 SITUATIONS: tuple[Situation, ...] = (first, renewal, change, conversion, trial_end)
 
 
-def history(chance: random.Random, of: Payment) -> list[Statement]:
+def history(chance: random.Random, of: Payment) -> list[ProviderReport]:
     """What may be said of one payment, repeated and with what comes after it."""
     at = [AT + timedelta(minutes=n) for n in range(9)]
     refund: dict[str, Any] = {
@@ -199,7 +201,7 @@ async def _replayed(
     host: Host,
     connection: Any,
     customer: Waiting,
-    said: list[Statement],
+    said: list[ProviderReport],
     order: Sequence[int | None],
 ) -> dict[str, Any]:
     """The end of one order, and how often success was told on the way."""
@@ -211,7 +213,7 @@ async def _replayed(
             if place is None:
                 await _number(work)
                 continue
-            await provider_results.take(work, of.id, said[place])
+            await provider_results.apply_report(work, of.id, said[place])
             told += sum(isinstance(event, PaymentSucceeded) for event, _ in work._events)
         await connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
         ends = {

@@ -24,7 +24,14 @@ from thenga.domains.billing.services.dunning import invoice_clock, write_offs
 from thenga.domains.billing.services.invoicing import credit_notes
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.services.subscriptions import clock as subscription_clock
-from thenga.domains.billing.tables import Book, CreditReason, Invoice, StatedStatus
+from thenga.domains.billing.tables import (
+    Book,
+    CreditReason,
+    Invoice,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+)
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money

@@ -15,7 +15,12 @@ from tests.suites import flows
 from thenga.domains.billing.services.customer import account_lock
 from thenga.domains.billing.services.pricing import proration
 from thenga.domains.billing.services.subscriptions import cancellation_refunds, cancellations
-from thenga.domains.billing.tables import Cancellation, StatedStatus
+from thenga.domains.billing.tables import (
+    Cancellation,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+)
 from thenga.kernel.host import Host
 
 WHY = {"reasonCode": "too_expensive", "comment": "No tender was won."}

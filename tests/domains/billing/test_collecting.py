@@ -11,12 +11,14 @@ from tests.domains.billing.paying import booked, told, within
 from tests.factories import billing, payments
 from tests.factories import identity as people
 from thenga.domains.billing.tables import (
-    MethodToken,
     PaymentStatus,
-    StatedStatus,
-    Statement,
-    StatementKind,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    MethodToken,
+    ProviderReport,
+    StatedStatus,
+    StatementKind,
 )
 from thenga.kernel.host import Host
 
@@ -164,7 +166,7 @@ async def test_more_is_disputed_than_was_paid_and_nobody_believes_it(
 async def test_provider_side_refund_is_booked_unless_too_large(host: Host, owner: people.Member):
     of = await payments.paid(host, owner.organization_id)
 
-    def back(amount: int, number: str) -> Statement:
+    def back(amount: int, number: str) -> ProviderReport:
         return payments.said(of, kind=K.REFUND, amount_minor=amount, item_reference=number)
 
     first = await payments.taken(host, of, back(40000, "r-1"))

@@ -17,7 +17,15 @@ from tests.suites import books
 from thenga.domains.billing.services.ledger import credit as allocations
 from thenga.domains.billing.services.ledger import journal
 from thenga.domains.billing.services.payments import refunds
-from thenga.domains.billing.tables import Answer, Refund, StatedStatus, Statement, StatementKind
+from thenga.domains.billing.tables import (
+    Refund,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderAnswer,
+    ProviderReport,
+    StatedStatus,
+    StatementKind,
+)
 from thenga.kernel.host import Host
 
 pytestmark = pytest.mark.rule("BIL-33")
@@ -59,7 +67,7 @@ async def confirm_refunds(buyer: Customer) -> int:
         await work.finish()
         assert order is not None
         work = billing.working(buyer.host, buyer.id)
-        said = Statement(
+        said = ProviderReport(
             reference=order.reference,
             kind=StatementKind.REFUND,
             status=StatedStatus.SUCCEEDED,
@@ -67,7 +75,7 @@ async def confirm_refunds(buyer: Customer) -> int:
             currency=order.currency,
             item_reference=order.key,
         )
-        await refunds.record_refund_answer(work, row["id"], Answer(said), source="answer")
+        await refunds.record_refund_answer(work, row["id"], ProviderAnswer(said), source="answer")
         await work.finish()
         total += order.amount_minor
     return total

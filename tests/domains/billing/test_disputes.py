@@ -14,7 +14,14 @@ from thenga.domains.billing.services.customer import notices
 from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.services.subscriptions import letters
-from thenga.domains.billing.tables import Payment, StatedStatus, StatementKind, Subscription
+from thenga.domains.billing.tables import (
+    Payment,
+    Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+    StatementKind,
+)
 from thenga.kernel.host import Host
 
 S = StatedStatus
@@ -31,7 +38,7 @@ async def said(payer: Payer, of: Payment, status: StatedStatus, number: str = "d
     """What the bank says of a dispute."""
     work = payer.work()
     stated = payments.said(of, status, kind=StatementKind.DISPUTE, item_reference=number)
-    await provider_results.take(work, of.id, stated)
+    await provider_results.apply_report(work, of.id, stated)
     await work.finish()
 
 

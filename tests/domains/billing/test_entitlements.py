@@ -20,7 +20,13 @@ from thenga.domains.billing.services.accounts import accounts
 from thenga.domains.billing.services.entitlements import current, merging, sources
 from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.domains.billing.services.pricing.periods import Period
-from thenga.domains.billing.tables import PlanKind, SubscriptionStatus
+from thenga.domains.billing.tables import (
+    ChangeStatus,
+    Interval,
+    PendingChange,
+    PlanKind,
+    SubscriptionStatus,
+)
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Granted
 from thenga.kernel.host import Host
@@ -125,7 +131,7 @@ async def test_the_sweep_writes_down_and_tells_what_time_has_made(host: Host, ow
 async def test_a_planted_set_that_never_ends_would_be_found(
     host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
-    real = sources._given
+    real = sources._contributions_of
 
     async def endless(*asked: Any, **more: Any) -> Any:
         return [
@@ -133,7 +139,7 @@ async def test_a_planted_set_that_never_ends_would_be_found(
             for one in await real(*asked, **more)
         ]
 
-    plant(monkeypatch, sources, "_given", endless)
+    plant(monkeypatch, sources, "_contributions_of", endless)
     await billing.trial(host, owner.organization_id)
     work = billing.working(host, owner.organization_id, ahead=timedelta(days=15))
     said = await current.signal(work, SEATS)
@@ -212,14 +218,23 @@ async def test_staff_name_the_organization_or_find_nothing(
 async def test_a_scheduled_change_counts_from_its_midnight_on(host: Host, owner: people.Member):
     today = local_day(host.now())
     turns = today + timedelta(days=20)
-    change = {
-        "planCode": "starter",
-        "planVersion": 1,
-        "interval": "month",
-        "status": "scheduled",
-        "effectiveOn": turns.isoformat(),
-    }
-    await held.subscribed(host, owner.organization_id, "professional", pending_change=change)
+    change = PendingChange(
+        change_id=uuid4(),
+        plan_code="starter",
+        plan_version=1,
+        interval=Interval.MONTH,
+        effective="period_end",
+        effective_on=turns,
+        status=ChangeStatus.SCHEDULED,
+        credit_minor=0,
+        amount_due_minor=0,
+        currency="ZAR",
+        credited_line_id=None,
+        restarts_periods=False,
+    )
+    await held.subscribed(
+        host, owner.organization_id, "professional", pending_change=change.to_row()
+    )
     ahead = local_midnight(turns) - host.now()
 
     async def seats(offset: timedelta) -> int | None:

@@ -120,7 +120,7 @@ async def test_an_add_on_that_renews_takes_nothing_of_a_running_month(
     assert taken == []
 
 
-async def test_planted_forgotten_month_is_refused_and_parks_the_account(
+async def test_planted_forgotten_month_parks_the_account(
     host: Host, seeded: None, clock: Time, monkeypatch: pytest.MonkeyPatch
 ):
     async def forgets(*_: object) -> None: ...

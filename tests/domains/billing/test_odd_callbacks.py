@@ -23,7 +23,13 @@ from tests.providers.signing import Sent
 from tests.suites import flows
 from thenga.domains.billing.adapters.providers import sandbox_secret
 from thenga.domains.billing.services.settlement import provider_results
-from thenga.domains.billing.tables import Payment, StatedStatus, StatementKind
+from thenga.domains.billing.tables import (
+    Payment,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+    StatementKind,
+)
 from thenga.kernel.host import Host
 
 pytestmark = pytest.mark.rule("SEC-68")
@@ -235,7 +241,7 @@ async def test_money_needs_amount_and_currency(
     said = payments.said(of, StatedStatus.SUCCEEDED, kind=kind, **{missing: None})
 
     work = billing.working(host, payer.organization_id)
-    taken = await provider_results.take(work, of.id, said)
+    taken = await provider_results.apply_report(work, of.id, said)
     await work.finish()
 
     assert taken.outcome == "quarantined"
@@ -251,7 +257,7 @@ async def test_a_planted_currency_that_is_guessed_is_found(
     plant(monkeypatch, provider_results, "_moves_money", lambda _: False)
 
     work = billing.working(host, payer.organization_id)
-    taken = await provider_results.take(work, of.id, payments.said(of, currency=None))
+    taken = await provider_results.apply_report(work, of.id, payments.said(of, currency=None))
     await work.finish()
 
     assert taken.outcome == "applied"  # the sweep above would see its effect

@@ -28,7 +28,14 @@ from tests.suites import flows
 from thenga.domains.billing.services.payments import polling, provider_orders
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.services.settlement import provider_results
-from thenga.domains.billing.tables import Answer, NextAction, Payment, PaymentStatus
+from thenga.domains.billing.tables import (
+    Payment,
+    PaymentStatus,
+)
+from thenga.domains.billing.values.provider import (
+    NextAction,
+    ProviderAnswer,
+)
 from thenga.kernel import outbound
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -163,7 +170,7 @@ async def test_worker_dying_after_a_retry_leaves_one_charge(
     record, died = provider_results.record_answer, []
 
     async def dying(
-        work: Work, payment_id: UUID, answer: Answer, *, source: str, reference: str
+        work: Work, payment_id: UUID, answer: ProviderAnswer, *, source: str, reference: str
     ) -> None:
         if source == "poll" and not died:
             died.append(answer)
@@ -230,9 +237,11 @@ async def test_lost_payment_page_is_requested_again_within_a_minute(
 
 async def test_late_answer_for_an_old_reference_shows_no_page(host: Host, owner: people.Member):
     made = await payments.begun(host, owner.organization_id, PaymentChoice(provider="paystack"))
-    late = Answer(action=NextAction("redirect", f"https://checkout.example/{made.reference}"))
+    late = ProviderAnswer(
+        action=NextAction("redirect", f"https://checkout.example/{made.reference}")
+    )
 
-    for answer in (Answer(), late):
+    for answer in (ProviderAnswer(), late):
         work = billing.working(host, owner.organization_id)
         await provider_results.record_answer(
             work, made.id, answer, source="answer", reference=made.reference

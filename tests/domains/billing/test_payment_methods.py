@@ -12,10 +12,12 @@ from tests.factories import identity as people
 from thenga.domains.billing.services.payments import methods
 from thenga.domains.billing.tables import (
     MethodStatus,
-    MethodToken,
     PaymentMethod,
     PlanKind,
     SubscriptionStatus,
+)
+from thenga.domains.billing.values.provider import (
+    MethodToken,
 )
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_day, local_midnight

@@ -29,6 +29,8 @@ from tests.suites import flows
 from thenga.domains.billing.tables import (
     Book,
     Payment,
+)
+from thenga.domains.billing.values.provider import (
     StatedStatus,
 )
 from thenga.kernel.host import Host

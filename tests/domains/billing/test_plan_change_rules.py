@@ -19,7 +19,12 @@ from tests.factories import paying
 from tests.factories.subscriptions import Customer, customer
 from tests.planting import plant
 from thenga.domains.billing.services.plan_changes import changes
-from thenga.domains.billing.tables import StatedStatus, Subscription
+from thenga.domains.billing.tables import (
+    Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+)
 from thenga.kernel.host import Host
 
 

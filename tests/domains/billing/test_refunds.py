@@ -15,7 +15,13 @@ from tests.providers.loopback import worker
 from tests.providers.servers import PaystackServer
 from tests.suites import flows
 from thenga.domains.billing.services.payments import polling, refunds
-from thenga.domains.billing.tables import Answer, Payment, Refund
+from thenga.domains.billing.tables import (
+    Payment,
+    Refund,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderAnswer,
+)
 from thenga.kernel import outbound
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
@@ -63,7 +69,7 @@ async def test_worker_dying_after_a_refund_leaves_one_refund(
     refund = await asked_for(host, await payments.paid_twice(host, owner.organization_id))
     record, died = refunds.record_refund_answer, []
 
-    async def dying(work: Work, refund_id: UUID, answer: Answer, *, source: str) -> None:
+    async def dying(work: Work, refund_id: UUID, answer: ProviderAnswer, *, source: str) -> None:
         if not died:
             died.append(source)
             raise ConnectionError("the worker is gone")

@@ -18,7 +18,14 @@ from thenga.domains.billing.services.accounts import parking
 from thenga.domains.billing.services.dunning import retries
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.services.usage import recording
-from thenga.domains.billing.tables import CollectionMethod, Payment, StatedStatus, Subscription
+from thenga.domains.billing.tables import (
+    CollectionMethod,
+    Payment,
+    Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
+)
 from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
@@ -282,7 +289,7 @@ async def say(payer: Payer, status: StatedStatus, category: str | None = None) -
     said = replace(
         cards.statement(payment, category or "ok", work.now), status=status, category=category
     )
-    await provider_results.take(work, payment.id, said)
+    await provider_results.apply_report(work, payment.id, said)
     await work.finish()
 
 

@@ -77,14 +77,14 @@ async def test_planted_check_before_reserve_race_is_found(
     host: Host, organization_id: UUID, monkeypatch: pytest.MonkeyPatch
 ):
     await held.used(host, organization_id, [held.entry(quantity=99, at=host.now())])
-    real, everybody = reservations._take, asyncio.Barrier(5)
+    real, everybody = reservations._reserve, asyncio.Barrier(5)
 
     async def looking(work: Any, of: Any, meter: str, quantity: int, limit: int, ttl: Any) -> Any:
         said = await reservations.entitlements.signal(work, meter, quantity)
         await everybody.wait()
         return await real(work, of, meter, quantity, None if said.entitled else limit, ttl)
 
-    plant(monkeypatch, reservations, "_take", looking)
+    plant(monkeypatch, reservations, "_reserve", looking)
 
     assert sum(await race(host, organization_id, 5)) == 5
 

@@ -21,7 +21,7 @@ from thenga.domains.billing.services.catalogue.entitlement_types import (
 from thenga.domains.billing.services.entitlements import merging as sets
 from thenga.domains.billing.services.entitlements import remedies, signals
 from thenga.domains.billing.services.entitlements.merging import Contribution, HeldSet, Source
-from thenga.domains.billing.services.entitlements.remedies import Offer, Owed, Situation
+from thenga.domains.billing.services.entitlements.remedies import Offer, Owed, RemedyInputs
 from thenga.domains.billing.services.entitlements.signals import Question
 from thenga.domains.billing.services.invoicing.billed_periods import BilledLine
 from thenga.domains.billing.services.invoicing.unused_time import UnusedTime
@@ -228,11 +228,11 @@ LEFT = UnusedTime(
     NOVEMBER.days,
     BilledLine(INVOICE, INVOICE, Money.of("499.00"), NOVEMBER),
 )
-SITUATION = Situation(OFFERS, remaining=LEFT)
+SITUATION = RemedyInputs(OFFERS, remaining=LEFT)
 
 
 def help_with(
-    given_: HeldSet | None, feature: str, used: int = 0, situation: Situation = SITUATION
+    given_: HeldSet | None, feature: str, used: int = 0, situation: RemedyInputs = SITUATION
 ) -> Remedy | None:
     counted, asked = Used(used, 0, RESETS), Question(feature)
     said = signals.signal(given_, counted, NOW, asked)
@@ -251,7 +251,7 @@ def test_refusal_names_the_cheapest_fitting_plan_and_price():
 
 @pytest.mark.rule("BIL-46")
 def test_whoever_pays_nothing_yet_pays_the_whole_price():
-    free = Situation(OFFERS)
+    free = RemedyInputs(OFFERS)
 
     assert help_with(held(trial_ended=True), SMS, situation=free) == Remedy(
         kind="upgrade", plan_code="starter", amount_today=Money.of("499.00")
@@ -260,7 +260,7 @@ def test_whoever_pays_nothing_yet_pays_the_whole_price():
 
 @pytest.mark.rule("BIL-46")
 def test_where_no_plan_helps_one_waits_or_asks():
-    poor = Situation(OFFERS[:1])
+    poor = RemedyInputs(OFFERS[:1])
 
     assert help_with(held(plan(STARTER)), RUNS, 100, poor) == Remedy(kind="wait", at=RESETS)
     assert help_with(held(plan(STARTER)), SEATS, 3, poor) == Remedy(kind="contact")
@@ -268,9 +268,9 @@ def test_where_no_plan_helps_one_waits_or_asks():
 
 @pytest.mark.rule("BIL-46")
 def test_what_is_owed_is_paid_first_and_a_pause_is_resumed():
-    owing = Situation(OFFERS, remaining=LEFT, owed=Owed(INVOICE, Money.of("1499.00")))
-    dead = Situation(OFFERS, remaining=LEFT, owed=Owed(INVOICE, Money.of("1499.00"), False))
-    resting = Situation(OFFERS, remaining=LEFT, resumes_at=RESETS)
+    owing = RemedyInputs(OFFERS, remaining=LEFT, owed=Owed(INVOICE, Money.of("1499.00")))
+    dead = RemedyInputs(OFFERS, remaining=LEFT, owed=Owed(INVOICE, Money.of("1499.00"), False))
+    resting = RemedyInputs(OFFERS, remaining=LEFT, resumes_at=RESETS)
     pay = {"invoice_id": INVOICE, "amount_today": Money.of("1499.00")}
 
     grace = help_with(held(plan(STARTER), access=Access.GRACE), SEATS, 1, owing)

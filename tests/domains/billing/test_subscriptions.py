@@ -21,8 +21,10 @@ from thenga.domains.billing.tables import (
     Book,
     CollectionMethod,
     PlanKind,
-    StatedStatus,
     SubscriptionStatus,
+)
+from thenga.domains.billing.values.provider import (
+    StatedStatus,
 )
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.declare.manifest import Domain

@@ -179,7 +179,7 @@ async def test_a_jump_stops_where_something_due_is_never_done(
     while clock.status is ClockStatus.ADVANCING:
         work = billing.working(host, organization_id)
         step = await sandbox_clock.next_step(app.state.shared.host, clock)
-        await sandbox_clock.go_on(work, clock.id, step)
+        await sandbox_clock.record_step(work, clock.id, step)
         clock = await work.get(tables.TestClock, clock.id)
         waits += [job.after - work.now for job in work._jobs if job.after is not None]
         turns += 1
@@ -253,7 +253,7 @@ async def test_a_jump_stops_at_the_dates_of_every_domain(
     assert done == due
 
 
-async def test_a_planted_jump_that_knows_the_dates_of_billing_only_is_found(
+async def test_planted_advance_by_billing_dates_only_is_found(
     api: httpx2.AsyncClient, host: Host, worker: None, monkeypatch: pytest.MonkeyPatch
 ):
     every = timetable.next_step

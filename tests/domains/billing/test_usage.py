@@ -388,13 +388,13 @@ async def test_planted_late_policy_read_is_found(
     host: Host, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     await held.used(host, owner.organization_id, [held.entry(SMS, "over", 60, at=host.now())])
-    look = limit_watch.look
+    look = limit_watch.publish_crossings
 
     async def late(work: Any, moves: Any, by: limit_watch.Watch) -> None:
         await look(work, moves, await limit_watch.watch(work, by.held))
 
     with pytest.MonkeyPatch.context() as planted:
-        plant(planted, limit_watch, "look", late)
+        plant(planted, limit_watch, "publish_crossings", late)
         after = await statements(host, owner, monkeypatch, "next")
 
     assert len(after) > 1

@@ -281,7 +281,7 @@ async def denied(host: Host, who: Member, permission: str) -> None:
 
 
 @pytest.mark.rule("IDN-40")
-async def test_an_organization_has_25_active_keys_and_a_key_ends_within_a_year(
+async def test_api_keys_are_limited_to_25_and_one_year(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     body = {"name": "Import", "scopes": [READ], "reason": "for the import"}

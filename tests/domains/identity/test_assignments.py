@@ -235,7 +235,7 @@ async def test_a_single_permission_ends_by_time_once(
 
 
 @pytest.mark.rule("IDN-24")
-async def test_staff_give_platform_roles_and_never_both_sides_of_a_policy(
+async def test_platform_roles_keep_separation_of_duties(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     operator = await people.staff(host, "platform_operator")

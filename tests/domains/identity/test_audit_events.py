@@ -76,7 +76,7 @@ async def admin(host: Host) -> AsyncIterator[asyncpg.Connection]:
 
 
 @pytest.mark.rule("IDN-49")
-async def test_an_owner_reads_the_organizations_trail_and_that_is_told_too(
+async def test_owner_reads_the_audit_trail_and_the_read_is_audited(
     api: httpx2.AsyncClient, owner: Member
 ):
     first = await api.get("/identity/audit-events", headers=asking(owner))
@@ -144,7 +144,7 @@ async def test_it_is_read_page_by_page_and_31_days_at_most(
 
 
 @pytest.mark.rule("IDN-49")
-async def test_a_refused_sign_in_stands_on_the_persons_trail_or_the_platforms(
+async def test_refused_sign_in_is_on_the_persons_or_platform_trail(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     one = await accounts.account(host)

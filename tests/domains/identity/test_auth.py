@@ -40,7 +40,7 @@ async def verified(api: httpx2.AsyncClient, letters: Letters, email: str) -> dic
     return found
 
 
-async def test_whoever_proves_the_address_sets_the_password_and_is_signed_in(
+async def test_verified_address_sets_the_password_and_signs_in(
     api: httpx2.AsyncClient, letters: Letters, settle: Settle
 ):
     email = address()
@@ -96,7 +96,7 @@ async def test_three_letters_an_hour_go_to_one_address(api: httpx2.AsyncClient):
 
 
 @pytest.mark.parametrize("password", ["Lindiwe2026!", "aaaaaaaaaaaaaaaa"])
-async def test_a_password_that_is_easy_to_guess_is_refused_and_the_link_stays_good(
+async def test_weak_password_is_refused_and_the_link_stays_valid(
     api: httpx2.AsyncClient, letters: Letters, settle: Settle, password: str
 ):
     email = address()

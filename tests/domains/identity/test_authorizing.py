@@ -148,7 +148,7 @@ async def test_one_deny_beats_every_allow(api: httpx2.AsyncClient, host: Host, o
 
 
 @pytest.mark.rule("IDN-29")
-async def test_a_restricted_organization_reads_and_does_not_change_what_is_off(
+async def test_restricted_organization_can_read_but_not_change(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     work = people.working(host, owner.organization_id)

@@ -39,7 +39,7 @@ async def value(host: Host, text: str, *arguments: object) -> Any:
         return await connection.fetchval(text, *arguments)
 
 
-async def test_a_session_that_is_over_is_written_down_and_was_refused_before(
+async def test_expired_session_is_refused_before_the_job_marks_it(
     api: httpx2.AsyncClient, host: Host, settle: Settle, clock: Time
 ):
     one = await people.person(host)
@@ -76,7 +76,7 @@ async def test_the_seal_of_a_successor_is_wiped_after_the_grace(
     assert (kept, await value(host, sealed, one.session_id)) == (1, 0)
 
 
-async def test_an_address_that_nobody_proved_is_free_after_fourteen_days(
+async def test_unverified_address_is_free_after_fourteen_days(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     waiting = await accounts.account(host, status=UserStatus.PENDING_VERIFICATION)

@@ -54,7 +54,7 @@ async def told(api: httpx2.AsyncClient, who: Member, **asked: Any) -> dict[str, 
 
 
 @pytest.mark.rule("IDN-36")
-async def test_a_denial_is_read_by_the_organization_by_the_person_and_by_nobody_else(
+async def test_denial_is_read_only_by_its_organization_and_person(
     api: httpx2.AsyncClient, host: Host, owner: Member, viewer: Member
 ):
     refused = await api.post(
@@ -82,7 +82,7 @@ async def test_a_denial_is_read_by_the_organization_by_the_person_and_by_nobody_
 
 
 @pytest.mark.rule("IDN-36")
-async def test_an_allow_of_what_is_grave_is_kept_and_named_by_the_trail(
+async def test_sensitive_allow_is_recorded_and_named_by_the_trail(
     api: httpx2.AsyncClient, owner: Member
 ):
     body = {"name": "Import", "scopes": [READ], "reason": "x"}

@@ -25,7 +25,7 @@ def question(user_id: UUID, organization_id: UUID, action: str = CREATE) -> dict
     }
 
 
-async def test_a_viewer_is_told_which_role_would_help_by_question_and_by_route(
+async def test_decision_and_route_name_the_role_that_would_help(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     viewer = await people.member(host, uuid4(), role="viewer")

@@ -50,7 +50,7 @@ async def test_a_half_session_reaches_only_what_completes_or_ends_it(
     assert after.json()["code"] == "session-revoked"
 
 
-async def test_a_half_session_has_no_refresh_token_and_ends_after_ten_minutes(
+async def test_half_session_cannot_refresh_and_ends_in_ten_minutes(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     one = await accounts.account(host)

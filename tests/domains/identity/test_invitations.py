@@ -41,7 +41,7 @@ async def owner(host: Host, seeded: None) -> Member:
 
 
 @pytest.mark.rule("IDN-21")
-async def test_somebody_new_joins_with_the_code_of_the_letter_and_is_signed_in(
+async def test_new_person_joins_by_letter_code_and_is_signed_in(
     api: httpx2.AsyncClient, host: Host, owner: Member, letters: Letters, settle: Settle
 ):
     email = address()
@@ -101,7 +101,7 @@ async def test_a_forwarded_letter_a_lost_right_and_two_tabs(
     assert (len(made), len(joined)) == (1, 1)
 
 
-async def test_two_tabs_of_somebody_new_make_one_account_and_one_membership(
+async def test_two_concurrent_joins_make_one_account_and_membership(
     api: httpx2.AsyncClient, host: Host, owner: Member, letters: Letters, settle: Settle
 ):
     email = address()
@@ -188,7 +188,7 @@ async def test_whose_address_has_an_account_signs_in_first(
     assert len(own.json()["items"]) == 2
 
 
-async def test_a_newer_letter_kills_the_older_and_letters_lie_ten_minutes_apart(
+async def test_new_letter_replaces_the_old_after_ten_minutes(
     api: httpx2.AsyncClient,
     app: FastAPI,
     host: Host,
@@ -223,7 +223,7 @@ async def test_a_newer_letter_kills_the_older_and_letters_lie_ten_minutes_apart(
 
 
 @pytest.mark.rule("IDN-51")
-async def test_an_invitation_is_over_after_seven_days_before_any_sweep_and_ends_once(
+async def test_invitation_expires_once_after_seven_days(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     email = address()

@@ -28,7 +28,7 @@ async def confirm(api: httpx2.AsyncClient, token: str) -> httpx2.Response:
 
 
 @pytest.mark.rule("IDN-4")
-async def test_a_reset_sets_the_password_ends_every_session_and_works_once(
+async def test_reset_works_once_and_ends_every_session(
     api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
 ):
     one = await accounts.account(host)
@@ -74,7 +74,7 @@ async def test_a_reset_link_dies_after_half_an_hour(
 
 
 @pytest.mark.rule("IDN-4")
-async def test_a_new_address_is_proved_by_a_link_and_told_to_the_old_one(
+async def test_new_address_is_verified_and_the_old_one_notified(
     api: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
 ):
     one = await accounts.account(host)

@@ -107,7 +107,7 @@ async def test_nine_failures_and_slow_ones_lock_nobody(
 
 
 @pytest.mark.rule("IDN-7")
-async def test_a_known_device_is_not_stopped_by_strangers_and_has_its_own_count(
+async def test_known_device_has_its_own_failure_count(
     patient: httpx2.AsyncClient, host: Host, seeded: None
 ):
     one, other = await accounts.account(host), await accounts.account(host)

@@ -52,7 +52,7 @@ async def owner(host: Host, seeded: None) -> Member:
 
 
 @pytest.mark.rule("IDN-18")
-async def test_who_is_asked_joins_by_accepting_and_shows_a_card_from_then_on(
+async def test_accepting_a_request_joins_and_shows_the_card(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     somebody = await people.person(host)
@@ -75,7 +75,7 @@ async def test_who_is_asked_joins_by_accepting_and_shows_a_card_from_then_on(
     assert shown.json()["title"] == "Estimator"
 
 
-async def test_who_declines_or_leaves_is_out_and_comes_back_by_a_new_membership(
+async def test_leaver_returns_only_with_a_new_membership(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     somebody = await people.person(host)
@@ -95,7 +95,7 @@ async def test_who_declines_or_leaves_is_out_and_comes_back_by_a_new_membership(
     assert left.json()["statusReason"]["code"] == "left"
 
 
-async def test_a_deactivated_member_is_shut_out_by_the_next_call_and_let_in_again(
+async def test_deactivated_member_is_refused_until_reactivated(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     viewer = await people.member(host, owner.organization_id, role="viewer")
@@ -163,7 +163,7 @@ async def test_of_two_owners_who_remove_each_other_one_stays(
     assert answers == [(200, "removed"), (409, "identity-last-owner")]
 
 
-async def test_a_planted_removal_without_the_lock_of_the_organization_is_found(
+async def test_planted_removal_without_organization_lock_is_found(
     api: httpx2.AsyncClient, host: Host, owner: Member, monkeypatch: pytest.MonkeyPatch
 ):
     other = await people.member(host, owner.organization_id, role="owner")
@@ -244,7 +244,7 @@ async def test_a_new_name_stands_on_every_card_of_the_person(
     assert shown.json()["displayName"] == "Lindiwe Dlamini"
 
 
-async def test_an_own_membership_is_seen_without_acting_for_the_organization(
+async def test_own_membership_is_readable_without_acting_for_it(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     viewer = await people.member(host, owner.organization_id, role="viewer")
@@ -309,7 +309,7 @@ def counted(name: str, sent: list[str]) -> Any:
     return noting
 
 
-async def test_ones_own_list_takes_as_many_statements_for_ten_as_for_one(
+async def test_own_memberships_take_a_constant_number_of_statements(
     api: httpx2.AsyncClient, host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
     one, ten = await belonging(host, 1), await belonging(host, 10)

@@ -99,7 +99,7 @@ async def test_a_factor_needs_a_fresh_proof_and_its_first_code_in_time(
 
 
 @pytest.mark.rule("IDN-15")
-async def test_who_has_a_factor_proves_with_it_and_turns_it_off_with_it(
+async def test_factor_is_needed_to_verify_and_to_turn_it_off(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     _, headers, made = await turned_on(api, host)
@@ -186,7 +186,7 @@ def _at(seconds: int) -> datetime:
 
 @pytest.mark.rule("IDN-13")
 @pytest.mark.rule("IDN-14")
-async def test_a_recovery_code_completes_once_and_lifts_a_stopped_factor(
+async def test_recovery_code_works_once_and_unlocks_a_factor(
     patient: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
 ):
     api = patient
@@ -225,7 +225,7 @@ async def _stop(api: httpx2.AsyncClient, one: accounts.Account) -> None:
             assert (await answer(api, half, asked, code="000000")).status_code == 401
 
 
-async def test_two_codes_left_are_told_and_five_tries_an_hour_are_enough(
+async def test_two_codes_left_are_announced_and_tries_are_limited(
     patient: httpx2.AsyncClient, host: Host, letters: Letters, settle: Settle
 ):
     api = patient
@@ -311,7 +311,7 @@ async def test_a_planted_check_before_the_update_is_found(
     async def looks_then_writes(work: Any, factor: Any, step: int) -> bool:
         return bool(factor.last_step < step)
 
-    monkeypatch.setattr(_totp, "take", looks_then_writes)
+    monkeypatch.setattr(_totp, "apply_report", looks_then_writes)
     one = await accounts.account(host)
     await accounts.totp(host, one)
 

@@ -18,7 +18,7 @@ async def listed(api: httpx2.AsyncClient, who: people.Person, query: str) -> lis
 
 
 @pytest.mark.rule("IDN-23")
-async def test_the_catalogue_is_open_to_everybody_and_found_by_what_it_says(
+async def test_permission_catalogue_is_open_and_searchable(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     somebody = await people.person(host)
@@ -47,7 +47,7 @@ def test_what_owners_alone_hold_no_administrator_holds():
 
 
 @pytest.mark.rule("IDN-29")
-async def test_a_no_names_the_roles_that_would_help_by_question_and_by_route(
+async def test_refusal_names_the_roles_that_would_help(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     viewer = await people.member(host, uuid4(), role="viewer")

@@ -57,7 +57,7 @@ async def enters(api: httpx2.AsyncClient, who: Member) -> int:
 
 
 @pytest.mark.rule("IDN-24")
-async def test_a_role_of_ones_own_goes_from_draft_to_retired_and_counts_at_the_next_check(
+async def test_own_role_counts_at_the_next_check_until_retired(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     member = await people.member(host, owner.organization_id, role="nothing_at_all")

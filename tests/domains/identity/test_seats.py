@@ -96,7 +96,7 @@ async def test_a_planted_count_without_the_lock_is_found(
 
 
 @pytest.mark.rule("IDN-22")
-async def test_accepting_takes_no_second_seat_and_who_joined_meanwhile_counts_once(
+async def test_accepting_uses_the_reserved_seat_once(
     api: httpx2.AsyncClient, host: Host, owner: Member, letters: Letters, settle: Settle
 ):
     # Limit 5, three members, two open invitations, one of them to somebody who joined meanwhile.

@@ -72,7 +72,7 @@ async def _used_in_organization(
     return owner, member
 
 
-async def test_a_manager_sees_and_ends_what_was_used_in_the_organization(
+async def test_manager_lists_and_ends_sessions_of_the_organization(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):
     owner, member = await _used_in_organization(api, host)

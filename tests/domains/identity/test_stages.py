@@ -106,7 +106,7 @@ def test_what_is_grave_asks_for_a_fresh_proof(sensitivity: str, age: timedelta, 
 
 
 @pytest.mark.rule("IDN-29")
-def test_staff_act_by_a_platform_role_in_any_organization_that_exists():
+def test_platform_role_acts_in_any_existing_organization():
     outcome = decide(STAFF, Question(ORGANIZATION), now=NOW, policy=permitting)
     nowhere = replace(STAFF, tenant_id=None, tenant_status=None)
     elsewhere = decide(nowhere, Question(uuid4()), now=NOW, policy=permitting)

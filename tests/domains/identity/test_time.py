@@ -69,7 +69,7 @@ async def swept(host: Host, organization_id: UUID, wanted: int) -> Counter[str]:
 
 
 @pytest.mark.rule("IDN-51")
-async def test_what_belongs_to_a_sandbox_ends_once_and_nobody_is_signed_out(
+async def test_sandbox_time_ends_rows_once_and_signs_nobody_out(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     owner = await furnished(api, host)

@@ -130,7 +130,7 @@ async def test_staff_find_accounts_by_address_and_state(
 
 
 @pytest.mark.rule("IDN-4")
-async def test_a_disabled_account_is_signed_out_and_comes_back_as_it_was(
+async def test_disabled_account_is_signed_out_and_restored_unchanged(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     security = await people.staff(host, "platform_security")
@@ -171,7 +171,7 @@ async def test_nobody_disables_themselves_and_a_reason_is_needed(
 
 
 @pytest.mark.rule("IDN-15")
-async def test_a_new_password_needs_a_fresh_proof_and_ends_the_other_sessions(
+async def test_new_password_needs_verification_and_ends_sessions(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock
 ):
     one = await accounts.account(host)

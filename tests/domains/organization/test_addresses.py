@@ -141,7 +141,7 @@ async def test_a_new_primary_takes_the_mark_and_both_changes_are_told(
     assert [row["aggregate"] for row in told] == [f"address/{one}" for one in expected]
 
 
-async def test_a_planted_primary_without_its_turn_is_refused_by_the_index(
+async def test_planted_second_primary_is_refused_by_the_index(
     api: httpx2.AsyncClient, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     async def at_once(work: Any, row: Any) -> None:

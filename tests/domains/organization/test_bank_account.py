@@ -96,9 +96,7 @@ async def test_an_owner_stops_a_held_change(mokoena: Company, host: Host):
 
 
 @pytest.mark.rule("ORG-37")
-async def test_a_bank_change_needs_a_version_a_permission_and_a_fresh_proof(
-    mokoena: Company, host: Host
-):
+async def test_bank_change_needs_version_permission_and_verification(mokoena: Company, host: Host):
     blind = await mokoena.patch({"bankAccount": BANK})
     await state(mokoena, BANK)
     stale = await mokoena.patch({"bankAccount": NEW}, If_Match='"1"')

@@ -148,7 +148,7 @@ async def test_only_others_verify_and_a_change_is_to_be_verified_again(
 
 
 @pytest.mark.rule("ORG-21")
-async def test_a_grading_is_verified_with_its_number_and_until_the_earliest_day(
+async def test_grading_is_verified_until_its_earliest_expiry(
     host: Host, settle: Settle, claims: Folder, owner: people.Member, curator: people.Person
 ):
     evidence_id = new_id()

@@ -111,7 +111,7 @@ async def test_a_planted_seal_that_seals_nothing_is_found(
 
 
 @pytest.mark.rule("ORG-16")
-async def test_erasing_destroys_the_person_in_every_version_and_keeps_the_record(
+async def test_erasure_removes_the_person_and_keeps_the_record(
     clients: Folder, project: str, host: Host, owner: people.Member
 ):
     made = await clients.made(**PERSON, pastProjectId=project, message="Dear canary")

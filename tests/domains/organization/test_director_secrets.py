@@ -28,7 +28,7 @@ async def curator(host: Host, seeded: None) -> people.Person:
 
 
 @pytest.mark.rule("ORG-16")
-async def test_an_active_director_is_kept_and_a_former_one_can_be_erased(
+async def test_only_a_former_director_can_be_erased(
     api: httpx2.AsyncClient, owner: people.Member, settings: Settings
 ):
     surname = f"Canary{uuid4().hex}"

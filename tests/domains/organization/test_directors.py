@@ -71,7 +71,7 @@ async def test_a_number_must_be_one(
 
 
 @pytest.mark.rule("ORG-16")
-async def test_one_number_is_recorded_once_in_a_company_and_freely_in_others(
+async def test_identity_number_is_unique_within_a_company(
     api: httpx2.AsyncClient, owner: people.Member, host: Host
 ):
     other = await people.member(host, uuid4(), role="owner")
@@ -171,7 +171,7 @@ async def test_directors_leave_and_come_back(api: httpx2.AsyncClient, owner: peo
 
 
 @pytest.mark.rule("ORG-6")
-async def test_only_others_check_a_director_and_a_change_ends_the_check(
+async def test_director_check_is_by_others_and_ends_with_a_change(
     api: httpx2.AsyncClient, owner: people.Member, curator: people.Person, host: Host
 ):
     clerk = await people.member(host, owner.organization_id, role="contributor")

@@ -169,7 +169,7 @@ async def test_a_cursor_works_for_its_own_list_and_caller_only(
         ("2027-01-01", "expired"),
     ],
 )
-def test_a_certificate_is_expiring_from_sixty_days_before_its_last_day(today: str, state: str):
+def test_certificate_is_expiring_sixty_days_before_its_end(today: str, state: str):
     paper = expiries.Expiry("inspection", date(2026, 12, 31))
 
     assert expiries.state_on(paper, date.fromisoformat(today)) == state

@@ -61,7 +61,7 @@ async def claims(api: httpx2.AsyncClient, owner: people.Member) -> Folder:
 
 
 @pytest.mark.rule("ORG-21")
-async def test_what_is_proven_needs_live_evidence_and_lapses_once_when_it_is_gone(
+async def test_proof_lapses_once_when_its_evidence_is_gone(
     host: Host, settle: Settle, claims: Folder, owner: people.Member, curator: people.Person
 ):
     evidence_id, document_id = new_id(), new_id()
@@ -138,7 +138,7 @@ async def test_a_planted_review_without_live_evidence_is_found(
 
 
 @pytest.mark.rule("ORG-21")
-async def test_an_older_version_of_a_document_that_expires_takes_nothing_away(
+async def test_expiry_of_an_older_document_version_changes_nothing(
     host: Host, settle: Settle, claims: Folder, owner: people.Member
 ):
     document_id = new_id()

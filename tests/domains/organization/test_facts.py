@@ -57,7 +57,7 @@ async def test_two_statements_conflict_and_a_person_resolves_them(mokoena: Compa
 
 
 @pytest.mark.rule("ORG-4")
-async def test_an_import_that_pushes_the_customers_value_aside_would_be_found(
+async def test_planted_import_over_a_customer_value_is_found(
     mokoena: Company, monkeypatch: pytest.MonkeyPatch
 ):
     def newest(said: Any, **_: Any) -> _choosing.Chosen:
@@ -115,7 +115,7 @@ async def test_a_decision_stands_until_somebody_says_something_new(mokoena: Comp
 
 
 @pytest.mark.rule("ORG-4")
-async def test_one_name_in_two_spellings_is_no_conflict_and_one_letter_less_is(mokoena: Company):
+async def test_spelling_variants_do_not_conflict_but_typos_do(mokoena: Company):
     await mokoena.patch({"tradingName": "Mokoena Civils (Pty) Ltd"})
     await mokoena.imported("tradingName", "MOKOENA CIVILS PROPRIETARY LIMITED", "csd_report")
     same = await mokoena.fact("tradingName")
@@ -141,7 +141,7 @@ async def test_the_register_wins_by_rank_where_the_catalogue_lets_it(mokoena: Co
 
 
 @pytest.mark.rule("ORG-3")
-async def test_an_import_counts_where_nobody_else_spoke_and_withdrawing_uncovers_it(
+async def test_import_counts_only_without_a_stated_value(
     mokoena: Company,
 ):
     await mokoena.imported("foundedYear", 2009, "import")
@@ -166,9 +166,7 @@ async def test_an_import_counts_where_nobody_else_spoke_and_withdrawing_uncovers
 
 
 @pytest.mark.rule("ORG-7")
-async def test_a_citation_says_that_it_is_stale_and_its_version_stays_readable(
-    mokoena: Company, app: Any
-):
+async def test_stale_citation_says_so_and_stays_readable(mokoena: Company, app: Any):
     for people_employed in (12, 14, 17):
         await mokoena.patch({"employeeCount": people_employed})
     profiles = app.state.shared.host.bindings.of(public.Profiles)
@@ -216,7 +214,7 @@ async def test_confirming_makes_a_fact_fresh_and_no_new_version(
 
 
 @pytest.mark.rule("ORG-11")
-async def test_numbers_are_refused_with_their_reason_and_odd_ones_kept_with_a_warning(
+async def test_invalid_numbers_are_refused_and_odd_ones_warned(
     mokoena: Company,
 ):
     wrong = await mokoena.patch({"vatNumber": "5220119988"})
@@ -247,9 +245,7 @@ async def test_tax_numbers_are_masked_in_every_view(mokoena: Company):
 
 
 @pytest.mark.rule("ORG-17")
-async def test_shares_of_ownership_need_a_basis_and_their_own_permission(
-    mokoena: Company, host: Host
-):
+async def test_ownership_shares_need_a_basis_and_a_permission(mokoena: Company, host: Host):
     keeper = await people.member(host, mokoena.id, role="contributor")
     share = {"value": "51.00", "basis": "consent"}
 

@@ -32,7 +32,7 @@ async def fleet(api: httpx2.AsyncClient, owner: people.Member) -> Folder:
     return Folder(api, owner, "fleet-assets")
 
 
-async def test_a_vehicle_is_recorded_with_its_plate_and_number_in_one_form(fleet: Folder):
+async def test_vehicle_plate_and_number_are_normalized(fleet: Folder):
     made = await fleet.made(
         **VEHICLE,
         registrationNumber="ca 123-456",
@@ -62,7 +62,7 @@ async def test_a_number_that_cannot_be_a_vin_is_refused(fleet: Folder, vin: str)
     assert (answer.status_code, answer.json()["code"]) == (422, "organization-vin-invalid")
 
 
-async def test_a_plate_is_in_service_once_and_free_again_when_the_vehicle_retires(
+async def test_plate_is_unique_until_its_vehicle_retires(
     fleet: Folder, api: httpx2.AsyncClient, host: Host
 ):
     other = Folder(api, await people.member(host, uuid4(), role="owner"), "fleet-assets")
@@ -118,7 +118,7 @@ async def test_filters_find_vehicles_by_type_state_and_papers(fleet: Folder, hos
     assert (await fleet.ids(sort="nextExpiry"))[0] == bus["id"]
 
 
-async def test_an_archived_vehicle_leaves_the_list_and_keeps_its_versions(
+async def test_archived_vehicle_is_unlisted_and_keeps_versions(
     fleet: Folder, host: Host, owner: people.Member
 ):
     made = await fleet.made(**VEHICLE, registrationNumber="GP 1")
@@ -188,7 +188,7 @@ EACH_STEP = [
 
 
 @pytest.mark.rule("ORG-22")
-async def test_the_table_holds_on_a_sandbox_clock_and_a_jump_tells_each_step_once(
+async def test_sandbox_advance_publishes_each_expiry_step_once(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
     before = {39: "valid", 40: "expiring", 100: "expiring", 101: "in_grace", 121: "in_grace"}

@@ -104,7 +104,7 @@ async def test_what_is_archived_hangs_on_nothing_any_more(
 
 
 @pytest.mark.rule("ORG-30")
-async def test_facts_hang_on_the_company_and_a_conflict_on_what_denies_it(
+async def test_graph_links_facts_to_company_and_conflicts(
     api: httpx2.AsyncClient, owner: people.Member, host: Host
 ):
     work = companies.working(host, owner.user_id, owner.organization_id)

@@ -123,7 +123,7 @@ def test_each_gain_is_what_mending_really_brings():
 
 
 @pytest.mark.rule("ORG-15")
-def test_a_form_that_needs_more_directors_is_told_though_it_brings_nothing():
+def test_missing_directors_are_reported_without_points():
     public_company = replace(VECTOR, directors_needed=3)
 
     codes = [gap.code for gap in health_formula.gaps(public_company)]
@@ -132,7 +132,7 @@ def test_a_form_that_needs_more_directors_is_told_though_it_brings_nothing():
     assert "director_missing" not in [gap.code for gap in health_formula.gaps(VECTOR)]
 
 
-def test_conflicts_cost_ten_points_at_most_and_no_score_is_below_zero():
+def test_conflicts_cost_at_most_ten_points():
     many = tuple(replace(fact, conflicted=True) for fact in VECTOR.facts[:8])
     torn = replace(VECTOR, facts=(*many, *VECTOR.facts[8:]))
 
@@ -188,7 +188,7 @@ class Silent(compliance.Readiness):
 
 @pytest.mark.rule("ORG-27")
 @pytest.mark.parametrize(("answering", "heard"), [(Answering(), Fraction(72)), (Silent(), None)])
-async def test_readiness_is_what_compliance_says_and_silence_is_no_zero(
+async def test_readiness_is_unknown_while_compliance_is_silent(
     host: Host,
     owner: people.Member,
     monkeypatch: pytest.MonkeyPatch,
@@ -267,7 +267,7 @@ async def told(host: Host, owner: people.Member) -> list[Any]:
 
 
 @pytest.mark.rule("ORG-27")
-async def test_health_is_told_when_it_moves_by_a_point_and_kept_once_a_day(
+async def test_health_is_published_by_the_point_and_kept_daily(
     noon: None, api: httpx2.AsyncClient, owner: people.Member, host: Host
 ):
     await look_again(host, owner)
@@ -310,7 +310,7 @@ async def due_at(host: Host, owner: people.Member) -> datetime:
 
 
 @pytest.mark.rule("ORG-27")
-async def test_a_change_is_looked_at_a_minute_later_and_then_every_night(
+async def test_health_is_computed_after_a_minute_and_every_night(
     noon: None, owner: people.Member, host: Host
 ):
     await look_again(host, owner)
@@ -335,7 +335,7 @@ async def kept(host: Host, owner: people.Member) -> int:
 
 
 @pytest.mark.rule("ORG-27")
-async def test_compliance_marks_health_and_the_worker_looks_when_it_is_due(
+async def test_compliance_event_makes_the_worker_compute_health(
     owner: people.Member, host: Host, settle: Settle
 ):
     await look_again(host, owner, days=-1)

@@ -154,7 +154,7 @@ def test_the_numbers_of_one_employer_end_alike():
 
 
 @pytest.mark.rule("ORG-12")
-def test_an_identity_number_tells_birthday_and_gender_by_the_day_asked():
+def test_identity_number_gives_birthday_and_gender():
     found = i.sa_id("0002295001081", on=TODAY)
     woman = i.sa_id("8505054999081", on=TODAY)
 

@@ -53,7 +53,7 @@ async def test_an_offer_is_recorded_and_read_again(offers: Folder):
     assert made["fieldProvenance"]["priceFrom"]["version"] == 1
 
 
-async def test_a_name_is_offered_once_whatever_its_case_until_it_is_discontinued(offers: Folder):
+async def test_service_name_is_unique_until_discontinued(offers: Folder):
     first = await offers.made(name="Grass cutting", areas={"national": True})
     twice = await offers.add(name="GRASS CUTTING")
     await offers.post(f"{first['id']}/activate")
@@ -66,7 +66,7 @@ async def test_a_name_is_offered_once_whatever_its_case_until_it_is_discontinued
 
 
 @pytest.mark.rule("ORG-19")
-async def test_an_offer_without_classification_and_area_is_not_activated(offers: Folder):
+async def test_service_needs_classification_and_area_to_activate(offers: Folder):
     made = await offers.made(name="Something")
     refused = await offers.post(f"{made['id']}/activate")
     await offers.patch(made["id"], areas={"municipalities": ["JHB"]})

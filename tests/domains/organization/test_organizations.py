@@ -81,9 +81,7 @@ async def test_owners_can_work_soon_after_founding(
 
 
 @pytest.mark.rule("ORG-2")
-async def test_one_person_founds_a_bounded_number_and_one_of_each_number(
-    api: httpx2.AsyncClient, host: Host
-):
+async def test_organizations_per_person_and_number_are_limited(api: httpx2.AsyncClient, host: Host):
     founder, other = await people.person(host), await people.person(host)
     numbered = PROFILE | {"registrationNumber": "2014/123456/07"}
     body = {"organizationType": "enterprise", "profile": numbered}
@@ -128,7 +126,7 @@ async def test_what_is_shown_of_an_organization_is_chosen(api: httpx2.AsyncClien
     assert wrong.status_code == 422
 
 
-async def test_a_closed_company_is_gone_and_a_merged_one_says_where_it_went(
+async def test_closed_company_is_gone_merged_one_names_its_successor(
     api: httpx2.AsyncClient, host: Host
 ):
     closed, merged = await company(api, host), await company(api, host)
@@ -158,7 +156,7 @@ async def test_another_companys_organization_is_not_there(
     }
 
 
-async def test_facts_are_stated_and_withdrawn_in_one_version_and_one_event(
+async def test_one_command_makes_one_version_and_one_event(
     api: httpx2.AsyncClient, host: Host, settle: Settle
 ):
     founder = await people.person(host)

@@ -70,7 +70,7 @@ async def test_a_project_is_recorded_published_and_archived(
     ]
 
 
-async def test_a_project_can_be_published_at_once_and_taken_away_from_every_state(
+async def test_project_is_published_at_once_and_deleted_in_any_state(
     projects: Folder,
 ):
     shown = await projects.made(**PROJECT, **DONE, publish=True)
@@ -201,7 +201,7 @@ async def proven_by_evidence(
 
 
 @pytest.mark.rule("ORG-23")
-async def test_a_verified_certificate_proves_a_project_until_it_is_lost(
+async def test_verified_certificate_proves_a_project_until_lost(
     host: Host, settle: Settle, projects: Folder
 ):
     verified, lost = await proven_by_evidence(host, settle, projects)

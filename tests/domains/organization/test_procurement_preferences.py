@@ -90,7 +90,7 @@ async def test_a_document_is_kept_whole_and_read_again(
     assert shown["cidb"] == [{"class": "CE", "minGrade": 3, "maxGrade": 5}]
 
 
-async def test_a_put_replaces_all_so_missing_fields_take_their_defaults(
+async def test_put_resets_missing_fields_to_their_defaults(
     api: httpx2.AsyncClient, owner: people.Member
 ):
     await put(api, owner, WANTED, seen=0)
@@ -123,7 +123,7 @@ async def race(api: httpx2.AsyncClient, host: Host, owner: people.Member) -> dic
 
 
 @pytest.mark.rule("ORG-29")
-async def test_of_two_writers_one_wins_and_the_other_hears_what_was_changed(
+async def test_stale_writer_is_refused_with_the_changed_fields(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ):
     seen = await race(api, host, owner)
@@ -137,7 +137,7 @@ async def test_of_two_writers_one_wins_and_the_other_hears_what_was_changed(
     assert seen["told"] == (2, 0)
 
 
-async def test_a_planted_document_kept_in_the_order_of_its_writing_is_found(
+async def test_planted_document_in_written_order_is_found(
     api: httpx2.AsyncClient,
     host: Host,
     owner: people.Member,

@@ -30,7 +30,7 @@ def test_one_number_has_another_index_in_each_organization():
 
 
 @pytest.mark.rule("ORG-16")
-async def test_a_value_opens_at_its_own_place_only_and_dies_with_its_key(host: Host):
+async def test_sealed_value_opens_only_in_its_place_with_its_key(host: Host):
     organization_id, director = uuid4(), Subject("director", uuid4())
     place = Place(organization_id, director.id, "idNumber", 1)
     work = organization.working(host, uuid4(), organization_id)

@@ -93,7 +93,7 @@ async def deliver(host: Host, owner: people.Member, name: str, **data: Any) -> N
 
 
 @pytest.mark.rule("ORG-31")
-async def test_a_member_is_known_by_identitys_events_and_ends_with_them(
+async def test_member_follows_the_events_of_identity(
     api: httpx2.AsyncClient, owner: people.Member, host: Host, settle: Settle
 ):
     clerk = await people.member(host, owner.organization_id, role="contributor")
@@ -187,7 +187,7 @@ async def test_users_are_filtered_changed_and_archived(
 
 
 @pytest.mark.rule("ORG-31")
-async def test_somebody_invited_can_be_described_and_becomes_one_person(
+async def test_invited_person_can_be_described_before_accepting(
     api: httpx2.AsyncClient, owner: people.Member, host: Host
 ):
     invitation, membership = uuid4(), uuid4()

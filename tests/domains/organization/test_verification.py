@@ -31,9 +31,7 @@ async def check(place: Company, curator: people.Person, key: str, **more: Any) -
 
 
 @pytest.mark.rule("ORG-6")
-async def test_a_check_is_asked_for_made_by_staff_and_ends_with_the_next_change(
-    mokoena: Company, curator: people.Person
-):
+async def test_check_by_staff_ends_with_the_next_change(mokoena: Company, curator: people.Person):
     await mokoena.patch({"employeeCount": 12})
     asked = await mokoena.post("/facts/employeeCount/request-verification")
     again = await mokoena.post("/facts/employeeCount/request-verification")
@@ -105,9 +103,7 @@ async def test_a_check_by_the_author_would_be_found(
 
 
 @pytest.mark.rule("ORG-6")
-async def test_what_could_not_be_checked_is_open_and_what_failed_must_be_asked_anew(
-    mokoena: Company, curator: people.Person
-):
+async def test_failed_check_must_be_requested_again(mokoena: Company, curator: people.Person):
     await mokoena.patch({"employeeCount": 12})
     silent = await check(mokoena, curator, "employeeCount", outcome="inconclusive")
     failed = await check(mokoena, curator, "employeeCount", outcome="failed", value=9)
@@ -180,7 +176,7 @@ async def test_a_check_expires_by_itself_and_is_told_once(
 
 
 @pytest.mark.rule("ORG-33")
-async def test_one_number_is_verified_for_one_company_and_neither_hears_of_the_other(
+async def test_number_is_verified_for_one_company_without_naming_it(
     api: httpx2.AsyncClient, host: Host, curator: people.Person
 ):
     places = [await company(api, host) for _ in range(2)]

@@ -111,7 +111,7 @@ class SubscriptionLifecycle(
     RENEWING = (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE)
     BEHIND = (SubscriptionStatus.PAST_DUE, SubscriptionStatus.SUSPENDED)
     BILLED = (*RENEWING, SubscriptionStatus.SUSPENDED)
-    PAID = (*BILLED, SubscriptionStatus.PAUSED)  # bought, not only tried
+    PAID = (*BILLED, SubscriptionStatus.PAUSED)  # paid plans, without trials
     LIVE = (*PAID, SubscriptionStatus.TRIALING)
     HOLDING = (
         *LIVE,
@@ -193,7 +193,7 @@ class TestClockLifecycle(Lifecycle, initial=ClockStatus.ADVANCING):
 
     arrive = Move(ClockStatus.ADVANCING, to=ClockStatus.READY, by=By.SYSTEM)
     stop = Move(ClockStatus.ADVANCING, to=ClockStatus.STOPPED, by=By.SYSTEM)
-    go_on = Move(ClockStatus.READY, ClockStatus.STOPPED, to=ClockStatus.ADVANCING, called="advance")
+    advance = Move(ClockStatus.READY, ClockStatus.STOPPED, to=ClockStatus.ADVANCING)
 
 
 class TrialLifecycle(Lifecycle, initial=TrialStatus.ACTIVE):

@@ -5,30 +5,17 @@ from pathlib import Path
 from thenga.domains.billing import public
 from thenga.domains.billing.adapters.mail import MailRequests
 from thenga.domains.billing.adapters.providers import Providers
-from thenga.domains.billing.api import (
-    accounts,
-    callbacks,
-    cancellations,
-    credit_notes,
-    entitlements,
-    grants,
-    invoices,
-    ledger,
-    meters,
-    payment_failures,
-    payment_methods,
-    payments,
-    plan_changes,
-    plan_versions,
-    plans,
-    refunds,
-    renewals,
-    statements,
-    subscriptions,
-    test_clocks,
-    trials,
-    usage,
-)
+from thenga.domains.billing.api import plan_changes, trials, usage
+from thenga.domains.billing.api.accounts import accounts, test_clocks
+from thenga.domains.billing.api.catalogue import meters, plans
+from thenga.domains.billing.api.dunning import payment_failures
+from thenga.domains.billing.api.entitlements import entitlements, grants
+from thenga.domains.billing.api.invoicing import credit_notes, invoices
+from thenga.domains.billing.api.ledger import ledger, statements
+from thenga.domains.billing.api.payments import payment_methods, payments, refunds
+from thenga.domains.billing.api.plan_admin import plan_versions
+from thenga.domains.billing.api.settlement import callbacks
+from thenga.domains.billing.api.subscriptions import cancellations, renewals, subscriptions
 from thenga.domains.billing.jobs import jobs
 from thenga.domains.billing.lifecycles import LIFECYCLES
 from thenga.domains.billing.permissions import GRANTED

@@ -13,7 +13,7 @@ _MOST_FEATURES = 50
 
 
 class LocalEntitlements(public.Entitlements):
-    """One read of the set, and one of the total where a limit counts (BIL-45)."""
+    """One read of the set, and one of the total if there is a limit (BIL-45)."""
 
     def __init__(self, host: Host) -> None:
         self._answering = Answering(host, public.Entitlements)
@@ -33,7 +33,7 @@ class LocalEntitlements(public.Entitlements):
 
 
 class LocalUsage(public.Usage):
-    """Usage of domains that meter."""
+    """Records usage for other domains."""
 
     def __init__(self, host: Host) -> None:
         self._answering = Answering(host, public.Usage)

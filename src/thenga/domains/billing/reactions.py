@@ -1,4 +1,4 @@
-"""What Billing does when others tell something."""
+"""Billing's reactions to events of other domains."""
 
 from thenga.domains.billing.services import accounts, usage
 from thenga.domains.identity import public as identity
@@ -12,35 +12,35 @@ reactions = Reactions("billing", is_sandbox=accounts.is_sandbox)
 
 @reactions.on(organization.OrganizationCreated)
 async def open_account(work: Work, event: organization.OrganizationCreated) -> None:
-    """Every organization has an account from the beginning, in the book of its mode (BIL-29)."""
+    """Open the account of a new organization in the book of its mode (BIL-29)."""
     await accounts.open_account(work, sandbox=event.mode == "sandbox")
 
 
 @reactions.on(organization.ProfileFactChanged)
 async def ask_for_review(work: Work, event: organization.ProfileFactChanged) -> None:
-    """What is printed on documents is never rewritten by us; somebody is asked to look."""
+    """Flag billing details for review. Billing never rewrites what documents print."""
     await accounts.flag_for_review(work, [change.fact_key for change in event.changes])
 
 
-# Seats are counted by Identity, one person one seat; Billing shows the number and gives the limit.
-# By the envelope, because the newest number by event time counts, in whatever order they come.
+# Identity counts seats, one for each person; Billing shows the number and sets the limit.
+# Uses the event time of the envelope, because the newest number wins in any order.
 
 
 @reactions.on_type(identity.MembershipChanged.type)
 async def count_seats_of_members(work: Work, envelope: Envelope) -> None:
-    """The newest number counts (BIL-24)."""
+    """Store the number of seats. The newest number wins (BIL-24)."""
     await _tell_seats(work, envelope)
 
 
 @reactions.on_type(identity.InvitationSent.type)
 async def count_seats_of_invited(work: Work, envelope: Envelope) -> None:
-    """Whoever is invited has a seat kept; the newest number counts (BIL-24)."""
+    """An invitation reserves a seat. The newest number wins (BIL-24)."""
     await _tell_seats(work, envelope)
 
 
 @reactions.on_type(identity.InvitationEnded.type)
 async def count_seats_set_free(work: Work, envelope: Envelope) -> None:
-    """The newest number counts (BIL-24)."""
+    """Store the number of seats. The newest number wins (BIL-24)."""
     await _tell_seats(work, envelope)
 
 

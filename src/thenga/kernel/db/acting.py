@@ -1,4 +1,4 @@
-"""For whom a list is read: operators name the organization, everybody else has their own."""
+"""The organization of a list: operators name one, everybody else reads their own."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from thenga.kernel.errors import NotFound
 
 
 async def on_behalf_of(read: Reader, organization_id: UUID | None) -> None:
-    """Go on for the organization asked for, by its own clock; another's is not there."""
+    """Read for the named organization, at its own clock. Only operators can name another one."""
     if read.held_as != HeldAs.PLATFORM:
         if organization_id not in (None, read.organization_id):
             raise NotFound()

@@ -37,7 +37,7 @@ class Reach:
             self._read(home, path)
 
     def of_route(self, module: str, function: str) -> Effects:
-        """The effects of a route function in `api/<module>`."""
+        """The effects of a route function in a module below `api`, by its dotted name."""
         return self._of((f"api.{module}", function), seen=set())
 
     def _read(self, home: Path, path: Path) -> None:

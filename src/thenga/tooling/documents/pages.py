@@ -69,7 +69,7 @@ def reach(domain: Domain) -> Reach:
 
 def _row(one: Operation, reach: Reach) -> str:
     file = _file(one)
-    module = file.relative_to("api").with_suffix("").parts[0] if file.parts[0] == "api" else ""
+    module = ".".join(file.with_suffix("").parts).removeprefix("api.")
     effects = reach.of_route(module, one.name)
     answers = sorted({int(one.door.status_code or 200), *map(int, one.door.responses)})
     cells = [

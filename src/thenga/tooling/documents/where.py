@@ -98,9 +98,9 @@ def _of_function(node: ast.FunctionDef | ast.AsyncFunctionDef, path: Path) -> It
 
 
 def _id_of(path: Path, function: str) -> str:
-    """The operation id of a route in `domains/<name>/api/<resource>.py`; elsewhere none."""
-    domain, room = path.parts[-3:-1]
-    return operation_id(domain, path.stem, function) if room == "api" else ""
+    """The operation id of a route below `domains/<name>/api`; elsewhere none."""
+    below = path.parts[path.parts.index("domains") + 1 : -1] if "domains" in path.parts else ()
+    return operation_id(below[0], path.stem, function) if below[1:2] == ("api",) else ""
 
 
 def _of_class(node: ast.ClassDef, path: Path) -> Iterator[Place]:

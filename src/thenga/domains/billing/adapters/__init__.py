@@ -1,1 +1,1 @@
-"""Payment providers, each behind the same few questions."""
+"""Payment providers behind one interface."""

@@ -1,4 +1,4 @@
-"""Letters by the kernel, behind Notification's own port; Notification takes this over."""
+"""Sends letters through the kernel behind Notification's port, until Notification exists."""
 
 from pathlib import Path
 
@@ -15,9 +15,9 @@ LETTERS = Path(__file__).parent.parent / "content" / "letters"
 
 
 class MailRequests(Requests):
-    """One letter a recipient, to addresses that nobody has proved to us (SEC-66).
+    """One letter for each recipient, to addresses that are not verified (SEC-66).
 
-    An address that is refused keeps nobody else from their letter.
+    A rejected address does not stop the other letters.
     """
 
     def __init__(self, host: Host) -> None:
@@ -48,7 +48,9 @@ class MailRequests(Requests):
             except aiosmtplib.SMTPException as fault:
                 refused[number] = fault
         if refused and len(refused) == len(recipients):
-            raise next(iter(refused.values()))  # nobody has it, so a repetition doubles nothing
+            raise next(
+                iter(refused.values())
+            )  # nothing was delivered, so a retry sends no duplicate
         for number, why in refused.items():
             log.warning("billing.letter.refused", key=key, number=number, why=type(why).__name__)
         return key

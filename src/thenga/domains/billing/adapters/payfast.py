@@ -1,6 +1,6 @@
-"""PayFast: MD5 over the string as sent, empty fields and all; amounts in rand (za-facts 6.2).
+"""PayFast: MD5 over the string as sent, including empty fields; amounts in rand (za-facts 6.2).
 
-It has no idempotency: after silence it is only asked, never charged again.
+It has no idempotency: without an answer it is only polled, never charged again.
 """
 
 import hashlib
@@ -12,8 +12,8 @@ from urllib.parse import quote_plus, unquote_plus
 
 from thenga.domains.billing.adapters.provider import (
     Call,
-    Odd,
     Refused,
+    Unreadable,
     Verified,
     digest_key,
     part,
@@ -21,14 +21,14 @@ from thenga.domains.billing.adapters.provider import (
     which_secret,
     whole,
 )
-from thenga.domains.billing.tables import (
-    Answer,
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
     MethodToken,
     NextAction,
-    Order,
+    ProviderAnswer,
+    ProviderReport,
     RefundOrder,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.outbound import Outbound, addresses
@@ -39,28 +39,29 @@ _STATES = {
     "PENDING": StatedStatus.PROCESSING,
     "CANCELLED": StatedStatus.CANCELLED,
 }
-# A charge is answered with a boolean in some of its versions, with its text in others.
+# Some API versions answer a charge with a boolean, others with text.
 _WORDS = {"true": StatedStatus.SUCCEEDED, "false": StatedStatus.FAILED}
-_BANK_CODE = re.compile(r"\(([0-9A-Z]{2})\)\s*$")  # «… (43)»: what the bank answered
+_BANK_CODE = re.compile(r"\(([0-9A-Z]{2})\)\s*$")  # `… (43)` at the end is the bank's code
 _SIGNATURE = b"&signature="
 _MOST_FIELDS = 60
-_CURRENCY = "ZAR"  # the only one that PayFast takes; its messages name none
+_CURRENCY = "ZAR"  # PayFast's only currency; its messages state none
 
 
 def encoded(value: str) -> str:
-    """As PHP's urlencode: a blank is a plus sign, the code has capitals, `~` is encoded."""
+    """Encode like PHP's `urlencode`: a space becomes `+`, hex digits are upper case, `~` is
+    encoded."""
     return quote_plus(value, safe="").replace("~", "%7E")
 
 
 def signature(string: bytes, passphrase: str) -> str:
-    """MD5, because that is the provider's scheme; the validate call is what makes it strong."""
+    """MD5 is the provider's scheme; the validate call makes it safe."""
     if passphrase:
         string += b"&passphrase=" + encoded(passphrase).encode()
     return hashlib.md5(string).hexdigest()  # noqa: S324
 
 
 def fields_of(raw: bytes) -> dict[str, str] | None:
-    """The fields in the order in which they came; none where one is there twice."""
+    """The fields in the order received. None if one appears twice."""
     try:
         pairs = [piece.split("=", 1) for piece in raw.decode("ascii").split("&")]
         found = {unquote_plus(p[0]): unquote_plus(p[1], errors="strict") for p in pairs}
@@ -70,7 +71,7 @@ def fields_of(raw: bytes) -> dict[str, str] | None:
 
 
 class PayFast:
-    """A form on its page, then a token that may be charged ad hoc."""
+    """A form on PayFast's page, then a token for ad hoc charges."""
 
     name = "payfast"
     repeats = False
@@ -92,8 +93,8 @@ class PayFast:
         self._merchant_id, self._merchant_key = merchant_id, merchant_key
         self._passphrase = passphrase
 
-    async def start(self, order: Order) -> Answer:
-        """A signed form: fixed order, no empty fields; nothing is sent before the customer does."""
+    async def start(self, order: ChargeOrder) -> ProviderAnswer:
+        """A signed form with a fixed order and no empty fields. The customer's browser sends it."""
         given = {
             "merchant_id": self._merchant_id,
             "merchant_key": self._merchant_key,
@@ -109,9 +110,9 @@ class PayFast:
         form = {name: value.strip() for name, value in given.items() if value.strip()}
         string = "&".join(f"{name}={encoded(value)}" for name, value in form.items())
         form["signature"] = signature(string.encode(), self._passphrase)
-        return Answer(action=NextAction("form_post", f"{self._page}/eng/process", form))
+        return ProviderAnswer(action=NextAction("form_post", f"{self._page}/eng/process", form))
 
-    async def charge(self, order: Order) -> Answer:
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer:
         body = {
             "amount": str(order.amount_minor),
             "item_name": order.description,
@@ -121,12 +122,12 @@ class PayFast:
         reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
         data = part(reply.json, "data")
         if reply.status != 200:
-            return Answer(fault=str(reply.json.get("status"))[:200])
+            return ProviderAnswer(fault=str(reply.json.get("status"))[:200])
         state = _WORDS.get(str(data.get("response")).lower())
         if state is None:
-            return Answer()  # neither yes nor no, so only asking will tell
-        return Answer(
-            Statement(
+            return ProviderAnswer()  # neither accepted nor declined, so poll
+        return ProviderAnswer(
+            ProviderReport(
                 reference=order.reference,
                 kind=StatementKind.PAYMENT,
                 status=state,
@@ -137,15 +138,15 @@ class PayFast:
             )
         )
 
-    async def fetch(self, order: Order) -> Answer:
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
         path = f"/process/query/{quote_plus(order.provider_reference or order.reference)}"
         reply = await self._api.send("GET", path, headers=self._signed({}))
         data = part(reply.json, "data", "response")
         state = _STATES.get(str(data.get("status")))
         if reply.status != 200 or state is None:
-            return Answer()  # it may know only the numbers it gave itself, so this proves nothing
-        return Answer(
-            Statement(
+            return ProviderAnswer()  # it may know only its own ids, so this proves nothing
+        return ProviderAnswer(
+            ProviderReport(
                 reference=order.reference,
                 kind=StatementKind.PAYMENT,
                 status=state,
@@ -156,28 +157,28 @@ class PayFast:
             )
         )
 
-    async def refund(self, order: RefundOrder) -> Answer:
+    async def refund(self, order: RefundOrder) -> ProviderAnswer:
         body = {"amount": str(order.amount_minor), "reason": order.reason[:100]}
         path = f"/refunds/{quote_plus(order.provider_reference or '')}"
         reply = await self._api.send("POST", path, headers=self._signed(body), form=body)
         if reply.status != 200:
-            return Answer(fault=str(reply.json.get("status"))[:200])
-        return Answer(_refunded(order, StatedStatus.SUCCEEDED))
+            return ProviderAnswer(fault=str(reply.json.get("status"))[:200])
+        return ProviderAnswer(_refunded(order, StatedStatus.SUCCEEDED))
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer:
-        """It knows refunds by their payment alone, so only one of the same amount is ours; that
-        it names none proves nothing. The shape of this answer is unconfirmed."""
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
+        """PayFast lists refunds by payment only, so ours is matched by amount; a missing one proves
+        nothing. The format of this response is unconfirmed."""
         path = f"/refunds/{quote_plus(order.provider_reference or '')}"
         reply = await self._api.send("GET", path, headers=self._signed({}))
         data = part(reply.json, "data", "response")
         state = _STATES.get(str(data.get("status")))
         same = whole(data, "amount") == order.amount_minor
         if reply.status != 200 or state is None or not same:
-            return Answer()
-        return Answer(_refunded(order, state))
+            return ProviderAnswer()
+        return ProviderAnswer(_refunded(order, state))
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
-        """The string as received up to `signature`; re-made from its fields it could be forged."""
+        """The string as received up to `signature`. One rebuilt from its fields could be forged."""
         string, marked, given = call.raw.partition(_SIGNATURE)
         found = fields_of(string)
         if not marked or found is None or not given.isascii():
@@ -193,18 +194,18 @@ class PayFast:
             return Verified(digest_key(call.raw), "unknown", used, call.raw)
         return Verified(f"{number}:{state}"[:200], state[:60], used, call.raw)
 
-    def statements(self, content: bytes) -> list[Statement]:
-        """The notification names no currency: PayFast pays out in rand alone, by its contract
-        with the merchant (za-facts 6.2), so the currency stated is ZAR (SEC-68)."""
+    def reports(self, content: bytes) -> list[ProviderReport]:
+        """The notification states no currency. PayFast pays out in rand only, by contract (za-facts
+        6.2), so the report's currency is ZAR (SEC-68)."""
         found = fields_of(content.partition(_SIGNATURE)[0]) or {}
         state = _STATES.get(found.get("payment_status", ""))
         reference, number = text(found, "m_payment_id"), text(found, "pf_payment_id")
         if state is None or reference is None or number is None or not number.isascii():
-            raise Odd("the notification cannot be read")
+            raise Unreadable("the notification cannot be read")
         token = text(found, "token")
         fee = _cents(found.get("amount_fee"))
         return [
-            Statement(
+            ProviderReport(
                 reference=reference,
                 kind=StatementKind.PAYMENT,
                 status=state,
@@ -218,8 +219,8 @@ class PayFast:
         ]
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool:
-        """The same string goes back to PayFast, which must answer exactly `VALID`; and it came
-        from where PayFast's names lead to, where that is asked for (BIL-38)."""
+        """Send the same string back to PayFast, which must answer `VALID`, and check the sender if
+        asked (BIL-38)."""
         if sender is not None and sender not in await addresses(self._senders):
             return False
         string = content.partition(_SIGNATURE)[0]
@@ -229,7 +230,7 @@ class PayFast:
         return reply.status == 200 and reply.body == b"VALID"
 
     def _signed(self, body: Mapping[str, str]) -> dict[str, str]:
-        """Headers and body together, sorted, with the passphrase among them."""
+        """Headers and body together, sorted, including the passphrase."""
         headers = {
             "merchant-id": self._merchant_id,
             "version": "v1",
@@ -240,8 +241,8 @@ class PayFast:
         return headers | {"signature": signature(string.encode(), "")}
 
 
-def _refunded(order: RefundOrder, state: StatedStatus) -> Statement:
-    return Statement(
+def _refunded(order: RefundOrder, state: StatedStatus) -> ProviderReport:
+    return ProviderReport(
         reference=order.reference,
         kind=StatementKind.REFUND,
         status=StatedStatus.FAILED if state is StatedStatus.CANCELLED else state,
@@ -252,7 +253,7 @@ def _refunded(order: RefundOrder, state: StatedStatus) -> Statement:
 
 
 def _code(message: str | None) -> str | None:
-    """The bank's own code, by which a hard decline is known (BIL-42); else the words."""
+    """The bank's code, which identifies a hard decline (BIL-42), otherwise the text."""
     found = _BANK_CODE.search(message or "")
     return found.group(1) if found else message
 

@@ -1,4 +1,4 @@
-"""Paystack: HMAC-SHA512 of the raw body under the API key; amounts in cents (za-facts 6.1)."""
+"""Paystack: HMAC-SHA512 of the raw body with the API key; amounts in cents (za-facts 6.1)."""
 
 import hashlib
 import hmac
@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 from thenga.domains.billing.adapters.provider import (
     Call,
-    Odd,
     Refused,
+    Unreadable,
     Verified,
     digest_key,
     instant,
@@ -22,14 +22,14 @@ from thenga.domains.billing.adapters.provider import (
     which_secret,
     whole,
 )
-from thenga.domains.billing.tables import (
-    Answer,
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
     MethodToken,
     NextAction,
-    Order,
+    ProviderAnswer,
+    ProviderReport,
     RefundOrder,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.outbound import Outbound, Reply
@@ -54,12 +54,12 @@ _REFUND_STATES = {
     "processing": StatedStatus.PROCESSING,
 }
 _RESOLVED = {"merchant-accepted": StatedStatus.LOST, "declined": StatedStatus.WON}
-# Paystack tells in words why a bank said no; these mean «never again with this card» (BIL-42).
+# Decline reasons are texts; these mean that the card must not be charged again (BIL-42).
 _HARD_WORDS = ("stolen", "lost", "pick up", "pickup", "closed", "restricted", "revoked")
 
 
 class Paystack:
-    """Charged in cents; no event is documented for a declined later charge, so answers count."""
+    """Charges in cents. Declines of later charges have no documented event, so responses count."""
 
     name = "paystack"
     repeats = True
@@ -68,36 +68,36 @@ class Paystack:
         self._outbound = outbound
         self._headers = {"Authorization": f"Bearer {secret}"}
 
-    async def start(self, order: Order) -> Answer:
+    async def start(self, order: ChargeOrder) -> ProviderAnswer:
         body = self._ordered(order)
         if order.return_url is not None:
             body["callback_url"] = order.return_url
         reply = await self._post("/transaction/initialize", body)
         url = text(part(reply.json, "data"), "authorization_url")
         if "duplicate" in _said(reply).lower():
-            return Answer()  # its page was made, and nobody heard where
+            return ProviderAnswer()  # the page exists, but its address was lost
         if reply.status != 200 or url is None:
-            return Answer(fault=_said(reply))
-        return Answer(action=NextAction("redirect", url))
+            return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(action=NextAction("redirect", url))
 
-    async def charge(self, order: Order) -> Answer:
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer:
         body = self._ordered(order) | {"authorization_code": order.token}
         reply = await self._post("/transaction/charge_authorization", body)
         if reply.status == 200:
             return _charged(part(reply.json, "data"))
         if "duplicate" in _said(reply).lower():
             return await self.fetch(order)
-        return Answer(fault=_said(reply))
+        return ProviderAnswer(fault=_said(reply))
 
-    async def fetch(self, order: Order) -> Answer:
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
         path = f"/transaction/verify/{quote(order.reference)}"
         reply = await self._outbound.send("GET", path, headers=self._headers)
         if reply.status == 200:
             return _charged(part(reply.json, "data"))
-        unheard = reply.status == 404 or "not found" in _said(reply).lower()
-        return Answer(unheard=unheard)
+        unknown_reference = reply.status == 404 or "not found" in _said(reply).lower()
+        return ProviderAnswer(unknown_reference=unknown_reference)
 
-    async def refund(self, order: RefundOrder) -> Answer:
+    async def refund(self, order: RefundOrder) -> ProviderAnswer:
         body = {
             "transaction": order.reference,
             "amount": order.amount_minor,
@@ -106,20 +106,24 @@ class Paystack:
         }
         reply = await self._post("/refund", body)
         if reply.status != 200:
-            return Answer(fault=_said(reply))
-        return Answer(_of_refund(part(reply.json, "data"), order))
+            return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(_of_refund(part(reply.json, "data"), order))
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer:
-        """It knows no key of ours, so ours is found by the note among all of the payment's."""
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
+        """Paystack stores no key of ours, so our refund is found by its note."""
         if order.provider_reference is None:
-            return Answer()
+            return ProviderAnswer()
         path = f"/refund?transaction={quote(order.provider_reference)}&perPage=100"
         reply = await self._outbound.send("GET", path, headers=self._headers)
         found = listed(reply)
         if found is None:
-            return Answer()
+            return ProviderAnswer()
         ours = next((one for one in found if _is_ours(one, order)), None)
-        return Answer(unheard=True) if ours is None else Answer(_of_refund(ours, order))
+        return (
+            ProviderAnswer(unknown_reference=True)
+            if ours is None
+            else ProviderAnswer(_of_refund(ours, order))
+        )
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         given = call.header("x-paystack-signature")
@@ -137,11 +141,11 @@ class Paystack:
         number = text(part(found, "data"), "id") or digest_key(call.raw)
         return Verified(f"{event}:{number}", event, used, call.raw)
 
-    def statements(self, content: bytes) -> list[Statement]:
+    def reports(self, content: bytes) -> list[ProviderReport]:
         found = read_object(content) or {}
         event, data = text(found, "event"), part(found, "data")
         if event is None:
-            raise Odd("no event")
+            raise Unreadable("no event")
         if event == "charge.success":
             return readable(_stated(data), event)
         if event in _REFUNDED:
@@ -153,7 +157,7 @@ class Paystack:
     async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
 
-    def _ordered(self, order: Order) -> dict[str, Any]:
+    def _ordered(self, order: ChargeOrder) -> dict[str, Any]:
         return {
             "email": order.email,
             "amount": order.amount_minor,
@@ -169,18 +173,18 @@ def _said(reply: Reply) -> str:
     return str(reply.json.get("message"))[:200]
 
 
-def _charged(data: dict[str, Any]) -> Answer:
-    """A state that we do not know, or that the customer has not come to, says nothing yet."""
-    return Answer(_stated(data))
+def _charged(data: dict[str, Any]) -> ProviderAnswer:
+    """A status that is unknown, or before the customer has paid, decides nothing."""
+    return ProviderAnswer(_stated(data))
 
 
-def _stated(data: dict[str, Any]) -> Statement | None:
+def _stated(data: dict[str, Any]) -> ProviderReport | None:
     state, reference = _CHARGED.get(str(data.get("status"))), text(data, "reference")
     if state is None or reference is None:
         return None
     failed = state is StatedStatus.FAILED
     words = text(data, "gateway_response")
-    return Statement(
+    return ProviderReport(
         reference=reference,
         kind=StatementKind.PAYMENT,
         status=state,
@@ -221,12 +225,12 @@ def _is_ours(data: dict[str, Any], order: RefundOrder) -> bool:
     return named or data.get("merchant_note") == order.key
 
 
-def _of_refund(data: dict[str, Any], order: RefundOrder) -> Statement | None:
-    """A state that we do not know says nothing yet: it may be paid back all the same."""
+def _of_refund(data: dict[str, Any], order: RefundOrder) -> ProviderReport | None:
+    """An unknown status decides nothing: the refund may still be paid."""
     state = _REFUND_STATES.get(str(data.get("status")))
     if state is None:
         return None
-    return Statement(
+    return ProviderReport(
         reference=order.reference,
         kind=StatementKind.REFUND,
         status=state,
@@ -236,12 +240,12 @@ def _of_refund(data: dict[str, Any], order: RefundOrder) -> Statement | None:
     )
 
 
-def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:
+def _refunded(data: dict[str, Any], state: StatedStatus) -> ProviderReport | None:
     inner = part(data, "transaction")
     reference = text(data, "transaction_reference") or text(inner, "reference")
     if reference is None:
         return None
-    return Statement(
+    return ProviderReport(
         reference=reference,
         kind=StatementKind.REFUND,
         status=state,
@@ -252,7 +256,7 @@ def _refunded(data: dict[str, Any], state: StatedStatus) -> Statement | None:
     )
 
 
-def _disputed(event: str, data: dict[str, Any]) -> Statement | None:
+def _disputed(event: str, data: dict[str, Any]) -> ProviderReport | None:
     disputed = part(data, "transaction")
     reference = text(disputed, "reference")
     state = StatedStatus.OPEN if event == "charge.dispute.create" else None
@@ -260,11 +264,11 @@ def _disputed(event: str, data: dict[str, Any]) -> Statement | None:
         state = _RESOLVED.get(str(data.get("resolution")))
     if state is None or reference is None:
         return None
-    return Statement(
+    return ProviderReport(
         reference=reference,
         kind=StatementKind.DISPUTE,
         status=state,
-        # Without an amount of its own the whole payment is disputed, which it names too.
+        # Without its own amount the whole payment, also included, is disputed.
         amount_minor=whole(data, "refund_amount") or whole(disputed, "amount"),
         currency=text(data, "currency") or text(disputed, "currency"),
         item_reference=text(data, "id"),

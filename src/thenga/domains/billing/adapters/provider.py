@@ -1,4 +1,4 @@
-"""What every payment provider can be asked, and how it is known that a call is really its own."""
+"""The interface of payment providers, and how their calls are verified."""
 
 import calendar
 import hashlib
@@ -9,18 +9,23 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Any, Protocol
 
-from thenga.domains.billing.tables import Answer, Order, RefundOrder, Statement
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
+    ProviderAnswer,
+    ProviderReport,
+    RefundOrder,
+)
 from thenga.kernel.errors import Problem
 from thenga.kernel.http.json_guard import read_json
 from thenga.kernel.outbound import Reply
 
 _DIGITS = re.compile("-?[0-9]{1,15}")
-TOLERANCE_SECONDS = 300  # where the scheme signs a time
+TOLERANCE_SECONDS = 300  # if the scheme signs a time
 
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """A call that is the provider's own; its key is the same however often it is sent."""
+    """A verified call. Its key is the same for every delivery."""
 
     event_key: str
     event_type: str
@@ -30,18 +35,18 @@ class Verified:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A call that is not, and why; told to nobody but our own operators."""
+    """A rejected call and the cause, which only operators see."""
 
     cause: str
 
 
-class Odd(Exception):
-    """A signed call that cannot be read as what it says it is; it is quarantined (SEC-68)."""
+class Unreadable(Exception):
+    """A signed call with unreadable contents. It is quarantined (SEC-68)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call as it came in: raw bytes, every header, the address that was called."""
+    """A call as received: raw bytes, all headers, the called address."""
 
     raw: bytes
     headers: Sequence[tuple[str, str]]
@@ -49,42 +54,42 @@ class Call:
     now: datetime
 
     def header(self, name: str) -> str | None:
-        """The one header of a name; none where it is missing, there twice, or not plain text."""
+        """A header by name. None if it is missing, repeated or not plain text."""
         found = [value for key, value in self.headers if key.lower() == name]
         return found[0] if len(found) == 1 and found[0].isascii() else None
 
 
 class PaymentProvider(Protocol):
-    """One provider. `start`, `charge`, `refund`, `fetch` and `fetch_refund` talk to it and may be
-    silent; `verify` and `statements` only read what it sent. `statements` gives none for a kind of
-    event that does not concern us, and raises `Odd` for one that does and cannot be read.
+    """One provider. `start`, `charge`, `refund`, `fetch` and `fetch_refund` call it and may get no
+    answer; `verify` and `reports` only parse what it sent. `reports` returns none for an event that
+    does not concern us, and raises `Unreadable` for one that does and cannot be parsed.
 
-    `repeats` says whether a charge may be sent again under the same reference. `confirm` asks the
-    provider whether a call is its own; `sender` is named where it must be looked at.
+    `repeats` says whether a charge can be sent again under the same reference. `confirm` asks the
+    provider whether a call is authentic, and checks `sender` if it is given.
     """
 
     name: str
     repeats: bool
 
-    async def start(self, order: Order) -> Answer: ...
+    async def start(self, order: ChargeOrder) -> ProviderAnswer: ...
 
-    async def charge(self, order: Order) -> Answer: ...
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer: ...
 
-    async def refund(self, order: RefundOrder) -> Answer: ...
+    async def refund(self, order: RefundOrder) -> ProviderAnswer: ...
 
-    async def fetch(self, order: Order) -> Answer: ...
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer: ...
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer: ...
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer: ...
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused: ...
 
-    def statements(self, content: bytes) -> list[Statement]: ...
+    def reports(self, content: bytes) -> list[ProviderReport]: ...
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool: ...
 
 
 def which_secret(secrets: Sequence[str], expected: Mapping[str, bytes], given: bytes) -> str | None:
-    """Which of the two secrets made a signature; all are tried, in constant time (BIL-35)."""
+    """Which of the two secrets made a signature. All are compared in constant time (BIL-35)."""
     used = None
     for name, secret in zip(("current", "former"), secrets, strict=False):
         if hmac.compare_digest(expected[secret], given):
@@ -93,7 +98,7 @@ def which_secret(secrets: Sequence[str], expected: Mapping[str, bytes], given: b
 
 
 def read_object(raw: bytes) -> dict[str, Any] | None:
-    """The JSON object of verified bytes; none where they hold something else."""
+    """The JSON object of verified bytes. None if they are something else."""
     try:
         found = read_json(raw)
     except Problem:
@@ -102,7 +107,7 @@ def read_object(raw: bytes) -> dict[str, Any] | None:
 
 
 def part(found: dict[str, Any], *path: str) -> dict[str, Any]:
-    """An object inside an object, empty where it is not there."""
+    """A nested object. Empty if it is missing."""
     inner: Any = found
     for name in path:
         inner = inner.get(name) if isinstance(inner, dict) else None
@@ -110,27 +115,27 @@ def part(found: dict[str, Any], *path: str) -> dict[str, Any]:
 
 
 def listed(reply: Reply) -> list[dict[str, Any]] | None:
-    """What a provider lists under `data`; None where it did not say."""
+    """The list under `data`. None if the response has none."""
     found = reply.json.get("data")
     if reply.status != 200 or not isinstance(found, list):
         return None
     return [one for one in found if isinstance(one, dict)]
 
 
-def readable(made: Statement | None, kind: str) -> list[Statement]:
-    """The statement of an event that concerns us; without one the event is odd (SEC-68)."""
+def readable(made: ProviderReport | None, kind: str) -> list[ProviderReport]:
+    """The report of a relevant event. Without one the event is unreadable (SEC-68)."""
     if made is None:
-        raise Odd(f"{kind[:60]} cannot be read")
+        raise Unreadable(f"{kind[:60]} cannot be read")
     return [made]
 
 
 def digest_key(raw: bytes) -> str:
-    """The key of an event that has no number of its own: it is the same one if its bytes are."""
+    """The key of an event without an id: a hash of its bytes."""
     return hashlib.sha256(raw).hexdigest()
 
 
 def text(found: Mapping[str, Any], name: str) -> str | None:
-    """A text or number as text; none where it is neither, or holds what cannot be stored."""
+    """A text or number as text. None if it is neither, or cannot be stored."""
     value = found.get(name)
     if isinstance(value, bool) or not isinstance(value, str | int):
         return None
@@ -139,8 +144,7 @@ def text(found: Mapping[str, Any], name: str) -> str | None:
 
 
 def whole(found: dict[str, Any], name: str) -> int | None:
-    """A whole number of minor units that can be stored, also one written as text; none where it is
-    something else."""
+    """An amount in minor units, also from text. None if it is not one or cannot be stored."""
     value = found.get(name)
     if isinstance(value, str) and _DIGITS.fullmatch(value):
         return int(value)
@@ -149,7 +153,7 @@ def whole(found: dict[str, Any], name: str) -> int | None:
 
 
 def instant(found: dict[str, Any], name: str) -> datetime | None:
-    """An instant in ISO 8601 with its zone; none where it is something else."""
+    """An ISO 8601 instant with a zone. None if it is not one."""
     try:
         at = datetime.fromisoformat(str(found.get(name)))
     except ValueError:
@@ -158,7 +162,7 @@ def instant(found: dict[str, Any], name: str) -> datetime | None:
 
 
 def last_day(card: dict[str, Any]) -> date | None:
-    """The last day of the month in which a card runs out; none where it does not say."""
+    """The last day of a card's expiry month. None if it is not stated."""
     year, month = whole(card, "exp_year"), whole(card, "exp_month")
     if year is None or month is None or not (2000 <= year < 2200 and 1 <= month <= 12):
         return None

@@ -1,4 +1,4 @@
-"""The providers of this deployment, made from its settings; secrets are two while they rotate."""
+"""The providers of this deployment, created from its settings. A rotation has two secrets."""
 
 import base64
 from collections.abc import Awaitable, Callable
@@ -9,7 +9,9 @@ from thenga.domains.billing.adapters.paystack import Paystack
 from thenga.domains.billing.adapters.provider import PaymentProvider
 from thenga.domains.billing.adapters.sandbox import Sandbox
 from thenga.domains.billing.adapters.stripe import Stripe
-from thenga.domains.billing.tables import Answer
+from thenga.domains.billing.values.provider import (
+    ProviderAnswer,
+)
 from thenga.kernel.host import Host
 from thenga.kernel.outbound import Outbound, Silence
 
@@ -20,25 +22,25 @@ PAYFAST_SENDERS = "www.payfast.co.za,sandbox.payfast.co.za,w1w.payfast.co.za,w2w
 
 @dataclass(frozen=True, slots=True)
 class Configured:
-    """A provider with the secrets that its callbacks may be signed with, the present one first."""
+    """A provider with the secrets that can sign its callbacks, the current one first."""
 
     provider: PaymentProvider
     secrets: tuple[str, ...]
 
 
 def sandbox_secret(host: Host) -> str:
-    """Both sides of the sandbox are ours, so nobody has to configure what they share."""
+    """Both sides of the sandbox are ours, so their secret is derived instead of configured."""
     return "whsec_" + base64.b64encode(host.key("sandbox-provider")).decode()
 
 
 class Providers:
-    """Finds a provider by its name; one without a secret is not there."""
+    """Finds a provider by name. One without a secret is not available."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
 
     def of(self, name: str) -> PaymentProvider:
-        """The provider of a payment; one that was taken out of the settings is a defect."""
+        """The provider of a payment. A removed one is a defect."""
         found = self.known(name)
         if found is None:
             raise LookupError(
@@ -47,14 +49,14 @@ class Providers:
         return found.provider
 
     def known(self, name: str) -> Configured | None:
-        """A provider of this deployment, or none."""
+        """A provider of this deployment, or None."""
         make = _MAKERS.get(name)
         given = self._setting(f"{name}_secrets")
         if name == "sandbox":
             given = sandbox_secret(self._host)
         if make is None or not given:
             return None
-        # With an empty one anybody could sign; PayFast's passphrase may be empty by its scheme.
+        # Anybody could sign with an empty secret. PayFast allows an empty passphrase.
         parts = [one.strip() for one in given.split(",")]
         secrets = tuple(one for one in parts if one or name == "payfast")[:2]
         return Configured(make(self, secrets[0]), secrets) if secrets else None
@@ -97,9 +99,9 @@ _MAKERS: dict[str, Callable[[Providers, str], PaymentProvider]] = {
 }
 
 
-async def heard(asking: Awaitable[Answer]) -> Answer:
-    """What a provider answers; silence is an answer that says nothing (BIL-32)."""
+async def ask_provider(asking: Awaitable[ProviderAnswer]) -> ProviderAnswer:
+    """A provider's answer. A timeout is an empty answer (BIL-32)."""
     try:
         return await asking
     except Silence:
-        return Answer()
+        return ProviderAnswer()

@@ -1,6 +1,6 @@
-"""The sandbox: our own provider for sandbox organizations, on a loopback server of its own.
+"""The adapter of the sandbox provider, which sandbox organizations pay with.
 
-Its callbacks follow Standard Webhooks: base64 HMAC-SHA256 over `id.timestamp.body`.
+Callbacks follow Standard Webhooks: base64 HMAC-SHA256 over `id.timestamp.body`.
 """
 
 import base64
@@ -15,8 +15,8 @@ from urllib.parse import quote
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
-    Odd,
     Refused,
+    Unreadable,
     Verified,
     instant,
     part,
@@ -26,14 +26,14 @@ from thenga.domains.billing.adapters.provider import (
     which_secret,
     whole,
 )
-from thenga.domains.billing.tables import (
-    Answer,
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
     MethodToken,
     NextAction,
-    Order,
+    ProviderAnswer,
+    ProviderReport,
     RefundOrder,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.outbound import Outbound, Reply
@@ -54,14 +54,14 @@ _TYPES: dict[str, tuple[StatementKind, StatedStatus]] = {
 
 
 def signed(secret: str, event_id: str, timestamp: str, body: bytes) -> str:
-    """The signature of Standard Webhooks; the secret is base64 behind `whsec_`."""
+    """The signature of Standard Webhooks. The secret is base64 after `whsec_`."""
     key = base64.b64decode(secret.removeprefix("whsec_"))
     message = f"{event_id}.{timestamp}.".encode() + body
     return "v1," + base64.b64encode(hmac.digest(key, message, hashlib.sha256)).decode()
 
 
 class Sandbox:
-    """Tokens decide what happens; the key of an order is honoured."""
+    """The token decides what happens. Order keys are idempotent."""
 
     name = "sandbox"
     repeats = True
@@ -69,22 +69,22 @@ class Sandbox:
     def __init__(self, outbound: Outbound) -> None:
         self._outbound = outbound
 
-    async def start(self, order: Order) -> Answer:
+    async def start(self, order: ChargeOrder) -> ProviderAnswer:
         reply = await self._post("/checkouts", order)
         url = text(reply.json, "url")
         if reply.status != 200 or url is None:
-            return Answer(fault=_said(reply))
-        return Answer(action=NextAction("redirect", url))
+            return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(action=NextAction("redirect", url))
 
-    async def charge(self, order: Order) -> Answer:
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer:
         reply = await self._post("/charges", order)
         return _answered(reply)
 
-    async def fetch(self, order: Order) -> Answer:
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
         reply = await self._outbound.send("GET", f"/payments/{quote(order.reference)}")
-        return Answer(unheard=True) if reply.status == 404 else _answered(reply)
+        return ProviderAnswer(unknown_reference=True) if reply.status == 404 else _answered(reply)
 
-    async def refund(self, order: RefundOrder) -> Answer:
+    async def refund(self, order: RefundOrder) -> ProviderAnswer:
         body = {
             "key": order.key,
             "reference": order.reference,
@@ -93,10 +93,10 @@ class Sandbox:
         }
         return _answered(await self._outbound.send("POST", "/refunds", json=body))
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer:
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
         path = f"/refunds/{quote(order.reference)}/{quote(order.key)}"
         reply = await self._outbound.send("GET", path)
-        return Answer(unheard=True) if reply.status == 404 else _answered(reply)
+        return ProviderAnswer(unknown_reference=True) if reply.status == 404 else _answered(reply)
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         event_id, at = call.header("webhook-id"), call.header("webhook-timestamp")
@@ -118,17 +118,17 @@ class Sandbox:
         kind = text(read_object(call.raw) or {}, "type")
         return Verified(event_id, kind or "unknown", fits[0], call.raw)
 
-    def statements(self, content: bytes) -> list[Statement]:
+    def reports(self, content: bytes) -> list[ProviderReport]:
         found = read_object(content) or {}
         kind = text(found, "type")
         if kind is None:
-            raise Odd("no type")
+            raise Unreadable("no type")
         return readable(_stated(found), kind) if kind in _TYPES else []
 
     async def confirm(self, content: bytes, *, sender: str | None) -> bool:
         return True
 
-    async def _post(self, path: str, order: Order) -> Reply:
+    async def _post(self, path: str, order: ChargeOrder) -> Reply:
         body = {
             "key": order.key,
             "reference": order.reference,
@@ -145,20 +145,20 @@ def _said(reply: Reply) -> str:
     return str(reply.json.get("message"))[:200]
 
 
-def _answered(reply: Reply) -> Answer:
+def _answered(reply: Reply) -> ProviderAnswer:
     if reply.status != 200:
-        return Answer(fault=_said(reply))
-    return Answer(_stated(reply.json))
+        return ProviderAnswer(fault=_said(reply))
+    return ProviderAnswer(_stated(reply.json))
 
 
-def _stated(found: dict[str, Any]) -> Statement | None:
-    """An event, or an answer in the form of one."""
+def _stated(found: dict[str, Any]) -> ProviderReport | None:
+    """An event, or a response in the form of one."""
     meant, data = _TYPES.get(str(found.get("type"))), part(found, "data")
     reference = text(data, "reference")
     if meant is None or reference is None:
         return None
     kind, state = meant
-    return Statement(
+    return ProviderReport(
         reference=reference,
         kind=kind,
         status=state,

@@ -1,6 +1,7 @@
-"""The sandbox provider's own side: a small HTTP server on loopback, where tokens decide.
+"""The sandbox provider: a small HTTP server on loopback. The token decides what happens.
 
-It keeps nothing over a restart: no money ever moves here. Callbacks go to our own address only.
+It stores nothing across restarts, because no money moves. It sends callbacks only to our own
+address.
 """
 
 import asyncio
@@ -37,7 +38,7 @@ _DECLINES = {
     "challenge": ("authentication_required", "authentication"),
 }
 _CARD_YEARS = 3
-_FEE_PART = 40  # 2.5 %, so that fees can be seen in the books
+_FEE_PART = 40  # 2.5 %, so that the books show fees
 
 Event = dict[str, Any]
 
@@ -57,7 +58,7 @@ class Held:
 
 
 class SandboxServer:
-    """The server; `silence` is how long an answer that never comes is waited for."""
+    """The server. `silence` is how long a response that never comes is waited for."""
 
     def __init__(
         self,
@@ -149,7 +150,7 @@ class SandboxServer:
         return JSONResponse(found)
 
     def _held(self, given: dict[str, Any]) -> Held:
-        """The payment of a reference; the first order counts, as a key of its own."""
+        """The payment of a reference. The first order counts."""
         made = Held(
             str(given["reference"]),
             int(given["amount"]),
@@ -176,7 +177,7 @@ class SandboxServer:
         self._tell(held, *self._course(held, behaviour), forged=behaviour == "forged")
 
     def _course(self, held: Held, behaviour: str) -> list[Event]:
-        """What is told of a success, and in which order."""
+        """The callbacks of a success, in their order."""
         assert held.state is not None  # noqa: S101  # set by the caller
         if behaviour == "timeout_then_ok":
             return []
@@ -212,7 +213,7 @@ class SandboxServer:
         telling.add_done_callback(self._telling.discard)
 
     async def _send(self, url: str, events: tuple[Event, ...], forged: bool) -> None:
-        """One after the other; a receiver that is away hears it again, ever later."""
+        """Deliver callbacks in order, with growing delays if the receiver is down."""
         async with httpx2.AsyncClient(timeout=10) as client:
             if forged:
                 await self._post(client, url, events[0], "whsec_" + "A" * 44)

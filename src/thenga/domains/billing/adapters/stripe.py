@@ -1,6 +1,6 @@
-"""Stripe: `t=,v1=` HMAC-SHA256 under the whole `whsec_` text, 300 seconds (za-facts 6.5).
+"""Stripe: `t=,v1=` HMAC-SHA256 with the full `whsec_` text, 300 seconds (za-facts 6.5).
 
-Off by default: accounts for South African merchants are not offered directly.
+Off by default, because Stripe does not offer accounts to South African merchants directly.
 """
 
 import hashlib
@@ -13,8 +13,8 @@ from urllib.parse import quote
 from thenga.domains.billing.adapters.provider import (
     TOLERANCE_SECONDS,
     Call,
-    Odd,
     Refused,
+    Unreadable,
     Verified,
     digest_key,
     last_day,
@@ -26,14 +26,14 @@ from thenga.domains.billing.adapters.provider import (
     which_secret,
     whole,
 )
-from thenga.domains.billing.tables import (
-    Answer,
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
     MethodToken,
     NextAction,
-    Order,
+    ProviderAnswer,
+    ProviderReport,
     RefundOrder,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.outbound import Outbound, Reply
@@ -59,7 +59,7 @@ _HARD = ("lost_card", "stolen_card", "pickup_card", "restricted_card", "revocati
 
 
 class Stripe:
-    """Intents in cents; a charge under the same key is the same charge."""
+    """Payment intents in cents. Charging again with the same key is the same charge."""
 
     name = "stripe"
     repeats = True
@@ -68,7 +68,7 @@ class Stripe:
         self._outbound = outbound
         self._headers = {"Authorization": f"Bearer {secret}"}
 
-    async def start(self, order: Order) -> Answer:
+    async def start(self, order: ChargeOrder) -> ProviderAnswer:
         form = {
             "mode": "payment",
             "client_reference_id": order.reference,
@@ -84,10 +84,10 @@ class Stripe:
         reply = await self._post("/v1/checkout/sessions", form, f"start-{order.reference}")
         url = text(reply.json, "url")
         if reply.status != 200 or url is None:
-            return Answer(fault=_said(reply))
-        return Answer(action=NextAction("redirect", url))
+            return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(action=NextAction("redirect", url))
 
-    async def charge(self, order: Order) -> Answer:
+    async def charge(self, order: ChargeOrder) -> ProviderAnswer:
         customer, _, method = (order.token or "").partition(":")
         form = {
             "amount": str(order.amount_minor),
@@ -101,26 +101,32 @@ class Stripe:
         reply = await self._post("/v1/payment_intents", form, order.key)
         error = part(reply.json, "error")
         if reply.status == 402:
-            return Answer(_of_intent(part(error, "payment_intent"), StatedStatus.FAILED, error))
+            return ProviderAnswer(
+                _of_intent(part(error, "payment_intent"), StatedStatus.FAILED, error)
+            )
         if reply.status != 200:
-            return Answer(fault=_said(reply))
-        return Answer(_of_intent(reply.json, None, {}))
+            return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(_of_intent(reply.json, None, {}))
 
-    async def fetch(self, order: Order) -> Answer:
+    async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
         if order.provider_reference is not None:
             path = f"/v1/payment_intents/{quote(order.provider_reference)}"
             reply = await self._outbound.send("GET", path, headers=self._headers)
-            return Answer(_of_intent(reply.json, None, {})) if reply.status == 200 else Answer()
+            return (
+                ProviderAnswer(_of_intent(reply.json, None, {}))
+                if reply.status == 200
+                else ProviderAnswer()
+            )
         asked = quote(f"metadata['reference']:'{order.reference}'")
         path = f"/v1/payment_intents/search?query={asked}"
         reply = await self._outbound.send("GET", path, headers=self._headers)
         found = reply.json.get("data")
         if reply.status != 200 or not isinstance(found, list):
-            return Answer()
+            return ProviderAnswer()
         stated = [one for item in found if (one := _of_intent(item, None, {})) is not None]
-        return Answer(stated[0]) if stated else Answer(unheard=not found)
+        return ProviderAnswer(stated[0]) if stated else ProviderAnswer(unknown_reference=not found)
 
-    async def refund(self, order: RefundOrder) -> Answer:
+    async def refund(self, order: RefundOrder) -> ProviderAnswer:
         form = {
             "payment_intent": order.provider_reference or "",
             "amount": str(order.amount_minor),
@@ -129,20 +135,24 @@ class Stripe:
         }
         reply = await self._post("/v1/refunds", form, order.key)
         if reply.status != 200:
-            return Answer(fault=_said(reply))
-        return Answer(_of_refund(reply.json, order.reference))
+            return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(_of_refund(reply.json, order.reference))
 
-    async def fetch_refund(self, order: RefundOrder) -> Answer:
-        """Its keys are kept for a day, what it did for ever: so it is asked for all it did."""
+    async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
+        """Idempotency keys expire after a day, so the refunds of the payment are listed."""
         if order.provider_reference is None:
-            return Answer()
+            return ProviderAnswer()
         path = f"/v1/refunds?payment_intent={quote(order.provider_reference)}&limit=100"
         reply = await self._outbound.send("GET", path, headers=self._headers)
         found = listed(reply)
         if found is None:
-            return Answer()
+            return ProviderAnswer()
         ours = next((one for one in found if _is_ours(one, order)), None)
-        return Answer(unheard=True) if ours is None else Answer(_of_refund(ours, order.reference))
+        return (
+            ProviderAnswer(unknown_reference=True)
+            if ours is None
+            else ProviderAnswer(_of_refund(ours, order.reference))
+        )
 
     def verify(self, call: Call, secrets: Sequence[str]) -> Verified | Refused:
         header = call.header("stripe-signature")
@@ -160,7 +170,7 @@ class Stripe:
             one: hmac.new(one.encode(), signed, hashlib.sha256).hexdigest().encode()
             for one in secrets
         }
-        # All of them, whichever fits: a secret that is being rotated signs twice.
+        # All signatures are compared: during a rotation there are two.
         fits = [used for one in given if (used := which_secret(secrets, expected, one))]
         if not fits:
             return Refused("signature")
@@ -168,11 +178,11 @@ class Stripe:
         key, kind = text(found, "id") or digest_key(call.raw), text(found, "type")
         return Verified(key, kind or "unknown", fits[0], call.raw)
 
-    def statements(self, content: bytes) -> list[Statement]:
+    def reports(self, content: bytes) -> list[ProviderReport]:
         found = read_object(content) or {}
         kind, data = text(found, "type"), part(found, "data", "object")
         if kind is None:
-            raise Odd("no type")
+            raise Unreadable("no type")
         if kind in _EVENTS:
             error = part(data, "last_payment_error")
             return readable(_of_intent(data, _EVENTS[kind], error), kind)
@@ -194,15 +204,17 @@ def _said(reply: Reply) -> str:
     return str(part(reply.json, "error").get("message"))[:200]
 
 
-def _of_intent(intent: Any, told: StatedStatus | None, error: dict[str, Any]) -> Statement | None:
+def _of_intent(
+    intent: Any, known: StatedStatus | None, error: dict[str, Any]
+) -> ProviderReport | None:
     if not isinstance(intent, dict):
         return None
-    state = told or _INTENTS.get(str(intent.get("status")))
+    state = known or _INTENTS.get(str(intent.get("status")))
     reference = text(part(intent, "metadata"), "reference")
     if state is None or reference is None:
         return None
     amount = "amount_received" if state is StatedStatus.SUCCEEDED else "amount"
-    return Statement(
+    return ProviderReport(
         reference=reference,
         kind=StatementKind.PAYMENT,
         status=state,
@@ -217,7 +229,7 @@ def _of_intent(intent: Any, told: StatedStatus | None, error: dict[str, Any]) ->
 
 
 def _instant(seconds: int | None) -> datetime | None:
-    """Of the years 2000 to 2199; none where it is no such instant."""
+    """An instant in the years 2000 to 2199. None if it is not one."""
     known = seconds is not None and 946_684_800 <= seconds < 7_258_118_400
     return datetime.fromtimestamp(seconds, UTC) if known and seconds is not None else None
 
@@ -250,12 +262,12 @@ def _is_ours(refund: dict[str, Any], order: RefundOrder) -> bool:
     return named or part(refund, "metadata").get("refund") == order.key
 
 
-def _of_refund(data: dict[str, Any], known: str | None) -> Statement | None:
+def _of_refund(data: dict[str, Any], known: str | None) -> ProviderReport | None:
     state = _REFUNDS.get(str(data.get("status")))
     reference = known or text(part(data, "metadata"), "reference")
     if state is None or reference is None:
         return None
-    return Statement(
+    return ProviderReport(
         reference=reference,
         kind=StatementKind.REFUND,
         status=state,
@@ -265,12 +277,12 @@ def _of_refund(data: dict[str, Any], known: str | None) -> Statement | None:
     )
 
 
-def _of_dispute(data: dict[str, Any]) -> Statement | None:
+def _of_dispute(data: dict[str, Any]) -> ProviderReport | None:
     reference = text(part(data, "metadata"), "reference")
     state = _DISPUTES.get(str(data.get("status")), StatedStatus.OPEN)
     if reference is None:
         return None
-    return Statement(
+    return ProviderReport(
         reference=reference,
         kind=StatementKind.DISPUTE,
         status=state,

@@ -1,1 +1,1 @@
-"""The routes of Billing: a module a resource."""
+"""Billing's routes, one module for each resource."""

@@ -5,10 +5,14 @@ from typing import Annotated
 
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.plans import Code, ComparisonView, comparison
+from thenga.domains.billing.api.catalogue.terms import Rand
 from thenga.domains.billing.api.common_fields import PlanCodeText, PlanVersionNumber, SubscriptionId
-from thenga.domains.billing.api.plans import Code, ComparisonView, comparison
-from thenga.domains.billing.api.subscription_views import PeriodView, SubscriptionView, view
-from thenga.domains.billing.api.terms import Rand
+from thenga.domains.billing.api.subscriptions.subscription_views import (
+    PeriodView,
+    SubscriptionView,
+    view,
+)
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import plan_changes, subscriptions
 from thenga.domains.billing.services.catalogue import PlanNotAvailable

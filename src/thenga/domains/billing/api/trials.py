@@ -9,6 +9,8 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.plans import Code
+from thenga.domains.billing.api.catalogue.terms import PriceView
 from thenga.domains.billing.api.common_fields import (
     AllowedMoves,
     OrganizationRef,
@@ -16,9 +18,11 @@ from thenga.domains.billing.api.common_fields import (
     PlanVersionNumber,
     SubscriptionRef,
 )
-from thenga.domains.billing.api.plans import Code
-from thenga.domains.billing.api.subscriptions import PaymentToMake, Provider, ReturnUrl
-from thenga.domains.billing.api.terms import PriceView
+from thenga.domains.billing.api.subscriptions.subscriptions import (
+    PaymentToMake,
+    Provider,
+    ReturnUrl,
+)
 from thenga.domains.billing.lifecycles import TrialLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments, pricing, trials

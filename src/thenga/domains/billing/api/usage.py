@@ -9,8 +9,8 @@ from pydantic import Field
 from typing_extensions import TypedDict  # the one that pydantic can read
 
 from thenga.domains.billing import public
+from thenga.domains.billing.api.catalogue.terms import Key
 from thenga.domains.billing.api.common_fields import OrganizationRef, SubscriptionId
-from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import usage
 from thenga.domains.billing.services.usage import MeterUsage, UsageState, UsageSummary

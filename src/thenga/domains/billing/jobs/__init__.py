@@ -1,4 +1,4 @@
-"""What Billing does later and what time does in it, by room."""
+"""Billing's jobs, by room."""
 
 from thenga.domains.billing.jobs import (  # noqa: F401  # declares them
     accounts,

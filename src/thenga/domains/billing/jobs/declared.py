@@ -1,4 +1,4 @@
-"""The jobs of Billing, and how time moves a row that money depends on."""
+"""The registry of Billing's jobs, and scheduled steps of rows that money depends on."""
 
 from collections.abc import Awaitable, Callable
 from uuid import UUID
@@ -16,15 +16,15 @@ from thenga.kernel.jobs.run import Run
 jobs = Jobs("billing")
 reseal_columns = reseals(jobs)
 
-# What tables refuse, and what triggers do: a booking that does not sum to 0, a day billed twice.
+# What constraints and triggers refuse: an unbalanced booking, a day billed twice.
 BROKEN = (asyncpg.IntegrityConstraintViolationError, asyncpg.RaiseError)
 
 
 async def move(
     run: Run, step: Callable[[Work, UUID], Awaitable[None]], row: type[accounts.Timed], row_id: UUID
 ) -> None:
-    """Let time move a row that money hangs on; an invariant that this would break parks the
-    account, in a unit of work of its own because the first one is lost (BIL-51)."""
+    """Run the scheduled step of a row. If it would break an invariant, park the account in a new
+    unit of work, because the first one is rolled back (BIL-51)."""
     try:
         async with run.working() as work:
             await step(work, row_id)

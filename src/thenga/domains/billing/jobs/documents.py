@@ -1,4 +1,4 @@
-"""Documents: numbers, PDFs and the letters about them."""
+"""Jobs of documents: numbers, PDFs and letters."""
 
 import asyncio
 from datetime import timedelta
@@ -18,13 +18,13 @@ from thenga.kernel.jobs.run import Run
 
 @jobs.implements(invoicing.issue_documents)
 async def issue_documents(work: Work, *, seller: str, book: str) -> None:
-    """Series belong to the platform, so the system login gives the numbers (BIL-25)."""
+    """Number documents as the system login, because series belong to the platform (BIL-25)."""
     await invoicing.issue_next(work, seller=seller, book=book)
 
 
 @jobs.implements(invoicing.render_pdf)
 async def render_pdf(run: Run, *, document_id: UUID) -> None:
-    """Typesetting takes its time, so no transaction waits for it."""
+    """Typeset a document. It is slow, so no transaction waits for it."""
     async with run.reading() as read:
         order = await printing.sheets_to_print(read, document_id)
     if order is None:
@@ -39,13 +39,13 @@ async def render_pdf(run: Run, *, document_id: UUID) -> None:
 
 @jobs.every(timedelta(minutes=1))
 async def look_after_documents(work: Work) -> None:
-    """A document that a failed job left behind gets its number and its print."""
+    """Number and typeset documents that a failed job left behind."""
     await printing.repair_stuck(work)
 
 
 @jobs.implements(customer.tell_payer)
 async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
-    """Hand a letter over; its facts are read now, so no address waited in the queue."""
+    """Hand a letter to Notification. Its facts are read now, so no address waits in the queue."""
     async with run.reading() as read:
         letter = await subscriptions.compose_letter(read, topic, about)
     if letter is None:

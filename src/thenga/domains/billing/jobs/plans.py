@@ -1,4 +1,4 @@
-"""Plans: what is sold, and what is sold no longer."""
+"""Jobs of plans: publish versions and update their status."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -12,11 +12,11 @@ from thenga.kernel.db.work import Work
 
 @jobs.implements(plan_admin.offer_plan)
 async def offer_plan(work: Work, *, plan_version_id: UUID) -> None:
-    """The catalogue is written by the system login only."""
+    """Copy a published version to the catalogue, which only the system login can write."""
     await plan_admin.publish_to_catalogue(work, plan_version_id)
 
 
 @jobs.every(timedelta(minutes=1))
 async def look_after_plans(work: Work) -> None:
-    """Versions that are not sold any more are written down as such, and counted."""
+    """Update the status of versions that are no longer sold, and count their holders."""
     await plan_admin.refresh_versions(work)

@@ -1,4 +1,4 @@
-"""Entitlements and usage: what expires, and how long records are kept."""
+"""Jobs of entitlements and usage: expiry and retention."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -19,36 +19,36 @@ from thenga.kernel.jobs.due import when_due
 
 @when_due(jobs, EntitlementSet, every=timedelta(seconds=10))
 async def follow_entitlements(work: Work, *, entitlement_set_id: UUID) -> None:
-    """A set is right at every read; this writes down and tells what time has made of it."""
+    """Store and publish entitlements that time has changed. Reads are correct before it."""
     await entitlements.refresh(work, reason="time_passed")
 
 
 @when_due(jobs, Grant, every=timedelta(seconds=10))
 async def lapse_grant(work: Work, *, grant_id: UUID) -> None:
-    """Goodwill ends by itself."""
+    """Expire a grant."""
     await entitlements.expire_grant(work, grant_id)
 
 
 @when_due(jobs, Reservation, every=timedelta(seconds=10))
 async def release_reservation(work: Work, *, reservation_id: UUID) -> None:
-    """What nobody settled in time is free again."""
+    """Release a reservation that was not settled in time."""
     await usage.expire_reservation(work, reservation_id)
 
 
 @jobs.every(timedelta(days=7))
 async def find_old_usage(work: Work) -> None:
-    """Records are kept for 13 months; each organization's are folded in a job of its own."""
+    """Find organizations with records older than 13 months, and compact each in its own job."""
     for organization_id in await usage.due_for_compaction(work, limit=1000):
         work.enqueue(usage.compact_usage, organization_id=organization_id)
 
 
 @jobs.implements(usage.compact_usage)
 async def compact_usage(work: Work) -> None:
-    """Nobody else may take a record away, so the system login does it."""
+    """Compact old records as the system login, which alone can delete them."""
     await usage.compact(work)
 
 
 @jobs.every(timedelta(days=1))
 async def forget_usage_days(work: Work) -> None:
-    """Daily sums are kept for five years."""
+    """Delete daily sums after five years."""
     await usage.delete_old_days(work)

@@ -1,4 +1,4 @@
-"""The port that tells other domains what an organization has paid for."""
+"""The port that answers what an organization has paid for."""
 
 from abc import abstractmethod
 from datetime import datetime

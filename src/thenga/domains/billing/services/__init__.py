@@ -1,1 +1,1 @@
-"""What Billing decides: a module a resource, and the rules as pure functions of values."""
+"""Billing's business rules, by room."""

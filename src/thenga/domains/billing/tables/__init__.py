@@ -1,10 +1,12 @@
-"""What Billing remembers, by area."""
+"""Billing's tables, by area."""
 
 from thenga.domains.billing.tables.accounts import (
     Account,
     AccountStatus,
+    BillToReview,
     Book,
     CollectionMethod,
+    Parked,
     Standing,
 )
 from thenga.domains.billing.tables.catalogue import (
@@ -51,6 +53,7 @@ from thenga.domains.billing.tables.ledger import (
 from thenga.domains.billing.tables.payments import (
     CallbackRejection,
     CallbackStatus,
+    Decline,
     DisputeStatus,
     MethodKind,
     MethodStatus,
@@ -64,6 +67,7 @@ from thenga.domains.billing.tables.payments import (
     StatementOutcome,
 )
 from thenga.domains.billing.tables.recovery import (
+    Attempt,
     ClockStatus,
     FailureCategory,
     FailureKind,
@@ -72,22 +76,14 @@ from thenga.domains.billing.tables.recovery import (
     Renewal,
     TestClock,
 )
-from thenga.domains.billing.tables.statements import (
-    Answer,
-    MethodToken,
-    NextAction,
-    Order,
-    RefundOrder,
-    StatedStatus,
-    Statement,
-    StatementKind,
-)
 from thenga.domains.billing.tables.subscriptions import (
     Access,
     Cancellation,
     CancellationMode,
     CancellationStatus,
+    ChangeStatus,
     Pause,
+    PendingChange,
     Settlement,
     Subscription,
     SubscriptionStatus,
@@ -113,7 +109,8 @@ __all__ = [
     "Access",
     "Account",
     "AccountStatus",
-    "Answer",
+    "Attempt",
+    "BillToReview",
     "BilledSpan",
     "Book",
     "CallbackRejection",
@@ -121,6 +118,7 @@ __all__ = [
     "Cancellation",
     "CancellationMode",
     "CancellationStatus",
+    "ChangeStatus",
     "ClockStatus",
     "CollectionMethod",
     "CollectionStatus",
@@ -129,6 +127,7 @@ __all__ = [
     "CreditNoteLine",
     "CreditNoteStatus",
     "CreditReason",
+    "Decline",
     "DisputeStatus",
     "DocumentKind",
     "DocumentPdf",
@@ -156,16 +155,15 @@ __all__ = [
     "MeterKind",
     "MethodKind",
     "MethodStatus",
-    "MethodToken",
-    "NextAction",
     "OfferedPlan",
     "Operation",
-    "Order",
+    "Parked",
     "Pause",
     "Payment",
     "PaymentFailure",
     "PaymentMethod",
     "PaymentStatus",
+    "PendingChange",
     "PlanKind",
     "PlanStatus",
     "PlanVersion",
@@ -173,7 +171,6 @@ __all__ = [
     "ProviderStatement",
     "Purpose",
     "Refund",
-    "RefundOrder",
     "RefundStatus",
     "Renewal",
     "Reservation",
@@ -181,9 +178,6 @@ __all__ = [
     "Seller",
     "Settlement",
     "Standing",
-    "StatedStatus",
-    "Statement",
-    "StatementKind",
     "StatementOutcome",
     "Subscription",
     "SubscriptionStatus",

@@ -1,7 +1,9 @@
 """Billing accounts."""
 
+from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
@@ -39,6 +41,36 @@ class Book(StrEnum):
     SANDBOX = "sandbox"
 
 
+@dataclass(frozen=True, slots=True)
+class Parked:
+    """Why and since when an account is not billed automatically (BIL-51)."""
+
+    reason: str
+    since: datetime
+
+    @classmethod
+    def of_row(cls, document: dict[str, Any]) -> Self:
+        return cls(document["reason"], datetime.fromisoformat(document["since"]))
+
+    def to_row(self) -> dict[str, Any]:
+        return {"reason": self.reason, "since": self.since.isoformat()}
+
+
+@dataclass(frozen=True, slots=True)
+class BillToReview:
+    """Billing fields that differ from the profile, and since when."""
+
+    fields: frozenset[str]
+    since: datetime
+
+    @classmethod
+    def of_row(cls, document: dict[str, Any]) -> Self:
+        return cls(frozenset(document["fields"]), datetime.fromisoformat(document["since"]))
+
+    def to_row(self) -> dict[str, Any]:
+        return {"fields": sorted(self.fields), "since": self.since.isoformat()}
+
+
 class Account(TenantRow, table="billing.account", kind=Kind.PRIVATE):
     """The billing account of an organization. Its standing and balance are computed."""
 
@@ -56,3 +88,6 @@ class Account(TenantRow, table="billing.account", kind=Kind.PRIVATE):
     )
     status: Col[AccountStatus] = status(AccountStatus, default=AccountStatus.PROVISIONAL)
     parked: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+
+    def is_parked_for(self, reason: str) -> bool:
+        return self.parked is not None and Parked.of_row(self.parked).reason == reason

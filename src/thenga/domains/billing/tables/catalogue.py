@@ -72,7 +72,7 @@ class PlanVersion(Row, table="billing.plan_version", kind=Kind.PLATFORM):
     effective_from: Col[date] = col(sa.Date)
     effective_to: Col[date | None] = col(sa.Date, nullable=True, default=None)
     status: Col[PlanStatus] = status(PlanStatus, default=PlanStatus.DRAFT)
-    authors: Col[list[UUID]] = col(pg.ARRAY(pg.UUID), default=[])  # whoever wrote a part of it
+    authors: Col[list[UUID]] = col(pg.ARRAY(pg.UUID), default=[])  # everybody who edited it
     published_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     published_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     retired_at: Col[datetime | None] = col(Instant, nullable=True, default=None)

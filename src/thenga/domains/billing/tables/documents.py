@@ -114,8 +114,10 @@ class Invoice(TenantRow, table="billing.invoice", kind=Kind.PRIVATE):
     gross_minor: Col[int] = col(sa.BigInteger)
     net_minor: Col[int] = col(sa.BigInteger)
     vat_minor: Col[int] = col(sa.BigInteger)
-    planned_credit_minor: Col[int] = col(sa.BigInteger, default=0)  # of a draft, not booked yet
-    received_minor: Col[int] = col(sa.BigInteger, default=0)  # money that came for this document
+    planned_credit_minor: Col[int] = col(
+        sa.BigInteger, default=0
+    )  # expected credit of a draft, not booked yet
+    received_minor: Col[int] = col(sa.BigInteger, default=0)  # money received for this invoice
     credit_applied_minor: Col[int] = col(sa.BigInteger, default=0)
     amount_paid_minor: Col[int] = col(sa.BigInteger, default=0)
     amount_credited_minor: Col[int] = col(sa.BigInteger, default=0)
@@ -129,7 +131,7 @@ class Invoice(TenantRow, table="billing.invoice", kind=Kind.PRIVATE):
     pdf: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(
         Instant, nullable=True, default=None
-    )  # revenue is earned then
+    )  # next revenue or due date
 
 
 class InvoiceLine(TenantRow, table="billing.invoice_line", kind=Kind.PRIVATE):
@@ -140,7 +142,7 @@ class InvoiceLine(TenantRow, table="billing.invoice_line", kind=Kind.PRIVATE):
     kind: Col[LineKind] = status(LineKind)
     key: Col[str | None] = col(
         sa.Text, nullable=True, default=None
-    )  # given up when a draft is discarded
+    )  # cleared when a draft is discarded
     description: Col[str] = col(sa.Text)
     quantity: Col[int] = col(sa.BigInteger)
     unit_price: Col[Decimal] = col(sa.Numeric)  # a unit may cost less than a cent
@@ -148,7 +150,7 @@ class InvoiceLine(TenantRow, table="billing.invoice_line", kind=Kind.PRIVATE):
     service_from: Col[date | None] = col(sa.Date, nullable=True, default=None)
     service_to: Col[date | None] = col(
         sa.Date, nullable=True, default=None
-    )  # the first day that is not served
+    )  # the first day after the service
     subscription_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     plan_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
     plan_version: Col[int | None] = col(sa.Integer, nullable=True, default=None)

@@ -28,10 +28,10 @@ class EntitlementSet(
     key=("organization_id",),
     told=False,
 ):
-    """All that an organization holds, kept with its cause; true until `valid_until` (BIL-45).
+    """The entitlements of an organization, valid until `valid_until` (BIL-45).
 
-    `items` has a feature's entitlement, sources and last told state; `usage_month` is the month
-    that usage counts in now.
+    `items` has each feature's entitlement, sources and last published state; `usage_month` is the
+    current usage month.
     """
 
     as_of: Col[datetime] = col(Instant)
@@ -41,7 +41,9 @@ class EntitlementSet(
     because: Col[str | None] = col(sa.Text, nullable=True, default=None)
     trial_ended: Col[bool] = col(sa.Boolean, default=False)
     spend_capped: Col[bool] = col(sa.Boolean, default=False)
-    subscription_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)  # the base
+    subscription_id: Col[UUID | None] = col(
+        pg.UUID, nullable=True, default=None
+    )  # the base subscription
     anchor: Col[date] = col(sa.Date)
     usage_month: Col[date] = col(sa.Date)
     resets_at: Col[datetime] = col(Instant)

@@ -46,8 +46,8 @@ class JournalEntry(TenantRow, table="billing.journal_entry", kind=Kind.PRIVATE):
 class JournalLine(Row, table="billing.journal_line", kind=Kind.PRIVATE):
     """One side of a booking, positive for debit and negative for credit.
 
-    No tenant row to the audit: a line is written with its audited entry and never again, and the
-    database refuses every other way (BIL-48).
+    It has no audit row of its own: a line is written once with its audited entry, and the database
+    refuses every change (BIL-48).
     """
 
     organization_id: Col[UUID] = col(pg.UUID)
@@ -58,10 +58,10 @@ class JournalLine(Row, table="billing.journal_line", kind=Kind.PRIVATE):
 
 
 class DocumentSeries(Row, table="billing.document_series", kind=Kind.PLATFORM):
-    """The next number of a kind of document; locked by whoever gives one (BIL-25).
+    """The next number of a kind of document, locked while one is assigned (BIL-25).
 
-    Live books have one holder, the operator. Every sandbox holds its own, because its clock runs
-    by itself and dates never fall as numbers rise.
+    Live books have one series, the platform's. Each sandbox has its own, because its clock is
+    separate and dates must not fall as numbers rise.
     """
 
     seller_code: Col[str] = col(sa.Text)

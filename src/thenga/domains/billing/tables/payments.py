@@ -1,14 +1,16 @@
 """Payments, payment methods, refunds, and reports from providers."""
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
-from thenga.domains.billing.tables.statements import StatedStatus, StatementKind
+from thenga.domains.billing.tables.recovery import FailureCategory
+from thenga.domains.billing.values.provider import StatedStatus, StatementKind
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Row, Sealed, TenantRow, col, status
 from thenga.kernel.values.money import Money
@@ -79,6 +81,28 @@ class StatementOutcome(StrEnum):
     QUARANTINED = "quarantined"
 
 
+@dataclass(frozen=True, slots=True)
+class Decline:
+    """Why a payment failed, as `Payment.failure` stores it. `at` is by the provider's clock."""
+
+    category: FailureCategory
+    code: str | None = None
+    at: datetime | None = None
+
+    @classmethod
+    def of_row(cls, document: dict[str, Any]) -> Self:
+        at = document["at"]
+        return cls(
+            FailureCategory(document["category"]),
+            document["code"],
+            None if at is None else datetime.fromisoformat(at),
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        at = None if self.at is None else self.at.isoformat()
+        return {"category": self.category.value, "code": self.code, "at": at}
+
+
 class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     """One attempt to pay one invoice. Its amount comes from the invoice (BIL-30)."""
 
@@ -89,7 +113,7 @@ class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     provider: Col[str] = col(sa.Text)
     reference: Col[str] = col(sa.Text)
     provider_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    paid_by: Col[list[str]] = col(pg.ARRAY(sa.Text), default=[])  # each is money that came
+    paid_by: Col[list[str]] = col(pg.ARRAY(sa.Text), default=[])  # one id for each payment received
     amount_minor: Col[int] = col(sa.BigInteger)
     currency: Col[str] = col(sa.CHAR(3))
     dispute_status: Col[DisputeStatus] = status(DisputeStatus, default=DisputeStatus.NONE)
@@ -101,18 +125,22 @@ class Payment(TenantRow, table="billing.payment", kind=Kind.PRIVATE):
     failure: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
     fee_minor: Col[int] = col(sa.BigInteger, default=0)
     refunded_minor: Col[int] = col(sa.BigInteger, default=0)
-    disputes: Col[dict[str, str]] = col(pg.JSONB, default={})  # by the provider's number
-    # By the same: the rank of what said how much, and how much. Else it is the whole payment.
+    disputes: Col[dict[str, str]] = col(pg.JSONB, default={})  # status by the provider's dispute id
+    # By dispute id: the rank of the report that stated the amount, and the amount.
     dispute_amounts: Col[dict[str, list[int]]] = col(pg.JSONB, default={})
     provider_updated_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     bank_reference: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    faults: Col[int] = col(sa.Integer, default=0)  # how often it could not even take the charge
-    charge_again: Col[bool] = col(sa.Boolean, default=False)  # nothing was charged, for certain
+    faults: Col[int] = col(sa.Integer, default=0)  # how often the provider rejected the order
+    charge_again: Col[bool] = col(sa.Boolean, default=False)  # certain that nothing was charged
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
     @property
     def amount(self) -> Money:
         return Money(self.amount_minor, self.currency)
+
+    @property
+    def decline(self) -> Decline | None:
+        return None if self.failure is None else Decline.of_row(self.failure)
 
 
 class PaymentMethod(TenantRow, table="billing.payment_method", kind=Kind.PRIVATE):
@@ -191,7 +219,7 @@ class ProviderCallback(Row, table="billing.provider_callback", kind=Kind.INTAKE,
     organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     payment_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     note: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    sender: Col[str | None] = col(sa.Text, nullable=True, default=None)  # from which address
+    sender: Col[str | None] = col(sa.Text, nullable=True, default=None)  # IP address of the caller
 
 
 class CallbackRejection(Row, table="billing.callback_rejection", kind=Kind.INTAKE, told=False):

@@ -1,8 +1,9 @@
 """Renewals, payment failures and test clocks."""
 
+from dataclasses import dataclass
 from datetime import date, datetime
 from enum import StrEnum
-from typing import Any
+from typing import Any, Self
 from uuid import UUID
 
 import sqlalchemy as sa
@@ -41,6 +42,47 @@ class FailureStatus(StrEnum):
     WRITTEN_OFF = "written_off"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attempt:
+    """A declined charge or a reminder, as `PaymentFailure.attempts` stores it."""
+
+    at: datetime
+    reminder: bool = False
+    payment_id: UUID | None = None
+    payment_method_id: UUID | None = None
+    initiated_by: str | None = None
+    category: FailureCategory | None = None
+    code: str | None = None
+
+    @classmethod
+    def of_row(cls, document: dict[str, Any]) -> Self:
+        payment_id, method_id = document.get("paymentId"), document.get("paymentMethodId")
+        category = document.get("category")
+        return cls(
+            at=datetime.fromisoformat(document["at"]),
+            reminder=document.get("reminder", False),
+            payment_id=None if payment_id is None else UUID(payment_id),
+            payment_method_id=None if method_id is None else UUID(method_id),
+            initiated_by=document.get("initiatedBy"),
+            category=None if category is None else FailureCategory(category),
+            code=document.get("code"),
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        if self.reminder:
+            return {"at": self.at.isoformat(), "reminder": True}
+        return {
+            "at": self.at.isoformat(),
+            "paymentId": None if self.payment_id is None else str(self.payment_id),
+            "paymentMethodId": None
+            if self.payment_method_id is None
+            else str(self.payment_method_id),
+            "initiatedBy": self.initiated_by,
+            "category": None if self.category is None else self.category.value,
+            "code": self.code,
+        }
+
+
 class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVATE):
     """The recovery of one unpaid invoice. Its dates and policy are fixed when it starts."""
 
@@ -48,24 +90,30 @@ class PaymentFailure(TenantRow, table="billing.payment_failure", kind=Kind.PRIVA
     invoice_id: Col[UUID] = col(pg.UUID)
     kind: Col[FailureKind] = status(FailureKind)
     category: Col[FailureCategory] = status(FailureCategory)
-    first_charge: Col[bool] = col(sa.Boolean, default=False)  # of a trial that was bought
+    first_charge: Col[bool] = col(sa.Boolean, default=False)  # the first charge after a trial
     first_failed_at: Col[datetime] = col(Instant)
     attempts: Col[list[dict[str, Any]]] = col(pg.JSONB, default=[])
-    notices: Col[int] = col(sa.Integer, default=1)  # told so often; the first is of its beginning
-    policy: Col[dict[str, Any]] = col(pg.JSONB)  # `billing.dunning` as it was
-    policy_version: Col[date] = col(sa.Date)  # the day from which that one was in force
+    notices: Col[int] = col(sa.Integer, default=1)  # notices sent, including the first failure
+    policy: Col[dict[str, Any]] = col(pg.JSONB)  # `billing.dunning` when it started
+    policy_version: Col[date] = col(sa.Date)  # the day from which that policy applies
     next_retry_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     retries_left: Col[int] = col(sa.Integer)
     grace_ends_at: Col[datetime] = col(Instant)
     shielded_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    held_since: Col[datetime | None] = col(Instant, nullable=True, default=None)  # it is parked
+    held_since: Col[datetime | None] = col(
+        Instant, nullable=True, default=None
+    )  # since when the account is parked
     exhausted_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    ends_at: Col[datetime] = col(Instant)  # when the subscription ends without money
+    ends_at: Col[datetime] = col(Instant)  # when the unpaid subscription ends
     grace_told_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     status: Col[FailureStatus] = status(FailureStatus, default=FailureStatus.OPEN)
     recovered_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     credit_note_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+
+    @property
+    def history(self) -> list[Attempt]:
+        return [Attempt.of_row(document) for document in self.attempts]
 
 
 class Renewal(TenantRow, table="billing.renewal", kind=Kind.PRIVATE):
@@ -96,6 +144,6 @@ class TestClock(TenantRow, table="billing.test_clock", kind=Kind.PRIVATE):
     target_at: Col[datetime] = col(Instant)
     stepped_to: Col[datetime] = col(Instant)
     steps: Col[int] = col(sa.Integer, default=0)
-    turn: Col[int] = col(sa.Integer, default=0)  # counts the jobs, so that each is another
+    turn: Col[int] = col(sa.Integer, default=0)  # makes the key of each job unique
     waited: Col[int] = col(sa.Integer, default=0)  # turns since its last step
     status: Col[ClockStatus] = status(ClockStatus, default=ClockStatus.ADVANCING)

@@ -70,9 +70,9 @@ class UsageTotal(
     key=("organization_id", "meter", "usage_month"),
     told=False,
 ):
-    """What the records of a meter and month add up to, changed in their own transaction.
+    """The sum of the records of a meter and month, updated in their transaction.
 
-    A meter that does not begin anew each month has one row, of the month `STANDING`.
+    A meter that does not reset each month has one row, with the month `STANDING`.
     """
 
     meter: Col[str] = col(sa.Text)
@@ -91,10 +91,10 @@ class UsageMonth(
     key=("organization_id", "usage_month"),
     told=False,
 ):
-    """A month of usage as it was: from when to when, and what it included and cost (BIL-20).
+    """A usage month with its dates and terms (BIL-20).
 
-    `terms` has for each meter what held from which quantity on; a month that is over keeps them,
-    whatever is bought later. `billed_at` says that what comes now is late.
+    `terms` has the terms of each meter by quantity. A past month keeps them, whatever is bought
+    later. After `billed_at` further usage of the month is late.
     """
 
     usage_month: Col[date] = col(sa.Date)
@@ -135,7 +135,7 @@ class Reservation(TenantRow, table="billing.reservation", kind=Kind.PRIVATE):
 class Threshold(TenantRow, table="billing.threshold", kind=Kind.PRIVATE, told=False):
     """A percentage of a limit that was reached in a month, published once (BIL-21)."""
 
-    held_by: Col[UUID] = col(pg.UUID)  # the base subscription, or the account where there is none
+    held_by: Col[UUID] = col(pg.UUID)  # the base subscription, or the account without one
     meter: Col[str] = col(sa.Text)
     usage_month: Col[date] = col(sa.Date)
     percent: Col[int] = col(sa.Integer)

@@ -1,7 +1,7 @@
-"""What follows a failed payment, day by day: retries, grace, reduction, the end (BIL-39, BIL-41).
+"""The schedule after a failed payment: retries, grace, reduced access, end (BIL-39, BIL-41).
 
-Schedule and policy are frozen at the first failure. Everything is a function of that instant, so
-what is shown before a sweep has run equals what the sweep writes.
+Schedule and policy are fixed at the first failure. Every date is a function of that instant, so
+reads are correct before the job has run.
 """
 
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ _RETRY_HOUR = timedelta(hours=8)
 
 
 class AfterGrace(StrEnum):
-    """What the policy does once grace is over; `keep` only tells."""
+    """What the policy does after grace. `keep` only sends notices."""
 
     READ_ONLY = "read_only"
     NONE = "none"
@@ -24,7 +24,7 @@ class AfterGrace(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DunningPolicy:
-    """The policy `billing.dunning`; it alone reduces access (BIL-41)."""
+    """The setting `billing.dunning`. Nothing else reduces access (BIL-41)."""
 
     retry_days: tuple[int, ...] = (1, 3, 7, 14, 21)
     grace_days: int = 14
@@ -63,34 +63,33 @@ def schedule(failed_at: datetime, policy: DunningPolicy, *, first_charge: bool) 
     over = grace_ends_at(failed_at, short)
     return Schedule(
         retries=tuple(retries(failed_at, short)),
-        grace_notice_at=over,  # three days are told by the first notice
+        grace_notice_at=over,  # the first notice already says three days
         grace_ends_at=over,
         ends_at=over,
     )
 
 
 def of_dispute(lost_at: datetime, policy: DunningPolicy) -> Schedule:
-    """Money that a bank has taken back is neither tried again nor waited for; only the end has a
-    date."""
+    """The schedule after a lost dispute: no retries and no grace, only an end date."""
     return Schedule((), lost_at, lost_at, ends_at(lost_at, policy))
 
 
 def retries(failed_at: datetime, policy: DunningPolicy) -> list[datetime]:
-    """At 08:00 local on so many days after the first failure."""
+    """08:00 local time on the given days after the first failure."""
     first = local_day(failed_at)
     return [local_midnight(first + timedelta(days=n)) + _RETRY_HOUR for n in policy.retry_days]
 
 
 def grace_ends_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
-    """After whole local days, so that the retry of the last day comes before the end."""
+    """The local midnight after the grace days, so the retry of the last day runs before it."""
     return pricing.midnight_after_days(failed_at, policy.grace_days)
 
 
 def grace_notice_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
-    """When the end of grace is told to be near (BIL-40)."""
+    """When the notice that grace is ending is sent (BIL-40)."""
     return grace_ends_at(failed_at, policy) - timedelta(days=policy.grace_notice_days)
 
 
 def ends_at(failed_at: datetime, policy: DunningPolicy) -> datetime:
-    """When a subscription without money ends (BIL-43)."""
+    """When an unpaid subscription ends (BIL-43)."""
     return local_midnight(local_day(failed_at) + timedelta(days=policy.end_after_days))

@@ -1,7 +1,6 @@
-"""The next instant at which time moves a recovery, and what it shows until then.
+"""The steps of a recovery and when the next one is due.
 
-Every date was fixed when the payment first failed, only a shield, or an account that was
-parked, moves one.
+All dates are fixed at the first failure. Only a shield, or parking the account, moves them.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from thenga.kernel.db.work import Work
 
 
 class DunningStep(StrEnum):
-    """What is done at a date; at one and the same instant in this order."""
+    """What happens at a date. Steps of the same instant run in this order."""
 
     RETRY = "retry"
     TELL_GRACE = "tell_grace"
@@ -26,7 +25,7 @@ class DunningStep(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dated:
-    """A step and its instant."""
+    """A step and when it is due."""
 
     at: datetime
     step: DunningStep
@@ -36,19 +35,20 @@ _ORDER = list(DunningStep)
 
 
 def planned(failure: PaymentFailure) -> list[Dated]:
-    """All steps of a recovery in order, past ones as well."""
+    """All steps of a recovery in order, including past ones."""
     grace = levels.grace_ends_at(failure)
     notice = timedelta(days=levels.dunning_policy_of(failure.policy).grace_notice_days)
     made = [Dated(failure.ends_at, DunningStep.GIVE_UP)]
     if not failure.first_charge and failure.kind is not FailureKind.DISPUTED:
         made += [Dated(grace - notice, DunningStep.TELL_GRACE), Dated(grace, DunningStep.END_GRACE)]
-    made = [one for one in made if levels.comes(failure, one.at)]
+    made = [one for one in made if levels.takes_effect(failure, one.at)]
     made += [Dated(at, DunningStep.RETRY) for at in levels.retry_dates(failure)]
     return sorted(made, key=lambda one: (one.at, _ORDER.index(one.step)))
 
 
 def due_steps(failure: PaymentFailure, now: datetime) -> list[Dated]:
-    """The steps from the planned check up to now, in order; of retries only the last."""
+    """The steps due since the last check, in order. Of several missed retries only the last
+    runs."""
     since = failure.next_check_at
     if since is None:
         return []
@@ -60,12 +60,12 @@ def due_steps(failure: PaymentFailure, now: datetime) -> list[Dated]:
 
 
 def next_dunning_check(failure: PaymentFailure, now: datetime) -> datetime | None:
-    """When time moves it next."""
+    """When the next step is due."""
     return min((one.at for one in planned(failure) if one.at > now), default=None)
 
 
 def next_retry(failure: PaymentFailure, now: datetime) -> datetime | None:
-    """The next date on which it is charged, or reminded of."""
+    """The next date of a charge or a reminder."""
     left = [at for at in levels.retry_dates(failure) if at > now]
     return min(left, default=None)
 
@@ -75,7 +75,7 @@ def retries_left(failure: PaymentFailure, now: datetime) -> int:
 
 
 async def recheck_invoice(work: Work, invoice_id: UUID) -> None:
-    """Nothing is due of an invoice any more: its recovery is over at the next sweep (BIL-44)."""
+    """Close the recovery of an invoice with nothing due at the next sweep (BIL-44)."""
     known = await levels.unsettled_failure(work, invoice_id)
     if known is None:
         return
@@ -85,7 +85,7 @@ async def recheck_invoice(work: Work, invoice_id: UUID) -> None:
 
 
 def stop_recovery(failure: PaymentFailure, now: datetime) -> None:
-    """Nothing is owed or hoped for any more: it is not tried again; the caller saves it."""
+    """Stop all retries. The caller saves the row."""
     if failure.status is not FailureStatus.EXHAUSTED:
         PaymentFailureLifecycle.exhaust(failure, at=now)
     PaymentFailureLifecycle.write_off(failure, at=now)

@@ -1,7 +1,7 @@
-"""What the standing of a subscription allows, at any instant and before any sweep (BIL-41).
+"""The access a subscription gives at any instant, computed without waiting for a job (BIL-41).
 
-Everything is a function of the subscription's row and of the recovery that is under way for it.
-The organization's level is that of its base subscription.
+Access depends only on the subscription's row and its unsettled recovery. The organization has the
+access of its base subscription.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.values.calendar import local_midnight
 
-_LEVELS = list(Access)  # from all to nothing
+_LEVELS = list(Access)  # from most to least access
 _A_DAY = timedelta(days=1)
 _OPEN = (
     select(PaymentFailure)
@@ -53,7 +53,7 @@ _OF_INVOICE = select(PaymentFailure).where(
 
 @dataclass(frozen=True, slots=True)
 class StandingStep:
-    """From an instant on the standing allows this much, for this reason."""
+    """The access from an instant on, and the reason."""
 
     from_at: datetime
     access: Access
@@ -62,7 +62,7 @@ class StandingStep:
 
 @dataclass(frozen=True, slots=True)
 class Reduction:
-    """From when on a recovery reduces access, and to what."""
+    """When a recovery reduces access, and to what."""
 
     at: datetime
     access: Access
@@ -70,7 +70,7 @@ class Reduction:
 
 
 def dunning_policy_of(value: dict[str, Any]) -> DunningPolicy:
-    """The policy `billing.dunning` as it is kept."""
+    """Parse a stored `billing.dunning` policy."""
     return DunningPolicy(
         retry_days=tuple(value["retryDays"]),
         grace_days=value["graceDays"],
@@ -86,7 +86,7 @@ def dunning_policy_of(value: dict[str, Any]) -> DunningPolicy:
 def access_level(
     subscription: Subscription, failure: PaymentFailure | None, now: datetime
 ) -> Access:
-    """What this subscription allows now; `failure` is its earliest unsettled one."""
+    """The access this subscription gives now. `failure` is its earliest unsettled one."""
     if subscription.status in SubscriptionLifecycle.OVER or _is_over(subscription, failure, now):
         return Access.NONE
     reached = [step for step in access_steps(subscription, failure) if step.from_at <= now]
@@ -94,20 +94,20 @@ def access_level(
 
 
 async def earliest_failure(read: Reader, subscription_id: UUID) -> PaymentFailure | None:
-    """The earliest recovery that is not settled; it decides, whatever failed after it."""
+    """The earliest unsettled recovery. Later failures do not change access."""
     found = await read.select_prepared(_OPEN, limit=1, subscription_id=subscription_id)
     return found[0] if found else None
 
 
 async def unsettled_failure(read: Reader, invoice_id: UUID) -> PaymentFailure | None:
-    """The recovery of an invoice that is not settled, if there is one."""
+    """The unsettled recovery of an invoice, if there is one."""
     found = await read.select_prepared(_OF_INVOICE, limit=1, invoice_id=invoice_id)
     return found[0] if found else None
 
 
 def ends_at(subscription: Subscription, failure: PaymentFailure | None) -> datetime | None:
-    """When time takes all of it away: a cancellation, or a recovery given up."""
-    given_up = failure.ends_at if failure and comes(failure, failure.ends_at) else None
+    """When the subscription ends, by cancellation or by an exhausted recovery."""
+    given_up = failure.ends_at if failure and takes_effect(failure, failure.ends_at) else None
     known = [subscription.cancel_at, given_up]
     if subscription.status is SubscriptionStatus.TRIALING and subscription.interval is None:
         known.append(local_midnight(subscription.period_end) if subscription.period_end else None)
@@ -120,29 +120,28 @@ def _is_over(subscription: Subscription, failure: PaymentFailure | None, now: da
 
 
 def access_steps(subscription: Subscription, failure: PaymentFailure | None) -> list[StandingStep]:
-    """From when on this subscription allows how much, in order of time; before that, full."""
+    """Each change of access with its time, in order. Before the first, access is full."""
     tracks = [_failed(failure) if failure else [], _paused(subscription)]
     instants = sorted({step.from_at for track in tracks for step in track})
     return [_lowest(tracks, at) for at in instants]
 
 
 def _lowest(tracks: Sequence[Sequence[StandingStep]], at: datetime) -> StandingStep:
-    """The least that one of them allows at an instant: a pause opens nothing that is not paid for,
-    nor the other way round."""
+    """The lower of two access levels at an instant, so a pause never restores unpaid access."""
     reached = [[step for step in track if step.from_at <= at] for track in tracks]
     held = [track[-1] for track in reached if track]
     return replace(max(held, key=lambda step: _LEVELS.index(step.access)), from_at=at)
 
 
 def _failed(failure: PaymentFailure) -> list[StandingStep]:
-    """Grace, then what the policy takes away."""
+    """Grace, then the reductions of the policy."""
     reduced = [StandingStep(one.at, one.access, one.because) for one in access_reductions(failure)]
     begun = StandingStep(failure.first_failed_at, Access.GRACE)
     return [begun, *sorted(reduced, key=lambda step: step.from_at)]
 
 
 def access_reductions(failure: PaymentFailure) -> list[Reduction]:
-    """What the frozen policy takes away and when; nothing where it says `keep`."""
+    """The reductions of the frozen policy and their dates. None if it says `keep`."""
     policy = dunning_policy_of(failure.policy)
     grace = grace_ends_at(failure)
     made = [(grace, policy.after_grace, "payment_overdue")]
@@ -152,34 +151,35 @@ def access_reductions(failure: PaymentFailure) -> list[Reduction]:
     return [
         Reduction(at, Access(after.value), because)
         for at, after, because in made
-        if after is not AfterGrace.KEEP and comes(failure, at)
+        if after is not AfterGrace.KEEP and takes_effect(failure, at)
     ]
 
 
 def grace_ends_at(failure: PaymentFailure) -> datetime:
-    """Until when everything stays open, a shield counted."""
+    """When grace ends, including a shield."""
     return max(filter(None, (failure.grace_ends_at, failure.shielded_until)))
 
 
-def comes(failure: PaymentFailure, at: datetime) -> bool:
-    """Whether time does what it would do then; not while the account is parked (BIL-51)."""
+def takes_effect(failure: PaymentFailure, at: datetime) -> bool:
+    """Whether a dated step happens. Nothing happens while the account is parked (BIL-51)."""
     return failure.held_since is None or at <= failure.held_since
 
 
 def exhausts_at(failure: PaymentFailure) -> datetime | None:
-    """When nothing is left to try; known beforehand only where the dates are mere reminders."""
+    """When the last retry has failed. Known in advance only if all retries are reminders."""
     if failure.exhausted_at is not None or not is_reminder_only(failure):
         return failure.exhausted_at
     return max(retry_dates(failure), default=None)
 
 
 def is_reminder_only(failure: PaymentFailure) -> bool:
-    """Whether nothing is charged by itself: a card that is gone, or an invoice sent (BIL-42)."""
+    """Whether automatic charges are pointless: a hard decline, or a sent invoice (BIL-42)."""
     return failure.category is FailureCategory.HARD or failure.kind is not FailureKind.DECLINED
 
 
 def _paused(subscription: Subscription) -> list[StandingStep]:
-    """A pause begins when its day is over and ends with the day before the resume (BIL-13)."""
+    """Access during a pause: from the end of the pause day to the start of the resume day
+    (BIL-13)."""
     if subscription.paused_on is None:
         return []
     begins = local_midnight(subscription.paused_on + _A_DAY)
@@ -190,12 +190,12 @@ def _paused(subscription: Subscription) -> list[StandingStep]:
 
 
 def retry_dates(failure: PaymentFailure) -> tuple[datetime, ...]:
-    """All dates on which it is tried again, past ones as well."""
+    """All retry dates, including past ones."""
     return dates_of(failure).retries
 
 
 def dates_of(failure: PaymentFailure) -> Schedule:
-    """All dates of a recovery, as they were fixed when it began."""
+    """The dates of a recovery, as fixed when it started."""
     policy, began = dunning_policy_of(failure.policy), failure.first_failed_at
     return dunning_dates(began, policy, kind=failure.kind, first_charge=failure.first_charge)
 
@@ -203,7 +203,7 @@ def dates_of(failure: PaymentFailure) -> Schedule:
 def dunning_dates(
     began: datetime, policy: DunningPolicy, *, kind: FailureKind, first_charge: bool
 ) -> Schedule:
-    """All dates of a recovery that begins at an instant under a policy."""
+    """The dates of a recovery that starts at an instant under a policy."""
     if kind is FailureKind.DISPUTED:
         return calendar.of_dispute(began, policy)
     return calendar.schedule(began, policy, first_charge=first_charge)

@@ -24,8 +24,8 @@ from thenga.domains.billing.services.accounts.sandbox_clock import (
     advance_clock,
     ahead_seconds,
     current,
-    go_on,
     next_step,
+    record_step,
 )
 
 __all__ = [
@@ -40,7 +40,6 @@ __all__ = [
     "complete_account",
     "current",
     "flag_for_review",
-    "go_on",
     "is_sandbox",
     "list_accounts",
     "list_checks",
@@ -48,6 +47,7 @@ __all__ = [
     "open_account",
     "park",
     "park_broken",
+    "record_step",
     "report_missing_check",
     "summarize_account",
     "unpark",

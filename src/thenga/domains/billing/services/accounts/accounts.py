@@ -1,7 +1,7 @@
-"""Accounts: who is billed, and how they stand."""
+"""Billing accounts: open, complete, change, unpark, close, summarize."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -18,6 +18,7 @@ from thenga.domains.billing.services.accounts import recovery_holds
 from thenga.domains.billing.tables import (
     Account,
     AccountStatus,
+    BillToReview,
     Book,
     CollectionStatus,
     CreditNote,
@@ -44,7 +45,7 @@ from thenga.kernel.errors import (
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
-# Facts of the profile that are printed on documents, by the field that they are printed in.
+# Profile facts that documents print, and the billing field each one fills.
 _PRINTED = {
     "legalName": "legalName",
     "tradingName": "tradingName",
@@ -56,19 +57,19 @@ _PRINTED = {
 }
 
 
-_OPERATORS = {"collection_method"}  # fields that nobody else changes
+_OPERATORS = {"collection_method"}  # fields that only operators change
 _PROFILE = {"domain": "organization", "type": "profile"}
 _OF_ADDRESS = {"line1": "line1", "city": "city", "postal_code": "postalCode"}
 
 
 @dataclass(frozen=True, slots=True)
-class Unfinished:
-    """What is not over yet between an organization and us."""
+class OpenObligations:
+    """What keeps an account from being closed."""
 
-    held: bool  # a subscription lives, or waits for its first payment
-    due: bool  # something is owed, or a payment is under way
-    late: bool  # of what is owed, something for longer than it should be
-    credit: bool  # something is the customer's, or is about to be
+    held: bool  # a subscription is active or waits for its first payment
+    due: bool  # an amount is due, or a payment is in progress
+    late: bool  # part of it is overdue
+    credit: bool  # there is credit, or a credit note is about to add some
 
     @property
     def hindrance(self) -> str | None:
@@ -86,12 +87,12 @@ class Unfinished:
 
 @dataclass(frozen=True, slots=True)
 class AccountSummary:
-    """An account with what is derived of it."""
+    """An account with its computed balance, standing and subscriptions."""
 
     account: Account
     credit: Money
     subscriptions: list[Subscription]
-    unfinished: Unfinished
+    unfinished: OpenObligations
 
     @property
     def standing(self) -> Standing:
@@ -100,7 +101,7 @@ class AccountSummary:
 
 
 async def open_account(work: Work, *, sandbox: bool) -> None:
-    """The founding of an organization opens its account, once; somebody fills it in later."""
+    """Open the account of a new organization, once. Billing details are added later."""
     if await work.find(Account) is not None:
         return
     book = Book.SANDBOX if sandbox else Book.LIVE
@@ -114,7 +115,7 @@ async def open_account(work: Work, *, sandbox: bool) -> None:
 
 
 async def is_sandbox(read: Reader) -> bool:
-    """Whether its account is in the book of sandboxes; every organization has an account."""
+    """Whether the account is in the sandbox book. Every organization has an account."""
     account = await read.find(Account)
     if account is None:
         raise LookupError("no account was opened for this organization")
@@ -124,22 +125,22 @@ async def is_sandbox(read: Reader) -> bool:
 async def complete_account(
     work: Work, *, fields: dict[str, Any], prefill: dict[str, Any]
 ) -> Account:
-    """Say who is billed; from then on plans can be bought. What is said counts over the profile."""
+    """Add billing details so that plans can be bought. They override the profile's."""
     account = await customer.lock_account(work)
     if account.status is not AccountStatus.PROVISIONAL:
         raise Duplicate(
             "This organization already has a billing account. Change it instead.",
             existing={"domain": "billing", "type": "account", "id": str(account.id)},
         )
-    told = fields | {"bill_to": prefill | (fields.get("bill_to") or {})}
-    _state(work, account, told)
+    stated = fields | {"bill_to": prefill | (fields.get("bill_to") or {})}
+    _state(work, account, stated)
     if prefill and account.bill_to_provenance is not None:
         account.bill_to_provenance |= {"kind": "imported", "source": _PROFILE}
     return await _saved(work, account)
 
 
 async def change_account(work: Work, account_id: UUID, *, fields: dict[str, Any]) -> Account:
-    """Change the fields named; who is billed completes a provisional account."""
+    """Change the given fields. Adding billing details completes a provisional account."""
     account = await work.lock(Account, account_id)
     if account.status is AccountStatus.CLOSED:
         raise not_possible(
@@ -160,7 +161,7 @@ async def change_account(work: Work, account_id: UUID, *, fields: dict[str, Any]
 
 
 async def unpark_account(work: Work, account_id: UUID) -> Account:
-    """An operator has looked, and lets a parked account go on (BIL-51)."""
+    """Resume billing of a parked account after an operator's review (BIL-51)."""
     account = await work.lock(Account, account_id)
     if account.status is AccountStatus.CLOSED:
         raise not_possible(
@@ -181,7 +182,7 @@ async def _saved(work: Work, account: Account) -> Account:
 
 
 async def resume_billing(work: Work) -> None:
-    """The account is not parked any more: what waited for that is looked at now (BIL-51)."""
+    """Check everything now that waited while the account was parked (BIL-51)."""
     waiting = select(Subscription).where(
         among(Subscription.status, (SubscriptionStatus.ACTIVE, SubscriptionStatus.PAST_DUE))
     )
@@ -193,10 +194,10 @@ async def resume_billing(work: Work) -> None:
 
 
 async def close_account(work: Work, account_id: UUID, *, reason: str) -> Account:
-    """An operator ends the account for good, once nobody owes anybody anything."""
+    """Close an account for good, once nothing is owed in either direction."""
     account = await work.lock(Account, account_id)
     credit = await ledger.credit_balance(work, currency=account.currency)
-    found = await _unfinished(work, account, credit)
+    found = await _obligations(work, account, credit)
     if account.status is AccountStatus.ACTIVE and found.hindrance is not None:
         raise not_possible(
             f"{found.hindrance} Settle that first, then close the account.",
@@ -212,9 +213,9 @@ async def close_account(work: Work, account_id: UUID, *, reason: str) -> Account
 
 
 def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
-    told = dict(fields)
-    if "bill_to" in told:
-        merged = merged_document(account.bill_to or {}, told.pop("bill_to"))
+    stated = dict(fields)
+    if "bill_to" in stated:
+        merged = merged_document(account.bill_to or {}, stated.pop("bill_to"))
         _check_whole(merged)
         if merged != account.bill_to:
             account.bill_to = merged
@@ -224,17 +225,16 @@ def _state(work: Work, account: Account, fields: dict[str, Any]) -> None:
                 "confidence": None,
                 "recordedAt": work.now.isoformat(),
             }
-        account.bill_to_review = None  # whoever states it has looked at it
-    merge_patch(account, told)
-    waits = account.parked is not None and account.parked["reason"] == customer.PARKED_FOR
-    if waits and customer.is_recipient_complete(account):
+        account.bill_to_review = None  # setting the details counts as the review
+    merge_patch(account, stated)
+    if account.is_parked_for(customer.PARKED_FOR) and customer.is_recipient_complete(account):
         account.parked = None
     if account.bill_to is not None and account.status is AccountStatus.PROVISIONAL:
         AccountLifecycle.complete(account, at=work.now)
 
 
 def merged_document(known: dict[str, Any], patch: dict[str, Any]) -> dict[str, Any]:
-    """RFC 7396: what is left out stays, null takes away, objects are merged in turn."""
+    """Apply a JSON merge patch (RFC 7396)."""
     merged = dict(known)
     for name, value in patch.items():
         if value is None:
@@ -261,24 +261,27 @@ def _check_whole(bill_to: dict[str, Any]) -> None:
 
 
 async def flag_for_review(work: Work, fact_keys: Iterable[str]) -> None:
-    """A fact of the profile moved: somebody should look whether documents still say the same."""
+    """Flag the billing details for review after a printed profile fact changed."""
     fields = sorted({_PRINTED[key] for key in fact_keys if key in _PRINTED})
     known = await work.find(Account)
     if not fields or known is None or known.bill_to is None:
         return
     account = await work.lock(Account, known.id)
-    before = account.bill_to_review or {"fields": [], "since": work.now.isoformat()}
-    account.bill_to_review = before | {"fields": sorted({*before["fields"], *fields})}
+    known_review = account.bill_to_review
+    before = (
+        BillToReview.of_row(known_review) if known_review else BillToReview(frozenset(), work.now)
+    )
+    account.bill_to_review = replace(before, fields=before.fields.union(fields)).to_row()
     await work.save(account)
 
 
 async def list_accounts(read: Reader, paged: Paged) -> Slice[Account]:
-    """The account of the organization, as a list of one."""
+    """The organization's account, as a list of one."""
     return await read.page(select(Account), paged)
 
 
 async def summarize_account(read: Reader, account: Account) -> AccountSummary:
-    """The account with its balance and its live subscriptions; what has left is not shown."""
+    """The account with its balance and active subscriptions."""
     left = Subscription.cancel_at
     live = select(Subscription).where(
         among(Subscription.status, SubscriptionLifecycle.LIVE),
@@ -289,12 +292,12 @@ async def summarize_account(read: Reader, account: Account) -> AccountSummary:
         account,
         credit,
         await read.all(live.order_by(Subscription.id), limit=100),
-        await _unfinished(read, account, credit),
+        await _obligations(read, account, credit),
     )
 
 
-async def _unfinished(read: Reader, account: Account, credit: Money) -> Unfinished:
-    """Looked at in one statement; what was written off is over."""
+async def _obligations(read: Reader, account: Account, credit: Money) -> OpenObligations:
+    """Read in one statement. Written-off invoices do not count."""
     owed = (Invoice.status == InvoiceStatus.OPEN, Invoice.amount_due_minor > 0)
     paying = Invoice.collection_status == CollectionStatus.PROCESSING
     passed = and_(Invoice.due_date < local_day(read.now), not_(paying))
@@ -318,6 +321,6 @@ async def _unfinished(read: Reader, account: Account, credit: Money) -> Unfinish
         there(CreditNote, CreditNote.status == CreditNoteStatus.DRAFT, waits).label("waits"),
     )
     (found,) = await read.records(statement)
-    return Unfinished(
+    return OpenObligations(
         *(found["held"], found["due"], found["late"]), credit=bool(credit) or found["waits"]
     )

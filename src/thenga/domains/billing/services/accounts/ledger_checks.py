@@ -1,8 +1,7 @@
-"""The nightly check of all books, as the system login: do they balance? (BIL-48)
+"""The nightly check of all books, run as the system login (BIL-48).
 
-And do they say what the documents say: what is due, what was charged as VAT, which numbers there
-are? Does all money that came and went stand in them, and is what organizations hold what their
-sources say? Each check counts what is wrong; the database should have refused all of it.
+It compares the journal with itself, with documents, numbers and payments, and stored entitlement
+sets with their sources. The database should already have refused every error that it finds.
 """
 
 from datetime import timedelta
@@ -22,9 +21,9 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 _A_DAY = timedelta(days=1)
-_LONG = 600.0  # seconds that a statement over all books may take
-_MOST_SETS = 1000  # a night
-_HOUR = timedelta(hours=2)  # after midnight, when the day before is over for everybody
+_LONG = 600.0  # seconds; the time limit of a statement over all books
+_MOST_SETS = 1000  # sets checked in a night
+_HOUR = timedelta(hours=2)  # after midnight, when the previous day has ended in every time zone
 _BALANCES = """
     SELECT e.book, l.account, l.currency, sum(l.amount_minor)::bigint AS minor, count(*) AS lines
     FROM billing.journal_line l
@@ -39,7 +38,7 @@ _UNBALANCED = """
     HAVING coalesce(sum(l.amount_minor), -1) <> 0
 """
 _ENTRIES = "SELECT count(*) FROM billing.journal_entry"
-# What organizations owe by the journal, and by their open invoices.
+# The receivables of the journal equal the open invoices.
 _RECEIVABLE = """
     SELECT organization_id FROM (
         SELECT organization_id, currency, amount_minor AS minor FROM billing.journal_line
@@ -49,12 +48,12 @@ _RECEIVABLE = """
         WHERE status = 'open'
     ) AS both_sides GROUP BY organization_id, currency HAVING sum(minor) <> 0
 """
-# Nobody has less than nothing to their credit.
+# No customer's credit is negative.
 _CREDIT = """
     SELECT organization_id FROM billing.journal_line WHERE account = 'customer_credit'
     GROUP BY organization_id, currency HAVING sum(amount_minor) > 0
 """
-# What came and what went back is booked, each payment as often as the provider has the money.
+# Every payment and refund is booked, once for each time the provider collected it.
 _PAYMENTS = """
     SELECT p.organization_id FROM billing.payment p LEFT JOIN (
         SELECT e.organization_id, e.source_id, -sum(l.amount_minor) AS minor
@@ -73,7 +72,7 @@ _PAYMENTS = """
     ) AS j ON j.organization_id = r.organization_id AND j.source_id = r.id
     WHERE r.status = 'succeeded' AND j.minor IS DISTINCT FROM r.amount_minor
 """
-# What is not due any more of an invoice was allocated to it: money, credit, and notes of its own.
+# The settled part of an invoice equals its allocations: money, credit and its credit notes.
 _ALLOCATIONS = """
     SELECT i.organization_id FROM billing.invoice i LEFT JOIN (
         SELECT e.organization_id, e.source_id, sum(l.amount_minor) AS minor
@@ -86,7 +85,7 @@ _ALLOCATIONS = """
         OR coalesce(j.minor, 0) - i.amount_paid_minor - i.credit_applied_minor
             NOT BETWEEN 0 AND i.amount_credited_minor)
 """
-# Every night others of them, and those that are parked until they are right again.
+# A different sample every night, and always the parked ones.
 _SETS = """
     SELECT s.organization_id, coalesce(c.ahead, interval '0') AS ahead
     FROM billing.entitlement_set s
@@ -95,7 +94,7 @@ _SETS = """
     WHERE s.version > 0
     ORDER BY a.parked IS NULL, md5(s.organization_id::text || $1) LIMIT $2
 """
-# Every issued document has one entry with its VAT, and every such entry its document.
+# Every issued document has one entry with its VAT, and every such entry has a document.
 _VAT = """
     SELECT coalesce(d.organization_id, j.organization_id) AS organization_id FROM (
         SELECT organization_id, id, -vat_minor AS vat FROM billing.invoice
@@ -113,7 +112,7 @@ _VAT = """
     ) AS j ON j.organization_id = d.organization_id AND j.id = d.id
     WHERE d.vat IS DISTINCT FROM j.vat
 """
-# As many documents as numbers were given, and the last one has the last number.
+# There are as many documents as numbers, and the last one has the last number.
 _SERIES = """
     SELECT coalesce(s.holder_id, d.holder_id) AS organization_id FROM (
         SELECT seller_code, kind, book, holder_id, count(*) AS documents,
@@ -140,7 +139,7 @@ _SERIES = """
 
 
 async def verify_ledger(work: Work) -> LedgerVerification | None:
-    """Check once a local day, after two in the morning; tell what does not balance."""
+    """Check all books once a local day, after 02:00, and publish what does not balance."""
     today = local_day(work.now)
     if work.now < local_midnight(today) + _HOUR:
         return None
@@ -163,15 +162,17 @@ async def verify_ledger(work: Work) -> LedgerVerification | None:
             passed=not (unbalanced or journal_sum or any(one["wrong"] for one in checks)),
         )
     )
-    # A series of live numbers is the operator's own, and no customer is parked for it.
-    await parking.follow_check(work, {one for each in wrong.values() for one in each} - {OPERATOR})
+    # Live number series belong to the platform, so an error in one parks no customer.
+    await parking.apply_check_result(
+        work, {one for each in wrong.values() for one in each} - {OPERATOR}
+    )
     if not made.passed:
         _tell(work, made)
     return made
 
 
 async def report_missing_check(work: Work) -> LedgerVerification | None:
-    """A night that raised has left nothing: the day after, that is a check that failed."""
+    """Report a day without a check as a failed check: a check that raised leaves no row."""
     day = local_day(work.now) - _A_DAY
     first = select(LedgerVerification).order_by(LedgerVerification.__table__.c.day)
     begun = await work.all(first, limit=1)
@@ -207,7 +208,7 @@ _CHECKS = ("receivable", "credit", "payments", "allocations", "vat", "series", "
 
 
 async def _wrong(work: Work) -> dict[str, list[UUID]]:
-    """Whose books a check doubts, once for each thing that is wrong."""
+    """The organizations with an error in this check, once for each error."""
     asked: dict[str, tuple[Any, ...]] = {
         "unbalanced": (_UNBALANCED,),
         "receivable": (_RECEIVABLE,),
@@ -223,7 +224,7 @@ async def _wrong(work: Work) -> dict[str, list[UUID]]:
 
 
 async def _wrong_sets(work: Work) -> list[UUID]:
-    """Whose stored set is not what its sources say; each is read by its organization's clock."""
+    """The organizations whose stored set differs from its sources, each at its own clock."""
     found = []
     for row in await work.query(_SETS, str(local_day(work.now)), _MOST_SETS):
         async with work.separate_reader() as read:
@@ -234,7 +235,7 @@ async def _wrong_sets(work: Work) -> list[UUID]:
 
 
 async def list_checks(read: Reader, paged: Paged) -> Slice[LedgerVerification]:
-    """What was found, day by day."""
+    """The results of the checks, by day."""
     return await read.page(select(LedgerVerification), paged)
 
 

@@ -1,7 +1,7 @@
-"""Park instead of guess: an account whose books are in doubt is not billed by itself (BIL-51).
+"""Parking: automatic billing of an account stops if its books are in doubt (BIL-51).
 
-Access stays as it is. What a night parked, a later night that finds nothing wrong lets go again;
-what lacked tax data goes on once they are told; everything else waits for an operator.
+Access does not change. A later check without findings unparks what a check parked; adding the
+missing tax data unparks an account parked for it; everything else needs an operator.
 """
 
 from collections.abc import Set
@@ -15,6 +15,7 @@ from thenga.domains.billing.services.accounts import accounts, recovery_holds
 from thenga.domains.billing.tables import (
     Cancellation,
     Invoice,
+    Parked,
     PaymentFailure,
     Subscription,
     Trial,
@@ -31,8 +32,8 @@ _LATER = timedelta(hours=1)
 _PARKED = "SELECT organization_id FROM billing.account WHERE parked ->> 'reason' = $1"
 
 
-async def follow_check(work: Work, wrong: Set[UUID]) -> None:
-    """As the system login, after a night: stop whose books are in doubt, let go the others."""
+async def apply_check_result(work: Work, wrong: Set[UUID]) -> None:
+    """Park accounts with errors and unpark those without, as the system login."""
     for organization_id in sorted(wrong):
         work.enqueue(customer.park_account, organization_id=organization_id, reason=IN_DOUBT)
     parked = {row["organization_id"] for row in await work.query(_PARKED, IN_DOUBT)}
@@ -41,18 +42,18 @@ async def follow_check(work: Work, wrong: Set[UUID]) -> None:
 
 
 async def park(work: Work, *, reason: str) -> None:
-    """Stop automatic billing of the account; the first reason stands."""
+    """Stop automatic billing of the account. The first reason is kept."""
     account = await customer.lock_account(work)
     if account.parked is None:
-        account.parked = {"reason": reason, "since": work.now.isoformat()}
+        account.parked = Parked(reason, work.now).to_row()
         await work.save(account)
         await recovery_holds.hold(work)
         log.error("billing.account.parked", reason=reason)
 
 
 async def park_broken(work: Work, row: type[Timed], row_id: UUID, *, broken: str) -> None:
-    """What time was to do with a row would have broken an invariant: somebody has to look, and it
-    is not tried again every few seconds."""
+    """Park the account of a row whose scheduled step would break an invariant, and try that step
+    again only in an hour."""
     log.error("billing.invariant.broken", row=row.__table__.name, row_id=str(row_id), broken=broken)
     await park(work, reason=BROKEN)
     held: Timed = await work.lock(row, row_id)
@@ -61,9 +62,9 @@ async def park_broken(work: Work, row: type[Timed], row_id: UUID, *, broken: str
 
 
 async def unpark(work: Work, *, reason: str) -> None:
-    """Go on, where it was parked for this reason and nothing else."""
+    """Resume billing if the account was parked for this reason."""
     account = await customer.lock_account(work)
-    if account.parked is not None and account.parked["reason"] == reason:
+    if account.is_parked_for(reason):
         account.parked = None
         await work.save(account)
         await accounts.resume_billing(work)

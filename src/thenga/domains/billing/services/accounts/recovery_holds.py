@@ -1,4 +1,4 @@
-"""Recoveries of a parked account wait: what nobody can pay reduces nothing (BIL-51)."""
+"""Recoveries are on hold while the account is parked, so access is not reduced (BIL-51)."""
 
 from sqlalchemy import select
 
@@ -8,7 +8,7 @@ from thenga.domains.billing.tables import PaymentFailure
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 
-_DAYS_LEFT = 3  # once it goes on there is at least so much time to pay
+_DAYS_LEFT = 3  # least time to pay after the hold
 _UNSETTLED = (
     select(PaymentFailure)
     .where(
@@ -22,7 +22,7 @@ _UNSETTLED = (
 
 
 async def hold(work: Work) -> None:
-    """The account was parked: from now on time takes nothing away."""
+    """Put all recoveries on hold."""
     for known in await work.select_prepared(_UNSETTLED, limit=100):
         if known.held_since is None:
             failure = await work.lock(PaymentFailure, known.id)
@@ -33,7 +33,7 @@ async def hold(work: Work) -> None:
 
 
 async def release(work: Work) -> None:
-    """The account goes on: what would have been reduced or ended meanwhile has some days left."""
+    """Continue all recoveries, with a few days before anything is reduced or ended."""
     until = pricing.midnight_after_days(work.now, _DAYS_LEFT)
     for known in await work.select_prepared(_UNSETTLED, limit=100):
         if known.held_since is None:

@@ -1,8 +1,8 @@
-"""The clock of a sandbox: a jump stops wherever time has something to do in any domain (BIL-50).
+"""The test clock of a sandbox. An advance stops at every date on which a domain has work (BIL-50).
 
-The clock itself is Organization's, and all domains follow it. Each stop is a turn of one job: it
-has done what is due, waits until nothing is under way, and moves the clock to the next date. The
-dates of all domains are the kernel's `ports/timetable.py`.
+Organization owns the clock and all domains follow it. Each step is one run of a job: it waits until
+the due work is done, then moves the clock to the next date. `ports/timetable.py` in the kernel
+collects the dates of all domains.
 """
 
 from datetime import datetime, timedelta
@@ -21,8 +21,8 @@ from thenga.kernel.ports.timetable import Step, Timetable
 
 _FURTHEST = timedelta(days=5 * 366)
 _A_MOMENT = timedelta(milliseconds=100)
-_PATIENT_AFTER = 10  # every so many turns at one instant it waits a moment longer
-_MOST_WAITS = 150  # turns at one instant, some two minutes, then somebody must look
+_PATIENT_AFTER = 10  # waits longer after this many turns at one instant
+_MOST_WAITS = 150  # turns at one instant, about two minutes; then it stops for a review
 
 advance_clock = job_stub(
     "billing.advance_clock", form=Form.OUTSIDE, key="{clock_id}:{turn}", as_system=True
@@ -37,7 +37,7 @@ class ClockBackwards(Problem):
 
 
 async def current(read: Reader) -> TestClock | None:
-    """The jump that was asked for last; none where nobody has moved the clock from here."""
+    """The latest advance. None if the clock was never advanced."""
     account = await read.find(Account)
     if account is None or account.book is not Book.SANDBOX:
         raise NotASandbox()
@@ -45,7 +45,7 @@ async def current(read: Reader) -> TestClock | None:
 
 
 async def advance(work: Work, *, to: datetime) -> TestClock:
-    """Let time pass to an instant; a jump that is under way goes on to the later one."""
+    """Advance the clock to an instant. An advance in progress continues to the later target."""
     account = await customer.lock_account(work)
     if account.book is not Book.SANDBOX:
         raise NotASandbox()
@@ -65,7 +65,7 @@ async def advance(work: Work, *, to: datetime) -> TestClock:
         if clock.status is ClockStatus.ADVANCING:
             clock.target_at = max(clock.target_at, to)
             return await work.save(clock)
-        TestClockLifecycle.go_on(clock, at=work.now)
+        TestClockLifecycle.advance(clock, at=work.now)
         clock.target_at, clock.stepped_to = to, work.now
         clock.steps = clock.waited = 0
     await _next_turn(work, clock)
@@ -73,7 +73,7 @@ async def advance(work: Work, *, to: datetime) -> TestClock:
 
 
 async def next_step(host: Host, clock: TestClock) -> Step:
-    """What is due in any domain is started; then the clock goes to the next date of any."""
+    """Start what is due in any domain, or move the clock to the next date of any domain."""
     if clock.status is not ClockStatus.ADVANCING:
         return Step()
     return await timetable.next_step(
@@ -84,12 +84,12 @@ async def next_step(host: Host, clock: TestClock) -> Step:
     )
 
 
-async def go_on(work: Work, clock_id: UUID, step: Step) -> None:
-    """Write down what a step did, and plan the next one."""
+async def record_step(work: Work, clock_id: UUID, step: Step) -> None:
+    """Record the result of a step and schedule the next one."""
     clock = await work.lock(TestClock, clock_id)
     if clock.status is not ClockStatus.ADVANCING:
         return
-    # What is due and never gets done is no progress either: only the clock's own step is.
+    # Only a step of the clock is progress; work that stays due is not.
     clock.waited += 1
     if step.move_to is not None:
         clock.stepped_to, clock.steps, clock.waited = step.move_to, clock.steps + 1, 0
@@ -111,5 +111,5 @@ async def _next_turn(work: Work, clock: TestClock) -> None:
 
 
 def ahead_seconds(to: datetime, base_now: datetime) -> int:
-    """How far a clock must be ahead of the base clock to show an instant, in whole seconds."""
+    """How many whole seconds a clock must run ahead of the base clock to show an instant."""
     return -((base_now - to) // timedelta(seconds=1))

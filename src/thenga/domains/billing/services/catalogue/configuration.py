@@ -79,7 +79,7 @@ async def usage_policy(read: Reader, on: date) -> UsagePolicy:
 
 
 async def renewal_notice_days(read: Reader, interval: Interval, on: date) -> int:
-    """How many days before a renewal it is told (BIL-14)."""
+    """How many days before a renewal it is announced (BIL-14)."""
     return int((await setting(read, "billing.renewal.notice_days", on))[interval.value])
 
 

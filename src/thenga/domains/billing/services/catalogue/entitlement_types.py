@@ -1,4 +1,4 @@
-"""The three types of entitlement, as plans hold them (BIL-3), and how they are stored."""
+"""The three types of entitlement in plans (BIL-3), and how they are stored."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ Mode = Literal["hard", "soft"]
 
 @dataclass(frozen=True, slots=True)
 class Boolean:
-    """A feature that is there or not."""
+    """A feature that is included or not."""
 
     key: str
     value: bool
@@ -21,7 +21,7 @@ class Boolean:
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """How many may be open at once; null is no limit."""
+    """How many can be open at once. Null means no limit."""
 
     key: str
     limit: int | None
@@ -31,7 +31,7 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Metered:
-    """How much a usage month includes, and whether more is refused or billed."""
+    """The quantity included in a usage month, and whether more is refused or billed."""
 
     key: str
     included: int | None
@@ -66,7 +66,7 @@ def _read_one(one: dict[str, Any]) -> Entitlement:
 
 
 def serialize_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, Any]]:
-    """As they are stored and shown: the field names of the wire, prices as text."""
+    """Entitlements as stored and shown: camel case names, prices as text."""
     return [_written_one(one) for one in entitlements]
 
 

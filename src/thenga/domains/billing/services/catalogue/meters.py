@@ -1,4 +1,4 @@
-"""Meters: the catalogue of what usage is counted of."""
+"""The catalogue of meters."""
 
 from collections.abc import Mapping
 
@@ -11,18 +11,18 @@ from thenga.kernel.db.statements import where_given
 
 
 async def list_meters(read: Reader, paged: Paged, *, kind: MeterKind | None) -> Slice[Meter]:
-    """Every meter, or those of one kind."""
+    """All meters, or those of one kind."""
     statement = select(Meter)
     statement = where_given(statement, (Meter.kind, kind))
     return await read.page(statement, paged)
 
 
 async def meter_kind(read: Reader, key: str) -> MeterKind | None:
-    """How a meter counts; None where there is none of this key."""
+    """The kind of a meter. None if there is no such meter."""
     found = await read.find(Meter, key=key)
     return None if found is None else found.kind
 
 
 async def meter_kinds(read: Reader) -> Mapping[str, MeterKind]:
-    """How each meter counts, by its key."""
+    """The kind of each meter, by key."""
     return {one.key: one.kind for one in await read.all(select(Meter))}

@@ -1,4 +1,4 @@
-"""Plans as customers see them: what is sold on a day, and how two plans differ."""
+"""Plans for customers: what is sold on a day, and how two plans differ."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -34,7 +34,7 @@ class PlanNotAvailable(Problem):
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One entitlement in two plans; None where a plan does not name it."""
+    """One entitlement in two plans. None if a plan does not include it."""
 
     key: str
     here: Entitlement | None
@@ -42,20 +42,20 @@ class Difference:
 
     @property
     def change(self) -> Literal["same", "gained", "lost"]:
-        """Seen from the other plan: what one wins or loses by coming here."""
+        """Whether changing from the other plan to this one gains or loses the entitlement."""
         here, there = _worth(self.here), _worth(self.there)
         return "same" if self.here == self.there else "gained" if here > there else "lost"
 
 
 def compare_plans(here: AnyPlan, there: AnyPlan) -> list[Difference]:
-    """Both plans key by key, in the order of the first."""
+    """The differences by key, in the order of the first plan."""
     ours = {one.key: one for one in read_entitlements(here.entitlements)}
     theirs = {one.key: one for one in read_entitlements(there.entitlements)}
     return [Difference(key, ours.get(key), theirs.get(key)) for key in {**ours, **theirs}]
 
 
 def _worth(one: Entitlement | None) -> tuple[float, bool]:
-    """For comparing: how much, and whether more can be had."""
+    """A sort key: how much is included, and whether more is available."""
     if one is None:
         return 0, False
     if isinstance(one, Boolean):
@@ -64,7 +64,7 @@ def _worth(one: Entitlement | None) -> tuple[float, bool]:
 
 
 def plan_status_on(plan: AnyPlan, day: date) -> PlanStatus:
-    """What time has made of a version by that day, before any sweep has written it."""
+    """The status of a version on a day, before the job has updated the row."""
     if isinstance(plan, PlanVersion) and plan.status is not PlanStatus.ACTIVE:
         return plan.status
     if plan.retired_at is not None:
@@ -74,7 +74,7 @@ def plan_status_on(plan: AnyPlan, day: date) -> PlanStatus:
 
 
 def price_of(plan: AnyPlan, interval: Interval) -> Money | None:
-    """The gross price of an interval, if it is sold by it."""
+    """The gross price for an interval. None if it is not sold for it."""
     for price in plan.prices:
         if price["interval"] == interval:
             return Money(price["grossMinor"], price["currency"])
@@ -90,7 +90,8 @@ async def list_plans(
     on: date | None,
     today: date,
 ) -> Slice[Any]:
-    """What is sold on the day; operators see every version, drafts too, unless they name a day."""
+    """The plans sold on a day. Operators see all versions, including drafts, unless they name a
+    day."""
     by_staff = read.held_as == HeldAs.PLATFORM
     row = PlanVersion if by_staff else OfferedPlan
     statement: Select[Any] = select(row)
@@ -105,7 +106,7 @@ async def list_plans(
 
 
 async def get_plan(read: Reader, plan_code: str, *, number: int | None, today: date) -> AnyPlan:
-    """The version named, or the one that is sold today; operators find drafts too."""
+    """The named version, or the one sold today. Operators can also get drafts."""
     if number is not None:
         row = PlanVersion if read.held_as == HeldAs.PLATFORM else OfferedPlan
         named = await read.find(row, plan_code=plan_code, plan_version=number)
@@ -125,7 +126,7 @@ async def plan_on(read: Reader, plan_code: str, on: date) -> OfferedPlan | None:
 
 
 def is_sold_on(row: type[AnyPlan], on: date | BindParameter[date]) -> list[ColumnElement[bool]]:
-    """Where a version is the one of its plan on that day."""
+    """Conditions that select the version sold on a day."""
     ends = row.effective_to
     return [row.effective_from <= on, or_(ends.is_(None), ends > on)]
 
@@ -137,7 +138,7 @@ _IN_FORCE = select(OfferedPlan).where(
 
 
 async def plan_version(read: Reader, code: str, number: int) -> OfferedPlan:
-    """A version that somebody holds; versions are never removed from the catalogue."""
+    """A version by code and number. Versions are never removed from the catalogue."""
     found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
     if found is None:
         raise LookupError(f"{code} {number} is not in the catalogue")
@@ -145,7 +146,7 @@ async def plan_version(read: Reader, code: str, number: int) -> OfferedPlan:
 
 
 async def renewal_version(read: Reader, plan_code: str, number: int, on: date) -> int:
-    """Which version a renewal on a day renews; one that was left may have been left again."""
+    """The version that a renewal on a day uses, following planned migrations."""
     seen = {number}
     while True:
         held = await read.find(OfferedPlan, plan_code=plan_code, plan_version=number)

@@ -1,4 +1,4 @@
-"""Customer: the account's lock, who is billed, and notices to whoever pays."""
+"""Customer: the account lock, billing details, and notices to the payer."""
 
 from thenga.domains.billing.services.customer.account_lock import (
     TOO_MANY_LINES,

@@ -1,6 +1,6 @@
-"""The account's lock, which every change of money or plan takes first, and its two refusals."""
+"""The account lock, which every change of money or plan takes first."""
 
-from thenga.domains.billing.tables import Account, AccountStatus
+from thenga.domains.billing.tables import Account, AccountStatus, Parked
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import not_possible
@@ -53,4 +53,4 @@ def check_open(account: Account) -> None:
 def check_not_parked(account: Account) -> None:
     """Refuse to move money while an operator has to review the account (BIL-51)."""
     if account.parked is not None:
-        raise AccountParked(reason=account.parked["reason"])
+        raise AccountParked(reason=Parked.of_row(account.parked).reason)

@@ -1,7 +1,7 @@
-"""What Organization says of the company that is billed; silence means unknown.
+"""What Organization knows about the billed company. No answer means unknown.
 
-Asked before the first write. Billing keeps what is printed on documents as its own, and of a
-registered number only a keyed hash.
+Ports are called before the first write. Billing keeps its own copy of what documents print, and
+only a keyed hash of a registration number.
 """
 
 from dataclasses import dataclass
@@ -30,21 +30,20 @@ _PURPOSE = "trial-company"
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """The registration number of a company that somebody verified; `known` is false where
-    Organization did not answer."""
+    """A verified registration number. `known` is false if Organization did not answer."""
 
     number: str | None = None
     known: bool = True
 
 
 async def company_profile_of(read: Reader) -> dict[str, str]:
-    """What is printed on documents, by our own names, as the company's profile has it."""
+    """The profile facts that documents print, by our field names."""
     facts = await _facts(read, [*_PRINTED]) or []
     return {_PRINTED[one.key]: str(one.value) for one in facts if one.value is not None}
 
 
 async def registered(read: Reader) -> Registered:
-    """The number under which the company has its trial: only a verified one counts (SEC-69)."""
+    """The company's verified registration number, which identifies it for trials (SEC-69)."""
     facts = await _facts(read, [_NUMBER])
     if facts is None:
         return Registered(known=False)
@@ -58,8 +57,8 @@ async def registered(read: Reader) -> Registered:
 
 
 async def _facts(read: Reader, keys: list[str]) -> list[FactView] | None:
-    """None where Organization is silent; nothing where it does not know the company, or nobody
-    answers for it in this deployment."""
+    """The company's facts. None if Organization did not answer; empty if it does not know the
+    company or is not deployed."""
     try:
         profiles = read.port(Profiles)
     except LookupError:
@@ -76,7 +75,7 @@ async def _facts(read: Reader, keys: list[str]) -> list[FactView] | None:
 
 
 async def is_sandbox(read: Reader) -> bool | None:
-    """Whether an organization only tries things out; None where nobody says."""
+    """Whether it is a sandbox organization. None if Organization did not answer."""
     try:
         profiles = read.port(Profiles)
         asked = profiles.mode(organization_id=read.organization_id)
@@ -86,7 +85,7 @@ async def is_sandbox(read: Reader) -> bool | None:
 
 
 async def time_zone_of(read: Reader) -> str:
-    """The organization's time zone; the country's where Organization does not say."""
+    """The organization's time zone, or the default if Organization does not say."""
     try:
         profiles = read.port(Profiles)
         asked = profiles.time_zone(organization_id=read.organization_id)
@@ -96,7 +95,7 @@ async def time_zone_of(read: Reader) -> str:
 
 
 def bill_to_from_profile(read: Reader, described: dict[str, str]) -> dict[str, Any]:
-    """A recipient as the profile has it; a number that we cannot read is left out."""
+    """Billing details from the profile, without numbers that are not valid."""
     made: dict[str, Any] = dict(described)
     if "vat_number" in made:
         made["vat_number"] = registration_numbers.vat_number(made["vat_number"])
@@ -116,10 +115,10 @@ def _normal(read: Reader, given: str) -> str | None:
 
 
 async def has_used_trial(work: Work, number: str | None) -> bool:
-    """Whether this company had its trial, in whichever organization; without a verified number,
-    whether this person had one (BIL-17, SEC-69).
+    """Record the trial of this company and return whether it had one before. Without a verified
+    number the person counts instead (BIL-17, SEC-69).
 
-    The first time it is remembered. Found by its hash and by nothing else, so nobody can ask who.
+    Only a keyed hash is stored, so nobody can list who had a trial.
     """
     digest = sealing.mac(work.host.key(_PURPOSE), (number or _person(work)).encode())
     await work.present(digest)
@@ -130,7 +129,7 @@ async def has_used_trial(work: Work, number: str | None) -> bool:
 
 
 def _person(work: Work) -> str:
-    """Who begins the trial; only people can by HTTP, a job begins one for its organization."""
+    """The person who starts the trial. A job has none and stands for its organization."""
     if work.actor.kind is ActorKind.USER:
         return f"person:{work.actor.id}"
     return f"organization:{work.organization_id}"

@@ -15,5 +15,5 @@ tell_payer = job_stub("billing.tell_payer", form=Form.OUTSIDE, key="{topic}:{abo
 
 
 def notify(work: Work, topic: str, about: UUID, number: int = 0) -> None:
-    """Write to the payer once this commits; `number` tells letters about one subject apart."""
+    """Write to the payer once this commits. `number` distinguishes letters about one subject."""
     work.enqueue(tell_payer, topic=topic, about=about, number=number)

@@ -1,4 +1,4 @@
-"""Who is printed as the recipient, and what the law wants to know of them (BIL-26)."""
+"""The recipient of a document, and what the law requires about them (BIL-26)."""
 
 from typing import Any
 
@@ -20,12 +20,12 @@ class TaxDataMissing(Problem):
 
 
 def is_recipient_complete(account: Account) -> bool:
-    """Whether a document of any sum can be made out."""
+    """Whether a document of any amount can be issued."""
     return account.bill_to is not None and "address" in account.bill_to
 
 
 def recipient_of(account: Account, gross: Money) -> dict[str, Any]:
-    """The recipient as printed on a document of this sum."""
+    """The recipient as printed on a document of this amount."""
     bill_to = account.bill_to
     if bill_to is None:
         raise TaxDataMissing("Add the legal name to bill.", missing=["/billTo/legalName"])

@@ -1,6 +1,6 @@
-"""Numbers that are printed on documents, in the form in which the offices write them.
+"""VAT and registration numbers in their official format.
 
-Pure checks of values; whether a number belongs to the company is Organization's question.
+These functions check the format only. Organization verifies that a number belongs to the company.
 """
 
 import re
@@ -14,12 +14,12 @@ _REGISTRATION = re.compile(r"(K?)(\d{4})/?(\d{6})/?(\d{2})")
 
 
 def vat_number(given: str) -> str:
-    """Ten digits that begin with 4; the country in front is left out."""
+    """Ten digits that start with 4, without the country code."""
     return given.removeprefix("ZA").strip()
 
 
 def registration_number(given: str, today: date) -> str:
-    """As CIPC writes it: year, number and kind of company, with strokes between them."""
+    """The CIPC format: year, number and company type, separated by slashes."""
     found = _REGISTRATION.fullmatch(given)
     if found is None or int(found[2]) > today.year:
         raise RuleViolated(

@@ -1,4 +1,4 @@
-"""Charge an invoice to the method on file, or begin its recovery."""
+"""Charge an invoice to the saved payment method, or start its recovery."""
 
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from thenga.kernel.db.work import Work
 async def collect_automatically(
     work: Work, account: Account, invoice: Invoice, subscription: Subscription
 ) -> None:
-    """Charge what credit does not cover to the method on file; without one it has failed."""
+    """Charge what credit does not cover. Without a chargeable method, record a failure."""
     if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
     method_id = await method_for(work, subscription)
@@ -36,7 +36,7 @@ async def collect_automatically(
 async def blocked_by(
     read: Reader, method_id: UUID | None, invoice: Invoice
 ) -> FailureCategory | None:
-    """Why nothing is charged at all: there is no method, or it was refused too often (BIL-42)."""
+    """Why no charge is made: there is no method, or it was declined too often (BIL-42)."""
     if method_id is None:
         return FailureCategory.HARD
     allowed = await payments.next_charge_allowed(read, method_id, invoice)
@@ -44,6 +44,6 @@ async def blocked_by(
 
 
 async def method_for(read: Reader, subscription: Subscription) -> UUID | None:
-    """The method that a subscription is charged to: its own while it is good, or the account's."""
+    """The method to charge: the subscription's own if chargeable, otherwise the account's."""
     method = await payments.method_of(read, subscription)
     return method.id if method else None

@@ -1,9 +1,10 @@
-"""Payments that failed: a dated, visible recovery of one invoice (BIL-39 to BIL-44).
+"""Payment failures: the dated recovery of one unpaid invoice (BIL-39 to BIL-44).
 
-It begins with the first decline, is moved by its dates, by money and by people who try again, and
-reduces nothing that its policy does not name.
+It starts with the first decline and follows its schedule, payments and manual retries. It reduces
+only what its policy names.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -15,6 +16,7 @@ from thenga.domains.billing.services import access, catalogue, entitlements, sub
 from thenga.domains.billing.services.dunning import notices
 from thenga.domains.billing.tables import (
     Account,
+    Attempt,
     FailureCategory,
     FailureKind,
     FailureStatus,
@@ -35,23 +37,23 @@ _NEVER = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 def decline_category(payment: Payment) -> FailureCategory:
-    """Why a charge was declined, as its adapter understood it."""
-    return FailureCategory((payment.failure or {}).get("category") or FailureCategory.SOFT)
+    """The decline category that the adapter determined."""
+    return FailureCategory.SOFT if payment.decline is None else payment.decline.category
 
 
 async def record_decline(
     work: Work, invoice: Invoice, subscription: Subscription, payment: Payment
 ) -> None:
-    """A charge was declined: begin the recovery of its invoice, or count one more attempt."""
+    """Start the recovery of a declined invoice, or add an attempt to it."""
     category = decline_category(payment)
-    attempt = {
-        "at": work.now.isoformat(),
-        "paymentId": str(payment.id),
-        "paymentMethodId": str(payment.payment_method_id) if payment.payment_method_id else None,
-        "initiatedBy": payment.initiated_by,
-        "category": category.value,
-        "code": (payment.failure or {}).get("code"),
-    }
+    attempt = Attempt(
+        at=work.now,
+        payment_id=payment.id,
+        payment_method_id=payment.payment_method_id,
+        initiated_by=payment.initiated_by,
+        category=category,
+        code=None if payment.decline is None else payment.decline.code,
+    )
     known = await access.unsettled_failure(work, invoice.id)
     if known is None:
         kind = FailureKind.DECLINED
@@ -60,25 +62,26 @@ async def record_decline(
         )
         return
     failure = await work.lock(PaymentFailure, known.id)
-    if _say_more(failure, attempt):
+    if _update_known_attempt(failure, attempt):
         await work.save(failure)
         return
     failure.category = category
-    failure.attempts, failure.notices = [*failure.attempts, attempt], failure.notices + 1
-    await _go_on(work, failure, subscription)
+    failure.attempts, failure.notices = [*failure.attempts, attempt.to_row()], failure.notices + 1
+    await _plan_next_retry(work, failure, subscription)
     await notices.notify_failed(work, failure, invoice, payment_id=payment.id)
 
 
-def _say_more(failure: PaymentFailure, attempt: dict[str, Any]) -> bool:
-    """Whether it was counted already, as cancelled before it was told as declined (BIL-31)."""
-    told = [one.get("paymentId") for one in failure.attempts]
-    if attempt["paymentId"] not in told:
+def _update_known_attempt(failure: PaymentFailure, attempt: Attempt) -> bool:
+    """Update an attempt that was counted as cancelled before its decline was reported (BIL-31)."""
+    history = failure.history
+    counted = [known.payment_id for known in history]
+    if attempt.payment_id not in counted:
         return False
-    place = told.index(attempt["paymentId"])
-    said = failure.attempts[place] | {"category": attempt["category"], "code": attempt["code"]}
-    failure.attempts = [*failure.attempts[:place], said, *failure.attempts[place + 1 :]]
-    if place == len(told) - 1:
-        failure.category = FailureCategory(attempt["category"])
+    place = counted.index(attempt.payment_id)
+    history[place] = replace(history[place], category=attempt.category, code=attempt.code)
+    failure.attempts = [known.to_row() for known in history]
+    if place == len(counted) - 1 and attempt.category is not None:
+        failure.category = attempt.category
     return True
 
 
@@ -89,21 +92,21 @@ async def open_failure(
     *,
     kind: FailureKind,
     category: FailureCategory,
-    attempt: dict[str, Any] | None = None,
+    attempt: Attempt | None = None,
     failed_at: datetime | None = None,
 ) -> PaymentFailure:
-    """The first failure: its dates and its policy are frozen, and it is told at once."""
-    failure = await _dated(work, invoice, subscription, kind, category, failed_at or work.now)
-    failure.attempts = [attempt] if attempt else []
+    """Start a recovery: fix its dates and policy, and notify the customer."""
+    failure = await _new_failure(work, invoice, subscription, kind, category, failed_at or work.now)
+    failure.attempts = [attempt.to_row()] if attempt else []
     await work.add(failure)
-    await _fall_behind(work, subscription)
-    payment_id = UUID(attempt["paymentId"]) if attempt and attempt["paymentId"] else None
+    await _mark_past_due(work, subscription)
+    payment_id = attempt.payment_id if attempt else None
     await notices.notify_failed(work, failure, invoice, payment_id=payment_id)
     await entitlements.refresh(work, reason="payment_failed")
     return failure
 
 
-async def _dated(
+async def _new_failure(
     read: Reader,
     invoice: Invoice,
     subscription: Subscription,
@@ -111,7 +114,7 @@ async def _dated(
     category: FailureCategory,
     at: datetime,
 ) -> PaymentFailure:
-    """A recovery with all its dates; one of a parked account waits from the beginning."""
+    """A recovery with all its dates, on hold if the account is parked."""
     policy = await catalogue.setting_row(read, "billing.dunning", local_day(at))
     first_charge = subscription.status is SubscriptionStatus.TRIALING
     terms = access.dunning_policy_of(policy.value)
@@ -137,19 +140,19 @@ async def _dated(
     return failure
 
 
-async def _fall_behind(work: Work, subscription: Subscription) -> None:
+async def _mark_past_due(work: Work, subscription: Subscription) -> None:
     if subscription.status not in (SubscriptionStatus.ACTIVE, SubscriptionStatus.TRIALING):
-        return  # another invoice of it is behind already, or it is paused
+        return  # another invoice is overdue already, or it is paused
     SubscriptionLifecycle.fall_behind(subscription, at=work.now)
     await subscription_state.schedule_next_check(work, subscription)
     if subscription.anchor_date is None:
-        subscription.next_check_at = None  # it has no periods yet; the recovery moves it
+        subscription.next_check_at = None  # it has no periods yet, so only the recovery has dates
     await work.save(subscription)
     await subscription_state.publish_change(work, subscription, "past_due")
 
 
-async def _go_on(work: Work, failure: PaymentFailure, subscription: Subscription) -> None:
-    """One more attempt has failed; what is left decides whether there will be another."""
+async def _plan_next_retry(work: Work, failure: PaymentFailure, subscription: Subscription) -> None:
+    """After another failed attempt: schedule the next retry, or exhaust the recovery."""
     failure.next_retry_at = access.next_retry(failure, work.now)
     failure.retries_left = access.retries_left(failure, work.now)
     if failure.retries_left == 0:
@@ -161,13 +164,13 @@ async def _go_on(work: Work, failure: PaymentFailure, subscription: Subscription
 
 
 async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscription) -> None:
-    """Nothing is left to try by itself: the subscription is suspended (BIL-41)."""
+    """No automatic retries are left: suspend the subscription (BIL-41)."""
     PaymentFailureLifecycle.exhaust(failure, at=work.now)
     failure.next_retry_at, failure.retries_left = None, 0
-    if failure.exhausted_at is not None:  # tried by hand once more
+    if failure.exhausted_at is not None:  # a manual retry after it was exhausted
         await work.save(failure)
         return
-    # What a bank has taken back has no dates left; else the last of them, whatever the sweep.
+    # The last retry date, however late the job runs. A lost dispute has none.
     failure.exhausted_at = access.exhausts_at(failure) or work.now
     await work.save(failure)
     if subscription.status is SubscriptionStatus.PAST_DUE and not failure.first_charge:
@@ -178,7 +181,7 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
     await entitlements.refresh(work, reason="suspended")
 
 
-# No date stands for the end of time, so that every row has its place in the order.
+# Rows without a date sort last.
 _ORDERS: dict[str, ColumnElement[Any]] = {
     "firstFailedAt": PaymentFailure.__table__.c.first_failed_at,
     "nextRetryAt": func.coalesce(
@@ -196,7 +199,7 @@ async def list_failures(
     category: FailureCategory | None,
     next_retry_before: datetime | None,
 ) -> Slice[PaymentFailure]:
-    """The recoveries of the organization, newest first unless asked otherwise."""
+    """The organization's recoveries, newest first by default."""
     statement = select(PaymentFailure)
     statement = where_given(
         statement,

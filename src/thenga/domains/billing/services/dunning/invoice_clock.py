@@ -1,5 +1,5 @@
-"""What time does to an issued invoice: its months are earned (BIL-47), one that was sent and is not
-paid is late from the day after its due date on (BIL-39), what nobody collects is charged."""
+"""Scheduled steps of an issued invoice: monthly revenue (BIL-47), overdue after the due date
+(BIL-39), and collecting an amount that nothing else collects."""
 
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -23,22 +23,22 @@ _A_DAY = timedelta(days=1)
 
 
 async def run_due_invoice_steps(work: Work, invoice_id: UUID) -> None:
-    """Do what is due, in order and one by one where several dates were missed."""
+    """Run all due steps in order, one for each missed date."""
     known = await work.get(Invoice, invoice_id)
     if known.next_check_at is None or known.next_check_at > work.now:
         return
     late, subscription, account = invoicing.overdue_at(known), None, None
     if known.status is InvoiceStatus.OPEN and known.amount_due_minor:
-        # What is locked before an invoice, everywhere.
+        # The lock order: account and subscription before the invoice.
         account = await customer.lock_account(work)
-        subscription = await _held_before(work, known)
+        subscription = await _lock_subscription(work, known)
     invoice = await work.lock(Invoice, invoice_id)
     while invoice.next_check_at is not None and invoice.next_check_at <= work.now:
         at, deferred = invoice.next_check_at, True
         if invoicing.is_revenue_date(at):
             deferred = await invoicing.recognize_revenue(work, invoice, local_day(at))
         if at == late and subscription is not None:
-            await _notice(work, invoice, subscription, at)
+            await _open_overdue(work, invoice, subscription, at)
         invoice.next_check_at = invoicing.next_invoice_check(
             invoice, local_day(at), deferred=deferred
         )
@@ -47,7 +47,7 @@ async def run_due_invoice_steps(work: Work, invoice_id: UUID) -> None:
         await _collect(work, account, invoice, subscription)
 
 
-async def _held_before(work: Work, invoice: Invoice) -> Subscription | None:
+async def _lock_subscription(work: Work, invoice: Invoice) -> Subscription | None:
     if invoice.subscription_id is None:
         return None
     found = await work.find(Subscription, id=invoice.subscription_id)
@@ -57,12 +57,12 @@ async def _held_before(work: Work, invoice: Invoice) -> Subscription | None:
 async def _collect(
     work: Work, account: Account, invoice: Invoice, subscription: Subscription
 ) -> None:
-    """A rest that no payment and no recovery looks after is charged as a renewal is (BIL-14)."""
-    if subscription.status not in SubscriptionLifecycle.PAID or await _is_looked_after(
+    """Charge an amount due that no payment and no recovery collects, like a renewal (BIL-14)."""
+    if subscription.status not in SubscriptionLifecycle.PAID or await _is_being_collected(
         work, invoice
     ):
         return
-    if account.parked is not None:  # nothing is charged by itself; look again (BIL-51)
+    if account.parked is not None:  # no automatic charges; check again tomorrow (BIL-51)
         again = work.now + _A_DAY
         invoice.next_check_at = min(invoice.next_check_at or again, again)
         await work.save(invoice)
@@ -70,13 +70,15 @@ async def _collect(
     await collection.collect_automatically(work, account, invoice, subscription)
 
 
-async def _is_looked_after(work: Work, invoice: Invoice) -> bool:
+async def _is_being_collected(work: Work, invoice: Invoice) -> bool:
     running = await payments.payment_in_progress(work, invoice.id)
     return running is not None or await access.unsettled_failure(work, invoice.id) is not None
 
 
-async def _notice(work: Work, invoice: Invoice, subscription: Subscription, late: datetime) -> None:
-    """Nobody has paid in time: the recovery begins, whose dates are reminders."""
+async def _open_overdue(
+    work: Work, invoice: Invoice, subscription: Subscription, late: datetime
+) -> None:
+    """Start the recovery of an overdue invoice. Its retries are reminders."""
     if invoice.status is not InvoiceStatus.OPEN:
         return
     if subscription.status is SubscriptionStatus.ENDED:

@@ -1,4 +1,4 @@
-"""What is told of a recovery: that it began, each attempt, and that grace ends soon (BIL-40)."""
+"""Events and letters of a recovery: first failure, each attempt, end of grace (BIL-40)."""
 
 from typing import Literal
 from uuid import UUID
@@ -15,8 +15,7 @@ _UNUSABLE = (FailureCategory.HARD,)
 def failure_remedy(
     invoice: Invoice, category: FailureCategory, kind: FailureKind = FailureKind.DECLINED
 ) -> public.RemedyTold:
-    """A card that is gone cannot pay: another must be put on file; what a bank took back can only
-    be talked about."""
+    """What helps: pay, add another method after a hard decline, or contact us after a dispute."""
     helps: Literal["pay_invoice", "update_method", "contact"] = "pay_invoice"
     if kind is FailureKind.DISPUTED:
         helps = "contact"
@@ -32,7 +31,7 @@ def failure_remedy(
 async def notify_failed(
     work: Work, failure: PaymentFailure, invoice: Invoice, *, payment_id: UUID | None
 ) -> None:
-    """The first failure, then each attempt and each reminder."""
+    """Notify of the first failure, each further attempt and each reminder."""
     await work.touch(invoice)
     number = failure.notices - 1
     work.publish(
@@ -55,7 +54,7 @@ async def notify_failed(
 
 
 async def notify_grace_ending(work: Work, failure: PaymentFailure, invoice: Invoice) -> None:
-    """Once, some days before access is reduced."""
+    """Notify once, some days before access is reduced."""
     grace = access.grace_ends_at(failure)
     work.publish(
         public.GraceEnding(

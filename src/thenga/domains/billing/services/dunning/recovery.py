@@ -1,4 +1,4 @@
-"""How a recovery goes on and ends: by its dates, by money, or given up (BIL-41, 43, 55)."""
+"""The course of a recovery until it is paid, exhausted or written off (BIL-41, 43, 55)."""
 
 from datetime import date, datetime, timedelta
 from uuid import UUID
@@ -40,8 +40,8 @@ _WRITTEN_OFF = select(PaymentFailure).where(
 
 
 async def run_due_steps(work: Work, failure_id: UUID) -> None:
-    """Do what is due of a recovery, in order, and plan the next check."""
-    failure, subscription, invoice = await retries.held(work, failure_id)
+    """Run the due steps in order and schedule the next check."""
+    failure, subscription, invoice = await retries.lock_recovery(work, failure_id)
     if failure.status not in PaymentFailureLifecycle.UNSETTLED:
         return
     if failure.next_check_at is None or failure.next_check_at > work.now:
@@ -53,18 +53,18 @@ async def run_due_steps(work: Work, failure_id: UUID) -> None:
     failure.next_check_at = access.next_dunning_check(failure, work.now)
     for one in steps:
         if one.step is DunningStep.RETRY:
-            await retries.by_date(work, failure, subscription, invoice)
+            await retries.retry_on_date(work, failure, subscription, invoice)
         elif one.step is DunningStep.TELL_GRACE:
             await _tell_grace(work, failure, subscription, invoice)
         elif one.step is DunningStep.GIVE_UP:
-            await _give_up(work, failure, subscription, invoice)
+            await _end_recovery(work, failure, subscription, invoice)
     await work.save(failure)
     if any(one.step is DunningStep.END_GRACE for one in steps):
         await entitlements.refresh(work, reason="payment_overdue")
 
 
 def _is_settled(failure: PaymentFailure, invoice: Invoice) -> bool:
-    """Credited or paid in a way that nobody told the recovery of."""
+    """Whether the invoice was credited or paid outside the recovery."""
     open_again = failure.kind is not FailureKind.DISPUTED
     return open_again and invoice.status is not InvoiceStatus.DRAFT and not invoice.amount_due_minor
 
@@ -73,7 +73,7 @@ async def _tell_grace(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
     if failure.grace_told_at is not None or subscription.status is SubscriptionStatus.ENDED:
-        return  # told, or there is nothing left to be reduced
+        return  # already notified, or there is nothing left to reduce
     failure.grace_told_at = work.now
     await work.save(failure)
     await notices.notify_grace_ending(work, failure, invoice)
@@ -82,7 +82,7 @@ async def _tell_grace(
 async def reinstate(
     work: Work, failure: PaymentFailure, subscription: Subscription, payment: Payment | None
 ) -> None:
-    """The money is there: everything stands as before, whatever the day (BIL-44)."""
+    """Restore full access after payment, whatever the day (BIL-44)."""
     PaymentFailureLifecycle.recover(failure, at=work.now)
     today = local_day(work.now)
     if failure.credit_note_id is None:
@@ -115,10 +115,10 @@ async def _tell_recovered(work: Work, failure: PaymentFailure, payment: Payment 
 async def record_late_payment(
     work: Work, invoice: Invoice, subscription: Subscription, payment: Payment
 ) -> None:
-    """Money came for what was written off: nothing begins again, and it is told once."""
+    """Publish a payment of a written-off invoice once. Nothing restarts."""
     found = await work.select_prepared(_WRITTEN_OFF, limit=1, invoice_id=invoice.id)
     if not found:
-        return  # nothing had failed when it was written off
+        return  # there was no recovery when it was written off
     failure = await work.lock(PaymentFailure, found[0].id)
     if failure.credit_note_id is None:
         today = local_day(work.now)
@@ -132,7 +132,7 @@ async def record_late_payment(
 
 async def _stand_again(work: Work, subscription: Subscription, *, first_charge: bool) -> None:
     if subscription.status not in SubscriptionLifecycle.BEHIND:
-        return  # it has ended meanwhile: what is paid is paid
+        return  # the subscription has ended; the payment is kept
     if await access.earliest_failure(work, subscription.id) is not None:
         return
     SubscriptionLifecycle.recover(subscription, at=work.now)
@@ -145,10 +145,10 @@ async def _stand_again(work: Work, subscription: Subscription, *, first_charge: 
         await subscription_state.restart_periods(work, subscription, today)
 
 
-async def _give_up(
+async def _end_recovery(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
-    """The last day has come without money: the subscription ends (BIL-43)."""
+    """End the subscription on the last day of an unpaid recovery (BIL-43)."""
     if failure.status is not FailureStatus.EXHAUSTED:
         await failures.exhaust(work, failure, subscription)
     failure.next_check_at = None
@@ -174,10 +174,10 @@ async def _end_unpaid(work: Work, subscription: Subscription) -> None:
     await entitlements.refresh(work, reason="ended")
 
 
-async def written_off(work: Work, invoice_id: UUID) -> None:
-    """An operator has given the money up: nothing is tried any more, what it was for ends (BIL-43).
+async def end_written_off(work: Work, invoice_id: UUID) -> None:
+    """End a recovery and its subscription after an operator wrote off the invoice (BIL-43).
 
-    The whole rest is off the books, so no days are credited unless it is paid after all.
+    The whole amount due is written off, so no days are credited unless it is paid later.
     """
     known = await access.unsettled_failure(work, invoice_id)
     if known is None:
@@ -192,7 +192,7 @@ async def written_off(work: Work, invoice_id: UUID) -> None:
 def _undelivered_from(
     failure: PaymentFailure, subscription: Subscription, now: datetime, *, ends: bool
 ) -> date | None:
-    """The first day that was not delivered; those that wait in a pause go on unless it ends."""
+    """The first day without delivery. Days banked by a pause count only if the plan ends."""
     if subscription.paused_on is not None:
         return subscription.paused_on + _A_DAY if ends else None
     reduced = [one.at for one in access.access_reductions(failure) if one.at <= now]
@@ -200,13 +200,13 @@ def _undelivered_from(
 
 
 def _undelivered_to(subscription: Subscription, paid_to: date, until: date) -> date:
-    """The first day that is owed again; all that wait in a pause go with the plan."""
+    """The first day that is owed again. Days banked by a pause end with the plan."""
     if subscription.paused_on is not None:
         return paid_to
     if subscription.ended_at is None:
         return min(until, paid_to)
-    # The day on which it ended was not delivered either, unless it ended as that day began; that
-    # the rest is settled on the very same day changes nothing.
+    # The day on which it ended was not delivered either, unless it ended at its midnight,
+    # even if the amount due is paid on that day.
     last = local_day(subscription.ended_at - timedelta.resolution)
     return min(paid_to, last + _A_DAY)
 
@@ -214,12 +214,12 @@ def _undelivered_to(subscription: Subscription, paid_to: date, until: date) -> d
 async def _credit_undelivered(
     work: Work, failure: PaymentFailure, subscription: Subscription, *, until: date, ends: bool
 ) -> UUID | None:
-    """Days on which nothing was delivered for want of money are not owed (BIL-55).
+    """Credit the days on which access was reduced (BIL-55).
 
-    What has ended was delivered to nobody since, and is no day of the recovery any more.
+    Days after the subscription ended are not part of the recovery.
     """
     if failure.kind is FailureKind.DISPUTED:
-        return None  # the bank has given back the whole
+        return None  # the bank has returned the whole payment
     first = _undelivered_from(failure, subscription, work.now, ends=ends)
     line = first and await invoicing.running_line(work, failure.subscription_id, first)
     if first is None or not line:
@@ -231,7 +231,7 @@ async def _credit_undelivered(
     invoice = await work.get(Invoice, line.invoice_id)
     amount = pricing.prorate(line.gross, days, line.span.days)
     if not amount or not invoicing.is_creditable(invoice):
-        return None  # it was given back otherwise
+        return None  # it was already credited in another way
     note = await invoicing.draft_credit_note(
         work,
         invoice,
@@ -241,7 +241,7 @@ async def _credit_undelivered(
     )
     await invoicing.release_credit_note(work, note, cut_span_at=first)
     if not ends and last < line.span.end:
-        # It goes on: the days from now on stay paid for, those in between are not any more.
+        # The subscription continues: days from now on stay billed, the days in between do not.
         span, subscription_id = Period(last, line.span.end), failure.subscription_id
         await invoicing.record_billed_period(
             work, line.line_id, subscription_id=subscription_id, span=span

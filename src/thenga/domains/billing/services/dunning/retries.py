@@ -1,4 +1,4 @@
-"""Charging again: on its dates, by hand, and at once with a new method (BIL-39, 42, 44)."""
+"""Retries of a failed payment: scheduled, manual, and with a new method (BIL-39, 42, 44)."""
 
 from datetime import datetime, timedelta
 from typing import Literal
@@ -17,6 +17,7 @@ from thenga.domains.billing.services.payments import (
 )
 from thenga.domains.billing.tables import (
     Account,
+    Attempt,
     FailureStatus,
     Invoice,
     Payment,
@@ -37,8 +38,10 @@ _SETTLED = {
 }
 
 
-async def held(work: Work, failure_id: UUID) -> tuple[PaymentFailure, Subscription, Invoice]:
-    """A recovery with all that it moves, locked in the order in which everybody locks."""
+async def lock_recovery(
+    work: Work, failure_id: UUID
+) -> tuple[PaymentFailure, Subscription, Invoice]:
+    """Lock a recovery, its subscription and its invoice, in the lock order."""
     known = await work.get(PaymentFailure, failure_id)
     await customer.lock_account(work)
     subscription = await work.lock(Subscription, known.subscription_id, beside=True)
@@ -46,14 +49,14 @@ async def held(work: Work, failure_id: UUID) -> tuple[PaymentFailure, Subscripti
     return await work.lock(PaymentFailure, failure_id), subscription, invoice
 
 
-async def by_date(
+async def retry_on_date(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
-    """One of the dates: charge, or remind where a charge could not succeed."""
+    """A scheduled retry: charge, or remind if a charge cannot succeed."""
     failure.next_retry_at = access.next_retry(failure, work.now)
     failure.retries_left = access.retries_left(failure, work.now)
     if await payments.charge_in_progress(work, invoice.id) is not None:
-        return  # somebody tries by hand, and never two at once
+        return  # a manual retry is in progress
     method = await payments.default_method(work, subscription.account_id)
     parked = await _is_parked(work, invoice.account_id)
     if method is None or parked or access.is_reminder_only(failure):
@@ -67,8 +70,9 @@ async def by_date(
 async def _remind(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
-    reminder = {"at": work.now.isoformat(), "reminder": True}
-    failure.attempts, failure.notices = [*failure.attempts, reminder], failure.notices + 1
+    reminder = Attempt(at=work.now, reminder=True)
+    failure.attempts = [*failure.attempts, reminder.to_row()]
+    failure.notices += 1
     tried = failure.retries_left == 0 and failure.held_since is None
     if tried and failure.status is not FailureStatus.EXHAUSTED:
         await failures.exhaust(work, failure, subscription)
@@ -77,8 +81,8 @@ async def _remind(
 
 
 async def retry_now(work: Work, failure_id: UUID, *, method_id: UUID | None) -> Payment:
-    """Somebody tries again now, whatever the day; the account's method unless they name one."""
-    failure, subscription, invoice = await held(work, failure_id)
+    """Retry at a customer's request, with the named method or the account's default."""
+    failure, subscription, invoice = await lock_recovery(work, failure_id)
     if failure.status not in PaymentFailureLifecycle.UNSETTLED:
         raise not_possible(
             _SETTLED[failure.status],
@@ -90,7 +94,7 @@ async def retry_now(work: Work, failure_id: UUID, *, method_id: UUID | None) -> 
     if charged is not None:
         raise PaymentInProgress(paymentId=str(charged.id))
     chosen = await _chosen(work, subscription, method_id)
-    _check_by_hand(failure, work.now)
+    _check_manual_retries(failure, work.now)
     return await _charge(work, failure, invoice, chosen.id, initiated_by="customer")
 
 
@@ -105,19 +109,15 @@ async def _chosen(
     return method
 
 
-def _check_by_hand(failure: PaymentFailure, now: datetime) -> None:
+def _check_manual_retries(failure: PaymentFailure, now: datetime) -> None:
     by_hand = [
-        at
-        for one in failure.attempts
-        if one.get("initiatedBy") == "customer" and now - (at := _at(one)) < _DAY
+        attempt.at
+        for attempt in failure.history
+        if attempt.initiated_by == "customer" and now - attempt.at < _DAY
     ]
     if len(by_hand) >= _MOST_BY_HAND:
         allowed = sorted(by_hand)[-_MOST_BY_HAND] + _DAY
         raise RetryLimit(nextAllowedAt=allowed.isoformat())
-
-
-def _at(attempt: dict[str, str]) -> datetime:
-    return datetime.fromisoformat(attempt["at"])
 
 
 async def _charge(
@@ -142,7 +142,7 @@ async def _is_parked(read: Reader, account_id: UUID) -> bool:
 
 
 async def retry_with_new_method(work: Work, method: PaymentMethod) -> None:
-    """A new method is on file: every recovery is tried with it at once (BIL-39)."""
+    """Retry all recoveries with a newly added method (BIL-39)."""
     parked = await _is_parked(work, method.account_id)
     if parked or not await payments.chargeable_methods(work, [method]):
         return
@@ -153,7 +153,7 @@ async def retry_with_new_method(work: Work, method: PaymentMethod) -> None:
         )
     )
     for known in await work.all(statement.order_by(PaymentFailure.id), limit=50):
-        failure, _, invoice = await held(work, known.id)
+        failure, _, invoice = await lock_recovery(work, known.id)
         charged = await payments.charge_in_progress(work, invoice.id)
         owed = invoice.amount_due_minor > 0 and charged is None
         if owed and await payments.next_charge_allowed(work, method.id, invoice) <= work.now:

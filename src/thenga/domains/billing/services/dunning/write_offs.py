@@ -1,4 +1,4 @@
-"""Invoices that nobody expects to be paid any more; an operator says so, and why (BIL-43)."""
+"""Write-offs: an operator gives up an invoice and says why (BIL-43)."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from thenga.kernel.db.work import Work
 
 
 async def write_off(work: Work, invoice_id: UUID, *, reason: str) -> Invoice:
-    """Expect the rest no more; a recovery that runs for it is given up."""
+    """Write off the unpaid amount and end its recovery."""
     known = await work.get(Invoice, invoice_id)
     await customer.lock_account(work)
     bought = known.subscription_id and await work.find(Subscription, id=known.subscription_id)
@@ -17,6 +17,6 @@ async def write_off(work: Work, invoice_id: UUID, *, reason: str) -> Invoice:
         await work.hold(bought)
     invoice = await work.lock(Invoice, invoice_id)
     if await ledger.write_off_rest(work, invoice):
-        await recovery.written_off(work, invoice.id)
+        await recovery.end_written_off(work, invoice.id)
         work.note("write_off", ("invoice", invoice.id), {"reason": reason})
     return invoice

@@ -1,4 +1,4 @@
-"""Entitlements: what an organization holds now, stored with its cause and told when it moves."""
+"""The entitlements an organization has now, stored and published when they change."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +27,7 @@ from thenga.kernel.values.money import Money
 
 log = structlog.get_logger()
 
-# A row to lock, which whoever comes first makes; it is filled before anybody can see it.
+# The first writer inserts the row to lock; it is filled before it commits.
 _BEGIN = """
     INSERT INTO billing.entitlement_set (id, created_at, updated_at, version, organization_id,
         as_of, items, access, trial_ended, spend_capped, anchor, usage_month, resets_at)
@@ -38,7 +38,7 @@ _BEGIN = """
 
 @dataclass(frozen=True, slots=True)
 class CurrentSet:
-    """A set with what usage is counted by."""
+    """A set with the usage calendar that it counts by."""
 
     set: HeldSet
     version: int
@@ -47,16 +47,16 @@ class CurrentSet:
     usage_month: date
     resets_at: datetime
     subscription_id: UUID | None
-    turned_at: datetime | None = None  # until when the stored set was true, where it is not now
+    turned_at: datetime | None = None  # when the stored set expired, if it has
 
     @property
     def month(self) -> Period:
-        """The usage month that runs."""
+        """The current usage month."""
         return Period(self.usage_month, local_day(self.resets_at))
 
 
 async def current_set(read: Reader) -> CurrentSet | None:
-    """What is held now: the stored set, or, once its time is over, computed anew (BIL-45)."""
+    """The stored set, or a recomputed one if it is out of date (BIL-45)."""
     row = await read.find(EntitlementSet, organization_id=read.organization_id)
     if row is not None and (row.valid_until is None or read.now < row.valid_until):
         return _stored(row)
@@ -70,19 +70,19 @@ async def current_set(read: Reader) -> CurrentSet | None:
 
 
 async def usage_calendar_of(read: Reader, held: CurrentSet, *, since: datetime) -> UsageCalendar:
-    """In which month something counts that was used since then."""
+    """The months that usage since then can belong to."""
     return await metering.usage_calendar(
         read, held.month, held.anchor, turned_at=held.turned_at, since=since
     )
 
 
 async def signal(read: Reader, feature: str, quantity: int = 1) -> public.EntitlementSignal:
-    """Yes or no for one use, with the way out of a no (BIL-46)."""
+    """Whether one use is covered, and the remedy if it is not (BIL-46)."""
     return await _signal(read, await current_set(read), feature, quantity)
 
 
 async def signal_many(read: Reader, features: list[str]) -> list[public.EntitlementSignal]:
-    """As `signal` for one use of each; the set is read once."""
+    """As `signal`, for one use of each feature. The set is read once."""
     held = await current_set(read)
     return [await _signal(read, held, feature, 1) for feature in features]
 
@@ -102,12 +102,13 @@ async def _signal(
     if said.reason == "included":
         return said
     base, capped = (held.subscription_id, held.set.spend_capped) if held else (None, False)
-    situation = await remedy_inputs.of(read, base, capped=capped)
+    situation = await remedy_inputs.gather(read, base, capped=capped)
     return remedies.with_remedy(said, used, asked, situation)
 
 
 async def _is_known(read: Reader, feature: str) -> bool:
-    """A key outside the catalogue is a defect of whoever asks: no, and an alarm (BIL-4)."""
+    """Whether the feature is in the catalogue. An unknown one is a caller's defect: refuse it and
+    raise an alarm (BIL-4)."""
     if await read.find(Feature, key=feature) is not None:
         return True
     log.error("billing.signal.unknown_feature", feature=feature)
@@ -115,7 +116,7 @@ async def _is_known(read: Reader, feature: str) -> bool:
 
 
 async def is_up_to_date(read: Reader) -> bool:
-    """Whether the stored set is what its sources say; one whose time is over says nothing."""
+    """Whether the stored set equals its sources. An expired set is not compared."""
     row = await read.find(EntitlementSet, organization_id=read.organization_id)
     if row is None or (row.valid_until is not None and row.valid_until <= read.now):
         return True
@@ -127,12 +128,12 @@ async def is_up_to_date(read: Reader) -> bool:
 
 
 async def refresh(work: Work, *, reason: str) -> None:
-    """Bring the stored set to what its sources say, and tell what differs."""
+    """Recompute the stored set and publish what changed."""
     if await work.find(Account) is None:
         return
     await work.run(_BEGIN, new_id(), work.now, work.organization_id, STANDING)
     row = await work.lock_by(EntitlementSet)
-    # Read under the lock: whoever held the row may have changed a source meanwhile.
+    # Read under the lock: another transaction may have changed a source.
     sources = await entitlement_sources.of(work)
     assert sources is not None  # noqa: S101  # an account is never taken away
     held, totals = await _computed(work, sources)
@@ -145,14 +146,14 @@ async def refresh(work: Work, *, reason: str) -> None:
     await metering.record_month(
         work, row, held.month, items, totals, sources.account.spend_cap_minor
     )
-    await _look_at_limits(work, row, held, used)
-    told = bool(changes) or row.version == 0 or row.access != held.set.access
+    await _publish_reached_limits(work, row, held, used)
+    changed = bool(changes) or row.version == 0 or row.access != held.set.access
     _put(row, held, items)
     if not work.changes(row):
         return
     row.as_of = work.now
     await work.save(row)
-    if told:
+    if changed:
         work.publish(
             public.EntitlementChanged(
                 organization_id=row.organization_id,
@@ -164,10 +165,10 @@ async def refresh(work: Work, *, reason: str) -> None:
         )
 
 
-async def _look_at_limits(
+async def _publish_reached_limits(
     work: Work, before: EntitlementSet, held: CurrentSet, used: Mapping[str, Used]
 ) -> None:
-    """A limit that is another may be reached though nothing more was used (BIL-21)."""
+    """Publish limits that are reached because they became smaller (BIL-21)."""
     moved = [
         (Moved(feature, held.usage_month, 0, used[feature].taken), item.entitlement)
         for feature, item in held.set.items.items()
@@ -197,7 +198,7 @@ def _put(row: EntitlementSet, held: CurrentSet, items: dict[str, Any]) -> None:
 
 
 async def _computed(read: Reader, sources: Sources) -> tuple[CurrentSet, dict[str, UsageTotal]]:
-    """The set of these sources now, with the totals of its month."""
+    """The set from these sources now, with the totals of its month."""
     made = compute(
         *(sources.contributions, sources.fallback, sources.standing, read.now),
         fallback_until=sources.fallback_until,
@@ -220,7 +221,7 @@ async def _computed(read: Reader, sources: Sources) -> tuple[CurrentSet, dict[st
 
 
 async def remaining_spend_cap(read: Reader, held: CurrentSet) -> Money | None:
-    """What the customer's ceiling still allows in the running month; None without one."""
+    """What the customer's spend cap still allows this month. None without a cap."""
     account = await read.find(Account)
     cap_minor = None if account is None else account.spend_cap_minor
     totals = await metering.totals_of_month(read, held.usage_month)
@@ -234,7 +235,7 @@ async def _left(
     totals: Mapping[str, UsageTotal],
     cap_minor: int | None,
 ) -> Money | None:
-    """The cap less what is over; what is reserved is about to be used (BIL-23)."""
+    """The cap less the overage so far, including reserved usage (BIL-23)."""
     if cap_minor is None:
         return None
     row, cost = await metering.usage_month_on(read, month), Money(0, "ZAR")
@@ -251,7 +252,7 @@ async def _used(read: Reader, held: CurrentSet, total: UsageTotal | None) -> Use
 
 
 def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
-    """One item as it is stored."""
+    """One item as stored."""
     state = signals.state_of(item.entitlement, used, capped=capped)
     return _written(item) | {"state": state}
 
@@ -283,7 +284,7 @@ def _stored(row: EntitlementSet) -> CurrentSet:
 def _changes(
     row: EntitlementSet, items: dict[str, Any], used: dict[str, Used], held: CurrentSet, reason: str
 ) -> list[public.FeatureChanged]:
-    """What is another than it was; where it comes from alone is not worth telling."""
+    """The changed items. A change of source alone is not published."""
     before, changes = row.items, []
     for feature in sorted({*before, *items}):
         was, now = before.get(feature), items.get(feature)

@@ -1,4 +1,4 @@
-"""Grants: goodwill of an operator, which adds to what is held and ends by itself (BIL-3)."""
+"""Grants: entitlements that an operator gives for a limited time (BIL-3)."""
 
 from datetime import datetime
 from uuid import UUID
@@ -18,8 +18,8 @@ from thenga.kernel.errors import NotFound, RuleViolated
 async def issue_grant(
     work: Work, *, entitlement: str, value: bool | int, expires_at: datetime, reason: str
 ) -> Grant:
-    """Give an organization more than it has bought, for a while."""
-    organization_id = work.organization_id  # staff must name it
+    """Give an organization more than it has bought, until a date."""
+    organization_id = work.organization_id  # operators name the organization
     if await work.find(Account) is None:
         raise NotFound("This organization has no billing account yet. Try again in a few seconds.")
     feature = await work.find(Feature, key=entitlement)
@@ -54,7 +54,7 @@ def _check(feature: Feature, value: bool | int, expires_at: datetime, now: datet
 
 
 async def revoke_grant(work: Work, grant_id: UUID) -> Grant:
-    """Take it back before its time."""
+    """Revoke a grant before it expires."""
     grant = await work.lock(Grant, grant_id)
     if GrantLifecycle.revoke(grant, at=work.now):
         grant.revoked_at, grant.next_check_at = work.now, None
@@ -64,7 +64,7 @@ async def revoke_grant(work: Work, grant_id: UUID) -> Grant:
 
 
 async def expire_grant(work: Work, grant_id: UUID) -> None:
-    """Write down that its time is over."""
+    """Mark an expired grant as expired."""
     grant = await work.lock(Grant, grant_id)
     if grant.status is not GrantStatus.ACTIVE or grant.expires_at > work.now:
         return
@@ -75,7 +75,7 @@ async def expire_grant(work: Work, grant_id: UUID) -> None:
 
 
 def grant_status(grant: Grant, now: datetime) -> GrantStatus:
-    """What time has made of it, before any sweep."""
+    """The status now, before the job has updated the row."""
     over = grant.status is GrantStatus.ACTIVE and grant.expires_at <= now
     return GrantStatus.EXPIRED if over else grant.status
 

@@ -1,4 +1,4 @@
-"""All that is held, feature by feature, as people read it."""
+"""The list of an organization's entitlements."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from thenga.kernel.errors import NotFound
 
 @dataclass(frozen=True, slots=True)
 class ListedEntitlement:
-    """One feature with what a signal would say of one more use."""
+    """One feature with the signal for one more use."""
 
     item: Item
     said: EntitlementSignal
@@ -36,13 +36,13 @@ class Listed:
 
 
 async def list_entitlements(read: Reader) -> Listed:
-    """The set of the organization."""
+    """The organization's entitlements."""
     held = await _held(read)
     return await _listed(read, held, held.set.items, held.set.access)
 
 
 async def list_for_subscription(read: Reader, subscription_id: UUID) -> Listed:
-    """What one subscription has a part in, at the level of its own standing."""
+    """The entitlements that one subscription contributes to, at its own access level."""
     subscription = await read.get(Subscription, subscription_id)
     held = await _held(read)
     given = await sources.plan_entitlements(read, subscription.plan_code, subscription.plan_version)

@@ -1,7 +1,7 @@
-"""What an organization may do: its sources merged, right at every instant (BIL-3, BIL-45).
+"""Merges the sources of an organization's entitlements for any instant (BIL-3, BIL-45).
 
-A set is a function of its sources and of now. It says until when it stays the same, so a stored
-one serves until then and is computed anew afterwards, before any sweep has run.
+A set is a function of its sources and the time, and it says how long it stays the same. A stored
+set is valid until then and recomputed afterwards, without waiting for a job.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,7 +27,7 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one source gives, and from when to when (the end not counted)."""
+    """What one source gives, and from when to when (the end is excluded)."""
 
     source: Source
     entitlements: tuple[Entitlement, ...]
@@ -49,7 +49,7 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class HeldSet:
-    """All that an organization holds at an instant, and until when that stays true."""
+    """The entitlements at an instant, and until when they stay the same."""
 
     items: dict[str, Item]
     access: Access
@@ -70,8 +70,7 @@ def compute(
     *,
     fallback_until: datetime | None = None,
 ) -> HeldSet:
-    """The set at `now`; the fallback plan counts where no plan and no trial does, as it is sold
-    until an instant."""
+    """The set at `now`. The fallback plan counts if no plan and no trial does."""
     counting = [one for one in contributions if one.counts(now)]
     based = any(one.source in _BASES for one in counting)
     if not based:
@@ -83,7 +82,7 @@ def compute(
     trials = [one for one in contributions if one.source is Source.TRIAL]
     return HeldSet(
         items=merge(counting),
-        # The organization's level is that of its base subscription; the fallback's is full.
+        # The organization has the access of its base subscription; the fallback plan's is full.
         access=step.access if step and based else Access.FULL,
         because=step.because if step and based else None,
         valid_until=_next_change(contributions, standing, now),
@@ -100,7 +99,8 @@ def _next_change(
 
 
 def merge(contributions: Iterable[Contribution]) -> dict[str, Item]:
-    """Several sources of one key: true wins, numbers add up, null wins, soft wins over hard."""
+    """Merge several sources of one key: true wins, numbers add up, null wins, soft wins over
+    hard."""
     merged: dict[str, Item] = {}
     for one in contributions:
         for entitlement in one.entitlements:
@@ -115,7 +115,7 @@ def merge(contributions: Iterable[Contribution]) -> dict[str, Item]:
 
 
 def join(first: Entitlement, second: Entitlement) -> Entitlement:
-    """Two entitlements of one key as one; the order does not matter."""
+    """Merge two entitlements of one key. The order does not matter."""
     match first, second:
         case Boolean(), Boolean():
             return replace(first, value=first.value or second.value)
@@ -140,6 +140,6 @@ def _softer(first: Mode, second: Mode) -> Mode:
 
 
 def _lower(first: Decimal | None, second: Decimal | None) -> Decimal | None:
-    """The lower price where two sources bill overage: the customer has bought both."""
+    """The lower overage price of two sources, because the customer has bought both."""
     prices = [price for price in (first, second) if price is not None]
     return min(prices, default=None)

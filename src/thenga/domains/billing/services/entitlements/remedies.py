@@ -1,4 +1,4 @@
-"""What would help: every «no» and every grace names a way out, with its price today (BIL-46)."""
+"""Remedies: what would make a refused use possible, with its price today (BIL-46)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +26,7 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A public plan of the interval in question, at its price."""
+    """A public plan and its price for the interval."""
 
     plan_code: str
     price: Money
@@ -35,7 +35,7 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Owed:
-    """The invoice that waits, and whether the method on file can still pay it."""
+    """The unpaid invoice, and whether the saved method can still pay it."""
 
     invoice_id: UUID
     amount: Money
@@ -43,15 +43,15 @@ class Owed:
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
-    """What a remedy may look at beside the signal."""
+class RemedyInputs:
+    """What a remedy depends on besides the signal."""
 
     offers: Sequence[Offer] = ()
-    beside: Sequence[Contribution] = ()  # add-ons and goodwill, which stay with another plan
-    capped: bool = False  # no more overage is wanted, so what is soft is hard in every plan
+    beside: Sequence[Contribution] = ()  # add-ons and grants, which remain with another plan
+    capped: bool = False  # the spend cap is reached, so soft limits are hard in every plan
     remaining: UnusedTime | None = None
-    tries: bool = False  # a trial, in which another plan costs nothing (BIL-11)
-    credit: Money | None = None  # what the account has to its credit pays first
+    tries: bool = False  # in a trial another plan costs nothing (BIL-11)
+    credit: Money | None = None  # credit pays first
     owed: Owed | None = None
     resumes_at: datetime | None = None
 
@@ -61,9 +61,9 @@ _BY_PAYING = ("payment_overdue", "suspended", "grace")
 
 
 def remedy(
-    said: EntitlementSignal, used: Used, asked: Question, situation: Situation
+    said: EntitlementSignal, used: Used, asked: Question, situation: RemedyInputs
 ) -> Remedy | None:
-    """The way out of a signal; None where nothing is wrong."""
+    """The remedy for a signal. None if nothing is wrong."""
     if said.reason == "included":
         return None
     if said.reason in _BY_PAYING and situation.owed is not None:
@@ -85,17 +85,17 @@ def remedy(
     return Remedy(kind="contact")
 
 
-def cheapest(situation: Situation, used: Used, asked: Question) -> Offer | None:
-    """The cheapest plan that would answer yes to the same question."""
+def cheapest(situation: RemedyInputs, used: Used, asked: Question) -> Offer | None:
+    """The cheapest plan that would allow the same use."""
     for offer in sorted(situation.offers, key=lambda one: (one.price, one.plan_code)):
         if signals.signal(_holding(offer, situation), used, _ANY_TIME, asked).entitled:
             return offer
     return None
 
 
-def due_today(price: Money, situation: Situation) -> Money:
-    """What is charged for a plan now: the whole price, or the days left less what they were paid;
-    what the account has to its credit pays first."""
+def due_today(price: Money, situation: RemedyInputs) -> Money:
+    """The amount charged for a plan today: the full price or the prorated difference, less
+    credit."""
     nothing = Money(0, price.currency)
     if situation.tries:
         return nothing
@@ -106,21 +106,21 @@ def due_today(price: Money, situation: Situation) -> Money:
 
 
 def with_remedy(
-    said: EntitlementSignal, used: Used, asked: Question, situation: Situation
+    said: EntitlementSignal, used: Used, asked: Question, situation: RemedyInputs
 ) -> EntitlementSignal:
     return said.model_copy(update={"remedy": remedy(said, used, asked, situation)})
 
 
 def serialize_remedy(helps: Remedy) -> dict[str, Any]:
-    """A remedy as a problem carries it: the names of the wire."""
-    told = helps.model_dump(mode="json")
-    return {to_camel(name): value for name, value in told.items()}
+    """A remedy as a problem member, with camel case names."""
+    document = helps.model_dump(mode="json")
+    return {to_camel(name): value for name, value in document.items()}
 
 
-_ANY_TIME = datetime.min.replace(tzinfo=UTC)  # a yes or no of an offer does not hang on the instant
+_ANY_TIME = datetime.min.replace(tzinfo=UTC)  # the result for an offer does not depend on the time
 _NOTHING = HeldSet({}, Access.FULL, None, None)
 
 
-def _holding(offer: Offer, situation: Situation) -> HeldSet:
+def _holding(offer: Offer, situation: RemedyInputs) -> HeldSet:
     given = [Contribution(Source.PLAN, offer.entitlements), *situation.beside]
     return replace(_NOTHING, items=merge(given), spend_capped=situation.capped)

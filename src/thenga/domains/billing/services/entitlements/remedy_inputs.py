@@ -1,4 +1,4 @@
-"""What a remedy may look at: what is sold today, what is being paid, and what is owed (BIL-46)."""
+"""Reads what a remedy depends on: offers, the paid period and the amount due (BIL-46)."""
 
 from uuid import UUID
 
@@ -7,7 +7,7 @@ from sqlalchemy import select
 from thenga.domains.billing.services import access, catalogue, invoicing, ledger
 from thenga.domains.billing.services.entitlements import sources as entitlement_sources
 from thenga.domains.billing.services.entitlements.merging import Contribution, Source
-from thenga.domains.billing.services.entitlements.remedies import Offer, Owed, Situation
+from thenga.domains.billing.services.entitlements.remedies import Offer, Owed, RemedyInputs
 from thenga.domains.billing.services.invoicing import UnusedTime
 from thenga.domains.billing.tables import (
     FailureCategory,
@@ -27,13 +27,13 @@ from thenga.kernel.values.money import Money
 _BESIDE = (Source.ADDON, Source.GRANT)
 
 
-async def of(read: Reader, subscription_id: UUID | None, *, capped: bool) -> Situation:
-    """Looked at only where something is refused, so a yes costs nothing of this."""
+async def gather(read: Reader, subscription_id: UUID | None, *, capped: bool) -> RemedyInputs:
+    """Read the inputs. Called only after a refusal, so an allowed use does not pay for it."""
     base = None if subscription_id is None else await read.get(Subscription, subscription_id)
     interval = Interval(base.interval) if base and base.interval else Interval.MONTH
     resumes = base.resume_on if base else None
     tries = base is not None and base.status is SubscriptionStatus.TRIALING
-    return Situation(
+    return RemedyInputs(
         offers=await _offers(read, interval, tries=tries),
         beside=await _beside(read),
         capped=capped,
@@ -46,7 +46,7 @@ async def of(read: Reader, subscription_id: UUID | None, *, capped: bool) -> Sit
 
 
 async def _remaining(read: Reader, base: Subscription) -> UnusedTime | None:
-    """What a change would be prorated by; nothing before a plan is paid and once it is over."""
+    """The unused time that a change would prorate. None before payment and after the end."""
     today = local_day(read.now)
     if (
         base.status is SubscriptionStatus.TRIALING
@@ -58,14 +58,14 @@ async def _remaining(read: Reader, base: Subscription) -> UnusedTime | None:
 
 
 async def _beside(read: Reader) -> list[Contribution]:
-    """What is held beside the plan now, and would be held beside another."""
+    """Add-ons and grants, which remain with another plan."""
     sources = await entitlement_sources.of(read)
     given = [] if sources is None else sources.contributions
     return [one for one in given if one.source in _BESIDE and one.counts(read.now)]
 
 
 async def _owed(read: Reader, base: Subscription) -> Owed | None:
-    """The oldest invoice of the plan that waits to be paid."""
+    """The oldest unpaid invoice of the plan."""
     statement = select(Invoice).where(
         Invoice.subscription_id == base.id,
         Invoice.status == InvoiceStatus.OPEN,
@@ -76,14 +76,13 @@ async def _owed(read: Reader, base: Subscription) -> Owed | None:
         return None
     failure = await access.earliest_failure(read, base.id)
     if failure is not None and failure.kind is FailureKind.DISPUTED:
-        return None  # no invoice that is paid brings back what a bank has taken
+        return None  # paying an invoice does not undo a lost dispute
     usable = failure is None or failure.category is not FailureCategory.HARD
     return Owed(found[0].id, Money(found[0].amount_due_minor, found[0].currency), usable)
 
 
 async def _offers(read: Reader, interval: Interval, *, tries: bool) -> list[Offer]:
-    """The plans that anybody can buy today, at their price for the interval; in a trial those
-    that can be tried."""
+    """The plans on sale today with a price for the interval; in a trial only eligible ones."""
     statement = select(OfferedPlan).where(
         OfferedPlan.public.is_(True),
         OfferedPlan.retired_at.is_(None),

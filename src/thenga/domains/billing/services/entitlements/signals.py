@@ -1,7 +1,7 @@
-"""The signal: a pure function of the set, what was used, and now (BIL-4, BIL-45).
+"""The signal: a pure function of the set, the usage and the time (BIL-4, BIL-45).
 
-`entitled` says whether this use is covered now, `access` what the standing of the organization
-allows. Whoever asks gates by both.
+`entitled` says whether this use is covered now, `access` what the organization's standing allows.
+Callers check both.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ State = Literal["granted", "limited", "exhausted", "missing"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """Which feature is asked for, how much of it, and whether the catalogue knows it."""
+    """The feature and quantity in question, and whether the catalogue has the feature."""
 
     feature: str
     quantity: int = 1
@@ -36,7 +36,7 @@ def signal(
     *,
     sequence: int = 0,
 ) -> EntitlementSignal:
-    """Yes or no with the reason; `None` is an organization without an account."""
+    """Whether the use is covered, and why. `held` is None without an account."""
     item = held.items.get(asked.feature) if held else None
     entitlement = item.entitlement if item else None
     counted = entitlement if isinstance(entitlement, Limit | Metered) else None
@@ -87,7 +87,7 @@ def _refusal(
     if held is None:
         return "no_subscription"
     if held.access in (Access.READ_ONLY, Access.NONE):
-        # Paying comes first: while something is owed no other plan can be bought (BIL-11).
+        # Payment comes first: no other plan can be bought while an invoice is overdue (BIL-11).
         return _STANDING.get(held.because, "suspended")
     if entitlement is None or not _gives(entitlement):
         return "trial_ended" if held.trial_ended else "not_in_plan"
@@ -101,7 +101,7 @@ def _refusal(
 
 
 def _gives(entitlement: Entitlement) -> bool:
-    """Whether it gives anything at all; a hard limit of 0 is a feature that is not there."""
+    """Whether it gives anything. A hard limit of 0 means the feature is not included."""
     if isinstance(entitlement, Boolean):
         return entitlement.value
     return entitlement.limit != 0 or entitlement.mode == "soft"
@@ -112,7 +112,7 @@ def _is_hard(entitlement: Limit | Metered, *, capped: bool) -> bool:
 
 
 def state_of(entitlement: Entitlement | None, used: metering.Used, *, capped: bool) -> State:
-    """How far a feature is used up; `exhausted` only where more would be refused."""
+    """How far a feature is used. `exhausted` only if more would be refused."""
     if entitlement is None or not _gives(entitlement):
         return "missing"
     if isinstance(entitlement, Boolean) or entitlement.limit is None:

@@ -1,4 +1,4 @@
-"""Where an organization's entitlements come from: its plan, add-ons, trial and goodwill (BIL-3)."""
+"""The sources of an organization's entitlements: plan, add-ons, trial and grants (BIL-3)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,52 +41,52 @@ _GRANTS = select(Grant).where(Grant.status == GrantStatus.ACTIVE)
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """What a set is computed of."""
+    """The inputs of a set."""
 
     account: Account
     contributions: Sequence[Contribution]
     fallback: Sequence[Entitlement]
     standing: Sequence[StandingStep]
-    base: Subscription | None  # whose plan or trial counts now
-    fallback_until: datetime | None  # when another version of the fallback plan is sold
+    base: Subscription | None  # the base subscription or trial that counts now
+    fallback_until: datetime | None  # when the next version of the fallback plan is sold
 
     @property
     def anchor(self) -> date:
-        """The day from which usage months are counted (BIL-6)."""
+        """The day usage months are counted from (BIL-6)."""
         begun = None if self.base is None else self.base.anchor_date or self.base.period_start
         return begun or local_day(self.account.created_at)
 
 
 async def of(read: Reader) -> Sources | None:
-    """The sources at this moment; none without an account."""
+    """The sources now. None without an account."""
     account = await read.find(Account)
     if account is None:
         return None
     subscriptions = await read.select_prepared(_SUBSCRIPTIONS, limit=100)
     trials = await read.select_prepared(_TRIALS, limit=100)
-    contributions = [_past(one) for one in trials if one.status is not TrialStatus.ACTIVE]
+    contributions = [_ended_trial(one) for one in trials if one.status is not TrialStatus.ACTIVE]
     steps_of_base: list[StandingStep] = []
     base: Subscription | None = None
     for one in subscriptions:
         failure = await access.earliest_failure(read, one.id)
         steps = access.access_steps(one, failure)
-        given = await _given(read, one, steps, trials, over=access.ends_at(one, failure))
+        given = await _contributions_of(read, one, steps, trials, over=access.ends_at(one, failure))
         contributions += given
         if one.kind is PlanKind.BASE:
             steps_of_base += steps
             base = one if any(part.counts(read.now) for part in given) else base
-    contributions += await _goodwill(read)
+    contributions += await _grant_contributions(read)
     free, until = await _fallback(read)
     return Sources(account, contributions, free, steps_of_base, base, until)
 
 
-def _past(trial: Trial) -> Contribution:
-    """A trial that was; it gives nothing, and a later «no» can say that it is over."""
+def _ended_trial(trial: Trial) -> Contribution:
+    """An ended trial gives nothing, but a refusal can say that it has ended."""
     over = trial.converted_at or trial.ended_at or trial.ends_at
     return Contribution(Source.TRIAL, (), trial.started_at, over)
 
 
-async def _given(
+async def _contributions_of(
     read: Reader,
     one: Subscription,
     steps: Sequence[StandingStep],
@@ -97,11 +97,11 @@ async def _given(
     entitlements = await plan_entitlements(read, one.plan_code, one.plan_version)
     if one.status is SubscriptionStatus.TRIALING:
         tried = next((trial for trial in trials if trial.id == one.trial_id), None)
-        # A trial that converts by itself goes on; its row says so once that is done (BIL-18).
+        # A trial that converts automatically continues until the conversion is recorded (BIL-18).
         until = tried.ends_at if tried and one.interval is None else None
         return [Contribution(Source.TRIAL, entitlements, None, _earlier(until, over))]
     if one.kind is PlanKind.ADDON:
-        # An add-on that is not paid for loses what it gives itself, and nothing else (BIL-41).
+        # An unpaid add-on loses only what it gives itself (BIL-41).
         reduced = [step.from_at for step in steps if step.access in (Access.READ_ONLY, Access.NONE)]
         until = _earlier(over, min(reduced, default=None))
         return [Contribution(Source.ADDON, entitlements, None, until)]
@@ -114,16 +114,12 @@ async def _of_plan(
     entitlements: tuple[Entitlement, ...],
     over: datetime | None,
 ) -> list[Contribution]:
-    """The plan until it ends; a scheduled change counts from its day on, before any sweep."""
-    change = one.pending_change
-    if (
-        change is None
-        or change.get("status") != "scheduled"
-        or one.status is not SubscriptionStatus.ACTIVE
-    ):
+    """The plan until it ends. A scheduled change counts from its day, before the job applies it."""
+    change = one.change
+    if change is None or not change.is_scheduled or one.status is not SubscriptionStatus.ACTIVE:
         return [Contribution(Source.PLAN, entitlements, None, over)]
-    turns = local_midnight(date.fromisoformat(change["effectiveOn"]))
-    after = await plan_entitlements(read, change["planCode"], change["planVersion"])
+    turns = local_midnight(change.effective_on)
+    after = await plan_entitlements(read, change.plan_code, change.plan_version)
     return [
         Contribution(Source.PLAN, entitlements, None, _earlier(turns, over)),
         Contribution(Source.PLAN, after, turns, over),
@@ -137,7 +133,7 @@ def _earlier(first: datetime | None, second: datetime | None) -> datetime | None
 async def plan_entitlements(
     read: Reader, plan_code: str, plan_version: int
 ) -> tuple[Entitlement, ...]:
-    """What a version gives; versions stay in the catalogue for ever."""
+    """The entitlements of a plan version."""
     plan = await read.find(OfferedPlan, plan_code=plan_code, plan_version=plan_version)
     if plan is None:
         raise LookupError(f"{plan_code} {plan_version} is not in the catalogue")
@@ -145,7 +141,7 @@ async def plan_entitlements(
 
 
 async def _fallback(read: Reader) -> tuple[tuple[Entitlement, ...], datetime | None]:
-    """What the plan gives that counts without any, and until when it is sold so."""
+    """The entitlements of the fallback plan, and until when this version is sold."""
     today = local_day(read.now)
     code = await catalogue.setting(read, "billing.fallback_plan", today)
     plan = await catalogue.plan_on(read, code, today)
@@ -156,14 +152,14 @@ async def _fallback(read: Reader) -> tuple[tuple[Entitlement, ...], datetime | N
 
 
 async def end_fallback_plan(work: Work, plan_code: str, on: date) -> None:
-    """As the system login: a version of the fallback plan has got its last day, so what is held by
-    it is true until then and is computed anew at that instant (BIL-45)."""
+    """Expire stored sets based on the fallback plan when its version ends, so that they are
+    recomputed then (BIL-45). Runs as the system login."""
     if plan_code == await catalogue.setting(work, "billing.fallback_plan", on):
         await work.run(_END_FALLBACK, work.now, local_midnight(on))
 
 
-async def _goodwill(read: Reader) -> list[Contribution]:
-    """Grants that an operator gave; each ends by itself."""
+async def _grant_contributions(read: Reader) -> list[Contribution]:
+    """Grants given by operators. Each has an end date."""
     grants = await read.select_prepared(_GRANTS, limit=200)
     if not grants:
         return []
@@ -180,7 +176,7 @@ async def _goodwill(read: Reader) -> list[Contribution]:
 
 
 def granted(key: str, kind: FeatureType, value: bool | int) -> Entitlement:
-    """A grant as an entitlement of its feature's type: it adds, and never makes anything hard."""
+    """A grant as an entitlement of its feature's type. It adds and never makes a limit hard."""
     match kind:
         case FeatureType.BOOLEAN:
             return Boolean(key, bool(value))

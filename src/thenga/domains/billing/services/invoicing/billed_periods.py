@@ -1,4 +1,4 @@
-"""The days of a subscription that its lines pay for; no day is billed twice (BIL-48)."""
+"""The days of a subscription that invoice lines bill. No day is billed twice (BIL-48)."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -15,7 +15,7 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class BilledLine:
-    """The line that pays for a day: what of its gross was not given back, and its days."""
+    """The line that bills a day: its days, and its gross less credits."""
 
     invoice_id: UUID
     line_id: UUID
@@ -26,7 +26,7 @@ class BilledLine:
 async def record_billed_period(
     work: Work, line_id: UUID, *, subscription_id: UUID, span: Period
 ) -> None:
-    """A line pays for these days; a day that is paid for already is refused by the database."""
+    """Record the days a line bills. The database refuses a day that is already billed."""
     await work.add(
         BilledSpan(
             organization_id=work.organization_id,
@@ -39,7 +39,7 @@ async def record_billed_period(
 
 
 async def shorten_billed_period(work: Work, line_id: UUID, *, at: date) -> int:
-    """From this day on the line pays for nothing more; how many days were taken off."""
+    """End the billed days of a line at a day, and return how many were removed."""
     taken = 0
     for known in await of_line(work, line_id):
         if known.ends_on > at:
@@ -52,7 +52,7 @@ async def shorten_billed_period(work: Work, line_id: UUID, *, at: date) -> int:
 
 
 async def of_line(read: Reader, line_id: UUID) -> list[BilledSpan]:
-    """The spans of a line, the earliest first; a pause makes a second one."""
+    """The billed spans of a line, earliest first. A pause splits them in two."""
     statement = select(BilledSpan).where(BilledSpan.line_id == line_id)
     return await read.all(statement.order_by(BilledSpan.starts_on), limit=100)
 
@@ -60,7 +60,7 @@ async def of_line(read: Reader, line_id: UUID) -> list[BilledSpan]:
 async def running_line(
     read: Reader, subscription_id: UUID, day: date, *, currency: str = "ZAR"
 ) -> BilledLine | None:
-    """The billed line that covers a day, or none."""
+    """The line that bills a day, or None."""
     covering = select(BilledSpan).where(
         BilledSpan.subscription_id == subscription_id,
         BilledSpan.starts_on <= day,
@@ -71,8 +71,8 @@ async def running_line(
         return None
     line = await read.get(InvoiceLine, found[0].line_id)
     days = sum((one.ends_on - one.starts_on).days for one in await of_line(read, line.id))
-    # A pause has parted its days: they are shown as if they had ended here in one piece, so that a
-    # day costs the same as ever and is rounded once.
+    # A pause split the days. They are returned as one span that ends here, so that a day costs
+    # the same as before and is rounded once.
     ends = found[0].ends_on
     left = Money(line.gross_minor - line.credited_minor, currency)
     span = Period(ends - timedelta(days=days), ends)

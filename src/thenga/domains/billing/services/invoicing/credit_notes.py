@@ -1,4 +1,4 @@
-"""Credit notes: the only way to take an issued invoice back, in part or whole (BIL-27)."""
+"""Credit notes: the only way to reverse part or all of an issued invoice (BIL-27)."""
 
 from collections.abc import Sequence
 from datetime import date
@@ -56,7 +56,7 @@ async def draft_credit_note(
     reason_code: CreditReason,
     explanation: str,
 ) -> CreditNote:
-    """A credit note without a number; it counts for nothing until it is released."""
+    """A credit note without a number. It has no effect until it is released."""
     _check_status(invoice)
     lines = {line.id: line for line in await invoice_lines(work, invoice.id)}
     _check_room(lines, credited, invoice.currency)
@@ -85,7 +85,7 @@ async def draft_credit_note(
 
 
 def credit_note_vat(invoice: Invoice, credit: Money) -> Taxed:
-    """What a note over this sum holds: at the rate of the invoice, after what was given back."""
+    """The VAT of a credit note of this amount, at the invoice's rate, after earlier notes."""
     before = Money(invoice.amount_credited_minor, invoice.currency)
     return pricing.split_credit_vat(credit, before=before, rate_pct=invoice.rate_pct)
 
@@ -102,7 +102,7 @@ def _line(note: CreditNote, position: int, line: InvoiceLine, amount: Money) -> 
 
 
 def is_creditable(invoice: Invoice) -> bool:
-    """Whether something can be given back of it: it is open or paid, or about to be."""
+    """Whether the invoice can be credited: it is open, paid, or about to be issued."""
     waits = invoice.status is InvoiceStatus.DRAFT and invoice.released_at is not None
     return invoice.status in _CREDITED or waits
 
@@ -145,7 +145,7 @@ def _exceeds(line: InvoiceLine, currency: str) -> CreditExceeds:
 async def release_credit_note(
     work: Work, note: CreditNote, *, cut_span_at: date | None = None
 ) -> None:
-    """It is decided: the lines are credited, their days from then on are billed no more."""
+    """Credit the lines and end their billed days."""
     await work.hold(note)
     if note.released_at is not None or note.status is not CreditNoteStatus.DRAFT:
         return
@@ -155,18 +155,18 @@ async def release_credit_note(
         await _reserve(work, note, one)
         if cut_span_at is not None:
             await billed_periods.shorten_billed_period(work, one.invoice_line_id, at=cut_span_at)
-    issuing.ask(work, note)
+    issuing.request_number(work, note)
 
 
 async def _reserve(work: Work, note: CreditNote, one: CreditNoteLine) -> None:
-    """One conditional update: two notes at once never give back more than the line."""
+    """One conditional update, so that two concurrent notes never exceed the line."""
     key = (note.organization_id, one.invoice_line_id)
     if await work.run(_RESERVE, *key, one.gross_minor, work.now) != "UPDATE 1":
         raise _exceeds(await work.get(InvoiceLine, one.invoice_line_id), note.currency)
 
 
 async def discard(work: Work, note: CreditNote) -> None:
-    """A draft that is not wanted any more; one that was released stays."""
+    """Discard a draft. A released credit note is kept."""
     await work.hold(note)
     if note.released_at is None and CreditNoteLifecycle.discard(note, at=work.now):
         await work.save(note)
@@ -180,7 +180,7 @@ async def issue_credit_note(
     reason_code: CreditReason,
     explanation: str,
 ) -> CreditNote:
-    """An operator gives something back; the days that were billed stay billed."""
+    """Credit lines at an operator's request. Their days stay billed."""
     if any(not amount for _, amount in credited):
         raise RuleViolated("Credit more than 0.00 on each line.", rule="credit-positive")
     invoice = await work.lock(Invoice, invoice_id)
@@ -200,7 +200,7 @@ async def list_credit_notes(
     issued_from: date | None,
     issued_to: date | None,
 ) -> Slice[CreditNote]:
-    """The credit notes of the organization."""
+    """The organization's credit notes."""
     statement = select(CreditNote)
     statement = where_given(
         statement, (CreditNote.invoice_id, invoice_id), (CreditNote.reason_code, reason_code)
@@ -213,13 +213,13 @@ async def list_credit_notes(
 
 
 async def credit_notes_of(read: Reader, invoice_id: UUID) -> list[CreditNote]:
-    """The credit notes of an invoice, the earliest first."""
+    """The credit notes of an invoice, earliest first."""
     statement = select(CreditNote).where(CreditNote.invoice_id == invoice_id)
     return await read.all(statement.order_by(CreditNote.id), limit=200)
 
 
 async def issued_credit_note(read: Reader, note_id: UUID) -> CreditNote:
-    """A credit note that has its number; a draft cannot be printed."""
+    """A credit note with a number. A draft cannot be printed."""
     found = await read.get(CreditNote, note_id)
     if found.number is None:
         raise NotFound(

@@ -1,4 +1,4 @@
-"""When time moves an issued invoice: as a month ends, and when it is late (BIL-39, BIL-47)."""
+"""The scheduled dates of an issued invoice: month ends and its due date (BIL-39, BIL-47)."""
 
 from datetime import date, datetime, timedelta
 
@@ -18,13 +18,13 @@ def next_booking(day: date) -> datetime:
 
 
 def is_revenue_date(at: datetime) -> bool:
-    """Whether this is an instant at which a month is booked."""
+    """Whether revenue of a month is booked at this instant."""
     first = local_day(at)
     return first.day == 1 and at == local_midnight(first) + _HOUR
 
 
 def overdue_at(invoice: Invoice) -> datetime | None:
-    """From when on an invoice that was sent is late; one that is charged is due at once."""
+    """When a sent invoice becomes overdue. None for an invoice that is charged."""
     issued, due = invoice.issue_date, invoice.due_date
     if issued is None or due is None or due <= issued:
         return None
@@ -32,7 +32,7 @@ def overdue_at(invoice: Invoice) -> datetime | None:
 
 
 def next_invoice_check(invoice: Invoice, day: date, *, deferred: bool = True) -> datetime | None:
-    """The first of these instants after `day` has begun; none where nothing is left to come."""
+    """The next of these instants after `day` has begun, or None."""
     late = overdue_at(invoice)
     known = [late] if late is not None and late > local_midnight(day) else []
     if deferred:

@@ -1,7 +1,7 @@
-"""Invoices: drafted before the money is there, released when it is decided that they exist.
+"""Invoices: drafted before payment, released once they are final.
 
-A draft has no number and may go away without a trace in the books (BIL-15). Released, it waits
-for the numbering job; from then on only credit notes take anything back (BIL-27).
+A draft has no number and can be discarded without an entry in the books (BIL-15). A released
+invoice waits for its number; from then on only credit notes reverse it (BIL-27).
 """
 
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
 
-_MOST_LINES = 15  # a day and subscription; whatever makes more of them runs in a circle
+_MOST_LINES = 15  # lines for a subscription in a day; more of them mean a loop
 
 __all__ = [
     "BilledLine",
@@ -52,9 +52,9 @@ _SPANNING = (LineKind.RECURRING, LineKind.PRORATION)
 
 @dataclass(frozen=True, slots=True)
 class DraftLine:
-    """One line to be billed; `key` says what it bills, once in an organization.
+    """One line to bill. `key` identifies what it bills, once per organization.
 
-    `unit_rate` is the price of a unit where it has more places than money.
+    `unit_rate` is the unit price if it has more decimal places than money.
     """
 
     kind: LineKind
@@ -79,7 +79,7 @@ async def draft_invoice(
     subscription_id: UUID | None,
     planned_credit: Money | None = None,
 ) -> Invoice:
-    """A document without a number: what would be owed, less the credit that will be there."""
+    """An invoice without a number: the amount to pay, less expected credit."""
     gross = Money(sum(line.gross.minor for line in lines), account.currency)
     planned = min(planned_credit or Money(0, gross.currency), gross)
     if planned and purpose is not Purpose.CHANGE:
@@ -108,7 +108,7 @@ async def draft_invoice(
 
 
 async def _sold(work: Work, gross: Money) -> dict[str, Any]:
-    """By whom, and with which VAT, as it would be today; the issue says it for good."""
+    """The seller and VAT rate of today. They are fixed when the invoice is issued."""
     today = local_day(work.now)
     seller_code = await catalogue.setting(work, "billing.seller", today)
     seller = await pricing.seller_on(work, seller_code, today)
@@ -145,9 +145,9 @@ def _line(invoice: Invoice, position: int, line: DraftLine) -> InvoiceLine:
 
 
 async def release_invoice(work: Work, invoice: Invoice, *, paid: Money | None = None) -> None:
-    """It is decided that this document exists: its days are billed and a number is asked for.
+    """Make a draft final: bill its days and request a number.
 
-    `paid` is the money that came for it, so that it is told from credit of another time.
+    `paid` is money received for it, as opposed to other credit.
     """
     await work.hold(invoice)
     if paid is not None:
@@ -164,11 +164,11 @@ async def release_invoice(work: Work, invoice: Invoice, *, paid: Money | None = 
             await billed_periods.record_billed_period(
                 work, line.id, subscription_id=line.subscription_id, span=span
             )
-    issuing.ask(work, invoice)
+    issuing.request_number(work, invoice)
 
 
 async def discard_draft(work: Work, invoice: Invoice) -> None:
-    """A draft that is not wanted; what it would have billed may be billed again."""
+    """Discard a draft. What it would have billed can be billed again."""
     await work.hold(invoice)
     if not InvoiceLifecycle.discard(invoice, at=work.now):
         return
@@ -181,15 +181,15 @@ async def discard_draft(work: Work, invoice: Invoice) -> None:
 
 
 def is_overdue(invoice: Invoice, today: date) -> bool:
-    """Open, and its day has passed; right before any sweep has looked."""
+    """Whether it is open after its due date, before the job has run."""
     due = invoice.due_date
     return invoice.status is InvoiceStatus.OPEN and due is not None and due < today
 
 
 async def watch_lines(work: Work, subscription_id: UUID) -> None:
-    """Lines were drafted: have the account parked once this commits, where they are too many.
+    """Park the account after this commits if too many lines were drafted.
 
-    By a job: what is being billed goes its way, because a refusal would take the parking back.
+    A job does it, because a refusal here would also roll back the parking.
     """
     line = InvoiceLine.__table__
     drafted = await work.value(
@@ -210,7 +210,7 @@ async def invoice_subscription(
     lines: list[DraftLine],
     purpose: Purpose,
 ) -> Invoice:
-    """An invoice of these lines, on its way to its number; credit pays first."""
+    """Issue an invoice of these lines. Credit pays first."""
     total = Money(sum(line.gross.minor for line in lines), account.currency)
     credit = await ledger.credit_for(work, account, total)
     invoice = await draft_invoice(

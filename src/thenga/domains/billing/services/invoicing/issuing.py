@@ -1,7 +1,7 @@
-"""Numbers without a gap: one row a series is locked, then number, date and booking (BIL-25).
+"""Gapless document numbers: lock the series, then number, date and book (BIL-25).
 
-The job numbers one document in a transaction: where that fails, the number was never given. An
-organization's credit notes go before its invoices, so that an invoice finds its credit there.
+The job numbers one document in a transaction, so a failure uses no number. Credit notes of an
+organization come before its invoices, so that their credit is available.
 """
 
 from datetime import date, timedelta
@@ -50,7 +50,7 @@ _BEGIN = """
     VALUES ($1, $2, $2, 1, $3, $4, $5, 1, $6)
     ON CONFLICT DO NOTHING
 """
-# Credit notes first, each kind by age; a credit note waits for the number of its invoice.
+# Credit notes first, then by age. A credit note waits for the number of its invoice.
 _WAITING = """
     SELECT kind, id FROM (
         SELECT 'credit_note' AS kind, n.id, n.released_at FROM billing.credit_note n
@@ -66,18 +66,18 @@ _WAITING = """
 
 
 def title_of(seller: Seller) -> str:
-    """Only a vendor may write the word tax (BIL-5)."""
+    """Only a VAT vendor may use the words tax invoice (BIL-5)."""
     return "Invoice" if seller.vat_number is None else "Tax Invoice"
 
 
-def ask(work: Work, document: Invoice | CreditNote) -> None:
-    """Have the numbering job look at this organization's documents once this commits."""
+def request_number(work: Work, document: Invoice | CreditNote) -> None:
+    """Have the numbering job process this organization's documents after this commits."""
     work.enqueue(issue_documents, seller=document.seller_code, book=document.book.value)
 
 
 async def issue_next(work: Work, *, seller: str, book: str) -> None:
-    """As the system login: number the document that is next, and come back for the others."""
-    # The account before its documents, as whoever settles does; then nobody else numbers them.
+    """Number the next document as the system login, and enqueue the rest."""
+    # The lock order of settlement: the account before its documents.
     account = await customer.lock_account(work)
     waiting = await work.query(_WAITING, work.organization_id, seller, book)
     if not waiting:
@@ -93,7 +93,7 @@ async def issue_next(work: Work, *, seller: str, book: str) -> None:
 
 
 async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None:
-    number, day = await _take_number(work, invoice, DocumentKind.INVOICE)
+    number, day = await _next_number(work, invoice, DocumentKind.INVOICE)
     seller = await pricing.seller_on(work, invoice.seller_code, day)
     invoice.rate_pct = await pricing.seller_vat_rate(work, seller, day)
     taxed = pricing.split_vat(Money(invoice.gross_minor, invoice.currency), invoice.rate_pct)
@@ -103,7 +103,7 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
     invoice.title, invoice.seller = title_of(seller), seller_shown(seller)
     invoice.recipient = _recipient(account, invoice)
     invoice.order_number = account.order_number
-    # The supply counts from the payment or the document, whichever comes first.
+    # The time of supply is the payment or the document, whichever is earlier.
     invoice.supply_date = min(day, local_day(invoice.released_at or work.now))
     invoice.due_date = await _due_date(work, account, day)
     invoice.amount_due_minor = invoice.gross_minor
@@ -124,7 +124,7 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
     )
     due = await ledger.pay_from_credit(work, invoice)
     if due and due_dates.overdue_at(invoice) is None:
-        # Credit that it counted on has gone: its clock looks whether anybody collects the rest.
+        # Expected credit is gone: check whether anything collects the amount due.
         invoice.next_check_at = work.now
         await work.save(invoice)
     _tell_invoice(work, invoice, number, due)
@@ -146,7 +146,7 @@ def _tell_invoice(work: Work, invoice: Invoice, number: str, due: Money) -> None
 
 async def _issue_credit_note(work: Work, note: CreditNote) -> None:
     invoice = await work.lock(Invoice, note.invoice_id)
-    number, day = await _take_number(work, note, DocumentKind.CREDIT_NOTE)
+    number, day = await _next_number(work, note, DocumentKind.CREDIT_NOTE)
     seller = await pricing.seller_on(work, note.seller_code, day)
     gross = Money(note.gross_minor, note.currency)
     before = Money(invoice.amount_credited_minor, note.currency)
@@ -158,7 +158,7 @@ async def _issue_credit_note(work: Work, note: CreditNote) -> None:
     note.seller, note.recipient = seller_shown(seller), invoice.recipient
     note.invoice_number, note.invoice_date = invoice.number, invoice.issue_date
     await work.save(note)
-    unearned = await _bear(work, note, taxed.net)
+    unearned = await _reduce_line_nets(work, note, taxed.net)
     await ledger.post(
         work,
         ledger.credit_note_booking(unearned=unearned, earned=taxed.net - unearned, vat=taxed.vat),
@@ -180,13 +180,13 @@ async def _issue_credit_note(work: Work, note: CreditNote) -> None:
     )
 
 
-async def _bear(work: Work, note: CreditNote, net: Money) -> Money:
-    """Take a note's net off its lines, first what was not earned yet; how much that was."""
+async def _reduce_line_nets(work: Work, note: CreditNote, net: Money) -> Money:
+    """Deduct a note's net from the lines, deferred revenue first, and return the deferred part."""
     lines = await invoice_lines(work, note.invoice_id)
     credited: dict[UUID, int] = {}
     for one in await credit_note_lines(work, note.id):
         credited[one.invoice_line_id] = credited.get(one.invoice_line_id, 0) + one.gross_minor
-    # Once, before any of them is changed: what a line bears hangs on what all of them had left.
+    # Computed once before any change, because each share depends on what all lines had left.
     borne = spread_credit(net, credited, lines)
     unearned = 0
     for known in lines:
@@ -205,10 +205,10 @@ async def _bear_line(work: Work, known: InvoiceLine, borne: int) -> int:
     return unearned
 
 
-async def _take_number(
+async def _next_number(
     work: Work, document: Invoice | CreditNote, kind: DocumentKind
 ) -> tuple[str, date]:
-    """The next number and its day; held until the commit, so that nobody overtakes."""
+    """The next number and its date, locked until the commit."""
     holder = document.organization_id if document.book is Book.SANDBOX else OPERATOR
     key: dict[str, Any] = {
         "seller_code": document.seller_code,
@@ -236,7 +236,7 @@ _CAMEL = {
 
 
 def seller_shown(seller: Seller) -> dict[str, Any]:
-    """The seller as a document keeps it, by the same names as the recipient."""
+    """The seller as a document stores it, with the same field names as the recipient."""
     parts = {"address": seller.address, "bank": seller.bank}
     return {name: getattr(seller, name) for name in _PRINTED} | {
         name: {_CAMEL.get(key, key): value for key, value in part.items()}
@@ -245,7 +245,7 @@ def seller_shown(seller: Seller) -> dict[str, Any]:
 
 
 def _recipient(account: Account, invoice: Invoice) -> dict[str, Any]:
-    """As the account says now; where something needed was taken away since, as it said then."""
+    """The account's current recipient, or the drafted one if required data was removed since."""
     try:
         return recipient_of(account, Money(invoice.gross_minor, invoice.currency))
     except TaxDataMissing:

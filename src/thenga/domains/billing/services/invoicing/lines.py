@@ -1,4 +1,4 @@
-"""The lines of documents, and how a sum of a document is spread over them."""
+"""Document lines, and how amounts of a document are spread over them."""
 
 from collections.abc import Mapping, Sequence
 from uuid import UUID
@@ -17,7 +17,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, among_named
 from thenga.kernel.values.money import Money
 
-_MOST = 10_000  # of one page of documents
+_MOST = 10_000  # lines of one page of documents
 _LINES = (
     select(InvoiceLine)
     .where(among_named(InvoiceLine.__table__.c.invoice_id, "invoice_ids"))
@@ -65,17 +65,17 @@ def plan_line_text(plan: OfferedPlan, interval: Interval) -> str:
 
 
 def spread_net(net: Money, lines: Sequence[InvoiceLine]) -> list[Money]:
-    """VAT is computed once a document (BIL-5), so a line's net is its share by gross."""
+    """VAT is computed once per document (BIL-5), so a line's net is its share by gross."""
     return net.share([line.gross_minor for line in lines])
 
 
 def spread_credit(
     net: Money, credited: Mapping[UUID, int], lines: Sequence[InvoiceLine]
 ) -> dict[UUID, int]:
-    """How much of a credit note's net each line of the invoice bears, in cents.
+    """How much of a credit note's net each invoice line bears, in cents.
 
-    By gross over the lines credited. A cent that rounding puts above what a line has left is
-    borne by the next that has room: together they always have, since notes never exceed it.
+    Shares are by gross. A cent that rounding adds beyond what a line has left goes to the next line
+    with room; together they always have room, because notes never exceed the invoice.
     """
     named = [line for line in lines if line.id in credited]
     shares = net.share([credited[line.id] for line in named])

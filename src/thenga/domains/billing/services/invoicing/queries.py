@@ -1,4 +1,4 @@
-"""Invoices as they are looked for and looked at."""
+"""Lists and reads of invoices."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -15,7 +15,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.errors import NotFound
 from thenga.kernel.values.calendar import local_day
 
-# A draft has neither day nor number: it comes after everything that has.
+# Drafts have neither date nor number and sort last.
 BY_DATE: ColumnElement[Any] = literal_column(
     "coalesce(issue_date, DATE '9999-12-31')", type_=sa.Date()
 )
@@ -25,7 +25,7 @@ ORDERS = {"issueDate": BY_DATE, "number": BY_NUMBER}
 
 @dataclass(frozen=True, slots=True)
 class InvoiceFilters:
-    """What a list of invoices may be narrowed by."""
+    """The filters of a list of invoices."""
 
     status: InvoiceStatus | None
     collection_status: CollectionStatus | None
@@ -36,7 +36,7 @@ class InvoiceFilters:
 
 
 async def list_invoices(read: Reader, paged: Paged, filters: InvoiceFilters) -> Slice[Invoice]:
-    """The invoices of the organization; overdue is a matter of today, not of a sweep."""
+    """The organization's invoices. Overdue is computed as of today."""
     statement = select(Invoice)
     statement = where_given(
         statement,
@@ -58,7 +58,7 @@ async def list_invoices(read: Reader, paged: Paged, filters: InvoiceFilters) -> 
 
 
 async def issued_invoice(read: Reader, invoice_id: UUID) -> Invoice:
-    """An invoice that has its number; a draft cannot be printed."""
+    """An invoice with a number. A draft cannot be printed."""
     found = await read.get(Invoice, invoice_id)
     if found.number is None:
         raise NotFound("This invoice is a draft. Its PDF is available once the invoice is issued.")

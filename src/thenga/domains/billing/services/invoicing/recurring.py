@@ -1,4 +1,4 @@
-"""The invoice line of a whole period of a plan (BIL-14)."""
+"""The invoice line of a full plan period (BIL-14)."""
 
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
@@ -12,7 +12,7 @@ from thenga.kernel.db.reader import Reader
 async def recurring_lines(
     read: Reader, subscription: Subscription, period: Period
 ) -> list[DraftLine]:
-    """The line of a whole period; none where the plan is free."""
+    """The line of a full period. None if the plan is free."""
     interval = interval_of(subscription)
     code, number = subscription.plan_code, subscription.plan_version
     return await recurring_lines_for(read, subscription, code, number, interval, period)
@@ -26,7 +26,7 @@ async def recurring_lines_for(
     interval: Interval,
     period: Period,
 ) -> list[DraftLine]:
-    """The same for any version and interval, such as the one that a scheduled change names."""
+    """The same for any version and interval, such as those of a scheduled change."""
     plan = await catalogue.plan_version(read, code, number)
     price = catalogue.price_of(plan, interval)
     if price is None:  # only a price of 0 is free

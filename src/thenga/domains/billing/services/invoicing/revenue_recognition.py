@@ -1,4 +1,4 @@
-"""Revenue is booked on the first of each month, for the days that went by (BIL-47)."""
+"""Revenue recognition: booked on the first of each month for the days before it (BIL-47)."""
 
 from collections.abc import Sequence
 from datetime import date, timedelta
@@ -22,7 +22,7 @@ _A_DAY = timedelta(days=1)
 
 
 async def recognize_revenue(work: Work, invoice: Invoice, month: date) -> bool:
-    """Book what was earned before `month` begins; whether some of it stays deferred."""
+    """Book revenue earned before `month`, and return whether some stays deferred."""
     earned = left = 0
     for known in await invoice_lines(work, invoice.id):
         line = await work.hold(known)
@@ -59,7 +59,7 @@ async def _to_earn(read: Reader, line: InvoiceLine, month: date, currency: str) 
 
 
 async def _served_until(read: Reader, line: InvoiceLine) -> date | None:
-    """The day after that of a pause: the days that wait are earned once they go on (BIL-13)."""
+    """The day after a pause started. Banked days are earned after the resume (BIL-13)."""
     held = line.subscription_id and await read.find(Subscription, id=line.subscription_id)
     if not held or held.status is not SubscriptionStatus.PAUSED or held.paused_on is None:
         return None
@@ -67,7 +67,7 @@ async def _served_until(read: Reader, line: InvoiceLine) -> date | None:
 
 
 def earned_before(month: date, net: Money, spans: Sequence[Period]) -> Money:
-    """By the days that were billed and not given back; what is left of the net is theirs."""
+    """The revenue of billed days that were not credited."""
     days = sum(span.days for span in spans)
     over = sum(min(max((month - span.start).days, 0), span.days) for span in spans)
     return prorate(net, over, days) if days else net

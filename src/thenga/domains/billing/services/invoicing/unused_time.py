@@ -1,6 +1,6 @@
-"""What is left of the period that is paid, and what the days left cost on another plan (BIL-10).
+"""The unused part of the paid period, and what it costs on another plan (BIL-10).
 
-A preview, the change itself and the price that a refusal names are all computed here.
+Previews, changes and remedies all use these functions.
 """
 
 from dataclasses import dataclass
@@ -20,26 +20,26 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class UnusedTime:
-    """The days left, today the first of them; the day of a change belongs to the new plan."""
+    """The remaining days, starting today. The day of a change belongs to the new plan."""
 
     left: Period
     full_days: int
-    running: BilledLine | None  # what was paid for these days
+    running: BilledLine | None  # the line that bills these days
 
     def credit(self, currency: str) -> Money:
-        """What the days left of the running line were paid; nothing where nothing was billed."""
+        """What was paid for the remaining days. Zero if nothing was billed."""
         line = self.running
         if line is None:
             return Money(0, currency)
         return pricing.prorate(line.gross, line.span.days_from(self.left.start), line.span.days)
 
     def charge(self, price: Money) -> Money:
-        """What the days left cost at the price of a full period."""
+        """The cost of the remaining days at a full period's price."""
         return pricing.prorate(price, self.left.days, self.full_days)
 
 
 async def unused_time_of(read: Reader, subscription: Subscription, today: date) -> UnusedTime:
-    """What is left today of a period that is not over."""
+    """The unused time of the current period."""
     period = current_period(subscription)
     return UnusedTime(
         left=Period(today, period.end),
@@ -49,21 +49,21 @@ async def unused_time_of(read: Reader, subscription: Subscription, today: date) 
 
 
 def current_period(subscription: Subscription) -> Period:
-    """The period that is paid; one that lives has one."""
+    """The paid period. Every active subscription has one."""
     if subscription.period_start is None or subscription.period_end is None:
         raise LookupError(f"{subscription!r} has no period")
     return Period(subscription.period_start, subscription.period_end)
 
 
 def check_period_running(period: Period, today: date) -> None:
-    """Between the end of a period and its renewal, which is a moment, no days are left."""
+    """Refuse a change between the end of a period and its renewal, which follows shortly."""
     if period.end <= today:
         raise Conflict("The next period is being billed. Try again in a few minutes.")
 
 
 async def full_period_days(read: Reader, subscription: Subscription, period: Period) -> int:
-    """The days of the full period; of one that a pause interrupted, those it had before."""
-    # A year that was interrupted and given up may have ended on the same day as this month does.
+    """The days of the full period, or of the original one if a pause split it."""
+    # A cancelled yearly period can end on the same day as this month.
     interrupted = select(Pause).where(
         Pause.subscription_id == subscription.id,
         Pause.continued_to == period.end,

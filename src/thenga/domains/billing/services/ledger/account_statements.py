@@ -1,7 +1,7 @@
-"""Statements: documents and money of an account in order, with the balance after each.
+"""Account statements: documents and payments in order, with the balance after each.
 
-Read from the journal, so that a statement and the books cannot differ. What is owed counts up,
-what is paid or credited counts down; credit that pays an invoice changes nothing between them.
+Statements are read from the journal, so they cannot differ from it. Invoices add to the balance,
+payments and credit notes reduce it; applying credit to an invoice does not change it.
 """
 
 from collections.abc import Sequence
@@ -27,13 +27,13 @@ from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 
 LONGEST = 366
-_MOST_STEPS = 10_000  # of a file
+_MOST_STEPS = 10_000  # steps of a downloaded statement
 _OF_CUSTOMER = ("receivable", "customer_credit")
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One document or movement of money, and what is owed after it."""
+    """One document or payment, and the balance after it."""
 
     entry_id: UUID
     kind: EntryKind
@@ -47,7 +47,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A page of a statement; the two balances are those of the whole time."""
+    """A page of a statement. Its two balances cover the whole range."""
 
     opening: Money
     closing: Money
@@ -58,7 +58,7 @@ class Statement:
 async def statement_page(
     read: Reader, paged: Paged, *, since: date, until: date, currency: str
 ) -> Statement:
-    """What happened from one day to another, both counted."""
+    """The statement between two days, both included."""
     if not 0 <= (until - since).days < LONGEST:
         raise RuleViolated(
             f"A statement covers at most {LONGEST} days. Set `to` on or after `from`, within that "
@@ -81,7 +81,7 @@ async def statement_page(
 async def whole_statement(
     read: Reader, paged: Paged, *, since: date, until: date, currency: str
 ) -> Statement:
-    """As `statement_page`, all of it at once, for a file."""
+    """As `statement_page`, without pages, for a download."""
     page = replace(paged, limit=_MOST_STEPS, cursor=None)
     made = await statement_page(read, page, since=since, until=until, currency=currency)
     if made.next_cursor is not None:

@@ -1,7 +1,6 @@
-"""How the money of an invoice comes along, as its own facts and its payments say (BIL-31).
+"""The collection status of an invoice, computed from the invoice and its payments (BIL-31).
 
-It is worked out anew whenever one of them moved, so that the order in which we heard of them
-leaves no trace.
+It is recomputed after every change, so the order of reports does not matter.
 """
 
 from collections.abc import Sequence
@@ -26,7 +25,7 @@ _ATTEMPTS = (
 
 
 def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
-    """What is taken back weighs most, then what is settled; else the last attempt speaks."""
+    """A dispute decides first, then settlement, then the last attempt."""
     disputes = {one.dispute_status for one in attempts if one.status is PaymentStatus.SUCCEEDED}
     if DisputeStatus.OPEN in disputes:
         return CollectionStatus.DISPUTED
@@ -42,13 +41,13 @@ def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
 
 
 def _has_failed(payment: Payment) -> bool:
-    """A charge of a method on file that was cancelled has failed; at a page somebody left it."""
+    """A cancelled charge of a saved method failed; on a checkout page the customer left."""
     cancelled = payment.status is PaymentStatus.CANCELLED and payment.payment_method_id is not None
     return cancelled or payment.status is PaymentStatus.FAILED
 
 
 async def refresh_collection_status(work: Work, invoice: Invoice) -> None:
-    """Write down how its money comes along now."""
+    """Recompute and store the collection status."""
     await work.hold(invoice)
     attempts = await work.select_prepared(_ATTEMPTS, limit=_MOST_ATTEMPTS, invoice_id=invoice.id)
     now = standing(invoice, attempts)

@@ -1,6 +1,6 @@
-"""Credit pays invoices: all money becomes credit first, and an invoice takes what is there.
+"""Credit pays invoices: every payment becomes credit first, and invoices use it.
 
-The account is locked for it, so that the same credit never pays two invoices.
+The account is locked, so the same credit never pays two invoices.
 """
 
 from datetime import datetime
@@ -28,7 +28,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.values.money import Money
 
 _OWED = (InvoiceStatus.OPEN, InvoiceStatus.UNCOLLECTIBLE)
-# A change that is not paid counts on a note of its own first, which is not there yet.
+# An unpaid change uses its own credit note first, which does not exist yet.
 _OWN_NOTE = (
     select(Subscription.pending_change["creditMinor"].astext.cast(BigInteger))
     .where(
@@ -57,7 +57,7 @@ _BROUGHT = select(func.coalesce(func.sum(CreditNote.gross_minor), 0)).where(
     CreditNote.released_at.is_not(None),
     CreditNote.currency == bindparam("currency"),
 )
-# What waits beside an invoice has money of its own, and counts on credit that is there or comes.
+# Other pending documents have their own payments, and reserve present and expected credit.
 _WITH_MONEY = case(
     (
         Invoice.released_at.is_not(None),
@@ -76,7 +76,7 @@ _WENT_BACK = select(func.coalesce(func.sum(Payment.refunded_minor), 0)).where(
     Payment.organization_id == bindparam("organization_id"),
     Payment.invoice_id == bindparam("invoice_id"),
 )
-# Credit that goes back to the customer: asked for, and not booked until the provider confirms it.
+# Requested refunds, which are booked only after the provider confirms them.
 _PROMISED = (
     select(func.coalesce(func.sum(Refund.amount_minor), 0))
     .join(
@@ -94,9 +94,9 @@ _PROMISED_OF_OTHERS = _PROMISED.where(Payment.invoice_id != bindparam("invoice_i
 
 
 async def pay_from_credit(work: Work, invoice: Invoice, *, paid: Money | None = None) -> Money:
-    """Pay an issued invoice out of the account's credit; what is still due.
+    """Pay an issued invoice from the account's credit, and return what is still due.
 
-    `paid` is money that just came for this invoice, so that it is told from other credit.
+    `paid` is money just received for this invoice, as opposed to other credit.
     """
     await work.hold(invoice)
     if paid is not None:
@@ -110,20 +110,18 @@ async def pay_from_credit(work: Work, invoice: Invoice, *, paid: Money | None = 
     if invoice.status is InvoiceStatus.UNCOLLECTIBLE:
         if spent < due:
             await work.save(invoice)
-            return due  # a part does not bring it back; it stays as credit
+            return due  # a partial payment does not reopen it; it stays as credit
         await _book(work, invoice, journal.write_off(-due), "recovered")
     await _take(work, invoice, spent)
     return due - spent
 
 
 async def free_credit(read: Reader, *, currency: str) -> Money:
-    """The account's credit less what documents that wait for their number count on, and less what
-    goes back to the customer: credit that a refund has promised pays no document.
+    """The account's credit less what pending documents and refunds will use.
 
-    Two renewals of one moment must not both count on the same credit. What was released takes
-    its whole sum, and a credit note that was released brings its own: money that has just come
-    for an invoice is nobody's credit. A change that is not paid counts on a note of its own, and on
-    the account's credit only for the rest.
+    Two concurrent renewals must not use the same credit. A released invoice reserves its full
+    amount and a released credit note adds its amount. An unpaid change uses its own credit note
+    first, and the account's credit only for the remainder.
     """
     balance = await journal.credit_balance(read, currency=currency)
     here = {"organization_id": read.organization_id, "currency": currency}
@@ -135,7 +133,7 @@ async def free_credit(read: Reader, *, currency: str) -> Money:
 
 
 async def credit_on_print(read: Reader, invoice: Invoice) -> dict[str, int]:
-    """What the credit of this moment pays of an invoice, in cents: what its print says for ever."""
+    """What credit pays of an invoice at issue, in cents, as its PDF shows it."""
     spent = await _spent(read, invoice)
     paid = _money_in(invoice, spent)
     due = invoice.amount_due_minor - spent
@@ -143,12 +141,11 @@ async def credit_on_print(read: Reader, invoice: Invoice) -> dict[str, int]:
 
 
 async def _spent(read: Reader, invoice: Invoice) -> int:
-    """How much the credit of the account pays of what is due.
+    """How much of the amount due the account's credit pays.
 
-    What other documents that wait have got or count on is theirs: the money that came for one
-    invoice never pays another (BIL-33). What went back of this invoice's own payments does not
-    count: else what is due would hang on whether we heard of a refund before the money was
-    allocated or afterwards (BIL-31).
+    Credit that other pending documents received or reserve is theirs: money paid for one invoice
+    never pays another (BIL-33). Refunds of this invoice's own payments do not count; otherwise the
+    amount due would depend on whether a refund was reported before the allocation (BIL-31).
     """
     here = {"organization_id": read.organization_id}
     credit = await journal.credit_balance(read, currency=invoice.currency)
@@ -160,14 +157,14 @@ async def _spent(read: Reader, invoice: Invoice) -> int:
     promised = await read.value(
         _PROMISED_OF_OTHERS, **here, currency=invoice.currency, invoice_id=invoice.id
     )
-    # Money that came for this invoice pays it, whatever is promised.
+    # Money received for this invoice pays it, whatever is reserved.
     there -= min(int(promised or 0), max(there - own, 0))
     free = max(there + min(int(brought or 0) - int(kept or 0), 0), own)
     return min(max(min(free, there), 0), invoice.amount_due_minor)
 
 
 def _money_in(invoice: Invoice, spent: int) -> int:
-    """How much of what is spent is money that came for this invoice."""
+    """How much of the spent credit is money received for this invoice."""
     return min(spent, max(invoice.received_minor - invoice.amount_paid_minor, 0))
 
 
@@ -185,9 +182,9 @@ async def _take(work: Work, invoice: Invoice, spent: Money) -> None:
 
 
 async def apply_credit_note(work: Work, invoice: Invoice, note: Money) -> None:
-    """A credit note of this invoice was booked: what is still due of it is not owed any more.
+    """Reduce the amount due by a booked credit note.
 
-    Also where it was written off meanwhile: what was never paid gives nobody credit (BIL-27).
+    This also applies to a written-off invoice: what was never paid gives no credit (BIL-27).
     """
     await work.hold(invoice)
     invoice.amount_credited_minor += note.minor
@@ -206,7 +203,7 @@ async def apply_credit_note(work: Work, invoice: Invoice, note: Money) -> None:
 
 
 def _close(invoice: Invoice, at: datetime) -> None:
-    """Nothing is due: paid where any money or credit came, else credited."""
+    """Nothing is due: paid if any money or credit was used, otherwise credited."""
     if not invoice.amount_paid_minor + invoice.credit_applied_minor:
         InvoiceLifecycle.credit(invoice, at=at)
     elif invoice.status is InvoiceStatus.UNCOLLECTIBLE:
@@ -216,7 +213,7 @@ def _close(invoice: Invoice, at: datetime) -> None:
 
 
 async def write_off_rest(work: Work, invoice: Invoice) -> bool:
-    """Nobody expects the rest any more; whether this was said for the first time."""
+    """Write off the amount due, and return whether this was the first time."""
     await work.hold(invoice)
     if not InvoiceLifecycle.write_off(invoice, at=work.now):
         return False
@@ -227,12 +224,12 @@ async def write_off_rest(work: Work, invoice: Invoice) -> bool:
 
 
 async def _book(work: Work, invoice: Invoice, booking: Booking, what: str) -> None:
-    # Each step is saved, so the version tells one booking of an invoice from the next.
+    # Each step is saved, so the version distinguishes the bookings of an invoice.
     key = f"{what}:{invoice.id}:{invoice.version}"
     source = EntrySource("invoice", invoice.id, key)
     await journal.post(work, booking, book=invoice.book, source=source, occurred_at=work.now)
 
 
 async def credit_for(read: Reader, account: Account, gross: Money) -> Money:
-    """How much of it the credit of the account pays."""
+    """How much of an amount the account's credit pays."""
     return min(await free_credit(read, currency=account.currency), gross)

@@ -1,7 +1,7 @@
-"""The journal: every cent has two sides, and what is written stays (BIL-47, BIL-48).
+"""The double-entry journal. Entries are append-only (BIL-47, BIL-48).
 
-One pure function a booking says which accounts it moves; `post` writes it. The database itself
-refuses an entry that does not sum to 0, a line that comes later, and every change.
+One pure function per booking names the accounts it moves; `post` writes it. The database refuses an
+entry that does not sum to 0, a line added later, and every change.
 """
 
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Booking:
-    """What is booked, before it is written."""
+    """An entry before it is written."""
 
     kind: EntryKind
     lines: tuple[Line, ...]
@@ -50,17 +50,17 @@ def _booking(kind: EntryKind, *sides: tuple[str, Money]) -> Booking:
 
 
 def clearing(provider: str) -> str:
-    """The account of what a provider holds for us."""
+    """The clearing account of a provider."""
     return f"clearing.{provider}"
 
 
 def payment_booking(provider: str, amount: Money) -> Booking:
-    """Money came: it is the customer's credit until an invoice takes it."""
+    """A payment becomes the customer's credit until an invoice uses it."""
     return _booking(EntryKind.PAYMENT, (clearing(provider), amount), ("customer_credit", -amount))
 
 
 def invoice_booking(*, net: Money, vat: Money) -> Booking:
-    """A document was issued: owed to us, to be earned, and VAT owed on."""
+    """An issued invoice: receivable, deferred revenue and VAT."""
     return _booking(
         EntryKind.INVOICE,
         ("receivable", net + vat),
@@ -75,7 +75,7 @@ def allocation(amount: Money) -> Booking:
 
 
 def credit_note_booking(*, unearned: Money, earned: Money, vat: Money) -> Booking:
-    """Part of an invoice is given back, from what was not earned yet and from what was."""
+    """A credit note, split into deferred and recognized revenue."""
     return _booking(
         EntryKind.CREDIT_NOTE,
         ("deferred_revenue", unearned),
@@ -86,7 +86,7 @@ def credit_note_booking(*, unearned: Money, earned: Money, vat: Money) -> Bookin
 
 
 def refund_booking(provider: str, amount: Money) -> Booking:
-    """Credit is paid back through the provider."""
+    """Credit is refunded through the provider."""
     return _booking(EntryKind.REFUND, ("customer_credit", amount), (clearing(provider), -amount))
 
 
@@ -96,7 +96,7 @@ def fee_booking(provider: str, amount: Money) -> Booking:
 
 
 def payout(provider: str, amount: Money) -> Booking:
-    """The provider pays what it held to our bank."""
+    """The provider pays out to our bank."""
     return _booking(EntryKind.PAYOUT, ("bank", amount), (clearing(provider), -amount))
 
 
@@ -106,33 +106,33 @@ def bank_transfer_booking(amount: Money) -> Booking:
 
 
 def dispute_opened_booking(provider: str, amount: Money) -> Booking:
-    """The provider takes disputed money back for the time being."""
+    """The provider withholds disputed money."""
     return _booking(EntryKind.DISPUTE_OPENED, ("disputed", amount), (clearing(provider), -amount))
 
 
 def dispute_won_booking(provider: str, amount: Money) -> Booking:
-    """It comes back."""
+    """The disputed money is returned to us."""
     return _booking(EntryKind.DISPUTE_WON, (clearing(provider), amount), ("disputed", -amount))
 
 
 def dispute_lost_booking(amount: Money) -> Booking:
-    """It does not."""
+    """The disputed money is lost."""
     return _booking(EntryKind.DISPUTE_LOST, ("bad_debt", amount), ("disputed", -amount))
 
 
 def write_off(amount: Money) -> Booking:
-    """Nobody expects the rest of an invoice any more."""
+    """The amount due of an invoice is written off."""
     return _booking(EntryKind.WRITE_OFF, ("bad_debt", amount), ("receivable", -amount))
 
 
 def revenue_booking(amount: Money) -> Booking:
-    """Days went by: what was paid ahead is earned."""
+    """Deferred revenue is recognized."""
     return _booking(EntryKind.EARNING, ("deferred_revenue", amount), ("revenue", -amount))
 
 
 @dataclass(frozen=True, slots=True)
 class EntrySource:
-    """What an entry was made for; with `key` it is booked once."""
+    """What an entry is for. `key` makes it unique."""
 
     type: str
     id: UUID
@@ -142,7 +142,7 @@ class EntrySource:
 async def post(
     work: Work, booking: Booking, *, book: Book, source: EntrySource, occurred_at: datetime
 ) -> JournalEntry:
-    """Write an entry and its lines; a key that is booked already is refused by the database."""
+    """Write an entry with its lines. The database refuses a key that is already booked."""
     entry = await work.add(
         JournalEntry(
             organization_id=work.organization_id,
@@ -176,7 +176,7 @@ async def list_entries(
     until: date | None,
     source_id: UUID | None,
 ) -> Slice[JournalEntry]:
-    """Entries of the organization; days are local, both of them counted."""
+    """The organization's entries. Days are local and both included."""
     statement = select(JournalEntry)
     if account is not None:
         line = JournalLine.__table__
@@ -204,7 +204,7 @@ async def entry_lines(
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """What one account of a book comes to."""
+    """The balance of one account of a book."""
 
     book: Book
     account: str
@@ -217,7 +217,7 @@ class Balance:
 
 
 async def trial_balance(read: Reader, *, until: date) -> list[Balance]:
-    """Every account of the organization at the end of a day; together they sum to 0."""
+    """All accounts of the organization at the end of a day. They sum to 0."""
     line, entry = JournalLine.__table__, JournalEntry.__table__
     amount = line.c.amount_minor
     statement = (
@@ -253,7 +253,7 @@ _CREDIT = select(func.coalesce(-func.sum(_LINE.c.amount_minor), 0)).where(
 
 
 async def credit_balance(read: Reader, *, currency: str) -> Money:
-    """What the organization has to its credit with us."""
+    """The organization's credit with us."""
     place = read.organization_id
     total = await read.value(_CREDIT, organization_id=place, currency=currency)
     return Money(int(total or 0), currency)

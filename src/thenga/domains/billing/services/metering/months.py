@@ -1,7 +1,7 @@
-"""Usage months as they were: from when to when, and by which terms (BIL-6, BIL-20, BIL-23).
+"""Past usage months with their dates and terms (BIL-6, BIL-20, BIL-23).
 
-A month is found by when something was used and billed by what held while it was used, whatever is
-bought, granted or anchored later. Rows are written under the lock of the entitlement set.
+Usage counts in the month it happened and is billed by the terms of that time, whatever is bought,
+granted or re-anchored later. Rows are written under the lock of the entitlement set.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ _NOTHING = {"included": 0, "unitPrice": None}
 
 
 class Span(NamedTuple):
-    """What was used from `begins` on and before `ends` counts in this month."""
+    """Usage from `begins` until before `ends` counts in this month."""
 
     begins: datetime
     ends: datetime
@@ -44,13 +44,13 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class UsageCalendar:
-    """The months that something used lately may belong to, the newest first."""
+    """The months that recent usage can belong to, newest first."""
 
     anchor: date
     spans: Sequence[Span]
 
     def month_of(self, at: datetime) -> date:
-        """The month of an instant; before all that are known, counted back from the oldest."""
+        """The month of an instant. Before the oldest known month it is computed backwards."""
         for one in self.spans:
             if one.begins <= at < one.ends:
                 return one.month
@@ -62,7 +62,7 @@ class UsageCalendar:
 async def usage_calendar(
     read: Reader, running: Period, anchor: date, *, turned_at: datetime | None, since: datetime
 ) -> UsageCalendar:
-    """What is remembered, and the month that runs and the next, though nobody has looked yet."""
+    """The stored months, the current month and the next."""
     rows = await read.select_prepared(_SINCE, since=since)
     found = [Span(row.begins_at, row.ends_at, row.usage_month) for row in rows]
     if running.start not in {one.month for one in found}:
@@ -73,14 +73,14 @@ async def usage_calendar(
 
 
 async def usage_month_on(read: Reader, month: date) -> UsageMonth | None:
-    """The month that begins on this day, if there was one."""
+    """The month that starts on this day, if there was one."""
     return await read.find(UsageMonth, usage_month=month)
 
 
 def overage_terms_of(
     row: UsageMonth | None, meter: str, held: Mapping[str, Any] | None, used: int
 ) -> list[OverageTerms]:
-    """By what a meter is billed in a month: as kept, and by what is held now if it runs."""
+    """The terms of a meter in a month: as stored, plus the current ones for the current month."""
     kept: list[dict[str, Any]] = row.terms.get(meter, []) if row is not None else []
     if held is not None:
         kept = _with(kept, _priced(held), used)
@@ -93,7 +93,7 @@ def _read(one: Mapping[str, Any]) -> OverageTerms:
 
 
 def _priced(item: Mapping[str, Any]) -> dict[str, Any]:
-    """An item of a set as terms; a trial costs nothing, and above a hard limit nothing is sold."""
+    """The terms of an item. A trial costs nothing, and a hard limit has no overage."""
     free = item["mode"] == "hard" or "trial" in item["sources"]
     price = None if free else item["overageUnitPrice"]
     return {"included": item["included"], "unitPrice": price}
@@ -106,7 +106,7 @@ def _with(kept: list[dict[str, Any]], now: dict[str, Any], used: int) -> list[di
 
 
 def _metered(items: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The terms of every counter of a set, those without a price too."""
+    """The terms of every counter of a set, including those without a price."""
     return {
         key: _priced(item)
         for key, item in items.items()
@@ -122,7 +122,7 @@ async def record_month(
     totals: Mapping[str, UsageTotal],
     cap_minor: int | None,
 ) -> None:
-    """Keep the terms of the running month; one that is over keeps what it had."""
+    """Store the terms of the current month. Past months keep theirs."""
     turned = _turned_at(before, running, work.now)
     if before.usage_month not in (running.start, STANDING):
         await _close(work, before, running, turned, cap_minor)
@@ -145,7 +145,7 @@ async def record_month(
 def _ceiling(
     row: UsageMonth, totals: Mapping[str, UsageTotal], cap_minor: int | None
 ) -> int | None:
-    """The most that a month costs under a new cap; what was over before it stays owed."""
+    """The most a month can cost under a new cap. Overage before the cap stays due."""
     if cap_minor is None:
         return None
     over = sum(overage_cost_of(row, meter, _used(totals, meter)).minor for meter in row.terms)
@@ -156,7 +156,7 @@ def _ceiling(
 def overage_cost_of(
     row: UsageMonth | None, meter: str, used: int, held: Mapping[str, Any] | None = None
 ) -> Money:
-    """What is above the included costs in a month, billed or not."""
+    """The cost of a month's overage, billed or not."""
     return pricing.overage_cost(
         pricing.overage_units(overage_terms_of(row, meter, held, used), used=used, billed=0)
     )
@@ -168,7 +168,7 @@ def _used(totals: Mapping[str, UsageTotal], meter: str) -> int:
 
 
 def _turned_at(before: EntitlementSet, running: Period, now: datetime) -> datetime:
-    """When the running month began: where time turned it that instant, else now."""
+    """When the current month started: at its own date if time turned it, otherwise now."""
     if before.version == 0 or before.usage_month == running.start:
         return running.starts_at
     over = before.valid_until
@@ -178,7 +178,7 @@ def _turned_at(before: EntitlementSet, running: Period, now: datetime) -> dateti
 async def _close(
     work: Work, before: EntitlementSet, running: Period, turned: datetime, cap_minor: int | None
 ) -> None:
-    """The month that was has its last instant; whole months that nobody looked at had its terms."""
+    """End the previous month. Months without any activity since had the same terms."""
     if await usage_month_on(work, before.usage_month) is None:
         first = Period(before.usage_month, local_day(before.resets_at))
         await _add(work, first, first.starts_at, before.items, cap_minor)
@@ -216,5 +216,5 @@ async def _add(
 
 
 def month_days(row: UsageMonth) -> Period:
-    """The local days of a month; one that was cut short on its first day has that day."""
+    """The local days of a month. A month cut short on its first day has that day."""
     return Period(row.usage_month, max(local_day(row.ends_at), row.usage_month + timedelta(days=1)))

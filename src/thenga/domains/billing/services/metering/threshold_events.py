@@ -1,4 +1,4 @@
-"""Thresholds of a limit: each is told once for whoever holds it, in the month it is in (BIL-21)."""
+"""Usage thresholds: published once per holder and month (BIL-21)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from thenga.domains.billing.tables import Threshold
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.ids import new_id
 
-# Usage and a smaller limit may come to the same threshold at once; whoever is second says nothing.
+# Usage and a smaller limit can reach the same threshold at once; only the first is published.
 _REACH = """
     INSERT INTO billing.threshold (id, created_at, updated_at, version, organization_id,
         held_by, meter, usage_month, percent)
@@ -26,7 +26,7 @@ _REACH = """
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """So many per cent of a limit that a total has reached."""
+    """A percentage of a limit that a total has reached."""
 
     moved: Moved
     counted: Limit | Metered
@@ -37,10 +37,10 @@ class Crossing:
 def crossed_thresholds(
     moved: Moved, one: Limit | Metered, percents: Sequence[int]
 ) -> list[Crossing]:
-    """The thresholds of a month that lie between before and after."""
+    """The thresholds between the totals before and after."""
     limit = one.limit
     if not limit or not isinstance(one, Metered):
-        return []  # the first of one seat is no news
+        return []  # a limit of one is always fully used
     return [
         Crossing(moved, one, limit, percent)
         for percent in percents
@@ -55,7 +55,7 @@ async def publish_crossed(
     subscription_id: UUID | None,
     resets_at: datetime,
 ) -> None:
-    """Tell what was crossed and is not told yet."""
+    """Publish crossed thresholds that were not published before."""
     if not crossed:
         return
     holder = subscription_id or work.organization_id
@@ -63,7 +63,7 @@ async def publish_crossed(
     for one in crossed:
         named = (one.moved.meter, one.moved.usage_month, one.percent)
         if named in known:
-            continue  # a larger plan and a smaller one again do not make it news
+            continue  # an upgrade and a downgrade do not publish it again
         found = await work.query(_REACH, new_id(), work.now, work.organization_id, holder, *named)
         if not found:
             continue

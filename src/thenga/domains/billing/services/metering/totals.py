@@ -1,4 +1,4 @@
-"""What was used of a meter in a month, as its total says (BIL-45)."""
+"""The usage totals of a meter in a month (BIL-45)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from thenga.kernel.db.statements import among_named
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.ids import new_id
 
-# A total stops here: far beyond any real use, and far enough below 2^63 that no sum wraps.
+# The largest total: far beyond real usage, and far enough below 2^63 that sums do not overflow.
 # The statements of this module and of `usage.py` name the same number.
 MOST = 10**15
 
@@ -31,7 +31,7 @@ _BEGIN = """
     VALUES ($1, $2, $2, 1, $3, $4, $5, 0, 0, 0)
     ON CONFLICT (organization_id, meter, usage_month) DO NOTHING
 """
-# The newest number by the time it was counted; an older one that comes late changes nothing.
+# The newest number by event time wins; an older one that arrives late changes nothing.
 _TELL = """
     INSERT INTO billing.usage_total AS known (id, created_at, updated_at, version, organization_id,
         meter, usage_month, quantity, reserved, billed_quantity, told_at)
@@ -47,7 +47,7 @@ _OF_MONTHS = select(UsageTotal).where(among_named(UsageTotal.__table__.c.usage_m
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What counts against a limit: used and reserved, and when the month begins anew."""
+    """What counts against a limit: used and reserved quantity, and when it resets."""
 
     quantity: int = 0
     reserved: int = 0
@@ -60,7 +60,7 @@ class Used:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """A total before and after; what is reserved counts as taken."""
+    """A total before and after. Reserved quantity counts as used."""
 
     meter: str
     usage_month: date
@@ -69,17 +69,17 @@ class Moved:
 
 
 async def usage_now(read: Reader, meter: str, month: date, resets_at: datetime | None) -> Used:
-    """What counts against a limit now: one row by its key."""
+    """What counts against a limit now, from one row."""
     return await usage_of_total(read, await of(read, meter, month), resets_at)
 
 
 async def of(read: Reader, meter: str, month: date) -> UsageTotal | None:
-    """The total of a meter and month; `STANDING` for what never begins anew."""
+    """The total of a meter and month, or of `STANDING` for meters that never reset."""
     return await read.find(UsageTotal, meter=meter, usage_month=month)
 
 
 async def totals_of_month(read: Reader, month: date) -> Mapping[str, UsageTotal]:
-    """Every meter's total of a month and every standing one, by meter."""
+    """All totals of a month and all standing ones, by meter."""
     found = await read.select_prepared(_OF_MONTHS, months=[month, STANDING])
     return {one.meter: one for one in found}
 
@@ -87,14 +87,14 @@ async def totals_of_month(read: Reader, month: date) -> Mapping[str, UsageTotal]
 async def usage_of_total(
     read: Reader, total: UsageTotal | None, resets_at: datetime | None
 ) -> Used:
-    """A total that was read already, as what counts against a limit."""
+    """What counts against a limit, from a total that was already read."""
     if total is None:
         return Used(resets_at=resets_at)
     return Used(total.quantity, await _reserved(read, total), resets_at)
 
 
 async def _reserved(read: Reader, total: UsageTotal) -> int:
-    """What is reserved and has not lapsed, also before the sweep has released it (BIL-22)."""
+    """The reserved quantity without expired reservations, before the job releases them (BIL-22)."""
     if not total.reserved or total.reserved_until is None or read.now < total.reserved_until:
         return total.reserved
     held = await read.value(
@@ -110,19 +110,19 @@ async def _reserved(read: Reader, total: UsageTotal) -> int:
 
 
 async def ensure_total(work: Work, meter: str, month: date) -> None:
-    """See that there is a row to update; nobody waits for it yet."""
+    """Make sure there is a row to update."""
     await work.run(_BEGIN, new_id(), work.now, work.organization_id, meter, month)
 
 
 async def add_usage(work: Work, meter: str, month: date, by: int) -> Moved:
-    """Add to a total, or take from it."""
+    """Add to a total, or subtract from it."""
     found = await work.query(_MOVE, new_id(), work.now, work.organization_id, meter, month, by)
     after = int(found[0]["taken"])
     return Moved(meter, month, after - by, after)
 
 
 async def set_gauge(work: Work, meter: str, number: int, *, counted_at: datetime) -> Moved | None:
-    """Another domain counts this and says the number; none where a newer one is known (BIL-24)."""
+    """Store a number that another domain counted. None if a newer one is known (BIL-24)."""
     known = await of(work, meter, STANDING)
     before = known.quantity if known else 0
     here = (new_id(), work.now, work.organization_id, meter, STANDING)

@@ -1,9 +1,9 @@
-"""Payments: one attempt to get the money of an invoice, and never two at once (BIL-30)."""
+"""Payments: one attempt to collect an invoice, never two at once (BIL-30)."""
 
 import secrets
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from sqlalchemy import bindparam, select
@@ -20,6 +20,7 @@ from thenga.domains.billing.services.payments import (
 )
 from thenga.domains.billing.tables import (
     Account,
+    Decline,
     Invoice,
     Payment,
     PaymentMethod,
@@ -72,8 +73,8 @@ class RetryLimit(Problem):
     members = told(nextAllowedAt=(datetime, "Time from which it is possible again."))
 
 
-def one_way() -> RuleViolated:
-    """The refusal when a request names both a payment method and a provider, or neither."""
+def exactly_one_choice() -> RuleViolated:
+    """The refusal if a request names both a payment method and a provider, or neither."""
     return RuleViolated(
         "Name either a saved payment method or a provider, not both.", rule="one-way"
     )
@@ -81,7 +82,7 @@ def one_way() -> RuleViolated:
 
 @dataclass(frozen=True, slots=True)
 class PaymentChoice:
-    """How an invoice is paid: with a method on file, or at a provider's own page; never both."""
+    """How an invoice is paid: with a saved method or on a provider's page."""
 
     payment_method_id: UUID | None = None
     provider: str | None = None
@@ -89,7 +90,7 @@ class PaymentChoice:
 
     def __post_init__(self) -> None:
         if self.payment_method_id is not None and self.provider is not None:
-            raise one_way()
+            raise exactly_one_choice()
 
 
 async def begin_payment(
@@ -101,7 +102,8 @@ async def begin_payment(
     initiated_by: Literal["customer", "system"],
     attempt: int = 0,
 ) -> Payment:
-    """Begin to collect what is due; the same way again is the payment that runs already."""
+    """Start collecting the amount due. Repeating the same choice returns the payment in
+    progress."""
     if account.parked is not None and work.held_as != HeldAs.PLATFORM:
         raise AccountParked()
     _check_due(invoice)
@@ -116,7 +118,7 @@ async def begin_payment(
         return known
     if method is not None:
         await _check_bounds(work, method, invoice)
-    await _make_way(work, known)
+    await _supersede(work, known)
     payment = _made(account, invoice, provider, method, how)
     payment.initiated_by, payment.attempt = initiated_by, attempt
     await _send(work, payment)
@@ -157,8 +159,8 @@ async def _check_bounds(read: Reader, method: PaymentMethod, invoice: Invoice) -
 
 
 async def next_charge_allowed(read: Reader, method_id: UUID, invoice: Invoice) -> datetime:
-    """When a method may be charged with what is due: card networks count every refusal of the
-    same amount, whatever it was for (BIL-42)."""
+    """When a method can be charged again. Card networks count every decline of the same amount,
+    whatever it was for (BIL-42)."""
     table = Payment.__table__
     statement = select(table.c.created_at).where(
         table.c.payment_method_id == method_id,
@@ -174,7 +176,7 @@ async def next_charge_allowed(read: Reader, method_id: UUID, invoice: Invoice) -
 def _is_same(
     known: Payment, provider: str, method: PaymentMethod | None, invoice: Invoice, now: datetime
 ) -> bool:
-    """The same way; and where the customer has still to pay, that what is asked for is due."""
+    """Whether it is the same choice and, if the customer has yet to pay, the amount still due."""
     if (known.provider, known.payment_method_id) != (provider, method and method.id):
         return False
     due = known.amount_minor == invoice.amount_due_minor
@@ -183,8 +185,8 @@ def _is_same(
     )
 
 
-async def _make_way(work: Work, known: Payment | None) -> None:
-    """What waits for the customer is superseded, and may still succeed (BIL-33)."""
+async def _supersede(work: Work, known: Payment | None) -> None:
+    """Supersede a payment that waits for the customer. It can still succeed (BIL-33)."""
     if known is None:
         return
     if known.status is PaymentStatus.PROCESSING:
@@ -199,7 +201,7 @@ async def _make_way(work: Work, known: Payment | None) -> None:
 
 
 def new_reference() -> str:
-    """What a provider knows a payment by."""
+    """The reference that identifies a payment at the provider."""
     return "".join(secrets.choice(_LETTERS) for _ in range(_REFERENCE_LENGTH))
 
 
@@ -226,7 +228,7 @@ def _made(
 
 
 async def _send(work: Work, payment: Payment) -> None:
-    """What talks to the outside is done by a job; a bank transfer is told at once."""
+    """Enqueue the call to the provider. A bank transfer needs none."""
     if payment.payment_method_id is not None:
         payment.status = PaymentStatus.PROCESSING
         payment.next_check_at = polling.next_poll_at(work.now, work.now)
@@ -240,7 +242,7 @@ async def _send(work: Work, payment: Payment) -> None:
             "kind": "bank_transfer",
             "url": None,
             "fields": ordered_fields({**bank, "reference": payment.reference}),
-            "expiresAt": None,  # a transfer takes its days, and is good whenever it comes
+            "expiresAt": None,  # a bank transfer is valid whenever it arrives
         }
         await work.add(payment)
         return
@@ -262,44 +264,41 @@ _BY_CATEGORY = {
 }
 
 
-def describe_failure(failure: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Why a payment failed, with a sentence for whoever paid."""
-    if failure is None:
-        return None
-    by_code = _BY_CODE.get(failure["code"] or "")
-    return failure | {"message": by_code or _BY_CATEGORY[failure["category"]]}
+def describe_decline(decline: Decline) -> str:
+    """Explain to the payer why a payment failed."""
+    return _BY_CODE.get(decline.code or "") or _BY_CATEGORY[decline.category]
 
 
 def ordered_fields(fields: dict[str, str] | None) -> list[dict[str, str]] | None:
-    """Fields in their order, which a signature may depend on and an object does not keep."""
+    """Form fields as a list, because a signature can depend on their order."""
     if fields is None:
         return None
     return [{"name": name, "value": value} for name, value in fields.items()]
 
 
 async def payment_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
-    """The payment of an invoice that is under way: the one that is charged before the others."""
+    """The payment in progress of an invoice, a charge before others."""
     found = await read.select_prepared(_RUNNING, limit=100, invoice_id=invoice_id)
     charged = [one for one in found if one.status is PaymentStatus.PROCESSING]
     return next(iter([*charged, *found]), None)
 
 
 async def charge_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
-    """The charge of an invoice that is under way; a page that waits for the customer is none."""
+    """The charge in progress of an invoice. A page that waits for the customer is not one."""
     known = await payment_in_progress(read, invoice_id)
     return known if known is not None and known.status is PaymentStatus.PROCESSING else None
 
 
 async def payments_of_invoice(read: Reader, invoice_id: UUID) -> list[Payment]:
-    """Every attempt at an invoice, the first one first."""
+    """All attempts to pay an invoice, oldest first."""
     statement = select(Payment).where(Payment.invoice_id == invoice_id)
     return await read.all(statement.order_by(Payment.id), limit=200)
 
 
 async def pay_invoice(work: Work, *, invoice_id: UUID, how: PaymentChoice) -> tuple[Payment, bool]:
-    """Pay an invoice; whether the payment is a new one."""
+    """Pay an invoice, and return whether the payment is new."""
     if how.payment_method_id is None and how.provider is None:
-        raise one_way()
+        raise exactly_one_choice()
     account = await work.lock_by(Account)
     invoice = await work.get(Invoice, invoice_id)
     known = await payment_in_progress(work, invoice.id)
@@ -308,7 +307,7 @@ async def pay_invoice(work: Work, *, invoice_id: UUID, how: PaymentChoice) -> tu
 
 
 async def reports_of(read: Reader, payment_id: UUID) -> list[ProviderStatement]:
-    """What was said of a payment, in the order in which we heard it."""
+    """The reports about a payment, in the order received."""
     statement = select(ProviderStatement).where(ProviderStatement.payment_id == payment_id)
     return await read.all(statement.order_by(ProviderStatement.id), limit=200)
 
@@ -323,7 +322,7 @@ async def list_payments(
     since: date | None,
     until: date | None,
 ) -> Slice[Payment]:
-    """Payments of the organization; days are local, both of them counted."""
+    """The organization's payments. Days are local and both included."""
     statement = select(Payment)
     statement = where_given(
         statement,

@@ -1,4 +1,4 @@
-"""What card networks answer, and how often they let a card be charged again (BIL-42)."""
+"""Decline codes of card networks, and how often they allow retries (BIL-42)."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ _HARD = frozenset({"04", "07", "12", "14", "15", "41", "43", "46", "57", "R0", "
 
 
 def next_attempt_at(attempts: Sequence[datetime], now: datetime) -> datetime:
-    """The earliest instant at which the networks allow another charge of this amount (BIL-42)."""
+    """When the networks allow another charge of this amount (BIL-42)."""
     earliest = now
     for window, most in ((_DAY, _MOST_IN_A_DAY), (MONTH, _MOST_IN_A_MONTH)):
         recent = sorted(at for at in attempts if now - at < window)
@@ -24,5 +24,5 @@ def next_attempt_at(attempts: Sequence[datetime], now: datetime) -> datetime:
 
 
 def category_of(network_code: str) -> FailureCategory:
-    """Whether a network code is final; every code that is not listed may be retried."""
+    """Whether a network code is final. All other codes can be retried."""
     return FailureCategory.HARD if network_code.upper() in _HARD else FailureCategory.SOFT

@@ -1,4 +1,4 @@
-"""Adding a way to pay: a rand is charged to learn the card, and stays as credit."""
+"""Adding a payment method: a charge of one rand verifies the card and stays as credit."""
 
 from uuid import UUID
 
@@ -17,7 +17,7 @@ _FIRST_CHARGE = Money.of("1.00")
 async def add_method(
     work: Work, account_id: UUID, *, provider: str, return_url: str | None
 ) -> Payment:
-    """Send the customer to the provider; the method is there once the charge went through."""
+    """Send the customer to the provider. The method exists once the charge succeeds."""
     account = await work.lock(Account, account_id)
     await providers.check_charging(work, account, provider)
     line = DraftLine(

@@ -1,4 +1,4 @@
-"""Ways to pay: tokens that providers hand out, sealed here and shown to nobody."""
+"""Saved payment methods: provider tokens, encrypted and never shown."""
 
 from collections.abc import Sequence
 from datetime import date, datetime, timedelta
@@ -13,11 +13,13 @@ from thenga.domains.billing.tables import (
     Account,
     MethodKind,
     MethodStatus,
-    MethodToken,
     Payment,
     PaymentMethod,
     PlanKind,
     Subscription,
+)
+from thenga.domains.billing.values.provider import (
+    MethodToken,
 )
 from thenga.kernel.crypto import sealing
 from thenga.kernel.db import sealed
@@ -34,13 +36,13 @@ _NOTICE = timedelta(days=30)
 
 
 def is_chargeable(method: PaymentMethod, now: datetime) -> bool:
-    """Whether it may be charged without the customer; a card is good on its last day."""
+    """Whether it can be charged without the customer. A card is valid on its last day."""
     over = method.expires_on is not None and local_day(now) > method.expires_on
     return method.status is MethodStatus.ACTIVE and method.off_session and not over
 
 
 def method_status(method: PaymentMethod, now: datetime) -> MethodStatus:
-    """What time has made of it, before any sweep has written it."""
+    """The status now, before the job has updated the row."""
     over = method.expires_on is not None and local_day(now) > method.expires_on
     if method.status is MethodStatus.ACTIVE and over:
         return MethodStatus.EXPIRED
@@ -48,12 +50,12 @@ def method_status(method: PaymentMethod, now: datetime) -> MethodStatus:
 
 
 def token_of(host: Host, method: PaymentMethod) -> str:
-    """The provider's token in clear, for the call that charges it and nothing else."""
+    """The provider's token in clear, only for the call that charges it."""
     return sealed.unseal(host, method, "sealed_token").decode()
 
 
 async def default_method(read: Reader, account_id: UUID) -> PaymentMethod | None:
-    """The method that is charged off-session: the preferred one, else the newest that is good."""
+    """The method charged off-session: the preferred one, otherwise the newest chargeable one."""
     statement = select(PaymentMethod).where(
         PaymentMethod.account_id == account_id, PaymentMethod.status == MethodStatus.ACTIVE
     )
@@ -64,8 +66,8 @@ async def default_method(read: Reader, account_id: UUID) -> PaymentMethod | None
 
 
 async def chargeable_methods(read: Reader, methods: Sequence[PaymentMethod]) -> list[PaymentMethod]:
-    """Those that may be charged now; of a provider that was taken out it is as if none were there,
-    so that a renewal is recovered and not tried for ever (BIL-29)."""
+    """The methods that can be charged now. Methods of a removed provider do not count, so a renewal
+    goes into recovery instead of being retried for ever (BIL-29)."""
     good = [one for one in methods if is_chargeable(one, read.now)]
     if not good:
         return []
@@ -74,7 +76,7 @@ async def chargeable_methods(read: Reader, methods: Sequence[PaymentMethod]) -> 
 
 
 async def save_method(work: Work, payment: Payment, given: MethodToken) -> PaymentMethod:
-    """Keep the way a payment was made, once; the first that is kept is the one that is charged."""
+    """Save the method of a payment, once. The first saved one becomes the default."""
     digest = sealing.mac(work.host.key(_PURPOSE), given.token.encode())
     known = await work.find(PaymentMethod, provider=payment.provider, token_hash=digest)
     if known is not None:
@@ -99,7 +101,7 @@ async def save_method(work: Work, payment: Payment, given: MethodToken) -> Payme
 
 async def _is_first(work: Work, payment: Payment) -> bool:
     first = await default_method(work, payment.account_id) is None
-    if first:  # one that has run out may still be marked, before the sweep has seen it
+    if first:  # an expired one can still be the default before the job has run
         await _prefer_none(work)
     return first
 
@@ -112,10 +114,9 @@ def _sealed(work: Work, payment: Payment, given: MethodToken) -> bytes:
 async def _refreshed(
     work: Work, known: PaymentMethod, payment: Payment, given: MethodToken
 ) -> PaymentMethod:
-    """The same token again: a card that was replaced may have another last day.
+    """Update a known token: a replaced card can have another expiry date.
 
-    One that was taken off file comes back by a payment that was begun after that; what is said
-    of an earlier one, late or again, brings nothing back.
+    A revoked method returns only with a payment started after the revocation.
     """
     gone = known.status is MethodStatus.REVOKED
     comes_back = gone and payment.created_at > known.updated_at
@@ -147,7 +148,7 @@ async def list_methods(read: Reader, account_id: UUID, paged: Paged) -> Slice[Pa
 
 
 async def set_default_method(work: Work, method_id: UUID) -> PaymentMethod:
-    """Charge this one from now on."""
+    """Make this method the default."""
     method = await work.lock(PaymentMethod, method_id)
     if not is_chargeable(method, work.now):
         raise not_possible(
@@ -171,7 +172,7 @@ async def _prefer_none(work: Work) -> None:
 
 
 async def revoke_method(work: Work, method_id: UUID) -> PaymentMethod:
-    """Charge it never again; the token is forgotten, the row says that there was one."""
+    """Revoke a method and delete its token."""
     method = await work.lock(PaymentMethod, method_id)
     if PaymentMethodLifecycle.revoke(method, at=work.now):
         method.preferred, method.next_check_at = False, None
@@ -181,7 +182,7 @@ async def revoke_method(work: Work, method_id: UUID) -> PaymentMethod:
 
 
 async def mark_method_refused(work: Work, method_id: UUID) -> bool:
-    """The bank said never again: whether it was on file until now."""
+    """Revoke a method after a hard decline, and return whether it was active."""
     method = await work.get(PaymentMethod, method_id)
     if method.status is MethodStatus.REVOKED:
         return False
@@ -190,7 +191,7 @@ async def mark_method_refused(work: Work, method_id: UUID) -> bool:
 
 
 async def is_method_needed(read: Reader, method: PaymentMethod) -> bool:
-    """Whether a live plan has nothing else to be charged with: the warning before it goes."""
+    """Whether an active plan has no other method to charge."""
     statement = select(PaymentMethod).where(
         PaymentMethod.status == MethodStatus.ACTIVE, PaymentMethod.id != method.id
     )
@@ -206,7 +207,7 @@ async def is_method_needed(read: Reader, method: PaymentMethod) -> bool:
 
 
 async def _is_used(read: Reader, method: PaymentMethod) -> bool:
-    """Whether a charge of today would go to it: a live plan's own, or the account's."""
+    """Whether a charge today would use it, as the plan's own or the account's default."""
     if not is_chargeable(method, read.now):
         return False
     default = await default_method(read, method.account_id)
@@ -218,7 +219,7 @@ async def _is_used(read: Reader, method: PaymentMethod) -> bool:
 
 
 async def run_due_method_steps(work: Work, method_id: UUID) -> None:
-    """Thirty days before its last day it is told, once; after its last day it is over (BIL-40)."""
+    """Announce the expiry once, 30 days before; expire it after its last day (BIL-40)."""
     method = await work.lock(PaymentMethod, method_id)
     due, ends = method.next_check_at, method.expires_on
     if due is None or due > work.now or ends is None:
@@ -229,14 +230,14 @@ async def run_due_method_steps(work: Work, method_id: UUID) -> None:
         method.next_check_at, method.preferred = None, False
         await work.save(method)
         return
-    tell = method.expiry_told_at is None and await _is_used(work, method)
-    if tell:
+    announce = method.expiry_told_at is None and await _is_used(work, method)
+    if announce:
         method.expiry_told_at = work.now
-    # One that nobody uses may be put to use in its last days.
+    # An unused method can become used in its last days.
     seen = local_day(work.now) if method.expiry_told_at is None else ends
     method.next_check_at = local_midnight(seen + timedelta(days=1))
     await work.save(method)
-    if tell:
+    if announce:
         work.publish(
             public.PaymentMethodExpiring(
                 organization_id=method.organization_id,
@@ -249,7 +250,7 @@ async def run_due_method_steps(work: Work, method_id: UUID) -> None:
 
 
 async def method_of(read: Reader, subscription: Subscription) -> PaymentMethod | None:
-    """The method that a subscription is charged to: its own while it is good, or the account's."""
+    """The method to charge: the subscription's own if chargeable, otherwise the account's."""
     if subscription.payment_method_id is not None:
         own = await read.find(PaymentMethod, id=subscription.payment_method_id)
         if own is not None and await chargeable_methods(read, [own]):

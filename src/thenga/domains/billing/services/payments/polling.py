@@ -1,4 +1,4 @@
-"""When a provider is asked again: silence is an unknown, never a failure (BIL-32)."""
+"""When a provider is polled again. No answer means unknown, not failed (BIL-32)."""
 
 from datetime import datetime, timedelta
 
@@ -12,11 +12,11 @@ MOST_FAULTS = 6
 
 
 def next_poll_at(begun: datetime, now: datetime) -> datetime | None:
-    """The next time to ask about what was begun then; none once three days have passed."""
+    """The next poll for something started then. None after three days."""
     return next((begun + after for after in _AFTER if begun + after > now), None)
 
 
 def next_poll_while_open(begun: datetime, now: datetime) -> datetime:
-    """As long as the customer may still pay, the provider is asked; then it is over."""
+    """The next poll while the customer can still pay."""
     ends = begun + OPEN_FOR
     return min(next_poll_at(begun, now) or ends, ends)

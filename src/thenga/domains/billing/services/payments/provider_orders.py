@@ -1,4 +1,4 @@
-"""What the jobs ask of a provider for one payment, and what time does to it (BIL-32)."""
+"""The orders that jobs send to a provider, and the expiry of payments (BIL-32)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,11 +10,13 @@ from thenga.domains.billing.services.payments import methods, polling, providers
 from thenga.domains.billing.tables import (
     Account,
     Invoice,
-    Order,
     Payment,
     PaymentMethod,
     PaymentStatus,
     Purpose,
+)
+from thenga.domains.billing.values.provider import (
+    ChargeOrder,
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -24,7 +26,7 @@ _WAITS = (PaymentStatus.CREATED, PaymentStatus.REQUIRES_ACTION)
 
 
 class OrderStep(StrEnum):
-    """What is to be done with a payment now."""
+    """What to do with a payment now."""
 
     NOTHING = "nothing"
     START = "start"
@@ -35,14 +37,14 @@ class OrderStep(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A step, and what the provider is told for it."""
+    """A step and the order to send."""
 
     step: OrderStep
-    order: Order | None = None
+    order: ChargeOrder | None = None
 
 
 async def next_order_step(read: Reader, payment_id: UUID) -> Due:
-    """The step that is due for a payment by its row and the time."""
+    """The step that is due for a payment."""
     payment = await read.get(Payment, payment_id)
     step = _step(payment, read)
     order = None if step in (OrderStep.NOTHING, OrderStep.EXPIRE) else await _order(read, payment)
@@ -64,22 +66,22 @@ def _step(payment: Payment, read: Reader) -> OrderStep:
     return OrderStep.NOTHING
 
 
-async def checkout_order(read: Reader, payment_id: UUID) -> Order | None:
-    """What the provider is told when the customer shall pay on its pages."""
+async def checkout_order(read: Reader, payment_id: UUID) -> ChargeOrder | None:
+    """The order for a payment on the provider's page."""
     payment = await read.get(Payment, payment_id)
     return await _order(read, payment) if payment.status is PaymentStatus.CREATED else None
 
 
-async def charge_order(read: Reader, payment_id: UUID) -> Order | None:
-    """What the provider is told when a method on file is charged."""
+async def charge_order(read: Reader, payment_id: UUID) -> ChargeOrder | None:
+    """The order for a charge of a saved method."""
     payment = await read.get(Payment, payment_id)
     return await _order(read, payment) if payment.status is PaymentStatus.PROCESSING else None
 
 
 async def claim_charge(work: Work, payment_id: UUID) -> None:
-    """Before it is charged again: whoever comes after, should this worker die, only asks.
+    """Claim a repeated charge, so that another worker only polls if this one dies.
 
-    A payment that was decided or claimed meanwhile is a conflict, and nothing is charged.
+    A payment that was decided or claimed by another worker is a conflict, and nothing is charged.
     """
     payment = await work.lock(Payment, payment_id)
     if payment.status is not PaymentStatus.PROCESSING or not payment.charge_again:
@@ -88,7 +90,7 @@ async def claim_charge(work: Work, payment_id: UUID) -> None:
     await work.save(payment)
 
 
-async def _order(read: Reader, payment: Payment) -> Order:
+async def _order(read: Reader, payment: Payment) -> ChargeOrder:
     account = await read.get(Account, payment.account_id)
     invoice = await read.get(Invoice, payment.invoice_id)
     settings = read.host.settings
@@ -98,7 +100,7 @@ async def _order(read: Reader, payment: Payment) -> Order:
         token = methods.token_of(read.host, method) if method.sealed_token else None
     base = settings.base_url.rstrip("/")
     emails = account.invoice_emails or ["billing@thenga.example"]
-    return Order(
+    return ChargeOrder(
         provider=payment.provider,
         key=str(payment.id),
         reference=payment.reference,
@@ -120,13 +122,13 @@ def _described(invoice: Invoice) -> str:
 
 
 def is_payment_expired(payment: Payment, now: datetime) -> bool:
-    """Whether nobody has paid for a day; a bank transfer may take longer."""
+    """Whether nobody has paid within a day. A bank transfer can take longer."""
     waited = payment.status in _WAITS and payment.provider != providers.EFT
     return waited and now >= payment.created_at + polling.OPEN_FOR
 
 
 async def expire_payment(work: Work, payment_id: UUID) -> None:
-    """It is written down; should the money come after all, it still counts (BIL-33)."""
+    """Mark a payment as expired. A later payment still counts (BIL-33)."""
     payment = await work.lock(Payment, payment_id)
     if is_payment_expired(payment, work.now):
         PaymentLifecycle.expire(payment, at=work.now)

@@ -1,4 +1,4 @@
-"""What a statement did, written down: applied, stale, or set aside with the reason (BIL-36)."""
+"""Records what a provider report did: applied, stale, or quarantined with a reason (BIL-36)."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -7,7 +7,14 @@ from sqlalchemy import select
 
 from thenga.domains.billing import public
 from thenga.domains.billing.public.payments import Finding
-from thenga.domains.billing.tables import Payment, ProviderStatement, Statement, StatementOutcome
+from thenga.domains.billing.tables import (
+    Payment,
+    ProviderStatement,
+    StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
+)
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.money import Money
@@ -15,7 +22,7 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class ReportSource:
-    """Where a statement came from: a callback, an answer, a question of ours, an operator."""
+    """Where a report came from: a callback, an answer, a poll or an operator."""
 
     source: str = "answer"
     callback_id: UUID | None = None
@@ -23,7 +30,7 @@ class ReportSource:
 
 @dataclass(frozen=True, slots=True)
 class ReportOutcome:
-    """What became of a statement."""
+    """What a report did."""
 
     outcome: StatementOutcome
     payment: Payment
@@ -34,25 +41,25 @@ class ReportOutcome:
 async def record_report(
     work: Work,
     payment: Payment,
-    statement: Statement,
-    heard: ReportSource,
+    report: ProviderReport,
+    source: ReportSource,
     outcome: StatementOutcome,
     note: str | None = None,
 ) -> ReportOutcome:
-    """Keep what was said, with what it did."""
+    """Store a report with its outcome."""
     row = await work.add(
         ProviderStatement(
             organization_id=payment.organization_id,
             payment_id=payment.id,
-            callback_id=heard.callback_id,
-            source=heard.source,
-            kind=statement.kind,
-            status=statement.status,
-            provider_reference=statement.provider_reference,
-            item_reference=statement.item_reference or statement.item_alias,
-            amount_minor=statement.amount_minor,
-            currency=statement.currency,
-            provider_at=statement.provider_at,
+            callback_id=source.callback_id,
+            source=source.source,
+            kind=report.kind,
+            status=report.status,
+            provider_reference=report.provider_reference,
+            item_reference=report.item_reference or report.item_alias,
+            amount_minor=report.amount_minor,
+            currency=report.currency,
+            provider_at=report.provider_at,
             outcome=outcome,
             note=note,
         )
@@ -61,42 +68,44 @@ async def record_report(
 
 
 async def quarantine(
-    work: Work, payment: Payment, statement: Statement, heard: ReportSource, finding: Finding
+    work: Work, payment: Payment, report: ProviderReport, source: ReportSource, finding: Finding
 ) -> ReportOutcome:
-    """It does not fit our own record: nothing changes, and somebody is told; once, however often
-    a provider that is asked repeats it."""
-    known = await _is_known(work, payment, statement, finding)
-    taken = await record_report(
-        work, payment, statement, heard, StatementOutcome.QUARANTINED, finding
+    """Store a report that does not match our records, without effect. The mismatch is published
+    once, even if polls repeat it."""
+    known = await _is_known(work, payment, report, finding)
+    recorded = await record_report(
+        work, payment, report, source, StatementOutcome.QUARANTINED, finding
     )
     if not known:
-        publish_mismatch(work, payment, statement, taken, finding)
-    return taken
+        publish_mismatch(work, payment, report, recorded, finding)
+    return recorded
 
 
-async def _is_known(read: Reader, payment: Payment, statement: Statement, finding: Finding) -> bool:
+async def _is_known(
+    read: Reader, payment: Payment, report: ProviderReport, finding: Finding
+) -> bool:
     kept = ProviderStatement
     said = select(kept).where(
         kept.payment_id == payment.id,
         kept.outcome == StatementOutcome.QUARANTINED,
         kept.note == finding,
-        kept.kind == statement.kind,
-        kept.status == statement.status,
-        kept.amount_minor.is_not_distinct_from(statement.amount_minor),
-        kept.currency.is_not_distinct_from(statement.currency),
-        kept.item_reference.is_not_distinct_from(statement.item_reference or statement.item_alias),
+        kept.kind == report.kind,
+        kept.status == report.status,
+        kept.amount_minor.is_not_distinct_from(report.amount_minor),
+        kept.currency.is_not_distinct_from(report.currency),
+        kept.item_reference.is_not_distinct_from(report.item_reference or report.item_alias),
     )
     return bool(await read.all(said, limit=1))
 
 
 def publish_mismatch(
-    work: Work, payment: Payment, statement: Statement, taken: ReportOutcome, finding: Finding
+    work: Work, payment: Payment, report: ProviderReport, recorded: ReportOutcome, finding: Finding
 ) -> None:
-    """Somebody must look at a statement that was kept."""
+    """Publish that a stored report needs a review."""
     stated = None
-    if statement.amount_minor is not None:
-        stated = Money(statement.amount_minor, _currency(statement, payment))
-    expected, kept_as = payment.amount, taken.statement_id
+    if report.amount_minor is not None:
+        stated = Money(report.amount_minor, _currency(report, payment))
+    expected, kept_as = payment.amount, recorded.statement_id
     publish_payment_mismatch(
         work, payment, finding, expected=expected, stated=stated, statement_id=kept_as
     )
@@ -111,7 +120,7 @@ def publish_payment_mismatch(
     stated: Money | None = None,
     statement_id: UUID | None = None,
 ) -> None:
-    """Somebody must look at a payment, or at what was said of it."""
+    """Publish that a payment or a report about it needs a review."""
     work.publish(
         public.PaymentMismatchFound(
             organization_id=payment.organization_id,
@@ -126,8 +135,8 @@ def publish_payment_mismatch(
     )
 
 
-def _currency(statement: Statement, payment: Payment) -> str:
-    """As stated, where that can be a currency at all; else the code of ISO 4217 for none."""
-    stated = statement.currency or payment.currency
+def _currency(report: ProviderReport, payment: Payment) -> str:
+    """The stated currency if it is a valid code, otherwise XXX (ISO 4217 for no currency)."""
+    stated = report.currency or payment.currency
     plain = len(stated) == 3 and stated.isascii() and stated.isalpha() and stated.isupper()
     return stated if plain else "XXX"

@@ -1,4 +1,4 @@
-"""Which providers may be paid with, and where the customer may come back to (BIL-29, BIL-30)."""
+"""Which providers can be used, and where customers can return to (BIL-29, BIL-30)."""
 
 from urllib.parse import urlsplit
 
@@ -20,12 +20,12 @@ class ProviderNotAllowed(Problem):
 
 
 async def check(read: Reader, account: Account, provider: str) -> None:
-    """Real money never meets the sandbox, and the sandbox never real money (BIL-29)."""
+    """Live organizations never use the sandbox provider, and sandboxes only that one (BIL-29)."""
     _check_among(await allowed(read, account), provider)
 
 
 async def check_charging(read: Reader, account: Account, provider: str) -> None:
-    """As `check`, where what can be charged later must stay: a transfer leaves nothing."""
+    """As `check`, without bank transfer, which cannot be charged later."""
     those = await allowed(read, account)
     _check_among([one for one in those if one != EFT], provider)
 
@@ -38,13 +38,13 @@ def _check_among(those: list[str], provider: str) -> None:
 
 
 async def allowed(read: Reader, account: Account) -> list[str]:
-    """Those that the organization can pay with today."""
+    """The providers that the organization can use today."""
     configured = await catalogue.setting(read, "billing.providers", local_day(read.now))
     return list(configured[account.book])
 
 
 async def check_return(read: Reader, return_url: str | None) -> None:
-    """A customer is sent back to our own pages only."""
+    """Refuse a return address outside our own pages."""
     if return_url is None:
         return
     allowed = await catalogue.setting(read, "billing.return_origins", local_day(read.now))
@@ -57,7 +57,7 @@ async def check_return(read: Reader, return_url: str | None) -> None:
 
 
 def _origin(url: str) -> str | None:
-    """Scheme and host as they are written; none where it is no address at all."""
+    """Scheme and host of an address. None if it is not valid."""
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -66,7 +66,7 @@ def _origin(url: str) -> str | None:
 
 
 async def bank(read: Reader) -> dict[str, str]:
-    """Where a bank transfer goes, as the seller's documents say it today."""
+    """The bank details for a transfer, from the current seller."""
     today = local_day(read.now)
     code = await catalogue.setting(read, "billing.seller", today)
     return (await pricing.seller_on(read, code, today)).bank

@@ -1,4 +1,4 @@
-"""Refunds: credit that goes back the way it came, never more than came (BIL-31, BIL-47)."""
+"""Refunds: credit paid back through the provider that collected it (BIL-31, BIL-47)."""
 
 from datetime import datetime
 from uuid import UUID
@@ -18,17 +18,19 @@ from thenga.domains.billing.services.payments.provider_reports import (
     record_report,
 )
 from thenga.domains.billing.tables import (
-    Answer,
     Book,
     DisputeStatus,
     Payment,
     PaymentStatus,
     Refund,
-    RefundOrder,
     RefundStatus,
-    StatedStatus,
-    Statement,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderAnswer,
+    ProviderReport,
+    RefundOrder,
+    StatedStatus,
 )
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -48,8 +50,8 @@ send_refund = job_stub("billing.send_refund", form=Form.OUTSIDE, key="{refund_id
 
 
 async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason: str) -> Refund:
-    """Pay credit back through the provider that brought it; the job sends it."""
-    account = await customer.lock_account(work)  # its credit is spent here
+    """Request a refund. A job sends it to the provider."""
+    account = await customer.lock_account(work)  # the credit is spent here
     payment = await work.lock(Payment, payment_id)
     if payment.status is not PaymentStatus.SUCCEEDED:
         raise not_possible(
@@ -60,7 +62,7 @@ async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason:
         )
     _check(payment, amount)
     promised = await _promised(work, payment)
-    # What a document that waits for its number counts on is not there to be paid back.
+    # Credit that a pending document will use cannot be refunded.
     credit = await ledger.free_credit(work, currency=account.currency)
     most = min(payment.amount_minor - promised, credit.minor)
     if amount.currency != payment.currency or amount.minor > most:
@@ -81,7 +83,7 @@ async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason:
 
 
 def is_reversed(payment: Payment) -> bool:
-    """Whether its money went back by the bank, or may go so."""
+    """Whether a dispute has reversed the payment, or may."""
     return payment.dispute_status in (DisputeStatus.OPEN, DisputeStatus.LOST)
 
 
@@ -110,7 +112,7 @@ def _shown(money: Money) -> dict[str, str]:
 
 
 async def _promised(read: Reader, payment: Payment) -> int:
-    """What went back of a payment or is on its way."""
+    """What was refunded of a payment or will be."""
     found = await _of(read, payment)
     return sum(one.amount_minor for one in found if one.status is not RefundStatus.FAILED)
 
@@ -121,8 +123,8 @@ async def _of(read: Reader, payment: Payment) -> list[Refund]:
 
 
 async def begin_refund(work: Work, refund_id: UUID) -> RefundOrder | None:
-    """What the provider is asked to pay back, once: not every provider knows a repeat, so whoever
-    comes after a worker that died on the way only asks (security rule 18)."""
+    """The order for the provider, marked as sent before the call. Not every provider detects
+    repeats, so after a crash the provider is only polled (security rule 18)."""
     refund = await work.lock(Refund, refund_id)
     if refund.status is not RefundStatus.REQUESTED:
         return None
@@ -133,7 +135,7 @@ async def begin_refund(work: Work, refund_id: UUID) -> RefundOrder | None:
 
 
 async def refund_query(read: Reader, refund_id: UUID) -> RefundOrder | None:
-    """What the provider is asked about; none where it is decided or not time yet."""
+    """The order to poll. None if the refund is decided or a poll is not due."""
     refund = await read.get(Refund, refund_id)
     when = refund.next_check_at
     due = refund.status is RefundStatus.PROCESSING and when is not None and when <= read.now
@@ -154,32 +156,34 @@ async def _order(read: Reader, refund: Refund) -> RefundOrder:
     )
 
 
-async def record_refund_answer(work: Work, refund_id: UUID, answer: Answer, *, source: str) -> None:
-    """What came of calling the provider; one that it could not take has failed, silence is an
-    unknown and leaves it as it is (BIL-32)."""
+async def record_refund_answer(
+    work: Work, refund_id: UUID, answer: ProviderAnswer, *, source: str
+) -> None:
+    """Apply the provider's answer. A rejected order has failed; no answer changes nothing
+    (BIL-32)."""
     account = await customer.lock_account(work)
     known = await work.get(Refund, refund_id)
     payment = await work.lock(Payment, known.payment_id)
     refund = await work.lock(Refund, refund_id)
-    if answer.statement is not None:
+    if answer.report is not None:
         if refund.provider_reference is None:
-            refund.provider_reference = answer.statement.item_reference
+            refund.provider_reference = answer.report.item_reference
             await work.save(refund)
-        await _move(work, payment, account.book, refund, answer.statement, ReportSource(source))
-    elif refund.status is RefundStatus.PROCESSING and _came_to_nothing(refund, answer, work.now):
+        await _move(work, payment, account.book, refund, answer.report, ReportSource(source))
+    elif refund.status is RefundStatus.PROCESSING and _has_failed(refund, answer, work.now):
         RefundLifecycle.fail(refund, at=work.now)
         _settle_times(work, refund)
         await work.save(refund)
-    await _ask_later(work, payment, refund)
+    await _schedule_poll(work, payment, refund)
 
 
-def _came_to_nothing(refund: Refund, answer: Answer, now: datetime) -> bool:
-    """It was refused; or the provider has not heard of it in an hour, so it never got there."""
+def _has_failed(refund: Refund, answer: ProviderAnswer, now: datetime) -> bool:
+    """Whether it was rejected, or is still unknown to the provider after an hour."""
     if answer.fault is not None:
         return True
     spoken_of = refund.provider_reference is not None
     waited = refund.sent_at is not None and now >= refund.sent_at + polling.FAULT_PAUSE
-    return answer.unheard and waited and not spoken_of
+    return answer.unknown_reference and waited and not spoken_of
 
 
 def _settle_times(work: Work, refund: Refund) -> None:
@@ -190,8 +194,8 @@ def _settle_times(work: Work, refund: Refund) -> None:
     refund.next_check_at = polling.next_poll_at(refund.sent_at, work.now)
 
 
-async def _ask_later(work: Work, payment: Payment, refund: Refund) -> None:
-    """The next time to ask is a later one; after the last one somebody is told."""
+async def _schedule_poll(work: Work, payment: Payment, refund: Refund) -> None:
+    """Schedule the next poll. After the last one publish a mismatch."""
     when = refund.next_check_at
     if when is None or when > work.now:
         return
@@ -212,62 +216,64 @@ async def _ask_later(work: Work, payment: Payment, refund: Refund) -> None:
 
 
 async def apply_refund_report(
-    work: Work, payment: Payment, book: Book, statement: Statement, heard: ReportSource
+    work: Work, payment: Payment, book: Book, report: ProviderReport, source: ReportSource
 ) -> ReportOutcome:
-    """What a provider says of a refund, also of one that was made on its own pages."""
-    refund = await _meant(work, payment, statement)
-    amount = statement.amount_minor
+    """Apply a report about a refund, including one made on the provider's dashboard."""
+    refund = await _matching_refund(work, payment, report)
+    amount = report.amount_minor
     if refund is None:
         if amount is None or amount <= 0:
-            return await quarantine(work, payment, statement, heard, "amount_differs")
+            return await quarantine(work, payment, report, source, "amount_differs")
         if amount > payment.amount_minor - await _promised(work, payment):
-            return await quarantine(work, payment, statement, heard, "refund_exceeds")
-        refund = await _found(work, payment, statement, amount)
+            return await quarantine(work, payment, report, source, "refund_exceeds")
+        refund = await _add_unknown_refund(work, payment, report, amount)
     elif amount not in (None, refund.amount_minor):
-        return await quarantine(work, payment, statement, heard, "amount_differs")
-    return await _move(work, payment, book, refund, statement, heard)
+        return await quarantine(work, payment, report, source, "amount_differs")
+    return await _move(work, payment, book, refund, report, source)
 
 
-async def _meant(work: Work, payment: Payment, statement: Statement) -> Refund | None:
-    """The one that is spoken of: by a name that we know, else one of the amount that has no such
-    name yet, those that are under way first."""
+async def _matching_refund(work: Work, payment: Payment, report: ProviderReport) -> Refund | None:
+    """The refund a report is about: by its id, otherwise one of the same amount without an id,
+    those in progress first."""
     known = await _of(work, payment)
-    same = [one for one in known if one.amount_minor == statement.amount_minor]
+    same = [one for one in known if one.amount_minor == report.amount_minor]
     same.sort(key=lambda one: one.status in RefundLifecycle.FINAL)
-    named = (one for one in known if _is_named(one, statement))
-    open_ = (one for one in same if _may_be(one, statement))
+    named = (one for one in known if _is_named(one, report))
+    open_ = (one for one in same if _could_match(one, report))
     found = next(named, None) or next(open_, None)
     if found is None:
         return None
     refund = await work.lock(Refund, found.id)
-    if str(refund.id) != statement.item_reference:
-        refund.provider_reference = refund.provider_reference or statement.item_reference
-    refund.provider_alias = refund.provider_alias or statement.item_alias
+    if str(refund.id) != report.item_reference:
+        refund.provider_reference = refund.provider_reference or report.item_reference
+    refund.provider_alias = refund.provider_alias or report.item_alias
     await work.save(refund)
     return refund
 
 
-def _is_named(refund: Refund, statement: Statement) -> bool:
-    number, alias = statement.item_reference, statement.item_alias
+def _is_named(refund: Refund, report: ProviderReport) -> bool:
+    number, alias = report.item_reference, report.item_alias
     by_number = number is not None and number in (str(refund.id), refund.provider_reference)
     return by_number or (alias is not None and alias == refund.provider_alias)
 
 
-def _may_be(refund: Refund, statement: Statement) -> bool:
-    """Whether no name says that it is another one."""
-    numbers = {refund.provider_reference, statement.item_reference} - {None}
-    aliases = {refund.provider_alias, statement.item_alias} - {None}
+def _could_match(refund: Refund, report: ProviderReport) -> bool:
+    """Whether no id contradicts the match."""
+    numbers = {refund.provider_reference, report.item_reference} - {None}
+    aliases = {refund.provider_alias, report.item_alias} - {None}
     return len(numbers) < 2 and len(aliases) < 2
 
 
-async def _found(work: Work, payment: Payment, statement: Statement, amount: int) -> Refund:
+async def _add_unknown_refund(
+    work: Work, payment: Payment, report: ProviderReport, amount: int
+) -> Refund:
     made = await work.add(
         Refund(
             organization_id=payment.organization_id,
             payment_id=payment.id,
             provider=payment.provider,
-            provider_reference=statement.item_reference,
-            provider_alias=statement.item_alias,
+            provider_reference=report.item_reference,
+            provider_alias=report.item_alias,
             amount_minor=amount,
             currency=payment.currency,
             reason="Refunded on the provider's dashboard.",
@@ -281,21 +287,21 @@ async def _move(
     payment: Payment,
     book: Book,
     refund: Refund,
-    statement: Statement,
-    heard: ReportSource,
+    report: ProviderReport,
+    source: ReportSource,
 ) -> ReportOutcome:
-    to, move = _MOVES[statement.status]
+    to, move = _MOVES[report.status]
     if _RANK[to] <= _RANK[refund.status]:
-        return await record_report(work, payment, statement, heard, StatementOutcome.STALE)
+        return await record_report(work, payment, report, source, StatementOutcome.STALE)
     move(refund, at=work.now)
     _settle_times(work, refund)
     await work.save(refund)
     if to is RefundStatus.SUCCEEDED:
         payment.refunded_minor += refund.amount_minor
         await work.save(payment)
-        source = EntrySource("refund", refund.id, f"refund:{refund.id}")
+        entry = EntrySource("refund", refund.id, f"refund:{refund.id}")
         booking = ledger.refund_booking(payment.provider, refund.amount)
-        await ledger.post(work, booking, book=book, source=source, occurred_at=work.now)
+        await ledger.post(work, booking, book=book, source=entry, occurred_at=work.now)
         work.publish(
             public.RefundSucceeded(
                 organization_id=refund.organization_id,
@@ -304,4 +310,4 @@ async def _move(
                 amount=refund.amount,
             )
         )
-    return await record_report(work, payment, statement, heard, StatementOutcome.APPLIED)
+    return await record_report(work, payment, report, source, StatementOutcome.APPLIED)

@@ -1,7 +1,7 @@
-"""The catalogue that a deployment brings: dated, loaded as the system login (BIL-2).
+"""Loads the deployed catalogue as the system login (BIL-2).
 
-Loading twice changes nothing. A published version in the file that differs from the stored one
-stops the deployment: what customers bought is not rewritten, a new version is added (BIL-1).
+Loading twice changes nothing. A published version that differs from the stored one stops the
+deployment: add a new version instead (BIL-1).
 """
 
 import json
@@ -33,21 +33,21 @@ Line = dict[str, Any]
 
 
 class CatalogueChanged(Exception):
-    """A dated row of the file differs from the one that is in force: give it a new date."""
+    """A dated row of the file differs from the stored one. Give it a new date."""
 
 
 class FeatureUnknown(Exception):
-    """A permission names a feature that no plan can have: it would be refused for ever."""
+    """A permission names a feature that is not in the catalogue, so it would always be refused."""
 
 
 def deployed() -> dict[str, list[Line]]:
-    """The file as it is deployed."""
+    """The deployed catalogue file."""
     read: dict[str, list[Line]] = json.loads(_FILE.read_text(encoding="utf-8"))
     return read
 
 
 async def seed_catalogue(host: Host, domains: Sequence[Domain]) -> None:
-    """At deployment, as the system login: catalogues are written by nobody else."""
+    """Load the catalogue at deployment, as the system login."""
     check_features(domains)
     origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
     work = Work(host, "billing", Scope(actor=SYSTEM), origin, login="billing_system")
@@ -59,7 +59,7 @@ async def seed_catalogue(host: Host, domains: Sequence[Domain]) -> None:
 
 
 def check_features(domains: Sequence[Domain]) -> None:
-    """Every feature that a permission names is in the catalogue (BIL-4)."""
+    """Check that every feature named by a permission is in the catalogue (BIL-4)."""
     known = {line["key"] for line in deployed()["features"]}
     unknown = [
         f"{granted.code} needs {granted.feature}"
@@ -72,7 +72,7 @@ def check_features(domains: Sequence[Domain]) -> None:
 
 
 async def load(work: Work, lines: dict[str, list[Line]]) -> None:
-    """Bring the catalogue to what these lines declare."""
+    """Load the given catalogue."""
     for line in lines["features"]:
         titled = {"type": line["type"], "title": line["title"]}
         await _described(work, Feature, {"key": line["key"]}, titled)
@@ -89,7 +89,7 @@ async def load(work: Work, lines: dict[str, list[Line]]) -> None:
 
 
 async def _load_plan(work: Work, terms: Line) -> bool:
-    """Add a version that is new; whether it was."""
+    """Add a new version, and return whether it was new."""
     key = ("plan_code", "plan_version")
     made = await _dated(work, OfferedPlan, key, terms)
     if made is None:
@@ -102,7 +102,7 @@ async def _load_plan(work: Work, terms: Line) -> bool:
 
 
 async def _end_former(work: Work, terms: Line) -> None:
-    """A version in the file follows on the one before it."""
+    """End the previous version where a new one starts."""
     former = {"plan_code": terms["plan_code"], "plan_version": terms["plan_version"] - 1}
     if former["plan_version"] == 0:
         return
@@ -113,7 +113,7 @@ async def _end_former(work: Work, terms: Line) -> None:
 
 
 async def _dated(work: Work, row: type[R], key: tuple[str, ...], values: Line) -> R | None:
-    """Add a row that is new; one that is there must say the same, and stays."""
+    """Add a new row. An existing one must be equal."""
     found = await work.find(row, **{name: values[name] for name in key})
     if found is None:
         return await work.add(row(**values))
@@ -125,7 +125,7 @@ async def _dated(work: Work, row: type[R], key: tuple[str, ...], values: Line) -
 
 
 async def _described(work: Work, row: type[Row], key: Line, values: Line) -> None:
-    """Words may be improved; an equal row is left alone."""
+    """Update titles and descriptions that changed."""
     found = await work.find(row, **key)
     if found is None:
         await work.add(row(**key, **values))
@@ -136,7 +136,7 @@ async def _described(work: Work, row: type[Row], key: Line, values: Line) -> Non
 
 
 def _columns(line: Line) -> Line:
-    """Names of columns; days as days."""
+    """Column names and typed days."""
     values = {_snake(name): value for name, value in line.items()}
     return values | {"effective_from": date.fromisoformat(values["effective_from"])}
 

@@ -1,7 +1,7 @@
-"""Moving who has an earlier version to a later one, with notice, at a renewal (BIL-1).
+"""Plan migrations: holders of an old version move to a later one at a renewal, with notice (BIL-1).
 
-It stands in the catalogue at the version that is left, so nobody's subscription is touched before
-its own renewal.
+The catalogue stores the migration on the old version, so no subscription changes before its own
+renewal.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from thenga.kernel.values.calendar import local_day
 
 @dataclass(frozen=True, slots=True)
 class PlannedMigration:
-    """Who has the version that is left, and from which day on they go to which."""
+    """The old version, the new version and the first day of the migration."""
 
     left: PlanVersion
     to_version: int
@@ -29,7 +29,7 @@ class PlannedMigration:
 async def plan_migration(
     work: Work, plan_code: str, number: int, *, from_version: int, apply_after: date, reason: str
 ) -> PlannedMigration:
-    """Have those who hold an earlier version come to this one, at a renewal after a day."""
+    """Migrate holders of an old version to this one, at their first renewal after a day."""
     if from_version >= number:
         raise RuleViolated(
             "Customers can only be moved to a later version. Choose one.", rule="later-version"
@@ -61,7 +61,8 @@ def _check(known: PlanVersion, left: PlanVersion) -> None:
 
 
 def _check_prices(known: PlanVersion, left: PlanVersion) -> None:
-    """By whichever interval it was sold, somebody may hold it; only the system can count that."""
+    """Check that every interval of the old version has a price. Only the system login can count who
+    uses which."""
     priced = {one["interval"] for one in known.prices}
     missing = sorted({one["interval"] for one in left.prices} - priced)
     if missing:

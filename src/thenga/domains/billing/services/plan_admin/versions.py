@@ -1,7 +1,7 @@
-"""Plans as operators write them: drafts, publishing, retiring.
+"""Plan versions for operators: draft, publish, retire.
 
-A draft is a row of the platform's own. Publishing moves it; the system login then copies it into
-the catalogue, where nobody else can write (docs/decisions/0020).
+A draft is a platform row. After publishing, the system login copies it into the catalogue, which
+nobody else can write (docs/decisions/0020).
 """
 
 from datetime import date, timedelta
@@ -35,7 +35,7 @@ _TERMS = (
     *("plan_code", "plan_version", "name", "description", "kind", "rank", "public"),
     *("trial_eligible", "prices", "entitlements", "effective_from", "retired_at"),
 )
-# A change that waits brings somebody to a version, also one that an unpaid change has put aside.
+# Pending changes count too, including a scheduled one behind an unpaid one.
 _HOLDERS = """
     SELECT count(*) AS counted FROM billing.subscription,
         jsonb_build_object('planCode', $1::text, 'planVersion', $2::int) AS wanted
@@ -56,14 +56,14 @@ class EffectiveTooEarly(Problem):
 
 
 async def create_plan(work: Work, *, fields: dict[str, Any]) -> PlanVersion:
-    """The first version of a new plan, as a draft."""
+    """Draft the first version of a new plan."""
     made = PlanVersion(authors=[_actor(work)], plan_version=1, **fields)
     await _check_terms(work, made)
     return await _add(work, made)
 
 
 async def draft_version(work: Work, plan_code: str, *, fields: dict[str, Any]) -> PlanVersion:
-    """Another version of a plan, as a draft; one draft of a plan at a time."""
+    """Draft another version. A plan has one draft at a time."""
     newest = await _newest(work, plan_code)
     if newest.status is PlanStatus.DRAFT:
         raise _known(newest)
@@ -78,7 +78,7 @@ async def draft_version(work: Work, plan_code: str, *, fields: dict[str, Any]) -
 async def change_draft(
     work: Work, plan_code: str, number: int, *, fields: dict[str, Any]
 ) -> PlanVersion:
-    """Change a draft; whoever does becomes one of its authors (BIL-1)."""
+    """Change a draft. The editor becomes one of its authors (BIL-1)."""
     held = await _held(work, plan_code, number)
     if held.status is not PlanStatus.DRAFT:
         raise not_possible(
@@ -96,7 +96,7 @@ async def change_draft(
 
 
 async def publish_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
-    """Sell it from its day on; the version before it ends on that day."""
+    """Sell a version from its day on. The previous version ends on that day."""
     held = await _held(work, plan_code, number)
     if held.status is PlanStatus.ACTIVE:
         return held
@@ -117,7 +117,7 @@ async def publish_version(work: Work, plan_code: str, number: int, *, reason: st
 
 
 async def retire_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
-    """Close a version that nobody holds any more; it stays readable for ever."""
+    """Retire a version without holders. It stays readable."""
     held = await _held(work, plan_code, number)
     if PlanVersionLifecycle.retire(held, at=work.now):
         held.retired_at = work.now
@@ -128,7 +128,7 @@ async def retire_version(work: Work, plan_code: str, number: int, *, reason: str
 
 
 async def publish_to_catalogue(work: Work, plan_version_id: UUID) -> None:
-    """As the system login: bring the catalogue to what was published."""
+    """Copy the published terms to the catalogue, as the system login."""
     version = await work.get(PlanVersion, plan_version_id)
     await _bring(work, version)
     statement = select(PlanVersion).where(
@@ -153,11 +153,11 @@ async def _bring(work: Work, version: PlanVersion) -> None:
 
 
 async def refresh_versions(work: Work) -> None:
-    """As the system login: write down what time made of versions, and count who holds them.
+    """Update the status of versions and count their holders, as the system login.
 
-    A version that is not sold any more only loses subscriptions, so a count of 0 stays true; it is
-    counted all the same, because a purchase of its last moment may be written a moment later.
-    Operators see nobody's subscriptions, so whoever retires a version goes by this count.
+    A version that is no longer sold only loses holders, so a count of 0 stays true. It is counted
+    anyway, because a purchase of the last moment may commit later. Operators cannot see
+    subscriptions, so retiring uses this count.
     """
     today = local_day(work.now)
     over = select(PlanVersion).where(
@@ -176,7 +176,7 @@ async def refresh_versions(work: Work) -> None:
 
 
 async def _holders(work: Work, version: PlanVersion) -> int:
-    """How many have it, are buying it, or come to it by a change that waits."""
+    """How many use it, are buying it, or will change to it."""
     named = (version.plan_code, version.plan_version)
     (found,) = await work.query(
         _HOLDERS, *named, [one.value for one in SubscriptionLifecycle.HOLDING]
@@ -222,7 +222,7 @@ async def _newest(read: Reader, plan_code: str) -> PlanVersion:
 
 
 def _check_day(version: PlanVersion, former: PlanVersion | None, today: date) -> None:
-    # What was shown today stays true today; a plan that is new was not shown at all.
+    # Today's offer stays valid today. A new plan was not offered before.
     earliest = today
     if former is not None:
         earliest = max(today, former.effective_from) + timedelta(days=1)
@@ -234,7 +234,7 @@ def _check_day(version: PlanVersion, former: PlanVersion | None, today: date) ->
 
 
 def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
-    """Who has an earlier version may be moved to this one, so it is of the same kind (BIL-1)."""
+    """A later version has the kind of the earlier one, because holders can be migrated (BIL-1)."""
     if former is not None and version.kind is not former.kind:
         raise RuleViolated(
             f"The kind of {version.plan_code} is {former.kind} and cannot change. Create a new "
@@ -245,7 +245,8 @@ def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
 
 
 async def _check_terms(read: Reader, version: PlanVersion) -> None:
-    """What a schema cannot say: keys of the catalogue once, soft ones priced, a price once."""
+    """What the schema cannot check: known keys, each once; prices for soft limits; no
+    duplicates."""
     known = {one.key: one.type for one in await read.all(select(Feature))}
     features = version.entitlements
     keys = [one["key"] for one in features]

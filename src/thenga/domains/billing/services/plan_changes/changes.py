@@ -1,7 +1,7 @@
-"""Changes of plan: asked for, paid, withdrawn, lapsed, and made (BIL-10 to 12)."""
+"""Plan changes: request, payment, withdrawal, expiry and effect (BIL-10 to 12)."""
 
+from dataclasses import replace
 from datetime import date
-from typing import Any
 from uuid import UUID
 
 from thenga.domains.billing.services import catalogue, customer, entitlements, invoicing, payments
@@ -28,12 +28,13 @@ from thenga.domains.billing.services.subscription_state import (
 )
 from thenga.domains.billing.tables import (
     Account,
+    ChangeStatus,
     CollectionMethod,
     CreditReason,
-    Interval,
     Invoice,
     InvoiceLine,
     LineKind,
+    PendingChange,
     Purpose,
     Subscription,
     SubscriptionStatus,
@@ -82,20 +83,20 @@ class SubscriptionPaused(Problem):
 async def request_change(
     work: Work, subscription: Subscription, wanted: ChangeRequest, *, expected_due: Money | None
 ) -> Subscription:
-    """Change the plan of a locked subscription: now, when it is paid, or at the period's end."""
+    """Change the plan of a locked subscription: now, once paid, or at the end of the period."""
     if subscription.status is SubscriptionStatus.TRIALING:
         trial = await work.lock(Trial, trial_switches.trial_of(subscription))
         switch = await trial_switches.quote(work, subscription, trial, wanted.plan_code)
         check_expected(switch.due, expected_due)
-        return await trial_switches.make(work, subscription, trial, switch.change.plan)
+        return await trial_switches.switch_plan(work, subscription, trial, switch.change.plan)
     check_changeable(subscription)
     account = await customer.lock_account(work)
     customer.check_not_parked(account)
-    if _is_there(subscription, wanted):
+    if _is_applied(subscription, wanted):
         return subscription
     quoted = await quotes.quote(work, subscription, wanted)
     check_expected(quoted.due, expected_due)
-    check_none_waits(subscription)
+    check_no_unpaid_change(subscription)
     if quoted.change.effective is Effective.PERIOD_END:
         return await _schedule(work, subscription, quoted)
     await check_settled(work, account, quoted)
@@ -103,8 +104,8 @@ async def request_change(
     return await _change_now(work, account, subscription, quoted)
 
 
-def _is_there(subscription: Subscription, wanted: ChangeRequest) -> bool:
-    """Whether a repeat asks for what a change has brought already; one that waits is no such."""
+def _is_applied(subscription: Subscription, wanted: ChangeRequest) -> bool:
+    """Whether a repeated request asks for a change that was already applied."""
     if subscription.pending_change is not None or subscription.changed_on is None:
         return False
     same = subscription.plan_code == wanted.plan_code
@@ -113,7 +114,7 @@ def _is_there(subscription: Subscription, wanted: ChangeRequest) -> bool:
 
 
 def check_changeable(subscription: Subscription) -> None:
-    """In which standing a plan can be changed at all (BIL-11)."""
+    """Refuse a change that the subscription's status does not allow (BIL-11)."""
     if subscription.status in (SubscriptionStatus.PAST_DUE, SubscriptionStatus.SUSPENDED):
         raise PaymentOverdue()
     if subscription.status is SubscriptionStatus.PAUSED:
@@ -129,7 +130,7 @@ def check_changeable(subscription: Subscription) -> None:
 
 
 def check_expected(due: Money, expected: Money | None) -> None:
-    """What the customer saw is what is charged."""
+    """Refuse if the amount due differs from what the customer confirmed."""
     if expected is not None and expected != due:
         raise QuoteChanged(
             f"This change now costs {due}, not {expected}. Preview it again and confirm.",
@@ -138,8 +139,8 @@ def check_expected(due: Money, expected: Money | None) -> None:
         )
 
 
-def check_none_waits(subscription: Subscription) -> None:
-    """One change after the other: the money of an earlier one is waited for."""
+def check_no_unpaid_change(subscription: Subscription) -> None:
+    """Refuse a change while an earlier one waits for its payment."""
     if change_awaited_until(subscription) is not None:
         raise PaymentInProgress(
             "Another plan change is waiting for its payment. Withdraw it first."
@@ -147,13 +148,14 @@ def check_none_waits(subscription: Subscription) -> None:
 
 
 def check_day(subscription: Subscription, quoted: ChangeQuote) -> None:
-    """Downwards once a local day, and not on the day of another change."""
+    """Allow one downgrade a day, and none on the day of another change."""
     if quoted.change.direction is Direction.DOWN and subscription.changed_on == quoted.priced.on:
         raise ChangeToday()
 
 
 async def check_settled(read: Reader, account: Account, quoted: ChangeQuote) -> None:
-    """The days that are given back are paid for: a note on what is owed pays only that (BIL-11)."""
+    """Refuse while the current period is unpaid: crediting it would only reduce the debt
+    (BIL-11)."""
     running = quoted.priced.running
     if running is None or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
@@ -170,8 +172,8 @@ async def check_settled(read: Reader, account: Account, quoted: ChangeQuote) -> 
 
 
 async def _schedule(work: Work, subscription: Subscription, quoted: ChangeQuote) -> Subscription:
-    """At the period's end: no money, and an earlier one is replaced."""
-    subscription.pending_change = _pending(quoted, status="scheduled")
+    """Schedule the change for the end of the period. It replaces an earlier one."""
+    subscription.pending_change = _pending(quoted, ChangeStatus.SCHEDULED).to_row()
     await schedule_next_check(work, subscription)
     await work.save(subscription)
     await entitlements.refresh(work, reason="plan_change_scheduled")
@@ -181,26 +183,28 @@ async def _schedule(work: Work, subscription: Subscription, quoted: ChangeQuote)
 async def _change_now(
     work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote
 ) -> Subscription:
-    pending = _pending(quoted, status="awaiting_payment") | {"former": subscription.pending_change}
-    invoice = await _draft(work, account, subscription, quoted, pending["changeId"])
-    if invoice is not None:
-        pending["invoiceId"] = str(invoice.id)
-    expires = min(work.now + UNPAID_FOR, invoicing.current_period(subscription).ends_at)
-    pending["expiresAt"] = expires.isoformat()
-    subscription.pending_change = pending
+    pending = _pending(quoted, ChangeStatus.AWAITING_PAYMENT)
+    invoice = await _draft(work, account, subscription, quoted, pending.change_id)
+    pending = replace(
+        pending,
+        invoice_id=None if invoice is None else invoice.id,
+        expires_at=min(work.now + UNPAID_FOR, invoicing.current_period(subscription).ends_at),
+        former=subscription.change,
+    )
+    subscription.pending_change = pending.to_row()
     at_once = not quoted.due or account.collection_method is CollectionMethod.SEND_INVOICE
     if at_once or invoice is None:
         await apply_change(work, subscription, on=quoted.priced.on)
         return subscription
     how = await _by_method(work, subscription)
     payment = await payments.begin_payment(work, account, invoice, how=how, initiated_by="customer")
-    subscription.pending_change = pending | {"paymentId": str(payment.id)}
+    subscription.pending_change = replace(pending, payment_id=payment.id).to_row()
     await schedule_next_check(work, subscription)
     return await work.save(subscription)
 
 
 async def _by_method(read: Reader, subscription: Subscription) -> PaymentChoice:
-    """The method of this subscription while it is good, or the one of the account."""
+    """The subscription's method if chargeable, otherwise the account's."""
     method = await payments.method_of(read, subscription)
     if method is None:
         raise PaymentMethodRequired("Add a payment method first. The change is charged to it.")
@@ -208,9 +212,9 @@ async def _by_method(read: Reader, subscription: Subscription) -> PaymentChoice:
 
 
 async def _draft(
-    work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote, change_id: str
+    work: Work, account: Account, subscription: Subscription, quoted: ChangeQuote, change_id: UUID
 ) -> Invoice | None:
-    """The invoice of the days left on the new plan; none where they cost nothing."""
+    """The invoice of the remaining days on the new plan. None if they cost nothing."""
     change, priced = quoted.change, quoted.priced
     if not priced.charge:
         return None
@@ -236,46 +240,43 @@ async def _draft(
     )
 
 
-def _pending(quoted: ChangeQuote, *, status: str) -> dict[str, Any]:
+def _pending(quoted: ChangeQuote, status: ChangeStatus) -> PendingChange:
     change, priced = quoted.change, quoted.priced
-    running = priced.running
-    return {
-        "changeId": str(new_id()),
-        "planCode": change.plan.plan_code,
-        "planVersion": change.plan.plan_version,
-        "interval": change.interval.value,
-        "effective": change.effective.value,
-        "effectiveOn": priced.on.isoformat(),
-        "status": status,
-        "creditMinor": priced.credit.minor,
-        "amountDueMinor": quoted.due.minor,
-        "currency": priced.charge.currency,
-        "creditedLineId": str(running.line_id) if running else None,
-        "begins": change.begins_anew,
-        "invoiceId": None,
-        "paymentId": None,
-        "expiresAt": None,
-    }
+    return PendingChange(
+        change_id=new_id(),
+        plan_code=change.plan.plan_code,
+        plan_version=change.plan.plan_version,
+        interval=change.interval,
+        effective=change.effective.value,
+        effective_on=priced.on,
+        status=status,
+        credit_minor=priced.credit.minor,
+        amount_due_minor=quoted.due.minor,
+        currency=priced.charge.currency,
+        credited_line_id=priced.running.line_id if priced.running else None,
+        restarts_periods=change.begins_anew,
+    )
 
 
 def awaits_payment(subscription: Subscription, invoice_id: UUID) -> bool:
-    """Whether the money of this invoice makes a change; else it comes too late (BIL-33)."""
-    pending = subscription.pending_change
-    return pending is not None and pending.get("invoiceId") == str(invoice_id)
+    """Whether this invoice pays for the pending change. If not, the payment is too late
+    (BIL-33)."""
+    pending = subscription.change
+    return pending is not None and pending.invoice_id == invoice_id
 
 
 async def apply_change(work: Work, subscription: Subscription, *, on: date) -> None:
-    """The change that was paid for, or whose day has come, takes effect."""
-    pending = subscription.pending_change
+    """Apply a change that is paid or due."""
+    pending = subscription.change
     if pending is None:
         return
     await _release(work, pending)
-    subscription.plan_code, subscription.plan_version = pending["planCode"], pending["planVersion"]
-    subscription.interval = Interval(pending["interval"]).value
-    if pending["effective"] == Effective.NOW:
-        subscription.changed_on = date.fromisoformat(pending["effectiveOn"])
-    if pending["begins"]:
-        begin_periods(subscription, date.fromisoformat(pending["effectiveOn"]))
+    subscription.plan_code, subscription.plan_version = pending.plan_code, pending.plan_version
+    subscription.interval = pending.interval.value
+    if pending.effective == Effective.NOW:
+        subscription.changed_on = pending.effective_on
+    if pending.restarts_periods:
+        begin_periods(subscription, pending.effective_on)
     subscription.pending_change = None
     await schedule_next_check(work, subscription)
     await work.save(subscription)
@@ -283,21 +284,21 @@ async def apply_change(work: Work, subscription: Subscription, *, on: date) -> N
     await entitlements.refresh(work, reason="plan_changed")
 
 
-async def _release(work: Work, pending: dict[str, Any]) -> None:
-    """First what was paid is given back, which frees its days, then the new days are billed."""
-    if pending["creditedLineId"] is not None:
-        await _give_back(work, pending)
-    if pending["invoiceId"] is not None:
-        invoice = await work.lock(Invoice, UUID(pending["invoiceId"]))
+async def _release(work: Work, pending: PendingChange) -> None:
+    """Credit the old days first, which frees them, then bill the new ones."""
+    if pending.credited_line_id is not None:
+        await _credit_former_plan(work, pending, pending.credited_line_id)
+    if pending.invoice_id is not None:
+        invoice = await work.lock(Invoice, pending.invoice_id)
         await invoicing.release_invoice(work, invoice)
 
 
-async def _give_back(work: Work, pending: dict[str, Any]) -> None:
-    """What was quoted, or what an operator has left of the line; its days are free in any case."""
-    cut = date.fromisoformat(pending["effectiveOn"])
-    line = await work.get(InvoiceLine, UUID(pending["creditedLineId"]))
+async def _credit_former_plan(work: Work, pending: PendingChange, line_id: UUID) -> None:
+    """Credit the quoted amount, or what operators have left of the line, and free its days."""
+    cut = pending.effective_on
+    line = await work.get(InvoiceLine, line_id)
     left = line.gross_minor - line.credited_minor
-    credit = Money(min(pending["creditMinor"], left), pending["currency"])
+    credit = Money(min(pending.credit_minor, left), pending.currency)
     if not credit:
         await invoicing.shorten_billed_period(work, line.id, at=cut)
         return
@@ -306,22 +307,19 @@ async def _give_back(work: Work, pending: dict[str, Any]) -> None:
         await work.get(Invoice, line.invoice_id),
         credited=[(line.id, credit)],
         reason_code=CreditReason.PLAN_CHANGE,
-        explanation=f"Plan changed to {pending['planCode']} on {pending['effectiveOn']}",
+        explanation=f"Plan changed to {pending.plan_code} on {cut.isoformat()}",
     )
     await invoicing.release_credit_note(work, note, cut_span_at=cut)
 
 
 async def apply_at_renewal(work: Work, subscription: Subscription, *, on: date) -> None:
-    """What was scheduled takes effect where the next period begins, or the move to a later version
-    that was told (BIL-1); what is unpaid lapses."""
+    """Apply the scheduled change, or an announced migration (BIL-1). An unpaid change expires."""
     if change_awaited_until(subscription) is not None:
         await drop_change(work, subscription)
-    pending = subscription.pending_change
+    pending = subscription.change
     if pending is not None:
-        version = await catalogue.renewal_version(
-            work, pending["planCode"], pending["planVersion"], on
-        )
-        subscription.pending_change = pending | {"planVersion": version}
+        version = await catalogue.renewal_version(work, pending.plan_code, pending.plan_version, on)
+        subscription.pending_change = replace(pending, plan_version=version).to_row()
         await apply_change(work, subscription, on=on)
         return
     code, number = subscription.plan_code, subscription.plan_version
@@ -333,13 +331,13 @@ async def apply_at_renewal(work: Work, subscription: Subscription, *, on: date) 
 
 
 async def withdraw_change(work: Work, subscription: Subscription) -> Subscription:
-    """Forget a change that has not been made; a charge that runs is waited for."""
-    pending = subscription.pending_change
+    """Withdraw a pending change, unless it is being charged."""
+    pending = subscription.change
     if pending is None:
         return subscription
     if await _is_charged(work, pending):
         raise PaymentInProgress("This change is being paid. Wait for the result of the payment.")
-    if pending["status"] == "scheduled":
+    if pending.is_scheduled:
         subscription.pending_change = None
     else:
         await drop_change(work, subscription)
@@ -350,32 +348,32 @@ async def withdraw_change(work: Work, subscription: Subscription) -> Subscriptio
 
 
 async def expire_change(work: Work, subscription: Subscription) -> None:
-    """A change that was not paid in time falls away, and nothing has changed (BIL-11)."""
+    """Drop a change that was not paid in time (BIL-11)."""
     if await is_change_expired(work, subscription):
         await drop_change(work, subscription)
         await work.save(subscription)
 
 
 async def is_change_expired(read: Reader, subscription: Subscription) -> bool:
-    """Whether its time is over; a charge that runs is waited for, but not past the period."""
-    until, pending = change_awaited_until(subscription), subscription.pending_change
+    """Whether it has expired. A charge in progress extends it until the end of the period."""
+    until, pending = change_awaited_until(subscription), subscription.change
     if until is None or pending is None or read.now < until:
         return False
     over = invoicing.current_period(subscription).ends_at <= read.now
     return over or not await _is_charged(read, pending)
 
 
-async def _is_charged(read: Reader, pending: dict[str, Any]) -> bool:
-    if pending["invoiceId"] is None:
+async def _is_charged(read: Reader, pending: PendingChange) -> bool:
+    if pending.invoice_id is None:
         return False
-    return await payments.charge_in_progress(read, UUID(pending["invoiceId"])) is not None
+    return await payments.charge_in_progress(read, pending.invoice_id) is not None
 
 
 def move_with_period(subscription: Subscription) -> None:
-    """A scheduled change goes with the end of the period, wherever a pause has moved it."""
-    pending, end = subscription.pending_change, subscription.period_end
-    if pending is not None and pending["status"] == "scheduled" and end is not None:
-        subscription.pending_change = pending | {"effectiveOn": end.isoformat()}
+    """Move a scheduled change with the end of the period, for example after a pause."""
+    pending, end = subscription.change, subscription.period_end
+    if pending is not None and pending.is_scheduled and end is not None:
+        subscription.pending_change = replace(pending, effective_on=end).to_row()
 
 
 def _wire(money: Money) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A change of plan as it would be made, with what is held beyond the new limits (BIL-24)."""
+"""Previews of a plan change, including usage above the new limits (BIL-24)."""
 
 from dataclasses import dataclass
 
@@ -9,7 +9,7 @@ from thenga.domains.billing.services.plan_changes.changes import (
     check_changeable,
     check_day,
     check_expected,
-    check_none_waits,
+    check_no_unpaid_change,
     check_settled,
 )
 from thenga.domains.billing.services.plan_changes.quotes import (
@@ -35,7 +35,7 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class Over:
-    """So much is held of a key that the new plan limits to less."""
+    """A usage that exceeds the new plan's limit."""
 
     key: str
     held: int
@@ -44,10 +44,10 @@ class Over:
 
 @dataclass(frozen=True, slots=True)
 class ChangePreview:
-    """The change to the cent, and its documents with the VAT that they would have (BIL-5)."""
+    """The exact amounts of a change, and its documents with their VAT (BIL-5)."""
 
     quoted: ChangeQuote
-    interval: Interval | None  # None in a trial that nobody has chosen to buy
+    interval: Interval | None  # None in a trial without a chosen interval
     credit_note: Taxed | None
     invoice: Taxed | None
     over: list[Over]
@@ -56,7 +56,7 @@ class ChangePreview:
 async def preview_change(
     read: Reader, subscription: Subscription, wanted: ChangeRequest, *, expected_due: Money | None
 ) -> ChangePreview:
-    """What asking for it now would be answered with, and what would come of it."""
+    """What requesting this change now would do."""
     if subscription.status is SubscriptionStatus.TRIALING:
         trial = await read.get(Trial, trial_switches.trial_of(subscription))
         quoted = await trial_switches.quote(read, subscription, trial, wanted.plan_code)
@@ -68,7 +68,7 @@ async def preview_change(
     customer.check_not_parked(account)
     quoted = await quotes.quote(read, subscription, wanted)
     check_expected(quoted.due, expected_due)
-    check_none_waits(subscription)
+    check_no_unpaid_change(subscription)
     if quoted.change.effective is Effective.NOW:
         await check_settled(read, account, quoted)
         check_day(subscription, quoted)
@@ -92,7 +92,7 @@ async def _credit_note(read: Reader, priced: Priced) -> Taxed | None:
 
 
 async def _over(read: Reader, plan: OfferedPlan) -> list[Over]:
-    """What is there stays readable; only new holdings are refused."""
+    """Usage above a new limit stays readable. Only additions are refused."""
     totals = await metering.totals_of_month(read, STANDING)
     found = []
     for one in catalogue.parse_entitlements(plan.entitlements):

@@ -1,4 +1,4 @@
-"""What a change of plan would do and cost, to the cent; nothing is written here (BIL-10 to 12)."""
+"""Quotes: what a plan change does and costs. Nothing is written here (BIL-10 to 12)."""
 
 from dataclasses import dataclass
 from datetime import date
@@ -35,7 +35,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ChangeRequest:
-    """What a customer asks for; None leaves the choice to us."""
+    """A requested change. None leaves the choice to us."""
 
     plan_code: str
     interval: Interval | None = None
@@ -44,7 +44,7 @@ class ChangeRequest:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """From which plan to which, and when."""
+    """The old and the new plan, and when the change applies."""
 
     plan: OfferedPlan
     before: OfferedPlan
@@ -55,26 +55,26 @@ class Change:
 
     @property
     def begins_anew(self) -> bool:
-        """Another interval counts its periods from the day of the change (BIL-12)."""
+        """A new interval restarts the periods on the day of the change (BIL-12)."""
         return self.interval is not self.held
 
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """Both documents of a change, and the days they are for."""
+    """The amounts of both documents of a change, and the days they cover."""
 
     on: date
-    period: Period  # the one that is paid once it has taken effect
-    service: Period  # the days that the charge is for
+    period: Period  # the paid period after the change
+    service: Period  # the days the charge covers
     full_days: int
-    running: BilledLine | None  # what was paid for these days
+    running: BilledLine | None  # the line that bills these days
     credit: Money
     charge: Money
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeQuote:
-    """A change to the cent; what the account has to its credit pays first."""
+    """The exact amounts of a change. Credit pays first."""
 
     change: Change
     priced: Priced
@@ -82,7 +82,7 @@ class ChangeQuote:
 
     @property
     def credit_applied(self) -> Money:
-        """Of the credit of this change and of the account, what pays the charge."""
+        """The part of the charge that credit pays."""
         return min(self.priced.charge, self.priced.credit + self.balance)
 
     @property
@@ -95,11 +95,11 @@ class ChangeQuote:
 
 
 async def quote(read: Reader, subscription: Subscription, wanted: ChangeRequest) -> ChangeQuote:
-    """The change that is asked for, as it would be made now."""
+    """Quote the requested change as of now."""
     today, held = local_day(read.now), interval_of(subscription)
-    before = await held_plan(read, subscription)
+    before = await current_plan(read, subscription)
     interval = wanted.interval or held
-    plan, price = await _to_be_had(read, before, wanted.plan_code, interval, today)
+    plan, price = await _version_for_sale(read, before, wanted.plan_code, interval, today)
     same = (plan.plan_code, plan.plan_version) == (before.plan_code, before.plan_version)
     if same and interval is held:
         raise PlanNotAvailable(
@@ -132,10 +132,10 @@ async def _priced(
     return Priced(today, period, rest.left, rest.full_days, rest.running, credit, charge)
 
 
-async def _to_be_had(
+async def _version_for_sale(
     read: Reader, before: OfferedPlan, plan_code: str, interval: Interval, today: date
 ) -> tuple[OfferedPlan, Money]:
-    """The version that is sold today, of the same kind, and its price in the interval."""
+    """The version of the same kind on sale today, and its price."""
     plan = await catalogue.plan_on(read, plan_code, today)
     price = None if plan is None else catalogue.price_of(plan, interval)
     if plan is None or price is None or not plan.public or plan.kind is not before.kind:
@@ -149,7 +149,7 @@ async def _to_be_had(
 
 
 def direction_of(before: OfferedPlan, plan: OfferedPlan, interval: Interval) -> Direction:
-    """Up or down, for whoever pays by this interval."""
+    """Whether it is an upgrade or a downgrade at this interval."""
     nothing = Money(0, "ZAR")
     was = (before.rank, catalogue.price_of(before, interval) or nothing)
     becomes = (plan.rank, catalogue.price_of(plan, interval) or nothing)
@@ -168,8 +168,8 @@ def _effective(wanted: ChangeRequest, direction: Direction, *, changes: bool) ->
     return wanted.effective or usual
 
 
-async def held_plan(read: Reader, subscription: Subscription) -> OfferedPlan:
-    """The version that is held; it stays in the catalogue for ever."""
+async def current_plan(read: Reader, subscription: Subscription) -> OfferedPlan:
+    """The subscription's plan version, which always stays in the catalogue."""
     code, number = subscription.plan_code, subscription.plan_version
     found = await read.find(OfferedPlan, plan_code=code, plan_version=number)
     if found is None:

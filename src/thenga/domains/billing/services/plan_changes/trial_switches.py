@@ -1,4 +1,4 @@
-"""Another plan in a trial: only what is tried changes, and nothing is charged (BIL-11)."""
+"""Switching the plan of a trial. Nothing is charged (BIL-11)."""
 
 from datetime import date
 from uuid import UUID
@@ -22,7 +22,7 @@ from thenga.kernel.values.money import Money
 
 
 def trial_of(subscription: Subscription) -> UUID:
-    """The trial of what is tried; it has one."""
+    """The trial of a trialing subscription."""
     if subscription.trial_id is None:
         raise LookupError(f"{subscription!r} has no trial")
     return subscription.trial_id
@@ -31,16 +31,16 @@ def trial_of(subscription: Subscription) -> UUID:
 async def quote(
     read: Reader, subscription: Subscription, trial: Trial, plan_code: str
 ) -> ChangeQuote:
-    """The switch as it would be made now, while the trial runs and nothing is charged for it."""
+    """Quote the switch as of now."""
     trials.check_trial_running(trial, read.now, operation="change-plan")
     plan = await trials.trial_version(read, plan_code)
-    before = await quotes.held_plan(read, subscription)
+    before = await quotes.current_plan(read, subscription)
     if (plan.plan_code, plan.plan_version) == (before.plan_code, before.plan_version):
         raise PlanNotAvailable(
             f"You are already trying the {plan_code} plan. Choose another.", planCode=plan_code
         )
     await trials.check_no_charge_in_progress(read, subscription)
-    # Prices are compared by the month where nobody has chosen yet how it would be bought.
+    # Without a chosen interval, monthly prices are compared.
     interval = Interval(subscription.interval or Interval.MONTH)
     direction = quotes.direction_of(before, plan, interval)
     change = Change(plan, before, interval, interval, Effective.NOW, direction)
@@ -55,11 +55,11 @@ def _unpriced(subscription: Subscription, today: date, currency: str) -> Priced:
     return Priced(today, period, Period(today, today), period.days, None, nothing, nothing)
 
 
-async def make(
+async def switch_plan(
     work: Work, subscription: Subscription, trial: Trial, plan: OfferedPlan
 ) -> Subscription:
-    """Try the other one; what was to be bought of the former makes way, so that the price of one
-    never pays for the other."""
+    """Switch the trial to another plan, and drop an unpaid conversion so that its price never pays
+    for the new plan."""
     await trials.drop_unpaid_conversion(work, subscription)
     for row in (trial, subscription):
         row.plan_code, row.plan_version = plan.plan_code, plan.plan_version

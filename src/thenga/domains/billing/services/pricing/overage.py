@@ -1,4 +1,5 @@
-"""Usage above what is included: priced once a meter and month, capped where asked (BIL-23)."""
+"""Overage: usage above the included quantity, priced per meter and month, capped if asked
+(BIL-23)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -6,14 +7,14 @@ from decimal import Decimal
 
 from thenga.kernel.values.money import Money
 
-_ONE = 100  # a unit price is in whole units of the currency, money in hundredths
-_MOST_MINOR = 10**15  # of one charge; sums of such charges still fit into an amount
+_ONE = 100  # unit prices are in rand, money is in cents
+_MOST_MINOR = 10**15  # largest single charge; sums of them still fit into an amount
 _MOST_UNITS = 10**15
 
 
 @dataclass(frozen=True, slots=True)
 class OverageTerms:
-    """What a meter included and cost from a quantity on; without a price more costs nothing."""
+    """What a meter includes and costs from a quantity on. Without a price, more is free."""
 
     begins: int
     included: int | None
@@ -23,9 +24,9 @@ class OverageTerms:
 def overage_units(
     terms: Sequence[OverageTerms], *, used: int, billed: int
 ) -> list[tuple[int, Decimal]]:
-    """The units above what was included when they were used, by price, less the first `billed`.
+    """The units above the included quantity by price, without the first `billed`.
 
-    What was included later covers what was used before it, and never the other way round.
+    A later inclusion covers earlier usage, never the reverse.
     """
     found: list[tuple[int, Decimal]] = []
     for place, one in enumerate(terms):
@@ -43,12 +44,12 @@ def overage_units(
 
 
 def overage_cost(over: Iterable[tuple[int, Decimal]]) -> Money:
-    """What units cost, rounded once a price."""
+    """The cost of units, rounded once for each price."""
     return Money(sum(price_units(count, price).minor for count, price in over), "ZAR")
 
 
 def price_units(count: int, unit_price: Decimal, currency: str = "ZAR") -> Money:
-    """What so many units cost, rounded once; beyond reason it stays at the most that is billed."""
+    """The cost of a number of units, rounded once and limited to the largest charge."""
     if count * unit_price * _ONE >= _MOST_MINOR:
         return Money(_MOST_MINOR, currency)
     return Money(_ONE, currency).times(count * unit_price)
@@ -60,5 +61,5 @@ def units_affordable(amount: Money, unit_price: Decimal) -> int:
 
 
 def is_below_minimum(amount: Money, *, least: Money, renews: bool) -> bool:
-    """Whether it is left for a later invoice: too little to be worth one of its own."""
+    """Whether an amount is too small for an invoice of its own and waits for a later one."""
     return not renews and amount < least

@@ -1,7 +1,7 @@
-"""Periods of a subscription: local days, always counted from the anchor (BIL-6).
+"""Subscription periods in local days, counted from the anchor (BIL-6).
 
-The end of a period is the first day that does not belong to it. Days become instants at local
-midnight. Nothing here knows what time it is.
+The end of a period is the first day after it. Days start at local midnight. These functions never
+read the clock.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _ADVERBS = {Interval.MONTH: "monthly", Interval.YEAR: "yearly"}
 
 @dataclass(frozen=True, slots=True)
 class Period:
-    """Days from `start` to `end`, the end not counted."""
+    """Days from `start` until before `end`."""
 
     start: date
     end: date
@@ -36,25 +36,25 @@ class Period:
         return local_midnight(self.end)
 
     def days_from(self, day: date) -> int:
-        """How many days are left when `day` is the first of them."""
+        """How many days remain, starting with `day`."""
         if not self.start <= day <= self.end:
             raise ValueError(f"{day} is outside {self.start} to {self.end}")
         return (self.end - day).days
 
 
 def start_of(anchor: date, interval: Interval, number: int) -> date:
-    """The first day of a period; the anchor's day, or the month's last where it has no such day."""
+    """The first day of a period: the anchor's day, or the last day of a shorter month."""
     start: date = anchor + relativedelta(months=number * _MONTHS[interval])
     return start
 
 
 def period_number(anchor: date, interval: Interval, number: int) -> Period:
-    """The period of that number; the first is 0."""
+    """The period with this number. The first is 0."""
     return Period(start_of(anchor, interval, number), start_of(anchor, interval, number + 1))
 
 
 def period_containing(anchor: date, interval: Interval, day: date) -> Period:
-    """The period that a day belongs to; days before the anchor have periods as well."""
+    """The period of a day. Days before the anchor have periods too."""
     months = (day.year - anchor.year) * 12 + day.month - anchor.month
     number = months // _MONTHS[interval]
     if start_of(anchor, interval, number) > day:
@@ -63,12 +63,12 @@ def period_containing(anchor: date, interval: Interval, day: date) -> Period:
 
 
 def usage_month(anchor: date, day: date) -> Period:
-    """The month in which usage of a day counts; monthly also where the plan is paid by year."""
+    """The usage month of a day, which is monthly for yearly plans too."""
     return period_containing(anchor, Interval.MONTH, day)
 
 
 def midnight_after_days(instant: datetime, days: int) -> datetime:
-    """The local midnight after so many whole days; the day it begins on is not one of them."""
+    """The local midnight after a number of full days, not counting the first day."""
     return local_midnight(local_day(instant) + timedelta(days=days + 1))
 
 

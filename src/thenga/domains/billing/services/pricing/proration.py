@@ -1,4 +1,5 @@
-"""What some days of a billed line are worth: by local day, rounded once (BIL-8, BIL-10)."""
+"""Proration: the value of some days of a billed line, by local day, rounded once (BIL-8,
+BIL-10)."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -10,18 +11,18 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class RunningLine:
-    """The billed line that covers today: its gross, and the days it was billed for."""
+    """The line that bills today: its gross and its days."""
 
     gross: Money
     span: Period
 
 
 def prorate(gross: Money, days: int, of_days: int) -> Money:
-    """The share of some days in a gross sum, half a cent rounded up."""
+    """The share of some days in a gross amount. Half a cent rounds up."""
     return gross.times(Fraction(days, of_days))
 
 
 def unused_after(line: RunningLine, day: date) -> Money:
-    """What an immediate cancellation gives back: today counts as used (BIL-8)."""
+    """What an immediate cancellation credits. Today counts as used (BIL-8)."""
     left = line.span.days_from(day + timedelta(days=1))
     return prorate(line.gross, left, line.span.days)

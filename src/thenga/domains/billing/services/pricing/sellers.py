@@ -1,4 +1,4 @@
-"""Who sells on a day, and which VAT they charge (BIL-5)."""
+"""The seller on a day, and the VAT rate it charges (BIL-5)."""
 
 from datetime import date
 from decimal import Decimal
@@ -17,7 +17,7 @@ _IN_FORCE = (
 
 
 async def seller_on(read: Reader, seller_code: str, on: date) -> Seller:
-    """The seller as documents of that day print it; one that is not deployed is a defect."""
+    """The seller as printed on documents of that day."""
     found = await read.select_prepared(_IN_FORCE, limit=1, code=seller_code, on=on)
     if not found:
         raise LookupError(f"there is no seller {seller_code} on {on}")
@@ -25,11 +25,11 @@ async def seller_on(read: Reader, seller_code: str, on: date) -> Seller:
 
 
 async def seller_vat_rate(read: Reader, seller: Seller, on: date) -> Decimal | None:
-    """The VAT rate of a day in per cent; none where the seller has no VAT number."""
+    """The VAT rate in per cent. None if the seller has no VAT number."""
     return None if seller.vat_number is None else await catalogue.vat_rate(read, on)
 
 
 async def vat_rate_on(read: Reader, on: date) -> Decimal | None:
-    """The VAT rate of whoever sells on a day; none where they have no VAT number."""
+    """The VAT rate of the seller on a day. None if it has no VAT number."""
     code = await catalogue.setting(read, "billing.seller", on)
     return await seller_vat_rate(read, await seller_on(read, code, on), on)

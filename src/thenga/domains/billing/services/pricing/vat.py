@@ -1,4 +1,4 @@
-"""VAT inside a gross price: computed once a document and rate, never line by line (BIL-5)."""
+"""VAT included in a gross price, computed once per document and rate (BIL-5)."""
 
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +9,7 @@ from thenga.kernel.values.money import Money
 
 @dataclass(frozen=True, slots=True)
 class Taxed:
-    """A gross sum and its two parts; `net + vat = gross` to the cent."""
+    """A gross amount with its net and VAT; `net + vat = gross`."""
 
     gross: Money
     net: Money
@@ -17,17 +17,17 @@ class Taxed:
 
 
 def split_vat(gross: Money, rate_pct: Decimal | None) -> Taxed:
-    """What a gross sum holds; without a rate (a seller with no VAT number) all of it is net."""
+    """Split a gross amount. Without a rate all of it is net."""
     rate = Fraction(rate_pct or 0)
     vat = gross.times(rate / (100 + rate))
     return Taxed(gross, gross - vat, vat)
 
 
 def split_credit_vat(credit: Money, *, before: Money, rate_pct: Decimal | None) -> Taxed:
-    """What one credit note gives back after others of the same invoice gave back `before`.
+    """The VAT of a credit note after earlier notes credited `before`.
 
-    Its VAT is that of all credited so far less that credited before, so that the notes of an
-    invoice never give back a cent more or less than it charged (BIL-27).
+    It is the VAT of everything credited so far less the VAT credited before, so the notes of an
+    invoice never credit more or less VAT than it charged (BIL-27).
     """
     vat = split_vat(before + credit, rate_pct).vat - split_vat(before, rate_pct).vat
     return Taxed(credit, credit - vat, vat)

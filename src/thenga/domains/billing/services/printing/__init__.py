@@ -1,4 +1,4 @@
-"""Printing: invoices and credit notes as PDF/A, made once and kept."""
+"""Printing: invoices and credit notes as PDF/A, generated once and stored."""
 
 from thenga.domains.billing.services.printing.pdf_archive import (
     find_pdf,

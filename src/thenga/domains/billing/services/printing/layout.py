@@ -1,6 +1,6 @@
-"""What a document says on paper: every field of a full tax invoice, whatever the sum (BIL-26).
+"""The text of a printed document: all fields of a full tax invoice, whatever the amount (BIL-26).
 
-Values in, text out. Typesetting happens elsewhere, from these texts alone.
+The input is values and the output is text; `typeset` renders it.
 """
 
 import re
@@ -26,7 +26,7 @@ from thenga.kernel.values.money import Money
 
 Sheet = dict[str, Any]
 _SPACE = "\u00a0"
-_LONGEST = 20  # characters of a word that stand together
+_LONGEST = 20  # characters of a word without a break
 _WORD = re.compile(rf"\S{{{_LONGEST + 1},}}")
 _WHY = {
     CreditReason.PLAN_CHANGE: "Plan change",
@@ -42,7 +42,7 @@ _UNTAXED = ("Description", "Quantity", "Unit price", "Amount")
 
 
 def amount(money: Money) -> str:
-    """`R 1 499.00`, with spaces that do not break; a minus stands in front."""
+    """`R 1 499.00`, with non-breaking spaces and a leading minus."""
     sign = f"\u2212{_SPACE}" if money.minor < 0 else ""
     return f"{sign}R{_SPACE}{_grouped(abs(Decimal(money.amount)))}"
 
@@ -52,14 +52,14 @@ def _grouped(number: Decimal) -> str:
 
 
 def unit_price(price: Decimal) -> str:
-    """At least two places, and as many more as it has."""
+    """At least two decimal places, and more if it has them."""
     plain = price.normalize()
     places = max(2, -int(plain.as_tuple().exponent))
     return f"R{_SPACE}{_grouped(plain.quantize(Decimal(1).scaleb(-places)))}"
 
 
 def breakable(words: str) -> str:
-    """Long words may be broken, so that nothing runs out of its column; never before a mark."""
+    """Allow breaks in long words so that they fit their column, but never before a mark."""
     return _WORD.sub(_broken, words)
 
 
@@ -81,9 +81,9 @@ def day(when: date | None) -> str:
 def of_invoice(
     invoice: Invoice, lines: Sequence[InvoiceLine], *, edition: Edition, pay_link: str
 ) -> Sheet:
-    """An invoice as it was issued, whatever came of it since (BIL-28)."""
+    """An invoice as issued, whatever happened since (BIL-28)."""
     due = (invoice.at_issue or {}).get("amount_due", 0)
-    # Nobody pays a specimen, so it does not say how (BIL-29).
+    # A specimen is not paid, so it has no payment details (BIL-29).
     is_due = due > 0 and invoice.book is Book.LIVE
     facts = [
         ("Invoice number", invoice.number),
@@ -102,7 +102,7 @@ def of_invoice(
 
 
 def of_credit_note(note: CreditNote, lines: Sequence[CreditNoteLine], *, edition: Edition) -> Sheet:
-    """An issued credit note: the reduction in value and VAT, why, and of which invoice."""
+    """An issued credit note: the credited amount and VAT, the reason and its invoice."""
     facts = [
         ("Credit note number", note.number),
         ("Date of issue", day(note.issue_date)),
@@ -207,7 +207,7 @@ def _totals(document: Invoice | CreditNote, labels: Sequence[str]) -> list[dict[
 
 
 def _settled(invoice: Invoice) -> list[dict[str, Any]]:
-    """How it stood at the issue."""
+    """The amounts paid and due at issue."""
     at_issue = invoice.at_issue or {}
     credit, paid, due = (
         Money(at_issue.get(name, 0), invoice.currency)

@@ -1,4 +1,4 @@
-"""Prints: each document is typeset once, as original and as copy, and kept (BIL-28)."""
+"""Document PDFs: each is typeset once, as original and copy, and stored (BIL-28)."""
 
 import hashlib
 from collections.abc import Mapping
@@ -23,9 +23,9 @@ from thenga.kernel.printing import Print
 log = structlog.get_logger()
 
 TEMPLATE = Path(__file__).parents[2] / "content" / "document.typ"
-# What a job has lost is asked for again; younger ones have their job still.
+# Older ones have lost their job; newer ones still have it.
 _PATIENCE = timedelta(minutes=2)
-_MOST_NAMED = 100  # replaced characters that a document names
+_MOST_NAMED = 100  # replaced characters that a document lists
 _LEFT = """
     SELECT w.organization_id, id, seller_code, book, number IS NULL AS unnumbered FROM (
         SELECT organization_id, id, seller_code, book, number, released_at AS since
@@ -46,14 +46,14 @@ _LEFT = """
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What is to be typeset, and the time that stands in it."""
+    """What to typeset, and the time to embed."""
 
     sheets: Mapping[Edition, Sheet]
     made_at: datetime
 
 
 async def sheets_to_print(read: Reader, document_id: UUID) -> Order | None:
-    """The sheets of an issued document; none where they are kept already."""
+    """The sheets of an issued document. None if the PDFs exist."""
     document = await _document(read, document_id)
     if document.pdf is not None or document.issued_at is None or document.issue_date is None:
         return None
@@ -71,13 +71,13 @@ async def sheets_to_print(read: Reader, document_id: UUID) -> Order | None:
 
 
 def typeset(sheet: Sheet, *, made_at: datetime) -> Print:
-    """One edition of a document; takes its time, so no transaction waits for it."""
+    """Typeset one edition. It is slow, so no transaction waits for it."""
     return printing.typeset(TEMPLATE, sheet, made_at=made_at)
 
 
 async def store_pdfs(work: Work, document_id: UUID, prints: Mapping[Edition, Print]) -> None:
-    """Keep the prints, once; the document tells of its original and of the characters that could
-    not be printed (SEC-67)."""
+    """Store the PDFs, once. The document records its original and the characters that could not be
+    printed (SEC-67)."""
     document = await work.hold(await _document(work, document_id))
     if document.pdf is not None:
         return
@@ -105,7 +105,7 @@ async def store_pdfs(work: Work, document_id: UUID, prints: Mapping[Edition, Pri
 
 
 async def find_pdf(read: Reader, document_id: UUID, *, edition: Edition) -> DocumentPdf | None:
-    """A print as it is kept, or none while it is being made."""
+    """A stored PDF. None while it is being generated."""
     return await read.find(DocumentPdf, document_id=document_id, edition=edition)
 
 
@@ -117,7 +117,7 @@ async def _document(read: Reader, document_id: UUID) -> Invoice | CreditNote:
 
 
 async def repair_stuck(work: Work) -> None:
-    """As the system login: what waits for its number or its print longer than it should."""
+    """Enqueue documents that wait too long for a number or a PDF, as the system login."""
     for one in await work.query(_LEFT, work.now - _PATIENCE):
         whose = one["organization_id"]
         if one["unnumbered"]:

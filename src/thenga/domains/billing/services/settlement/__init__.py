@@ -1,31 +1,31 @@
-"""Settlement: what providers and banks report, and what it does to payments."""
+"""Settlement: reports from providers and banks, and what they do to payments."""
 
 from thenga.domains.billing.services.settlement.bank_transfers import confirm_transfer
 from thenga.domains.billing.services.settlement.provider_results import record_answer
 from thenga.domains.billing.services.settlement.webhooks import (
     Received,
     apply_callback,
-    apply_report,
-    forget_contents,
+    apply_callback_report,
+    delete_old_contents,
     list_callbacks,
     pending_callback,
+    quarantine_callback,
     receive_callback,
     reject_callback,
     replay_callback,
-    set_aside,
 )
 
 __all__ = [
     "Received",
     "apply_callback",
-    "apply_report",
+    "apply_callback_report",
     "confirm_transfer",
-    "forget_contents",
+    "delete_old_contents",
     "list_callbacks",
     "pending_callback",
+    "quarantine_callback",
     "receive_callback",
     "record_answer",
     "reject_callback",
     "replay_callback",
-    "set_aside",
 ]

@@ -1,4 +1,4 @@
-"""Confirming: a bank transfer that an operator saw on the account."""
+"""Bank transfers that an operator confirms."""
 
 from datetime import date
 from uuid import UUID
@@ -11,8 +11,10 @@ from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import (
     Payment,
     PaymentStatus,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
     StatedStatus,
-    Statement,
     StatementKind,
 )
 from thenga.kernel.db.work import Work
@@ -25,7 +27,7 @@ from thenga.kernel.values.money import Money
 async def confirm_transfer(
     work: Work, payment_id: UUID, *, bank_reference: str, received_on: date, amount: Money
 ) -> Payment:
-    """The money is there; said twice with the same line of the bank, it is said once."""
+    """Record a received transfer. Repeating it with the same bank reference changes nothing."""
     await customer.lock_account(work)
     payment = await work.lock(Payment, payment_id)
     done = payment.status is PaymentStatus.SUCCEEDED
@@ -48,7 +50,7 @@ async def confirm_transfer(
             "transfer that paid this one.",
             field="bankReference",
         ) from None
-    stated = Statement(
+    stated = ProviderReport(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,
         status=StatedStatus.SUCCEEDED,
@@ -57,8 +59,10 @@ async def confirm_transfer(
         currency=amount.currency,
         provider_at=local_midnight(received_on),
     )
-    taken = await provider_results.take(work, payment.id, stated, ReportSource("operator"))
-    return taken.payment
+    recorded = await provider_results.apply_report(
+        work, payment.id, stated, ReportSource("operator")
+    )
+    return recorded.payment
 
 
 def _check(payment: Payment, received_on: date, amount: Money, today: date) -> None:

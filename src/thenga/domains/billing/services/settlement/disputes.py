@@ -1,4 +1,4 @@
-"""Disputes: money that the holder of a card takes back, until it is decided (BIL-31, BIL-47)."""
+"""Disputes: money that a cardholder reclaims, until the dispute is decided (BIL-31, BIL-47)."""
 
 from typing import Literal
 
@@ -17,9 +17,11 @@ from thenga.domains.billing.tables import (
     DisputeStatus,
     Invoice,
     Payment,
-    StatedStatus,
-    Statement,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
+    StatedStatus,
 )
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.money import Money
@@ -32,27 +34,27 @@ _STATED: dict[StatedStatus, Literal["open", "won", "lost"]] = {
 }
 
 
-async def take(
-    work: Work, payment: Payment, book: Book, statement: Statement, heard: ReportSource
+async def apply_dispute_report(
+    work: Work, payment: Payment, book: Book, report: ProviderReport, source: ReportSource
 ) -> ReportOutcome:
-    """The highest that was said per dispute counts, whatever came first."""
-    if not 0 <= (statement.amount_minor or 0) <= payment.amount_minor:
-        return await quarantine(work, payment, statement, heard, "amount_differs")
-    number = statement.item_reference or statement.provider_reference or payment.reference
+    """Apply a report. The highest reported status of each dispute counts, in any order."""
+    if not 0 <= (report.amount_minor or 0) <= payment.amount_minor:
+        return await quarantine(work, payment, report, source, "amount_differs")
+    number = report.item_reference or report.provider_reference or payment.reference
     before = DisputeStatus(payment.disputes.get(number, DisputeStatus.NONE))
-    stated = _STATED[statement.status]
-    corrected = await _correct(work, payment, book, number, statement)
+    stated = _STATED[report.status]
+    corrected = await _correct(work, payment, book, number, report)
     if _RANK[DisputeStatus(stated)] <= _RANK[before]:
         await work.save(payment)
         outcome = StatementOutcome.APPLIED if corrected else StatementOutcome.STALE
-        return await record_report(work, payment, statement, heard, outcome)
+        return await record_report(work, payment, report, source, outcome)
     payment.disputes = payment.disputes | {number: stated}
     payment.dispute_status = _of_all(payment)
     await work.save(payment)
     amount = _amount(payment, number)
     for step, booking in _bookings(payment.provider, amount, before, DisputeStatus(stated)):
         await _post(work, payment, book, f"{number}:{step}", booking)
-    taken = await record_report(work, payment, statement, heard, StatementOutcome.APPLIED)
+    recorded = await record_report(work, payment, report, source, StatementOutcome.APPLIED)
     work.publish(
         public.PaymentDisputed(
             organization_id=payment.organization_id,
@@ -65,17 +67,17 @@ async def take(
     )
     await effects.disputed(work, payment)
     await ledger.refresh_collection_status(work, await work.lock(Invoice, payment.invoice_id))
-    return taken
+    return recorded
 
 
 async def _correct(
-    work: Work, payment: Payment, book: Book, number: str, statement: Statement
+    work: Work, payment: Payment, book: Book, number: str, report: ProviderReport
 ) -> bool:
-    """How much is disputed says whoever stands highest and names it; what was booked before
-    follows, so that nothing of it stays under way for ever."""
-    if not statement.amount_minor:
+    """Update the disputed amount from the highest-ranked report that states one, and correct
+    earlier bookings so that nothing stays withheld."""
+    if not report.amount_minor:
         return False
-    said = [_RANK[DisputeStatus(_STATED[statement.status])], statement.amount_minor]
+    said = [_RANK[DisputeStatus(_STATED[report.status])], report.amount_minor]
     if said <= payment.dispute_amounts.get(number, []):
         return False
     before, status = (
@@ -102,7 +104,7 @@ async def _post(work: Work, payment: Payment, book: Book, key: str, booking: Boo
 
 
 def _of_all(payment: Payment) -> DisputeStatus:
-    """One that was lost weighs most, then one that is open."""
+    """The status over all disputes: lost first, then open, then won."""
     held = set(payment.disputes.values())
     return next(
         one
@@ -114,7 +116,7 @@ def _of_all(payment: Payment) -> DisputeStatus:
 def _bookings(
     provider: str, amount: Money, before: DisputeStatus, now: DisputeStatus
 ) -> list[tuple[str, Booking]]:
-    """The steps from one state to another; one that was skipped is booked on the way."""
+    """The bookings from one status to another, including skipped steps."""
     steps: list[tuple[str, Booking]] = []
     if before is DisputeStatus.NONE:
         steps.append(("opened", ledger.dispute_opened_booking(provider, amount)))

@@ -1,7 +1,7 @@
-"""What follows when a payment changes state; only `provider_results.take` calls it.
+"""Effects of a payment's new status. Only `provider_results.apply_report` calls them.
 
-Money that nothing waits for any more stays as credit (BIL-33). Rows are locked in one order
-everywhere: account, trial, subscription, invoice, failure.
+Money that nothing waits for stays as credit (BIL-33). Lock order: account, trial, subscription,
+invoice, failure.
 """
 
 from sqlalchemy import bindparam, select
@@ -43,8 +43,8 @@ _DISPUTED = select(Payment).where(
 
 
 async def succeeded(work: Work, payment: Payment) -> None:
-    """The money is there: the invoice takes it, and what waited for it happens."""
-    invoice, subscription = await _held(work, payment)
+    """Apply a successful payment to its invoice and to what it pays for."""
+    invoice, subscription = await _lock_purchase(work, payment)
     if invoice.status is InvoiceStatus.DISCARDED:
         return
     if invoice.purpose is Purpose.FIRST and subscription is not None:
@@ -57,8 +57,8 @@ async def succeeded(work: Work, payment: Payment) -> None:
         await _collect(work, payment, invoice, subscription)
 
 
-async def _held(work: Work, payment: Payment) -> tuple[Invoice, Subscription | None]:
-    """What a payment is for, locked; whoever takes a statement in holds the account already."""
+async def _lock_purchase(work: Work, payment: Payment) -> tuple[Invoice, Subscription | None]:
+    """Lock what a payment is for. The caller holds the account lock."""
     known = await work.get(Invoice, payment.invoice_id)
     subscription = None
     if known.subscription_id is not None:
@@ -71,7 +71,7 @@ async def _held(work: Work, payment: Payment) -> tuple[Invoice, Subscription | N
 async def _begin(
     work: Work, payment: Payment, invoice: Invoice, subscription: Subscription
 ) -> None:
-    """The first payment; one that comes after the sign-up expired starts nothing (BIL-15)."""
+    """Activate a subscription with its first payment, unless the sign-up has expired (BIL-15)."""
     if invoice.status is not InvoiceStatus.DRAFT:
         await _collect(work, payment, invoice, subscription)
     elif subscription.status is SubscriptionStatus.INCOMPLETE:
@@ -85,7 +85,7 @@ async def _change(
 ) -> None:
     if plan_changes.awaits_payment(subscription, invoice.id):
         await plan_changes.apply_change(work, subscription, on=local_day(work.now))
-    again = await work.lock(Invoice, invoice.id)  # the change has released it
+    again = await work.lock(Invoice, invoice.id)  # the plan change has released it
     if again.released_at is not None:
         await _collect(work, payment, again, subscription)
 
@@ -93,7 +93,7 @@ async def _change(
 async def _collect(
     work: Work, payment: Payment, invoice: Invoice, subscription: Subscription | None
 ) -> None:
-    """An invoice that exists takes the money; what had failed is recovered."""
+    """Pay an issued invoice and recover its failure."""
     given_up = invoice.status is InvoiceStatus.UNCOLLECTIBLE
     if invoice.status is InvoiceStatus.DRAFT:
         await invoicing.release_invoice(work, invoice, paid=payment.amount)
@@ -112,23 +112,23 @@ async def _collect(
 
 
 async def failed(work: Work, payment: Payment) -> None:
-    """A charge was declined: what was to be bought is not, what was owed is recovered (BIL-39)."""
-    invoice, subscription = await _held(work, payment)
+    """A declined charge: a purchase is not made, a debt goes into recovery (BIL-39)."""
+    invoice, subscription = await _lock_purchase(work, payment)
     if invoice.amount_due_minor == 0:
-        return  # paid in another way meanwhile, or not wanted any more
+        return  # paid in another way, or discarded
     if subscription is not None and await _is_recovered(work, invoice, subscription):
         await dunning.record_decline(work, invoice, subscription, payment)
         return
-    await _tell_only(work, payment, invoice)
+    await _publish_failure(work, payment, invoice)
 
 
 async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription) -> bool:
-    """Whether it is owed; a recovery that goes on does so also for what has ended meanwhile."""
+    """Whether the amount is owed. A recovery in progress continues after the subscription ends."""
     if await access.unsettled_failure(work, invoice.id) is not None:
         return True
     if invoice.purpose is Purpose.CONVERSION:
         return await trials.is_converted(work, subscription)
-    # What has its number is owed whatever it was made for; what was sent has time until its day.
+    # An issued invoice is owed, whatever its purpose. A sent one is due on its due date.
     owed = invoice.status is InvoiceStatus.OPEN or invoice.purpose in (
         Purpose.RENEWAL,
         Purpose.USAGE,
@@ -141,15 +141,15 @@ async def _is_recovered(work: Work, invoice: Invoice, subscription: Subscription
 
 
 async def _is_sent(work: Work, invoice: Invoice) -> bool:
-    """Whether it may be paid until its due date; only then has it failed (BIL-39)."""
+    """Whether it is a sent invoice before its due date, so it has not failed yet (BIL-39)."""
     if invoice.due_date is not None:
         return invoicing.overdue_at(invoice) is not None
     account = await work.get(Account, invoice.account_id)
     return account.collection_method is CollectionMethod.SEND_INVOICE
 
 
-async def _tell_only(work: Work, payment: Payment, invoice: Invoice) -> None:
-    """Nothing follows: what was to be bought was not bought."""
+async def _publish_failure(work: Work, payment: Payment, invoice: Invoice) -> None:
+    """Publish the failure of a purchase. Nothing else follows."""
     category = dunning.decline_category(payment)
     await work.touch(invoice)
     work.publish(
@@ -169,16 +169,16 @@ async def _tell_only(work: Work, payment: Payment, invoice: Invoice) -> None:
 
 
 async def disputed(work: Work, payment: Payment) -> None:
-    """The payer disputes with their bank what they paid; lost, the plan is suspended.
+    """Apply a dispute to the subscription. A lost one suspends it.
 
-    A dispute of money that we have not heard of yet waits until we have.
+    A dispute reported before its payment waits for the payment.
     """
     if (
         payment.status is not PaymentStatus.SUCCEEDED
         or payment.dispute_status is DisputeStatus.NONE
     ):
         return
-    invoice, subscription = await _held(work, payment)
+    invoice, subscription = await _lock_purchase(work, payment)
     if subscription is None or subscription.status not in SubscriptionLifecycle.PAID:
         return
     disputed = await work.select_prepared(_DISPUTED, limit=1, subscription_id=subscription.id)

@@ -1,10 +1,9 @@
-"""Taking in what providers say: any order and any repetition give the same end (BIL-31, BIL-36).
+"""Applies provider reports. Any order and any repetition give the same result (BIL-31, BIL-36).
 
-A payment has the highest rank over all that was said of it. What is lower or was heard already is
-kept as stale; what does not fit our own record is set aside and told, and changes nothing.
+A payment has the highest-ranked status reported. A lower or repeated report is stored as stale; one
+that does not match our records is quarantined and published, and changes nothing.
 """
 
-from typing import Any
 from uuid import UUID
 
 from thenga.domains.billing import public
@@ -23,24 +22,27 @@ from thenga.domains.billing.services.payments import (
 from thenga.domains.billing.services.settlement import disputes, effects
 from thenga.domains.billing.tables import (
     Account,
-    Answer,
+    Decline,
     FailureCategory,
     Invoice,
     Payment,
     PaymentMethod,
     PaymentStatus,
     Purpose,
-    StatedStatus,
-    Statement,
-    StatementKind,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderAnswer,
+    ProviderReport,
+    StatedStatus,
+    StatementKind,
 )
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.values.money import Money
 
-_MOST_FEE = 10_000  # minor units; a provider's least fee can be more than a small payment
-# Failed, cancelled and expired are of one rank (BIL-31); what says most of them stays.
+_MOST_FEE = 10_000  # cents; a provider's minimum fee can exceed a small payment
+# Failed, cancelled and expired share a level (BIL-31); the most specific one stays.
 _RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
 _MOVES: dict[StatedStatus, Move] = {
     StatedStatus.REQUIRES_ACTION: PaymentLifecycle.start,
@@ -51,93 +53,90 @@ _MOVES: dict[StatedStatus, Move] = {
 }
 
 
-async def take(
-    work: Work, payment_id: UUID, statement: Statement, heard: ReportSource | None = None
+async def apply_report(
+    work: Work, payment_id: UUID, report: ProviderReport, source: ReportSource | None = None
 ) -> ReportOutcome:
-    """Weigh one statement under the lock of its payment, and let it have its effect once."""
-    heard = heard or ReportSource()
+    """Apply one report under the lock of its payment, once."""
+    source = source or ReportSource()
     account = await customer.lock_account(work)
     payment = await work.lock(Payment, payment_id)
-    finding = _misfit(payment, statement)
+    finding = _mismatch(payment, report)
     if finding is not None:
-        return await quarantine(work, payment, statement, heard, finding)
-    if statement.kind is StatementKind.REFUND:
-        return await payments.apply_refund_report(work, payment, account.book, statement, heard)
-    if statement.kind is StatementKind.DISPUTE:
-        return await disputes.take(work, payment, account.book, statement, heard)
-    return await _take_payment(work, payment, account, statement, heard)
+        return await quarantine(work, payment, report, source, finding)
+    if report.kind is StatementKind.REFUND:
+        return await payments.apply_refund_report(work, payment, account.book, report, source)
+    if report.kind is StatementKind.DISPUTE:
+        return await disputes.apply_dispute_report(work, payment, account.book, report, source)
+    return await _apply_payment_report(work, payment, account, report, source)
 
 
-def _misfit(payment: Payment, statement: Statement) -> Finding | None:
-    """What of it is not ours. Money moves only on a statement that names amount and currency; a
-    failure may leave them out (SEC-68)."""
-    if statement.reference != payment.reference:
+def _mismatch(payment: Payment, report: ProviderReport) -> Finding | None:
+    """What does not match our records. Money moves only on a report with amount and currency; a
+    failure can omit them (SEC-68)."""
+    if report.reference != payment.reference:
         return "unknown_reference"
-    moves = _moves_money(statement)
-    if statement.currency != payment.currency and (moves or statement.currency is not None):
+    moves = _moves_money(report)
+    if report.currency != payment.currency and (moves or report.currency is not None):
         return "currency_differs"
-    if statement.amount_minor is None:
+    if report.amount_minor is None:
         return "amount_differs" if moves else None
-    if not 0 <= (statement.fee_minor or 0) <= max(statement.amount_minor, _MOST_FEE):
+    if not 0 <= (report.fee_minor or 0) <= max(report.amount_minor, _MOST_FEE):
         return "amount_differs"
-    if statement.kind is not StatementKind.PAYMENT:
+    if report.kind is not StatementKind.PAYMENT:
         return None
-    off = abs(statement.amount_minor - payment.amount_minor)
-    return "amount_differs" if off > statement.tolerance_minor else None
+    off = abs(report.amount_minor - payment.amount_minor)
+    return "amount_differs" if off > report.tolerance_minor else None
 
 
-def _moves_money(statement: Statement) -> bool:
-    """A payment or refund that succeeded; every step of a dispute is booked."""
-    return statement.kind is StatementKind.DISPUTE or statement.status is StatedStatus.SUCCEEDED
+def _moves_money(report: ProviderReport) -> bool:
+    """Whether it moves money: a successful payment or refund, or any step of a dispute."""
+    return report.kind is StatementKind.DISPUTE or report.status is StatedStatus.SUCCEEDED
 
 
-async def _take_payment(
-    work: Work, payment: Payment, account: Account, statement: Statement, heard: ReportSource
+async def _apply_payment_report(
+    work: Work, payment: Payment, account: Account, report: ProviderReport, source: ReportSource
 ) -> ReportOutcome:
-    second = _is_second(payment, statement)
-    moved = _RANK[PaymentStatus(statement.status.value)] > _RANK[payment.status]
+    second = _is_second(payment, report)
+    moved = _RANK[PaymentStatus(report.status.value)] > _RANK[payment.status]
     if moved:
-        _MOVES[statement.status](payment, at=work.now)
+        _MOVES[report.status](payment, at=work.now)
         _settle_times(work, payment)
-    payment.charge_again = False  # whoever speaks of it has it
-    new = _remember(payment, statement)
+    payment.charge_again = False  # the provider has the order
+    new = _update_payment(payment, report)
     await work.save(payment)
-    if statement.status is StatedStatus.SUCCEEDED and (moved or second):
-        await _book(work, payment, account, statement)
-    fee = await _book_fee(work, payment, account, statement)
+    if report.status is StatedStatus.SUCCEEDED and (moved or second):
+        await _book(work, payment, account, report)
+    fee = await _book_fee(work, payment, account, report)
     kept = False
-    if statement.status is StatedStatus.SUCCEEDED and statement.token is not None:
-        kept = await _keep_method(work, payment, statement)
-    refused = await _refuse_method(work, payment, statement)
+    if report.status is StatedStatus.SUCCEEDED and report.token is not None:
+        kept = await _keep_method(work, payment, report)
+    refused = await _refuse_method(work, payment, report)
     effect = moved or second or new or fee or kept or refused
-    taken = await record_report(
+    recorded = await record_report(
         work,
         payment,
-        statement,
-        heard,
+        report,
+        source,
         StatementOutcome.APPLIED if effect else StatementOutcome.STALE,
     )
     if second:
-        publish_mismatch(work, payment, statement, taken, "paid_twice")
+        publish_mismatch(work, payment, report, recorded, "paid_twice")
     if moved:
-        await _follow(work, payment)
+        await _apply_effects(work, payment)
         await ledger.refresh_collection_status(work, await work.lock(Invoice, payment.invoice_id))
     if kept and payment.payment_method_id is not None:
-        # What is still owed is tried with the new method at once (BIL-39).
+        # Amounts still owed are charged to the new method at once (BIL-39).
         await dunning.retry_with_new_method(
             work, await work.get(PaymentMethod, payment.payment_method_id)
         )
-    return taken
+    return recorded
 
 
-def _is_second(payment: Payment, statement: Statement) -> bool:
-    """Two payments of money under one reference: the provider's own numbers differ (BIL-33)."""
-    if (
-        payment.status is not PaymentStatus.SUCCEEDED
-        or statement.status is not StatedStatus.SUCCEEDED
-    ):
+def _is_second(payment: Payment, report: ProviderReport) -> bool:
+    """Whether it is a second payment under one reference: the provider's ids differ (BIL-33)."""
+    if payment.status is not PaymentStatus.SUCCEEDED or report.status is not StatedStatus.SUCCEEDED:
         return False
-    stated = statement.provider_reference
+    stated = report.provider_reference
     return stated is not None and stated not in payment.paid_by
 
 
@@ -148,52 +147,49 @@ def _settle_times(work: Work, payment: Payment) -> None:
         payment.next_check_at = payments.next_poll_at(payment.created_at, work.now)
 
 
-def _remember(payment: Payment, statement: Statement) -> bool:
-    """What the latest of its kind says, so that the order in which we hear it does not matter."""
+def _update_payment(payment: Payment, report: ProviderReport) -> bool:
+    """Store the latest details, independent of the order of reports."""
     before = (payment.failure, payment.provider_reference)
-    if statement.status is StatedStatus.SUCCEEDED:
-        stated = statement.provider_reference
+    if report.status is StatedStatus.SUCCEEDED:
+        stated = report.provider_reference
         if stated is not None:
             payment.paid_by = sorted({*payment.paid_by, stated})
             payment.provider_reference = payment.paid_by[0]
         payment.failure = None
-    elif payment.status is not PaymentStatus.SUCCEEDED and statement.provider_reference is not None:
+    elif payment.status is not PaymentStatus.SUCCEEDED and report.provider_reference is not None:
         known = payment.provider_reference
         payment.provider_reference = min(
-            known or statement.provider_reference, statement.provider_reference
+            known or report.provider_reference, report.provider_reference
         )
-    if payment.status is PaymentStatus.FAILED and statement.status is StatedStatus.FAILED:
-        told = _failure(statement)
-        if payment.failure is None or _order(told) > _order(payment.failure):
-            payment.failure = told
-    latest = [at for at in (payment.provider_updated_at, statement.provider_at) if at is not None]
+    if payment.status is PaymentStatus.FAILED and report.status is StatedStatus.FAILED:
+        former, decline = payment.decline, _decline(report)
+        if former is None or _recency(decline) > _recency(former):
+            payment.failure = decline.to_row()
+    latest = [at for at in (payment.provider_updated_at, report.provider_at) if at is not None]
     payment.provider_updated_at = max(latest, default=None)
     return before != (payment.failure, payment.provider_reference)
 
 
-def _failure(statement: Statement) -> dict[str, Any]:
-    at = statement.provider_at
-    return {
-        "category": statement.category or payments.category_of(statement.code or ""),
-        "code": statement.code,
-        "at": None if at is None else at.isoformat(),
-    }
+def _decline(report: ProviderReport) -> Decline:
+    category = report.category or payments.category_of(report.code or "")
+    return Decline(FailureCategory(category), report.code, report.provider_at)
 
 
-def _order(failure: dict[str, Any]) -> tuple[str, str, str]:
-    return (failure["at"] or "", failure["code"] or "", failure["category"])
+def _recency(decline: Decline) -> tuple[str, str, str]:
+    at = "" if decline.at is None else decline.at.isoformat()
+    return at, decline.code or "", decline.category
 
 
-async def _book(work: Work, payment: Payment, account: Account, statement: Statement) -> None:
-    """Money came: it is the customer's credit until the invoice takes it (BIL-47)."""
-    named = statement.provider_reference or payment.reference
+async def _book(work: Work, payment: Payment, account: Account, report: ProviderReport) -> None:
+    """Book the payment as the customer's credit until an invoice uses it (BIL-47)."""
+    named = report.provider_reference or payment.reference
     booking = (
         ledger.bank_transfer_booking(payment.amount)
         if payment.provider == payments.EFT
         else ledger.payment_booking(payment.provider, payment.amount)
     )
     source = EntrySource("payment", payment.id, f"payment:{payment.id}:{named}")
-    stated = statement.provider_at or work.now
+    stated = report.provider_at or work.now
     if payment.provider != payments.EFT:
         # The clock of a sandbox runs ahead of its provider's (BIL-50).
         stated = max(stated, payment.created_at)
@@ -201,24 +197,20 @@ async def _book(work: Work, payment: Payment, account: Account, statement: State
     await ledger.post(work, booking, book=account.book, source=source, occurred_at=at)
 
 
-async def _book_fee(work: Work, payment: Payment, account: Account, statement: Statement) -> bool:
-    if (
-        not statement.fee_minor
-        or payment.fee_minor
-        or payment.status is not PaymentStatus.SUCCEEDED
-    ):
+async def _book_fee(work: Work, payment: Payment, account: Account, report: ProviderReport) -> bool:
+    if not report.fee_minor or payment.fee_minor or payment.status is not PaymentStatus.SUCCEEDED:
         return False
-    payment.fee_minor = statement.fee_minor
+    payment.fee_minor = report.fee_minor
     await work.save(payment)
-    fee = ledger.fee_booking(payment.provider, Money(statement.fee_minor, payment.currency))
+    fee = ledger.fee_booking(payment.provider, Money(report.fee_minor, payment.currency))
     source = EntrySource("payment", payment.id, f"fee:{payment.id}")
     await ledger.post(work, fee, book=account.book, source=source, occurred_at=work.now)
     return True
 
 
-async def _keep_method(work: Work, payment: Payment, statement: Statement) -> bool:
-    assert statement.token is not None  # noqa: S101  # asked by the caller
-    method = await payments.save_method(work, payment, statement.token)
+async def _keep_method(work: Work, payment: Payment, report: ProviderReport) -> bool:
+    assert report.token is not None  # noqa: S101  # asked by the caller
+    method = await payments.save_method(work, payment, report.token)
     if payment.payment_method_id == method.id:
         return False
     payment.payment_method_id = method.id
@@ -226,22 +218,21 @@ async def _keep_method(work: Work, payment: Payment, statement: Statement) -> bo
     return True
 
 
-async def _refuse_method(work: Work, payment: Payment, statement: Statement) -> bool:
-    """A card that was refused for good is taken off file: nothing is ever charged to it again.
+async def _refuse_method(work: Work, payment: Payment, report: ProviderReport) -> bool:
+    """Revoke a card after a hard decline.
 
-    A payment that succeeded was made with a card that works, whatever was tried before (BIL-42).
+    A successful payment proves that its card works, whatever was tried before (BIL-42).
     """
     hard = (
-        statement.status is StatedStatus.FAILED
-        and _failure(statement)["category"] == FailureCategory.HARD
+        report.status is StatedStatus.FAILED and _decline(report).category is FailureCategory.HARD
     )
     if not hard or payment.status is PaymentStatus.SUCCEEDED or payment.payment_method_id is None:
         return False
     return await payments.mark_method_refused(work, payment.payment_method_id)
 
 
-async def _follow(work: Work, payment: Payment) -> None:
-    """What the payment's new state means for its invoice and its plan."""
+async def _apply_effects(work: Work, payment: Payment) -> None:
+    """Apply the payment's new status to its invoice and plan."""
     if payment.status is PaymentStatus.SUCCEEDED:
         await _succeeded(work, payment)
     elif payment.status in (PaymentStatus.FAILED, PaymentStatus.CANCELLED):
@@ -249,7 +240,7 @@ async def _follow(work: Work, payment: Payment) -> None:
         if invoice.purpose is Purpose.METHOD:
             await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))
         elif payment.status is PaymentStatus.FAILED or payment.payment_method_id is not None:
-            # Nobody was there to cancel a charge of a method on file: it has failed (BIL-39).
+            # A customer cannot cancel a charge of a saved method, so it has failed (BIL-39).
             await effects.failed(work, payment)
 
 
@@ -267,10 +258,10 @@ async def _succeeded(work: Work, payment: Payment) -> None:
     )
     invoice = await work.get(Invoice, payment.invoice_id)
     if invoice.purpose is Purpose.METHOD:
-        # What was charged to learn the card stays as the customer's credit.
+        # The verification charge stays as the customer's credit.
         await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))
         return
-    # What came already may not be allocated yet: that waits for the document's number.
+    # Received money may not be allocated yet, because the invoice waits for its number.
     waits = max(0, invoice.received_minor - invoice.amount_paid_minor)
     if invoice.amount_due_minor - waits < payment.amount_minor:
         due = Money(invoice.amount_due_minor, invoice.currency)
@@ -278,25 +269,26 @@ async def _succeeded(work: Work, payment: Payment) -> None:
             work, payment, "more_than_due", expected=due, stated=payment.amount
         )
     await effects.succeeded(work, payment)
-    await effects.disputed(work, payment)  # heard of before the money was
+    await effects.disputed(work, payment)  # reported before the payment
 
 
 async def record_answer(
-    work: Work, payment_id: UUID, answer: Answer, *, source: str, reference: str
+    work: Work, payment_id: UUID, answer: ProviderAnswer, *, source: str, reference: str
 ) -> None:
-    """What came of calling the provider about a reference; silence leaves the payment as it is
-    (BIL-32)."""
-    if answer.statement is not None:
-        taken = await take(work, payment_id, answer.statement, ReportSource(source))
-        await _plan_on(work, taken.payment)
+    """Apply a provider's answer about a reference. No answer changes nothing (BIL-32)."""
+    if answer.report is not None:
+        recorded = await apply_report(work, payment_id, answer.report, ReportSource(source))
+        await _postpone_poll(work, recorded.payment)
         return
     await customer.lock_account(work)
     payment = await work.lock(Payment, payment_id)
     if payment.status in PaymentLifecycle.FINAL or payment.reference != reference:
-        return  # what is final needs no asking, and nobody pays under a reference that was left
+        return  # final, or an answer about a replaced reference
     if answer.action is not None:
-        _show(work, payment, answer)
-    elif answer.fault is not None or (answer.unheard and payment.payment_method_id is not None):
+        _show_next_action(work, payment, answer)
+    elif answer.fault is not None or (
+        answer.unknown_reference and payment.payment_method_id is not None
+    ):
         if payment.faults >= payments.MOST_FAULTS:
             await _give_up(work, payment, answer.fault or "unknown to the provider", source)
             return
@@ -304,11 +296,11 @@ async def record_answer(
         payment.charge_again = payment.payment_method_id is not None
         payment.next_check_at = work.now + payments.FAULT_PAUSE
     else:
-        await _ask_later(work, payment)
+        await _schedule_poll(work, payment)
     await work.save(payment)
 
 
-def _show(work: Work, payment: Payment, answer: Answer) -> None:
+def _show_next_action(work: Work, payment: Payment, answer: ProviderAnswer) -> None:
     action = answer.action
     assert action is not None  # noqa: S101  # asked by the caller
     if payment.status is PaymentStatus.CREATED:
@@ -322,18 +314,18 @@ def _show(work: Work, payment: Payment, answer: Answer) -> None:
     payment.next_check_at = payments.next_poll_while_open(payment.created_at, work.now)
 
 
-async def _plan_on(work: Work, payment: Payment) -> None:
-    """An answer that decides nothing is as good as none: the next time to ask is a later one."""
+async def _postpone_poll(work: Work, payment: Payment) -> None:
+    """Postpone the next poll after an answer that decides nothing."""
     when = payment.next_check_at
     if payment.status not in PaymentLifecycle.FINAL and when is not None and when <= work.now:
-        await _ask_later(work, payment)
+        await _schedule_poll(work, payment)
         await work.save(payment)
 
 
-async def _ask_later(work: Work, payment: Payment) -> None:
+async def _schedule_poll(work: Work, payment: Payment) -> None:
     payment.charge_again = False
     if payment.status is PaymentStatus.CREATED:
-        # Where the customer shall pay was lost on the way, and a reference is taken once.
+        # The checkout address was lost, and a reference can be used only once.
         payment.reference = payments.new_reference()
     if payment.status is not PaymentStatus.PROCESSING:
         payment.next_check_at = payments.next_poll_while_open(payment.created_at, work.now)
@@ -345,8 +337,8 @@ async def _ask_later(work: Work, payment: Payment) -> None:
 
 
 async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> None:
-    """Six tries an hour apart found no way in: that counts as a failure."""
-    failed = Statement(
+    """After six rejected orders, an hour apart, the payment has failed."""
+    failed = ProviderReport(
         reference=payment.reference,
         kind=StatementKind.PAYMENT,
         status=StatedStatus.FAILED,
@@ -354,4 +346,4 @@ async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> Non
         category="technical",
         provider_at=work.now,
     )
-    await take(work, payment.id, failed, ReportSource(source))
+    await apply_report(work, payment.id, failed, ReportSource(source))

@@ -1,4 +1,4 @@
-"""Callbacks: received fast and kept, worked on later, each once (BIL-34 to BIL-38)."""
+"""Provider callbacks: stored on receipt, applied later, each once (BIL-34 to BIL-38)."""
 
 import hashlib
 from dataclasses import asdict, dataclass
@@ -19,8 +19,10 @@ from thenga.domains.billing.tables import (
     CallbackStatus,
     Payment,
     ProviderCallback,
-    Statement,
     StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
+    ProviderReport,
 )
 from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
@@ -35,10 +37,10 @@ from thenga.kernel.values.ids import new_id
 
 log = structlog.get_logger()
 
-_PLACES = 1000  # notes of refused calls, a day and provider
+_PLACES = 1000  # stored rejections for each day and provider
 _SEALED_DAYS = timedelta(days=90)
 
-# No conflict target: the application's login may add and cannot even ask what is there.
+# No conflict target, because the login can insert but not read.
 _RECEIVE = """
     INSERT INTO billing.provider_callback (id, created_at, updated_at, version, provider,
         event_key, event_type, received_at, sha256, secret_used, status, sealed_content, sender)
@@ -55,7 +57,7 @@ _FORGET = """
     UPDATE billing.provider_callback SET sealed_content = NULL
     WHERE sealed_content IS NOT NULL AND received_at < $1
 """
-_COMPARED = {"payfast": "billing.payfast.check_source"}  # who says from where it calls
+_COMPARED = {"payfast": "billing.payfast.check_source"}  # providers that publish their senders
 _MOVES: dict[StatementOutcome, Move] = {
     StatementOutcome.APPLIED: ProviderCallbackLifecycle.apply,
     StatementOutcome.STALE: ProviderCallbackLifecycle.outdate,
@@ -69,7 +71,7 @@ apply_callback = job_stub(
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """A verified call, before it is kept."""
+    """A verified call before it is stored."""
 
     provider: str
     event_key: str
@@ -79,20 +81,21 @@ class Received:
 
 
 async def receive_callback(work: Work, call: Received) -> bool:
-    """Keep it with its job, once; whether it is the first of its key."""
+    """Store a callback with its job, and return whether its key is new."""
     made = new_id()
     content = sealed.seal(work.host, ProviderCallback, "sealed_content", call.content, id=made)
     digest = hashlib.sha256(call.content).digest()
-    told = (call.provider, call.event_key, call.event_type, digest, call.secret_used, content)
+    columns = (call.provider, call.event_key, call.event_type, digest, call.secret_used, content)
     sender = work.origin.network
-    first = await work.run(_RECEIVE, made, work.now, *told, sender) == "INSERT 0 1"
+    first = await work.run(_RECEIVE, made, work.now, *columns, sender) == "INSERT 0 1"
     if first:
         work.enqueue(apply_callback, callback_id=made)
     return first
 
 
 async def reject_callback(work: Work, *, provider: str, content: bytes, cause: str) -> None:
-    """Leave a hash and a cause, never the event's key: nobody blocks a true one (BIL-37)."""
+    """Store a hash and a cause, never the event key, so nobody can block a real callback
+    (BIL-37)."""
     digest = hashlib.sha256(content).digest()
     place = int.from_bytes(digest[:4], "big") % _PLACES
     day = local_day(work.now)
@@ -101,7 +104,7 @@ async def reject_callback(work: Work, *, provider: str, content: bytes, cause: s
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A callback that has not done its work yet; its sender where it must be looked at."""
+    """A callback to apply, with its sender if that must be checked."""
 
     provider: str
     content: bytes
@@ -109,7 +112,7 @@ class Waiting:
 
 
 async def pending_callback(read: Reader, callback_id: UUID) -> Waiting | None:
-    """What a callback says, for the job that has it confirmed and applied."""
+    """The callback for the job that confirms and applies it."""
     callback = await read.get(ProviderCallback, callback_id)
     if (
         callback.status not in (CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED)
@@ -121,27 +124,27 @@ async def pending_callback(read: Reader, callback_id: UUID) -> Waiting | None:
 
 
 async def _sender(read: Reader, callback: ProviderCallback) -> str | None:
-    """From where it came, where the operator wants that compared (BIL-38)."""
+    """The sender's address, if operators want it checked (BIL-38)."""
     switch = _COMPARED.get(callback.provider)
     if switch is None or not await catalogue.setting(read, switch, local_day(read.now)):
         return None
     return callback.sender or ""
 
 
-async def apply_report(
-    work: Work, callback_id: UUID, statement: Statement | None, *, confirmed: bool
+async def apply_callback_report(
+    work: Work, callback_id: UUID, report: ProviderReport | None, *, confirmed: bool
 ) -> None:
-    """Let a callback have its effect, under the lock of the payment that it speaks of."""
+    """Apply a callback's report under the lock of its payment."""
     callback = await work.lock(ProviderCallback, callback_id)
     if callback.status not in (CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED):
         return
-    if statement is None:
+    if report is None:
         ProviderCallbackLifecycle.ignore(callback, at=work.now)
         callback.note = "This event type is not used."
         await work.save(callback)
         return
-    callback.statement = shown(statement)
-    payment = await work.find(Payment, provider=callback.provider, reference=statement.reference)
+    callback.statement = report_document(report)
+    payment = await work.find(Payment, provider=callback.provider, reference=report.reference)
     if payment is None or not confirmed:
         finding: Finding = "unknown_reference" if confirmed else "not_confirmed"
         await _quarantine(work, callback, payment, finding=finding, note=finding)
@@ -149,16 +152,16 @@ async def apply_report(
     ahead = await clock_offset(work.host, work.domain, payment.organization_id)
     await work.enter_organization(payment.organization_id, ahead=ahead)
     callback.organization_id, callback.payment_id = payment.organization_id, payment.id
-    heard = ReportSource("callback", callback.id)
-    taken = await provider_results.take(work, payment.id, statement, heard)
-    _MOVES[taken.outcome](callback, at=work.now)
-    callback.note = taken.note
+    source = ReportSource("callback", callback.id)
+    recorded = await provider_results.apply_report(work, payment.id, report, source)
+    _MOVES[recorded.outcome](callback, at=work.now)
+    callback.note = recorded.note
     await work.save(callback)
 
 
-async def set_aside(work: Work, callback_id: UUID, *, note: str) -> None:
-    """Quarantine a signed callback that cannot be read or applied: it is shown to operators, and
-    tried again only when one of them replays it (SEC-68)."""
+async def quarantine_callback(work: Work, callback_id: UUID, *, note: str) -> None:
+    """Quarantine a signed callback that cannot be read or applied. It is retried only if an
+    operator replays it (SEC-68)."""
     callback = await work.lock(ProviderCallback, callback_id)
     if callback.status not in (CallbackStatus.RECEIVED, CallbackStatus.QUARANTINED):
         return
@@ -174,7 +177,7 @@ async def _quarantine(
     finding: Finding,
     note: str,
 ) -> None:
-    """Kept and not applied; an operator may have it worked on again once it is cleared up."""
+    """Quarantine a callback. An operator can replay it after the review."""
     again = callback.status is CallbackStatus.QUARANTINED
     ProviderCallbackLifecycle.quarantine(callback, at=work.now)
     callback.note = note
@@ -194,12 +197,12 @@ async def _quarantine(
         )
 
 
-def shown(statement: Statement) -> dict[str, Any]:
-    """What of a statement may be shown: everything but the token."""
-    told = asdict(statement)
-    del told["token"], told["tolerance_minor"]
-    told["provider_at"] = statement.provider_at and statement.provider_at.isoformat()
-    return told
+def report_document(report: ProviderReport) -> dict[str, Any]:
+    """A report as shown to operators: everything except the token."""
+    document = asdict(report)
+    del document["token"], document["tolerance_minor"]
+    document["provider_at"] = report.provider_at and report.provider_at.isoformat()
+    return document
 
 
 async def list_callbacks(
@@ -211,7 +214,7 @@ async def list_callbacks(
     since: date | None,
     until: date | None,
 ) -> Slice[ProviderCallback]:
-    """Verified callbacks of all providers, for staff."""
+    """Verified callbacks of all providers, for operators."""
     statement = select(ProviderCallback)
     statement = where_given(
         statement, (ProviderCallback.provider, provider), (ProviderCallback.status, status)
@@ -221,7 +224,7 @@ async def list_callbacks(
 
 
 async def replay_callback(work: Work, callback_id: UUID) -> ProviderCallback:
-    """Have one worked on again that was set aside; the job does it as the system."""
+    """Apply a quarantined callback again. The job runs as the system login."""
     callback = await work.get(ProviderCallback, callback_id)
     if callback.status in (CallbackStatus.STALE, CallbackStatus.IGNORED):
         raise not_possible(
@@ -244,6 +247,6 @@ async def replay_callback(work: Work, callback_id: UUID) -> ProviderCallback:
     return callback
 
 
-async def forget_contents(work: Work) -> None:
-    """After ninety days the bytes go; what they said stays."""
+async def delete_old_contents(work: Work) -> None:
+    """Delete the bytes of callbacks after 90 days. Their reports stay."""
     await work.run(_FORGET, work.now - _SEALED_DAYS)

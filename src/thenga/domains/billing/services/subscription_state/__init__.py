@@ -1,4 +1,4 @@
-"""Subscription state: the transitions that every other room makes through one place."""
+"""Subscription state: the transitions that all other rooms share."""
 
 from thenga.domains.billing.services.subscription_state.signup_expiry import (
     expire_previous_signup,
@@ -16,6 +16,7 @@ from thenga.domains.billing.services.subscription_state.transitions import (
     leaves_with_period,
     publish_change,
     restart_periods,
+    restore_former_change,
     schedule_next_check,
 )
 
@@ -32,6 +33,7 @@ __all__ = [
     "leaves_with_period",
     "publish_change",
     "restart_periods",
+    "restore_former_change",
     "run_due_signup_steps",
     "schedule_next_check",
 ]

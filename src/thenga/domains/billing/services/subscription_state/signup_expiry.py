@@ -1,4 +1,4 @@
-"""A sign-up that is not paid within 23 hours falls away and leaves no document (BIL-15)."""
+"""A sign-up that is not paid within 23 hours expires without a document (BIL-15)."""
 
 from sqlalchemy import select
 
@@ -21,13 +21,13 @@ from thenga.kernel.db.work import Work
 
 
 async def run_due_signup_steps(work: Work, subscription: Subscription) -> None:
-    """Let it fall away when its time is over and no charge is under way."""
+    """Expire a sign-up after its 23 hours, unless a charge is in progress."""
     if await is_signup_expired(work, subscription):
         await expire(work, subscription)
 
 
 async def is_signup_expired(read: Reader, subscription: Subscription) -> bool:
-    """Whether time has made an end of a sign-up; a charge that runs is waited for."""
+    """Whether a sign-up has expired. A charge in progress delays it."""
     if subscription.status is not SubscriptionStatus.INCOMPLETE:
         return False
     if read.now < subscription.created_at + UNPAID_FOR:
@@ -37,13 +37,13 @@ async def is_signup_expired(read: Reader, subscription: Subscription) -> bool:
 
 
 async def expire_previous_signup(work: Work, subscription: Subscription) -> None:
-    """A new sign-up takes the place of one that was not paid."""
+    """Expire an unpaid sign-up that a new one replaces."""
     if subscription.status is SubscriptionStatus.INCOMPLETE:
         await expire(work, subscription)
 
 
 async def expire(work: Work, subscription: Subscription) -> None:
-    """End a sign-up; its draft is discarded, and money that still comes is credit (BIL-33)."""
+    """Expire a sign-up and discard its draft. A later payment becomes credit (BIL-33)."""
     if not SubscriptionLifecycle.expire(subscription, at=work.now):
         return
     draft = await first_invoice(work, subscription)
@@ -55,7 +55,7 @@ async def expire(work: Work, subscription: Subscription) -> None:
 
 
 async def first_invoice(read: Reader, subscription: Subscription) -> Invoice | None:
-    """The draft that waits for the first payment."""
+    """The draft of the first payment."""
     statement = select(Invoice).where(
         Invoice.subscription_id == subscription.id,
         Invoice.purpose == Purpose.FIRST,

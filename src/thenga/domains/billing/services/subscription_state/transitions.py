@@ -1,11 +1,9 @@
-"""What every area does to a subscription: begin it, end it, tell of it, plan its next check.
+"""Shared transitions of a subscription: activate, end, publish, schedule the next check.
 
-The row is locked by whoever calls, and saved here.
+Callers lock the row; these functions save it.
 """
 
 from datetime import date, datetime, timedelta
-from typing import Any
-from uuid import UUID
 
 from sqlalchemy import bindparam, select
 
@@ -34,9 +32,9 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight
 
-UNPAID_FOR = timedelta(hours=23)  # a sign-up or a change waits so long for its money
+UNPAID_FOR = timedelta(hours=23)  # how long a sign-up or a change waits for its payment
 _LATER = timedelta(hours=1)
-_SOON = timedelta(seconds=10)  # what is credited gets its number first, and pays
+_SOON = timedelta(seconds=10)  # after the credit note has its number and its credit can pay
 _DRAFTS = select(Invoice).where(
     Invoice.subscription_id == bindparam("subscription_id"),
     Invoice.status == InvoiceStatus.DRAFT,
@@ -47,7 +45,7 @@ _DRAFTS = select(Invoice).where(
 def change_event(
     subscription: Subscription, change: Change, access: Access
 ) -> public.SubscriptionChanged:
-    """The one place that makes the event."""
+    """The event for a change. Every publisher uses it."""
     start, end = subscription.period_start, subscription.period_end
     period = PeriodTold(start=start, end=end) if start and end else None
     return public.SubscriptionChanged(
@@ -64,7 +62,7 @@ def change_event(
 
 
 async def publish_change(work: Work, subscription: Subscription, change: Change) -> None:
-    """Tell a change of a saved row, with the access that it allows now."""
+    """Publish a change of a saved row, with its access now."""
     failure = await access.earliest_failure(work, subscription.id)
     work.publish(
         change_event(subscription, change, access.access_level(subscription, failure, work.now))
@@ -72,7 +70,7 @@ async def publish_change(work: Work, subscription: Subscription, change: Change)
 
 
 async def activate(work: Work, subscription: Subscription, *, starts_on: date) -> None:
-    """It is paid, or nothing is due: its periods are counted from this day on (BIL-6)."""
+    """Activate a subscription that is paid or free. Its periods count from this day (BIL-6)."""
     if not SubscriptionLifecycle.activate(subscription, at=work.now):
         return
     begin_periods(subscription, starts_on)
@@ -83,14 +81,14 @@ async def activate(work: Work, subscription: Subscription, *, starts_on: date) -
 
 
 def begin_periods(subscription: Subscription, day: date) -> None:
-    """Count periods anew: the first begins on this day."""
+    """Restart the periods on this day."""
     first = pricing.period_number(day, pricing.interval_of(subscription), 0)
     subscription.anchor_date = day
     subscription.period_start, subscription.period_end = first.start, first.end
 
 
 async def end_subscription(work: Work, subscription: Subscription, *, reason: str) -> None:
-    """It is over; what was scheduled for it falls away."""
+    """End a subscription and drop its pending change and drafts."""
     if not SubscriptionLifecycle.end(subscription, at=work.now):
         return
     await drop_change(work, subscription)
@@ -107,19 +105,25 @@ async def end_subscription(work: Work, subscription: Subscription, *, reason: st
 
 
 async def drop_change(work: Work, subscription: Subscription) -> None:
-    """Discard the draft of a change; one that was scheduled before it counts again."""
-    pending = subscription.pending_change or {}
-    if pending.get("invoiceId") is not None:
-        await invoicing.discard_draft(work, await work.lock(Invoice, UUID(pending["invoiceId"])))
-    subscription.pending_change = pending.get("former")
+    """Discard the draft of the pending change and restore the change it replaced."""
+    pending = subscription.change
+    if pending is not None and pending.invoice_id is not None:
+        await invoicing.discard_draft(work, await work.lock(Invoice, pending.invoice_id))
+    restore_former_change(subscription)
+
+
+def restore_former_change(subscription: Subscription) -> None:
+    """Restore the scheduled change that the pending one replaced, if any."""
+    former = subscription.change.former if subscription.change else None
+    subscription.pending_change = former.to_row() if former else None
 
 
 async def _drop_drafts(work: Work, subscription: Subscription) -> None:
-    """What was to be bought and is not paid for; money that still comes for it is credit."""
+    """Discard unpaid drafts. A later payment for them becomes credit."""
     for draft in await work.select_prepared(_DRAFTS, limit=10, subscription_id=subscription.id):
         await invoicing.discard_draft(work, draft)
         failure = await access.unsettled_failure(work, draft.id)
-        if failure is not None:  # nothing was sold, so who has left is not charged any more
+        if failure is not None:  # nothing was sold, so stop charging
             await work.hold(failure)
             access.stop_recovery(failure, work.now)
             await work.save(failure)
@@ -136,7 +140,7 @@ async def _close_cancellation(work: Work, subscription: Subscription) -> None:
 
 
 async def schedule_next_check(read: Reader, subscription: Subscription) -> None:
-    """Write down the earliest instant at which time will move this row; the caller saves it."""
+    """Set the next instant with a step for this row. The caller saves it."""
     later = [at for at in await _instants(read, subscription) if at > read.now]
     subscription.next_check_at = min(later, default=None)
 
@@ -149,7 +153,7 @@ async def _instants(read: Reader, subscription: Subscription) -> list[datetime]:
         SubscriptionStatus.ENDED,
         SubscriptionStatus.TRIALING,
     ):
-        return []  # a trial has a clock of its own
+        return []  # a trial has its own schedule
     known = [subscription.cancel_at, change_awaited_until(subscription)]
     if subscription.status is SubscriptionStatus.PAUSED and subscription.resume_on is not None:
         policy = await catalogue.pause_policy(read, local_day(read.now))
@@ -169,7 +173,7 @@ async def _renewal_instants(
     interval = pricing.interval_of(subscription)
     days = await catalogue.renewal_notice_days(read, interval, local_day(read.now))
     month = pricing.usage_month(subscription.anchor_date or renews_on, local_day(read.now))
-    # A renewal that could not be made is looked at again; it is keyed by its period.
+    # A renewal that failed is tried again; its key is the period.
     return [
         pricing.renewal_notice_at(renews_on, days),
         _or_later(local_midnight(renews_on), read.now),
@@ -182,18 +186,16 @@ def _or_later(at: datetime, now: datetime) -> datetime:
 
 
 def change_awaited_until(subscription: Subscription) -> datetime | None:
-    """Until when the money of a change is waited for; None where none is."""
-    pending: dict[str, Any] | None = subscription.pending_change
-    if pending is None or pending["status"] != "awaiting_payment":
-        return None
-    return datetime.fromisoformat(pending["expiresAt"])
+    """Until when a change waits for its payment. None if none does."""
+    pending = subscription.change
+    return None if pending is None or pending.is_scheduled else pending.expires_at
 
 
 async def restart_periods(work: Work, subscription: Subscription, day: date) -> None:
-    """Money came after the period was over: the next one begins on that day (BIL-14).
+    """Restart the periods after a payment that came after the period's end (BIL-14).
 
-    It is billed as every other, in a step of its own: what hinders that must not take back the
-    money that was booked (BIL-31).
+    The new period is billed in a separate step, so a failure there does not undo the booked payment
+    (BIL-31).
     """
     if leaves_with_period(subscription):
         return
@@ -203,7 +205,7 @@ async def restart_periods(work: Work, subscription: Subscription, day: date) -> 
 
 
 def leaves_with_period(subscription: Subscription) -> bool:
-    """Whether it ends with this period or before; ending goes before renewing."""
+    """Whether it ends with this period or earlier. Ending comes before renewing."""
     if subscription.cancel_at is None or subscription.period_end is None:
         return False
     return subscription.cancel_at <= local_midnight(subscription.period_end)

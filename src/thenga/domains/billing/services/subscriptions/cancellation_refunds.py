@@ -1,4 +1,4 @@
-"""What an immediate cancellation gives back: as a credit note, and through the provider (BIL-8)."""
+"""What an immediate cancellation credits or refunds (BIL-8)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -41,13 +41,13 @@ from thenga.kernel.values.money import Money
 _BEGINS = (Purpose.FIRST, Purpose.CONVERSION)
 _OF_DAYS = (LineKind.RECURRING, LineKind.PRORATION)
 _A_DAY = timedelta(days=1)
-_SOON = timedelta(seconds=10)  # the credit note gets its number first
+_SOON = timedelta(seconds=10)  # after the credit note has its number
 _WHY = "Subscription cancelled"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Of one line so much, and the day from which it pays for nothing more."""
+class CreditedPart:
+    """The amount to credit of one line, and the day its billed days end."""
 
     invoice_id: UUID
     line_id: UUID
@@ -56,8 +56,8 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What was given back, and by which way."""
+class CancellationCredit:
+    """What was credited, and how it is settled."""
 
     amount: Money
     credit_note_ids: list[UUID]
@@ -66,22 +66,21 @@ class Given:
 
 async def credit_unused_time(
     work: Work, subscription: Subscription, wanted: Settlement | None
-) -> Given | None:
-    """Credit the days after this one; in the first days the whole, and pay it back."""
-    whole = await _is_fresh(work, subscription)
+) -> CancellationCredit | None:
+    """Credit the days after this one, or everything in the first days, and refund it."""
+    whole = await _is_in_refund_window(work, subscription)
     found = await (_all_of(work, subscription) if whole else _unused(work, subscription))
-    parts = [part for part in found if await _can_go_back(work, part)]
+    parts = [part for part in found if await _is_refundable(work, part)]
     if not parts:
         return None
     notes = [await _credit(work, part) for part in parts]
     total = Money(sum(part.amount.minor for part in parts), parts[0].amount.currency)
     usual = Settlement.REFUND if whole else Settlement.CREDIT
-    return Given(total, [note.id for note in notes], wanted or usual)
+    return CancellationCredit(total, [note.id for note in notes], wanted or usual)
 
 
-async def _can_go_back(read: Reader, part: Part) -> bool:
-    """Whether its invoice can be credited: what was written off was never paid, and what a bank
-    has taken back is not given a second time."""
+async def _is_refundable(read: Reader, part: CreditedPart) -> bool:
+    """Whether its invoice can be credited: not written off, and not reversed by a dispute."""
     attempts = await payments.payments_of_invoice(read, part.invoice_id)
     paid = [one for one in attempts if one.status is PaymentStatus.SUCCEEDED]
     if any(payments.is_reversed(one) for one in paid):
@@ -89,11 +88,10 @@ async def _can_go_back(read: Reader, part: Part) -> bool:
     return invoicing.is_creditable(await read.get(Invoice, part.invoice_id))
 
 
-async def _is_fresh(read: Reader, subscription: Subscription) -> bool:
-    """Whether the first payment is so young that all of it goes back.
+async def _is_in_refund_window(read: Reader, subscription: Subscription) -> bool:
+    """Whether the first payment is recent enough for a full refund.
 
-    The first invoice is released when its money is there (BIL-15), so its instant is that of the
-    payment.
+    The first invoice is released when it is paid (BIL-15), so its time is that of the payment.
     """
     statement = select(Invoice).where(
         Invoice.subscription_id == subscription.id,
@@ -107,8 +105,8 @@ async def _is_fresh(read: Reader, subscription: Subscription) -> bool:
     return read.now < pricing.midnight_after_days(found[0].released_at, days)
 
 
-async def _all_of(read: Reader, subscription: Subscription) -> list[Part]:
-    """Every line of its days, as far as it was not credited yet."""
+async def _all_of(read: Reader, subscription: Subscription) -> list[CreditedPart]:
+    """All billed lines, as far as they are not credited."""
     statement = select(InvoiceLine).where(
         InvoiceLine.subscription_id == subscription.id,
         among(InvoiceLine.kind, _OF_DAYS),
@@ -119,21 +117,23 @@ async def _all_of(read: Reader, subscription: Subscription) -> list[Part]:
         invoice = await read.get(Invoice, line.invoice_id)
         if invoice.released_at is not None and line.service_from is not None:
             left = Money(line.gross_minor - line.credited_minor, invoice.currency)
-            parts.append(Part(invoice.id, line.id, left, line.service_from))
+            parts.append(CreditedPart(invoice.id, line.id, left, line.service_from))
     return parts
 
 
-async def _unused(read: Reader, subscription: Subscription) -> list[Part]:
-    """The days after this one, or those that wait in a pause; today counts as used."""
+async def _unused(read: Reader, subscription: Subscription) -> list[CreditedPart]:
+    """The days after this one, or those banked by a pause. Today counts as used."""
     used = subscription.paused_on or local_day(read.now)
     running = await invoicing.running_line(read, subscription.id, used)
     if running is None:
         return []
     amount = pricing.unused_after(RunningLine(running.gross, running.span), used)
-    return [Part(running.invoice_id, running.line_id, amount, used + _A_DAY)] if amount else []
+    return (
+        [CreditedPart(running.invoice_id, running.line_id, amount, used + _A_DAY)] if amount else []
+    )
 
 
-async def _credit(work: Work, part: Part) -> CreditNote:
+async def _credit(work: Work, part: CreditedPart) -> CreditNote:
     note = await invoicing.draft_credit_note(
         work,
         await work.get(Invoice, part.invoice_id),
@@ -145,8 +145,8 @@ async def _credit(work: Work, part: Part) -> CreditNote:
     return note
 
 
-async def keep(work: Work, cancellation: Cancellation, given: Given) -> None:
-    """Remember on the cancellation what was given back; money goes once the note is issued."""
+async def record_credit(work: Work, cancellation: Cancellation, given: CancellationCredit) -> None:
+    """Record on the cancellation what was credited. Refunds follow once the note is issued."""
     cancellation.credited_minor = given.amount.minor
     cancellation.currency = given.amount.currency
     cancellation.credit_note_ids = given.credit_note_ids
@@ -157,8 +157,9 @@ async def keep(work: Work, cancellation: Cancellation, given: Given) -> None:
 
 
 async def refund_cancellation(work: Work, cancellation_id: UUID) -> None:
-    """Send back through the provider what the credit notes have given; what cannot go is credit."""
-    await customer.lock_account(work)  # before all else, as everywhere: credit is spent here
+    """Refund the issued credit notes through the provider. What cannot be refunded stays as
+    credit."""
+    await customer.lock_account(work)  # first in the lock order; credit is spent here
     cancellation = await work.lock(Cancellation, cancellation_id)
     if cancellation.next_check_at is None or work.now < cancellation.next_check_at:
         return
@@ -166,7 +167,7 @@ async def refund_cancellation(work: Work, cancellation_id: UUID) -> None:
         cancellation.next_check_at = work.now + _SOON
         await work.save(cancellation)
         return
-    # What an open invoice took of the credit is not there any more.
+    # Credit that an open invoice used cannot be refunded.
     credit = await ledger.credit_balance(work, currency=cancellation.currency)
     left = min(Money(cancellation.credited_minor, cancellation.currency), credit)
     sent = []
@@ -176,7 +177,7 @@ async def refund_cancellation(work: Work, cancellation_id: UUID) -> None:
             try:
                 refund = await payments.request_refund(work, payment.id, amount=amount, reason=_WHY)
             except CreditExceeds:
-                continue  # an operator was faster; the rest stays as credit
+                continue  # an operator refunded it first; the remainder stays as credit
             sent.append(refund.id)
             left = left - amount
     cancellation.refund_ids, cancellation.next_check_at = sent, None
@@ -189,7 +190,7 @@ async def _are_issued(read: Reader, note_ids: Iterable[UUID]) -> bool:
 
 
 async def _payments(read: Reader, subscription_id: UUID) -> list[Payment]:
-    """What was paid for it, the newest first."""
+    """The payments of the subscription, newest first."""
     statement = select(Payment).where(
         Payment.subscription_id == subscription_id, Payment.status == PaymentStatus.SUCCEEDED
     )

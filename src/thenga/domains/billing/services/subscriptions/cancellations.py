@@ -1,4 +1,4 @@
-"""Leaving: at the end of what was paid for, or at once with the rest given back (BIL-7 to 9)."""
+"""Cancellations: at the end of the paid period, or at once with a credit (BIL-7 to 9)."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -16,7 +16,7 @@ from thenga.domains.billing.services.subscription_state import (
     schedule_next_check,
 )
 from thenga.domains.billing.services.subscriptions import cancellation_refunds
-from thenga.domains.billing.services.subscriptions.cancellation_refunds import Given
+from thenga.domains.billing.services.subscriptions.cancellation_refunds import CancellationCredit
 from thenga.domains.billing.tables import (
     Cancellation,
     CancellationMode,
@@ -42,7 +42,7 @@ class DisputeOpen(Problem):
 
 @dataclass(frozen=True, slots=True)
 class CancellationRequest:
-    """What a customer says on leaving; without a settlement the kindest that fits is taken."""
+    """A requested cancellation. Without a settlement the best one available is used."""
 
     mode: CancellationMode
     reason_code: str
@@ -53,17 +53,17 @@ class CancellationRequest:
 async def cancel_subscription(
     work: Work, subscription: Subscription, leaving: CancellationRequest
 ) -> tuple[Cancellation, bool]:
-    """Cancel a locked subscription; False where it was cancelled so already."""
+    """Cancel a locked subscription, and return False if it already is."""
     scheduled = await _scheduled(work, subscription)
     if scheduled is not None and leaving.mode is scheduled.mode:
         return scheduled, False
     if subscription.status in SubscriptionLifecycle.OVER:
-        return await _repeated(work, subscription), False
+        return await _earlier_cancellation(work, subscription), False
     _check(subscription, leaving.mode)
     if scheduled is not None:
         CancellationLifecycle.replace(scheduled, at=work.now)
         await work.save(scheduled)
-    while subscription.pending_change is not None:  # behind one that waits another may be
+    while subscription.pending_change is not None:  # a scheduled change can be behind an unpaid one
         await withdraw_change(work, subscription)
     if (
         subscription.status is SubscriptionStatus.TRIALING
@@ -92,8 +92,8 @@ async def cancel_subscription(
     return await work.get(Cancellation, cancellation.id), True
 
 
-async def _repeated(read: Reader, subscription: Subscription) -> Cancellation:
-    """The cancellation by which it has ended; what ended otherwise cannot be cancelled."""
+async def _earlier_cancellation(read: Reader, subscription: Subscription) -> Cancellation:
+    """The cancellation that ended it. A subscription that ended otherwise cannot be cancelled."""
     if subscription.cancellation_id is not None:
         found = await read.get(Cancellation, subscription.cancellation_id)
         if found.status is CancellationStatus.EFFECTIVE:
@@ -132,18 +132,18 @@ async def _add(
             comment=leaving.comment,
             requested_by=work.actor.id,
             settlement=kept,
-            # A period that is over and was not renewed has nothing left to wait for.
+            # The period has ended and was not renewed, so it ends now.
             effective_at=work.now if at_once else max(ends_at, work.now),
         )
     )
 
 
 async def _leave_now(work: Work, subscription: Subscription, leaving: CancellationRequest) -> None:
-    """End it and give back what was paid for the days after this one."""
+    """End it and credit the days after today."""
     if subscription.status is SubscriptionStatus.TRIALING and subscription.trial_id is not None:
         await trials.cancel_trial(work, subscription.trial_id)
         return
-    given: Given | None = None
+    given: CancellationCredit | None = None
     if leaving.mode is CancellationMode.IMMEDIATE and leaving.settlement is not Settlement.NONE:
         given = await cancellation_refunds.credit_unused_time(
             work, subscription, leaving.settlement
@@ -151,11 +151,11 @@ async def _leave_now(work: Work, subscription: Subscription, leaving: Cancellati
     await end_subscription(work, subscription, reason="cancelled")
     if given is not None and subscription.cancellation_id is not None:
         cancellation = await work.lock(Cancellation, subscription.cancellation_id)
-        await cancellation_refunds.keep(work, cancellation, given)
+        await cancellation_refunds.record_credit(work, cancellation, given)
 
 
 async def take_effect(work: Work, subscription: Subscription) -> None:
-    """The day of a cancellation has come: nothing renews (BIL-7)."""
+    """End a subscription on the day of its cancellation (BIL-7)."""
     if subscription.cancel_at is None or work.now < subscription.cancel_at:
         return
     if subscription.status not in SubscriptionLifecycle.OVER:
@@ -163,7 +163,7 @@ async def take_effect(work: Work, subscription: Subscription) -> None:
 
 
 async def undo_cancellation(work: Work, cancellation_id: UUID) -> Cancellation:
-    """Go on as if it had not been cancelled: same anchor, period and version (BIL-9)."""
+    """Undo a scheduled cancellation: same anchor, period and version (BIL-9)."""
     known = await work.get(Cancellation, cancellation_id)
     await customer.lock_account(work)
     subscription = await work.lock(Subscription, known.subscription_id, beside=True)
@@ -189,7 +189,7 @@ async def _scheduled(work: Work, subscription: Subscription) -> Cancellation | N
 async def list_cancellations(
     read: Reader, paged: Paged, *, status: CancellationStatus | None, reason_code: str | None
 ) -> Slice[Cancellation]:
-    """The cancellations of the organization."""
+    """The organization's cancellations."""
     statement = select(Cancellation)
     statement = where_given(
         statement, (Cancellation.status, status), (Cancellation.reason_code, reason_code)

@@ -1,4 +1,4 @@
-"""What time does to a subscription: first what ends, then what changes, last what renews."""
+"""Scheduled steps of a subscription: ends first, then changes, then renewals."""
 
 from uuid import UUID
 
@@ -16,9 +16,9 @@ from thenga.kernel.db.work import Work
 
 
 async def lock_subscription(work: Work, subscription_id: UUID) -> Subscription:
-    """The subscription, locked and as time has made it, for whoever decides something of it.
+    """Lock a subscription and apply its due steps first.
 
-    The account is locked before it, as whoever takes money does, and a trial as its own clock does.
+    The account is locked before it, and a trial before its subscription.
     """
     known = await work.get(Subscription, subscription_id)
     await customer.lock_account(work)
@@ -31,7 +31,7 @@ async def lock_subscription(work: Work, subscription_id: UUID) -> Subscription:
 
 
 async def run_due_steps(work: Work, subscription_id: UUID) -> None:
-    """Do the steps that are due; a second run finds nothing to do."""
+    """Run the due steps. A second run does nothing."""
     await customer.lock_account(work)
     subscription = await work.lock(Subscription, subscription_id)
     if subscription.next_check_at is not None and subscription.next_check_at <= work.now:
@@ -39,16 +39,16 @@ async def run_due_steps(work: Work, subscription_id: UUID) -> None:
 
 
 async def _move(work: Work, subscription: Subscription) -> None:
-    """Ending goes before changing, and changing before renewing (BIL-14)."""
+    """End before changing, and change before renewing (BIL-14)."""
     paid_until = subscription.period_end
     await cancellations.take_effect(work, subscription)
     await subscription_state.run_due_signup_steps(work, subscription)
     await plan_changes.expire_change(work, subscription)
     await pauses.run_due_pause_steps(work, subscription)
     await renewals.run_due_renewal_steps(work, subscription)
-    await yearly_plan_usage.pass_time(work, subscription)
+    await yearly_plan_usage.bill_ended_months(work, subscription)
     await schedule_next_check(work, subscription)
     if subscription.period_end != paid_until and renewals.is_renewal_due(subscription, work.now):
-        subscription.next_check_at = work.now  # the worker was away: go on with the next period
-    await final_usage.pass_time(work, subscription)
+        subscription.next_check_at = work.now  # the worker was down: continue with the next period
+    await final_usage.bill_final_usage(work, subscription)
     await work.save(subscription)

@@ -1,4 +1,4 @@
-"""Usage of a plan that has ended: billed once more, however little it is (BIL-23)."""
+"""The last usage invoice of an ended plan, however small (BIL-23)."""
 
 from datetime import timedelta
 
@@ -19,8 +19,8 @@ from thenga.kernel.db.work import Work
 _LATER = timedelta(days=1)
 
 
-async def pass_time(work: Work, subscription: Subscription) -> None:
-    """Bill what was used and nobody has billed; the row is held, and saved by the caller."""
+async def bill_final_usage(work: Work, subscription: Subscription) -> None:
+    """Bill unbilled usage. The row is locked, and the caller saves it."""
     ended = subscription.status is SubscriptionStatus.ENDED
     if not ended or subscription.kind is not PlanKind.BASE:
         return
@@ -46,7 +46,7 @@ async def pass_time(work: Work, subscription: Subscription) -> None:
 async def _charge(
     work: Work, account: Account, invoice: Invoice, subscription: Subscription
 ) -> None:
-    """Charge it once; who has left has nothing to lose, so what is declined stays due."""
+    """Charge it once. If it is declined it stays due, because there is no access to reduce."""
     if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
     method_id = await dunning.method_for(work, subscription)

@@ -1,7 +1,7 @@
-"""Telling whoever pays what is coming or went wrong; Notification delivers it (BIL-40).
+"""Letters to the payer about what is due or went wrong. Notification delivers them (BIL-40).
 
-A letter is asked for by reference. Its facts are read when it is handed over, so no address waits
-in a queue. It goes to the addresses that invoices go to.
+A letter is requested by reference and composed when it is handed over, so no address waits in a
+queue. It goes to the invoice addresses.
 """
 
 from dataclasses import dataclass

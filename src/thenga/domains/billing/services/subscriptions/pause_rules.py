@@ -1,4 +1,4 @@
-"""A pause moves no money: the days that were paid for wait and go on at the resume (BIL-13)."""
+"""A pause moves no money: paid days are banked and continue at the resume (BIL-13)."""
 
 from collections.abc import Iterable
 from datetime import date, timedelta
@@ -25,17 +25,17 @@ class PauseLimit(Problem):
 
 
 def banked_days(period: Period, paused_on: date) -> int:
-    """The days that are left when the day of the pause is over."""
+    """The days that remain after the day of the pause."""
     return period.days_from(paused_on + timedelta(days=1))
 
 
 def resumed_end(resumed_on: date, banked: int) -> date:
-    """Where the paid period ends after the resume; this day becomes the new anchor."""
+    """The end of the paid period after the resume, which becomes the new anchor."""
     return resumed_on + timedelta(days=banked)
 
 
 def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolicy) -> date:
-    """The day on which it resumes by itself: the day asked for, or the longest allowed."""
+    """The day it resumes automatically: the requested one or the latest allowed."""
     earliest, latest = paused_on + timedelta(days=1), paused_on + timedelta(days=policy.max_days)
     if asked is not None and asked < earliest:
         raise PauseLimit(
@@ -52,7 +52,7 @@ def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolic
 
 
 def check_another(earlier: Iterable[date], day: date, policy: catalogue.PausePolicy) -> None:
-    """Refuse one pause more than a year may have."""
+    """Refuse more pauses than a year allows."""
     recent = [one for one in earlier if day - one < _YEAR]
     if len(recent) >= policy.max_in_a_year:
         raise PauseLimit(

@@ -1,4 +1,4 @@
-"""Pausing and resuming: no money moves, the days that were paid for wait (BIL-13)."""
+"""Pausing and resuming a subscription. No money moves; paid days are banked (BIL-13)."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -47,15 +47,15 @@ _OWED = (InvoiceStatus.DRAFT, InvoiceStatus.OPEN)
 
 @dataclass(frozen=True, slots=True)
 class Continued:
-    """Where the days that waited go on."""
+    """The period in which the banked days continue."""
 
     first: date
     end: date
-    moved: bool  # False where the pause ended before it had begun
+    moved: bool  # False if the pause ended before it began
 
 
 def continued(subscription: Subscription, resumed_on: date) -> Continued:
-    """The days of a paused subscription that resumes on a day; today is used up already."""
+    """The banked days of a subscription that resumes on a day. Today is already used."""
     if subscription.paused_on is None or subscription.banked_days is None:
         raise LookupError(f"{subscription!r} is not paused")
     first = max(resumed_on, subscription.paused_on + _A_DAY)
@@ -63,8 +63,8 @@ def continued(subscription: Subscription, resumed_on: date) -> Continued:
     return Continued(first, end, moved=end != subscription.period_end)
 
 
-def go_on(subscription: Subscription, resumed_on: date) -> Continued:
-    """Set what a resume makes of the row; pure, so a read shows it before any sweep."""
+def apply_resume(subscription: Subscription, resumed_on: date) -> Continued:
+    """Set the fields of a resumed subscription. Pure, so reads can show it before the job runs."""
     days = continued(subscription, resumed_on)
     if days.moved:
         subscription.anchor_date = subscription.period_end = days.end
@@ -77,7 +77,7 @@ def go_on(subscription: Subscription, resumed_on: date) -> Continued:
 async def pause_subscription(
     work: Work, subscription: Subscription, *, resume_on: date | None
 ) -> Subscription:
-    """Pause a locked subscription when this day is over."""
+    """Pause a locked subscription at the end of this day."""
     if subscription.status is SubscriptionStatus.PAUSED:
         return subscription
     if change_awaited_until(subscription) is not None:
@@ -112,7 +112,7 @@ async def pause_subscription(
 
 
 async def _check_settled(read: Reader, subscription: Subscription, today: date) -> None:
-    """Only days that were paid for can wait."""
+    """Refuse a pause while the current period is unpaid."""
     line = await invoicing.running_line(read, subscription.id, today)
     if line is None:
         return
@@ -120,7 +120,7 @@ async def _check_settled(read: Reader, subscription: Subscription, today: date) 
     if charged is not None:
         raise PaymentInProgress(paymentId=str(charged.id))
     invoice = await read.get(Invoice, line.invoice_id)
-    # What came for a document that has no number yet is not allocated yet.
+    # Money for an invoice without a number is not allocated yet.
     came = max(0, invoice.received_minor - invoice.amount_paid_minor)
     if invoice.status in _OWED and invoice.amount_due_minor > came:
         raise PaymentOverdue(
@@ -131,19 +131,19 @@ async def _check_settled(read: Reader, subscription: Subscription, today: date) 
 
 
 async def _earlier(read: Reader, subscription: Subscription) -> list[date]:
-    """The days of earlier pauses; one that was taken back on its own day did not happen."""
+    """The days of earlier pauses, without those undone on their first day."""
     statement = select(Pause).where(Pause.subscription_id == subscription.id)
     found = await read.all(statement.order_by(Pause.id.desc()), limit=20)
     return [one.paused_on for one in found if one.resumed_on != one.paused_on]
 
 
 async def resume_subscription(work: Work, subscription: Subscription, *, on: date) -> Subscription:
-    """Let the days go on; by hand today, by itself on the day that was planned."""
+    """Resume the subscription: today by hand, or automatically on the planned day."""
     if not SubscriptionLifecycle.resume(subscription, at=work.now):
         return subscription
     pause = await _running(work, subscription)
     await _move_days(work, subscription, continued(subscription, on))
-    days = go_on(subscription, on)
+    days = apply_resume(subscription, on)
     pause.resumed_on = on
     pause.continued_to = days.end if days.moved else None
     await work.save(pause)
@@ -155,7 +155,7 @@ async def resume_subscription(work: Work, subscription: Subscription, *, on: dat
 
 
 async def run_due_pause_steps(work: Work, subscription: Subscription) -> None:
-    """Tell that a pause ends soon, and end it on its day."""
+    """Announce the end of a pause, and end it on its day."""
     if subscription.status is not SubscriptionStatus.PAUSED or subscription.resume_on is None:
         return
     if local_midnight(subscription.resume_on) <= work.now:
@@ -188,7 +188,7 @@ async def _running(work: Work, subscription: Subscription) -> Pause:
 
 
 async def _move_days(work: Work, subscription: Subscription, days: Continued) -> None:
-    """The line that pays for the days that waited pays for the days on which they go on."""
+    """Move the billed days of the line to the days after the resume."""
     if not days.moved or not subscription.banked_days or subscription.paused_on is None:
         return
     waits_from = subscription.paused_on + _A_DAY

@@ -1,4 +1,4 @@
-"""Subscriptions: what an organization buys, and how it reads what it has."""
+"""Buying a plan, and reading subscriptions as of now."""
 
 from copy import copy
 from dataclasses import dataclass
@@ -75,8 +75,8 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Purchase:
-    """What a purchase made; without an invoice nothing is charged, without a payment nothing
-    has to be paid now."""
+    """The result of a purchase. Without an invoice it is free; without a payment nothing is due
+    now."""
 
     subscription: Subscription
     invoice: Invoice | None
@@ -86,10 +86,10 @@ class Purchase:
 async def buy_plan(
     work: Work, *, plan_code: str, interval: Interval, how: PaymentChoice
 ) -> Purchase:
-    """Buy a plan: it begins when it is paid, or at once where nothing is due (BIL-15)."""
+    """Buy a plan. It starts when it is paid, or at once if nothing is due (BIL-15)."""
     plan, price = await _to_be_sold(work, plan_code, interval)
-    account = await customer.lock_account(work)  # two purchases at once wait for each other here
-    await _make_room(work, plan)
+    account = await customer.lock_account(work)  # serializes concurrent purchases
+    await _check_no_other_plan(work, plan)
     _check_billable(account)
     subscription = await _add(work, account, plan, interval, how)
     await publish_change(work, subscription, "created")
@@ -107,7 +107,7 @@ async def buy_plan(
 
 
 def _is_charged(account: Account, invoice: Invoice) -> bool:
-    """Whether money is taken now; with `send_invoice` it comes later."""
+    """Whether it is charged now. With `send_invoice` it is paid later."""
     automatic = account.collection_method is CollectionMethod.AUTOMATIC
     return automatic and invoice.amount_due_minor > 0
 
@@ -134,8 +134,8 @@ def _check_billable(account: Account) -> None:
         raise TaxDataMissing("Add billing details first with `POST /billing/accounts`.")
 
 
-async def _make_room(work: Work, plan: OfferedPlan) -> None:
-    """One live base; a sign-up that was not paid gives way to the new one (BIL-15)."""
+async def _check_no_other_plan(work: Work, plan: OfferedPlan) -> None:
+    """Refuse a second base plan. An unpaid sign-up is replaced (BIL-15)."""
     same = Subscription.kind == PlanKind.BASE
     if plan.kind is PlanKind.ADDON:
         same = Subscription.plan_code == plan.plan_code
@@ -143,7 +143,7 @@ async def _make_room(work: Work, plan: OfferedPlan) -> None:
     known = select(Subscription).where(same, held)
     for found in await work.all(known.order_by(Subscription.id), limit=100):
         if found.status is SubscriptionStatus.TRIALING and found.trial_id is not None:
-            for _ in range(2):  # the notice before its end, and the end, if both are due
+            for _ in range(2):  # its notice and its end, if both are due
                 await trials.run_due_trial_steps(work, found.trial_id)
         subscription = await work.lock(Subscription, found.id)
         await subscription_state.expire_previous_signup(work, subscription)
@@ -180,7 +180,7 @@ async def _add(
 async def _draft(
     work: Work, account: Account, subscription: Subscription, plan: OfferedPlan, price: Money
 ) -> Invoice | None:
-    """The first invoice, less what the account has to its credit; none of a free plan."""
+    """The first invoice less credit. None for a free plan."""
     if not price:
         return None
     service = invoicing.current_period(subscription)
@@ -209,7 +209,7 @@ async def _draft(
 
 @dataclass(frozen=True, slots=True)
 class CurrentSubscription:
-    """A subscription as time has made it by now, before any sweep has written it."""
+    """A subscription as of now, before the job has updated the row."""
 
     row: Subscription
     access: Access
@@ -217,7 +217,7 @@ class CurrentSubscription:
 
 
 async def as_of_now(read: Reader, subscription: Subscription) -> CurrentSubscription:
-    """What a read shows: what has ended, lapsed or resumed by the clock is shown so."""
+    """The subscription with its dated changes: ended, expired or resumed by now."""
     row, failure = copy(subscription), await access.earliest_failure(read, subscription.id)
     over = access.ends_at(row, failure)
     if await subscription_state.is_signup_expired(read, row):
@@ -230,9 +230,9 @@ async def as_of_now(read: Reader, subscription: Subscription) -> CurrentSubscrip
         and local_midnight(row.resume_on) <= read.now
     ):
         row.status = SubscriptionStatus.ACTIVE
-        pauses.go_on(row, row.resume_on)
+        pauses.apply_resume(row, row.resume_on)
     elif await plan_changes.is_change_expired(read, row):
-        row.pending_change = (row.pending_change or {}).get("former")
+        subscription_state.restore_former_change(row)
     grace = None
     if failure is not None:
         grace = access.grace_ends_at(failure)
@@ -240,11 +240,11 @@ async def as_of_now(read: Reader, subscription: Subscription) -> CurrentSubscrip
 
 
 def as_renewed(row: Subscription) -> Subscription:
-    """As its renewal will find it: the days of a pause go on where it ends by itself (BIL-13)."""
+    """The subscription as its renewal will find it, after an automatic resume (BIL-13)."""
     if row.status is not SubscriptionStatus.PAUSED or row.resume_on is None:
         return row
     going_on = copy(row)
-    pauses.go_on(going_on, row.resume_on)
+    pauses.apply_resume(going_on, row.resume_on)
     return going_on
 
 
@@ -256,7 +256,7 @@ async def list_subscriptions(
     plan_code: str | None,
     kind: PlanKind | None,
 ) -> Slice[Subscription]:
-    """The subscriptions of the organization, those that are over as well."""
+    """The organization's subscriptions, including ended ones."""
     statement = select(Subscription)
     statement = where_given(
         statement,

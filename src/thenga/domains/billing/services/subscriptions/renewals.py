@@ -1,7 +1,7 @@
-"""Renewals: the period that starts where the paid one ends is billed, once (BIL-14).
+"""Renewals: bill the period that follows the paid one, once (BIL-14).
 
-Keyed by subscription and first day, so it does not matter when or how often it runs. Credit pays
-first; the rest is charged to the method on file.
+A renewal's key is the subscription and the first day, so it can run at any time and any number of
+times. Credit pays first; the remainder is charged to the saved method.
 """
 
 from datetime import date, datetime
@@ -41,7 +41,7 @@ _REDUCED = (Access.READ_ONLY, Access.NONE)
 
 
 async def run_due_renewal_steps(work: Work, subscription: Subscription) -> None:
-    """Tell a renewal that is near, or make the one whose day has come; the row is held."""
+    """Announce a renewal, or make it on its day. The row is locked."""
     renews_on = subscription.period_end
     if not is_renewing(subscription) or renews_on is None:
         return
@@ -55,7 +55,7 @@ async def run_due_renewal_steps(work: Work, subscription: Subscription) -> None:
 
 
 def is_renewing(subscription: Subscription) -> bool:
-    """Whether a next period follows; a trial whose first charge failed has none yet."""
+    """Whether a next period follows. A trial whose first charge failed has none yet."""
     counted = subscription.anchor_date is not None
     return (
         counted
@@ -65,7 +65,7 @@ def is_renewing(subscription: Subscription) -> bool:
 
 
 def is_renewal_due(subscription: Subscription, now: datetime) -> bool:
-    """Whether the present period is over as well."""
+    """Whether the current period has ended."""
     renews_on = subscription.period_end
     behind = renews_on is not None and local_midnight(renews_on) <= now
     return behind and is_renewing(subscription)
@@ -75,7 +75,7 @@ async def _announce(work: Work, subscription: Subscription, renews_on: date) -> 
     row = await _row(work, subscription, renews_on)
     if row.notice_sent_at is not None:
         return
-    expected = await _wanted(work, subscription)
+    expected = await _next_invoice_or_park(work, subscription)
     if expected is None:
         return
     row.notice_sent_at = work.now
@@ -88,18 +88,18 @@ async def _announce(work: Work, subscription: Subscription, renews_on: date) -> 
             subscription_id=subscription.id,
             at=local_midnight(renews_on),
             amount=expected.due,
-            remedy=None if expected.can_be_paid else _put_a_method(expected.due),
+            remedy=None if expected.can_be_paid else _update_method_remedy(expected.due),
         )
     )
     customer.notify(work, customer.RENEWAL_DUE, row.id)
 
 
-def _put_a_method(due: Money) -> public.RemedyTold:
+def _update_method_remedy(due: Money) -> public.RemedyTold:
     return public.RemedyTold(kind="update_method", invoice_id=None, amount=due)
 
 
 async def renew(work: Work, subscription: Subscription) -> None:
-    """Bill the next period, unless it is billed, too early, or nothing is delivered now."""
+    """Bill the next period, unless it is billed, too early, or access is reduced."""
     renews_on = subscription.period_end
     if renews_on is None or work.now < local_midnight(renews_on):
         return
@@ -110,15 +110,15 @@ async def renew(work: Work, subscription: Subscription) -> None:
     row = await _row(work, subscription, renews_on)
     if row.renewed_at is not None:
         return
-    wanted = await _wanted(work, subscription)
-    if wanted is None or not await _can_be_written(work, account, wanted):
+    wanted = await _next_invoice_or_park(work, subscription)
+    if wanted is None or not await _can_be_invoiced(work, account, wanted):
         return
     await plan_changes.apply_at_renewal(work, subscription, on=renews_on)
     await _bill(work, account, subscription, row, wanted.period, wanted.lines)
 
 
-async def _wanted(work: Work, subscription: Subscription) -> NextInvoice | None:
-    """What the next period costs; a plan without a price for it is nobody's gift (BIL-51)."""
+async def _next_invoice_or_park(work: Work, subscription: Subscription) -> NextInvoice | None:
+    """The next invoice. If the plan has no price for the interval, park the account (BIL-51)."""
     try:
         return await upcoming_invoice.next_invoice(work, subscription)
     except PlanNotAvailable:
@@ -126,9 +126,9 @@ async def _wanted(work: Work, subscription: Subscription) -> NextInvoice | None:
         return None
 
 
-async def _can_be_written(work: Work, account: Account, wanted: NextInvoice) -> bool:
-    """Whether a document can be made out, asked before anything moves: else neither the period
-    nor the plan would be the one that is billed later (BIL-26, BIL-51)."""
+async def _can_be_invoiced(work: Work, account: Account, wanted: NextInvoice) -> bool:
+    """Whether an invoice can be issued. Checked before anything changes, so that the same period
+    and plan are billed later (BIL-26, BIL-51)."""
     try:
         if wanted.lines:
             recipient_of(account, wanted.gross)
@@ -161,7 +161,7 @@ async def _bill(
     await subscription_state.publish_change(work, subscription, "renewed")
     if invoice is not None:
         await dunning.collect_automatically(work, account, invoice, subscription)
-    await usage.mark_billed(work, lines)  # which follows what is held from now on
+    await usage.mark_billed(work, lines)  # refreshes the entitlements of the new period
 
 
 async def _row(work: Work, subscription: Subscription, first_day: date) -> Renewal:

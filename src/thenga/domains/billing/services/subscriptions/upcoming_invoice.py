@@ -1,4 +1,4 @@
-"""What comes next, to the cent: the lines of the next invoice, the credit, the rest (BIL-14)."""
+"""The next invoice: its lines, credit and amount due (BIL-14)."""
 
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -48,7 +48,7 @@ class RenewalState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class NextInvoice:
-    """The next invoice as it would be now."""
+    """The next invoice as of now."""
 
     period: Period
     plan: OfferedPlan
@@ -57,7 +57,7 @@ class NextInvoice:
     gross: Money
     credit: Money
     method: PaymentMethod | None
-    sent: bool  # the invoice is sent and not charged
+    sent: bool  # sent instead of charged
 
     @property
     def due(self) -> Money:
@@ -70,7 +70,7 @@ class NextInvoice:
 
 @dataclass(frozen=True, slots=True)
 class RenewalForecast:
-    """The next renewal: its state, what it costs, and what stands in its way."""
+    """The next renewal: its state, its cost and its blockers."""
 
     subscription: Subscription
     state: RenewalState
@@ -81,13 +81,13 @@ class RenewalForecast:
 
 
 def renews(subscription: Subscription) -> bool:
-    """Whether there is a next period to be billed; an unpaid first charge has none yet."""
+    """Whether there is a next period to bill. An unpaid first charge has none yet."""
     live = subscription.status in SubscriptionLifecycle.PAID and subscription.cancel_at is None
     return live and subscription.period_end is not None and subscription.anchor_date is not None
 
 
 async def next_invoice(read: Reader, subscription: Subscription) -> NextInvoice:
-    """What the renewal at the end of the present period will bill."""
+    """What the renewal at the end of the current period will bill."""
     renews_on = subscription.period_end
     if renews_on is None or subscription.anchor_date is None:
         raise LookupError(f"{subscription!r} has no period")
@@ -114,22 +114,22 @@ async def next_invoice(read: Reader, subscription: Subscription) -> NextInvoice:
 
 
 def _planned(subscription: Subscription) -> tuple[str, int, Interval]:
-    """The plan that is renewed: the one of a scheduled change, or the present one.
+    """The plan to renew: that of a scheduled change, or the current one.
 
-    A change that is not paid falls away at the renewal, and one scheduled before it counts again.
+    An unpaid change expires at the renewal, and a scheduled one behind it counts again.
     """
-    pending = subscription.pending_change
-    if pending is not None and pending["status"] != "scheduled":
-        pending = pending.get("former")
-    if pending is not None and pending["status"] == "scheduled":
-        return pending["planCode"], pending["planVersion"], Interval(pending["interval"])
+    pending = subscription.change
+    if pending is not None and not pending.is_scheduled:
+        pending = pending.former
+    if pending is not None and pending.is_scheduled:
+        return pending.plan_code, pending.plan_version, pending.interval
     return subscription.plan_code, subscription.plan_version, interval_of(subscription)
 
 
 async def forecast(
     read: Reader, subscription: Subscription, renewing: Subscription
 ) -> RenewalForecast:
-    """How the next renewal stands: of the row as it is, and as its renewal will find it."""
+    """The next renewal, from the current row and the row as its renewal will find it."""
     failure = await access.earliest_failure(read, subscription.id)
     last = await _row(read, subscription, subscription.period_start)
     following = await _row(read, subscription, renewing.period_end)

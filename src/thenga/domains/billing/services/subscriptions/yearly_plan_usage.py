@@ -1,6 +1,6 @@
-"""Usage of a plan that is paid by the year: billed where a usage month ends (BIL-23).
+"""Usage of yearly plans, billed at the end of each usage month (BIL-23).
 
-Where a period ends as well, the renewal bills it.
+At the end of a period the renewal bills it.
 """
 
 from datetime import date
@@ -24,8 +24,8 @@ from thenga.kernel.values.calendar import local_day
 _REDUCED = (Access.READ_ONLY, Access.NONE)
 
 
-async def pass_time(work: Work, subscription: Subscription) -> None:
-    """Bill the usage months that are over, each end of a month once; the row is held."""
+async def bill_ended_months(work: Work, subscription: Subscription) -> None:
+    """Bill ended usage months, each month end once. The row is locked."""
     ended = _ended(subscription, local_day(work.now))
     known = subscription.usage_billed_to
     if ended is None or (known is not None and ended.end <= known):
@@ -33,7 +33,7 @@ async def pass_time(work: Work, subscription: Subscription) -> None:
     account = await work.lock(Account, subscription.account_id)
     failure = await access.earliest_failure(work, subscription.id)
     if account.parked or access.access_level(subscription, failure, work.now) in _REDUCED:
-        return  # the next end of a month takes these as well
+        return  # the next month end bills them
     try:
         await _bill(work, account, subscription, ended)
     except TaxDataMissing:
@@ -41,7 +41,7 @@ async def pass_time(work: Work, subscription: Subscription) -> None:
 
 
 def _ended(subscription: Subscription, today: date) -> Period | None:
-    """The usage month that was the last to end, where that was inside the paid period."""
+    """The last ended usage month, if it ended inside the paid period."""
     start, end, anchor = (
         subscription.period_start,
         subscription.period_end,

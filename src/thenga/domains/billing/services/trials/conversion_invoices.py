@@ -1,4 +1,4 @@
-"""What waits to be paid for a trial to be bought; it makes way for whatever is decided later."""
+"""The unpaid invoice of a trial conversion, which any later decision replaces."""
 
 from sqlalchemy import select
 
@@ -15,9 +15,9 @@ from thenga.kernel.db.work import Work
 
 
 async def drop_unpaid_conversion(work: Work, subscription: Subscription) -> None:
-    """An earlier try that was not paid makes way; one that is being charged does not.
+    """Discard an unpaid conversion, unless it is being charged.
 
-    Money that still comes for a draft that was dropped is credit (BIL-33).
+    A later payment for the discarded draft becomes credit (BIL-33).
     """
     await check_no_charge_in_progress(work, subscription)
     for draft in await _waiting(work, subscription):
@@ -25,7 +25,7 @@ async def drop_unpaid_conversion(work: Work, subscription: Subscription) -> None
 
 
 async def check_no_charge_in_progress(read: Reader, subscription: Subscription) -> None:
-    """Whoever buys what they try waits for the outcome before anything else."""
+    """Refuse while the conversion is being charged."""
     charged = await charging(read, subscription)
     if charged is not None:
         raise payments.PaymentInProgress(
@@ -35,7 +35,7 @@ async def check_no_charge_in_progress(read: Reader, subscription: Subscription) 
 
 
 async def charging(read: Reader, subscription: Subscription) -> Payment | None:
-    """The charge that is on its way; what only waits for the customer is not waited for."""
+    """The charge in progress. A page that waits for the customer is not one."""
     for draft in await _waiting(read, subscription):
         payment = await payments.charge_in_progress(read, draft.id)
         if payment is not None:

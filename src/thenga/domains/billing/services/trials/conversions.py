@@ -1,4 +1,4 @@
-"""A trial that is bought: by the customer now, or by itself when it ends (BIL-18)."""
+"""Trial conversion: bought by the customer now, or automatically at the end (BIL-18)."""
 
 from datetime import date, timedelta
 from enum import StrEnum
@@ -58,7 +58,7 @@ class ConversionTime(StrEnum):
 async def convert(
     work: Work, trial_id: UUID, *, interval: Interval, how: PaymentChoice, when: ConversionTime
 ) -> tuple[Trial, Payment | None]:
-    """Buy what is tried: now, or when the trial ends, with a method that is on file."""
+    """Buy the trial's plan: now, or when the trial ends, with a saved method."""
     account = await customer.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     subscription = await work.lock(Subscription, trial.subscription_id)
@@ -87,7 +87,7 @@ async def convert(
 
 
 async def _on_file(read: Reader, account: Account, how: PaymentChoice) -> UUID:
-    """A method that can be charged when nobody is there."""
+    """A saved method that can be charged without the customer."""
     method = await payments.default_method(read, account.id)
     if how.payment_method_id is not None:
         method = await read.find(PaymentMethod, id=how.payment_method_id)
@@ -110,8 +110,7 @@ async def _price(read: Reader, subscription: Subscription, interval: Interval) -
 
 
 async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
-    """Whether it was chosen and not cancelled since, and a document can be written for it (BIL-7,
-    BIL-26)."""
+    """Whether the conversion was chosen, is not cancelled and can be invoiced (BIL-7, BIL-26)."""
     if subscription.interval is None or subscription.cancel_at is not None:
         return False
     account = await read.get(Account, subscription.account_id)
@@ -123,14 +122,15 @@ async def _can_be_bought(read: Reader, subscription: Subscription) -> bool:
 
 
 async def run_due_trial_steps(work: Work, trial_id: UUID) -> None:
-    """The trial's own steps; at its end it is bought where that was chosen, else it is over."""
+    """Run the trial's due steps. At its end it is bought if that was chosen, otherwise it
+    expires."""
     await customer.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     due = trial.next_check_at
     if due is None or due > work.now or trial.status is not TrialStatus.ACTIVE:
         return
     if due < trial.ends_at:
-        await trials.step(work, trial, due)
+        await trials.run_due_step(work, trial, due)
         customer.notify(work, customer.TRIAL_ENDING, trial_id)
         return
     known = await work.get(Subscription, trial.subscription_id)
@@ -140,7 +140,7 @@ async def run_due_trial_steps(work: Work, trial_id: UUID) -> None:
         return
     method_id = await dunning.method_for(work, known)
     if method_id is None or not await _can_be_bought(work, known):
-        await trials.step(work, trial, due)
+        await trials.run_due_step(work, trial, due)
         return
     await _convert_at_end(work, trial, PaymentChoice(payment_method_id=method_id))
 
@@ -194,7 +194,7 @@ async def _buy(
 async def record_first_payment(
     work: Work, payment: Payment, invoice: Invoice, subscription: Subscription
 ) -> None:
-    """The first charge came through; for a subscription that has ended it stays as credit."""
+    """Apply the first payment. For an ended subscription it stays as credit."""
     failure = await access.unsettled_failure(work, invoice.id)
     waits = subscription.status is SubscriptionStatus.TRIALING or failure is not None
     if not waits or invoice.status is not InvoiceStatus.DRAFT or subscription.trial_id is None:
@@ -212,8 +212,7 @@ async def record_first_payment(
 
 
 async def _as_billed(read: Reader, invoice: Invoice, subscription: Subscription) -> date:
-    """What is paid is what begins: the plan of the line, from the day on which its period was
-    fixed when the charge began."""
+    """Start the plan of the paid line on the first day of its period."""
     for line in await invoice_lines(read, invoice.id):
         if line.service_from is not None and line.plan_code and line.plan_version:
             subscription.plan_code, subscription.plan_version = line.plan_code, line.plan_version
@@ -222,7 +221,7 @@ async def _as_billed(read: Reader, invoice: Invoice, subscription: Subscription)
 
 
 async def lock_trial(work: Work, subscription_id: UUID) -> None:
-    """Lock the trial before its subscription, as everybody does."""
+    """Lock the trial, which comes before its subscription."""
     known = await work.get(Subscription, subscription_id)
     if known.trial_id is not None:
         await work.lock(Trial, known.trial_id)
@@ -234,7 +233,7 @@ async def _begin(work: Work, subscription: Subscription, trial: Trial, starts_on
 
 
 async def _close(work: Work, trial: Trial) -> None:
-    """The trial is over because it was bought; told once."""
+    """Mark the trial as converted and publish it once."""
     if not TrialLifecycle.convert(trial, at=work.now):
         return
     trial.converted_at = trial.ended_at = work.now
@@ -253,7 +252,7 @@ async def _close(work: Work, trial: Trial) -> None:
 
 
 async def is_converted(read: Reader, subscription: Subscription) -> bool:
-    """Whether the trial has been bought, so that a declined charge is recovered (BIL-18)."""
+    """Whether the trial was bought, so that a declined charge goes into recovery (BIL-18)."""
     if subscription.trial_id is None:
         return False
     trial = await read.get(Trial, subscription.trial_id)

@@ -1,7 +1,7 @@
-"""When a trial ends, is told to be ending, and what it looks like in between (BIL-16).
+"""The end of a trial, its notice, and its status in between (BIL-16).
 
-It ends at the local midnight after its whole days, so nobody loses an afternoon to the hour at
-which they began. What time makes of it is right at every read, before any sweep has run.
+It ends at the local midnight after its full days, whatever the time of day it started. Reads are
+correct before the job has run.
 """
 
 from dataclasses import dataclass
@@ -14,20 +14,20 @@ _A_DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class TrialDates:
-    """The two instants at which time moves a trial."""
+    """When the notice is sent and when the trial ends."""
 
     notice_at: datetime
     ends_at: datetime
 
 
 def dates(started_at: datetime, policy: catalogue.TrialPolicy) -> TrialDates:
-    """When it is told to be ending, and when it ends."""
+    """When the notice is sent and when the trial ends."""
     ends_at = pricing.midnight_after_days(started_at, policy.days)
     return TrialDates(ends_at - policy.notice_days * _A_DAY, ends_at)
 
 
 def days_left(ends_at: datetime, now: datetime) -> int:
-    """Whole or begun days until the end; 0 once it is over."""
+    """Full or started days until the end. 0 after it."""
     return max(0, -((now - ends_at) // _A_DAY))
 
 

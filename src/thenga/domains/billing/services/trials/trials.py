@@ -1,4 +1,4 @@
-"""Trials: a whole plan for fourteen days, once, without a card (BIL-16, BIL-17)."""
+"""Trials: a full plan for fourteen days, once, without a card (BIL-16, BIL-17)."""
 
 from datetime import datetime
 from typing import Any, Literal
@@ -49,7 +49,7 @@ class TrialUsed(Problem):
 
 
 async def start_trial(work: Work, *, plan_code: str) -> Trial:
-    """Try a plan; two starts at once wait for each other at the account."""
+    """Start a trial. The account lock serializes concurrent starts."""
     company = await customer.registered(work)
     await _open_account(work)
     plan = await trial_version(work, plan_code)
@@ -65,9 +65,9 @@ async def start_trial(work: Work, *, plan_code: str) -> Trial:
 
 
 async def _open_account(work: Work) -> None:
-    """Whoever tries a plan before we have heard of their founding is not kept waiting (BIL-16).
+    """Open the account if the event of the new organization has not arrived yet (BIL-16).
 
-    In which book is for ever, so where nobody says which, the founding is waited for.
+    The book is permanent, so if Organization does not answer, wait for the event.
     """
     if await work.find(Account) is not None:
         return
@@ -76,12 +76,12 @@ async def _open_account(work: Work) -> None:
         return
     try:
         await accounts.open_account(work, sandbox=sandbox)
-    except asyncpg.UniqueViolationError:  # another has opened it in the same instant
+    except asyncpg.UniqueViolationError:  # a concurrent request opened it
         raise customer.account_opening() from None
 
 
 async def _add(work: Work, account: Account, plan: OfferedPlan, dates: TrialDates) -> Trial:
-    """The trial and the subscription that it tries."""
+    """Add the trial and its subscription."""
     trial_id = new_id()
     subscription = await work.add(
         Subscription(
@@ -113,7 +113,7 @@ async def _add(work: Work, account: Account, plan: OfferedPlan, dates: TrialDate
 
 
 async def trial_version(read: Reader, plan_code: str) -> OfferedPlan:
-    """The version that is sold today, if it is one to be tried."""
+    """The version on sale today, if it can be tried."""
     plan = await catalogue.plan_on(read, plan_code, local_day(read.now))
     if plan is None or not (plan.public and plan.trial_eligible) or plan.kind is not PlanKind.BASE:
         raise PlanNotAvailable(
@@ -124,8 +124,8 @@ async def trial_version(read: Reader, plan_code: str) -> OfferedPlan:
 
 
 async def _check_first(work: Work, account: Account) -> None:
-    """None before it, for ever; a sandbox, whose clock can be moved, may try again (BIL-17). A
-    sign-up that was not paid gives way, as it does to another purchase (BIL-15)."""
+    """Refuse a second trial of the organization, except in a sandbox (BIL-17). An unpaid sign-up is
+    replaced, as by another purchase (BIL-15)."""
     for trial in await work.all(select(Trial), limit=1000):
         if account.book is Book.LIVE or trial.status is TrialStatus.ACTIVE:
             raise TrialUsed()
@@ -149,8 +149,8 @@ async def _check_first(work: Work, account: Account) -> None:
 
 
 async def _check_company(work: Work, account: Account, company: Registered) -> None:
-    """One for a company whose number was verified, whatever organizations it has; else one for
-    the person. Silence gives no second one, so it is waited for; a sandbox uses none up."""
+    """Refuse a second trial of a company with a verified number, otherwise of a person. If
+    Organization does not answer, wait. Sandbox trials do not count."""
     if account.book is not Book.LIVE:
         return
     if not company.known:
@@ -162,14 +162,14 @@ async def _check_company(work: Work, account: Account, company: Registered) -> N
         )
     try:
         tried = await customer.has_used_trial(work, company.number)
-    except asyncpg.UniqueViolationError:  # another organization began in the same instant
+    except asyncpg.UniqueViolationError:  # a concurrent start of another organization
         tried = True
     if tried:
         raise TrialUsed()
 
 
 def check_trial_running(trial: Trial, now: datetime, *, operation: str) -> None:
-    """Refuse what only a running trial allows; by the clock, before any sweep."""
+    """Refuse if the trial has ended by the clock."""
     if trial.status is TrialStatus.ACTIVE and now < trial.ends_at:
         return
     over = TrialStatus.EXPIRED if trial.status is TrialStatus.ACTIVE else trial.status
@@ -179,7 +179,7 @@ def check_trial_running(trial: Trial, now: datetime, *, operation: str) -> None:
 
 
 async def cancel_trial(work: Work, trial_id: UUID) -> Trial:
-    """End it now; the fallback plan counts from this moment."""
+    """End the trial now. The fallback plan applies at once."""
     await customer.lock_account(work)
     trial = await work.lock(Trial, trial_id)
     if TrialLifecycle.cancel(trial, at=work.now):
@@ -187,8 +187,8 @@ async def cancel_trial(work: Work, trial_id: UUID) -> Trial:
     return trial
 
 
-async def step(work: Work, trial: Trial, due: datetime) -> None:
-    """The step of a trial that is held: the notice before its end, or the end itself."""
+async def run_due_step(work: Work, trial: Trial, due: datetime) -> None:
+    """The due step of a locked trial: its notice or its end."""
     if due < trial.ends_at:
         trial.noticed_at, trial.next_check_at = work.now, trial.ends_at
         await work.save(trial)
@@ -218,12 +218,12 @@ def _told(trial: Trial) -> dict[str, Any]:
 
 
 async def list_trials(read: Reader, paged: Paged) -> Slice[Trial]:
-    """The trial of the organization, as a list of one."""
+    """The organization's trial, as a list of one."""
     return await read.page(select(Trial), paged)
 
 
 async def plan_of(read: Reader, trial: Trial) -> OfferedPlan:
-    """The version that is tried; it stays in the catalogue for ever."""
+    """The version that is tried, which always stays in the catalogue."""
     found = await read.find(OfferedPlan, plan_code=trial.plan_code, plan_version=trial.plan_version)
     if found is None:
         raise LookupError(f"{trial.plan_code} {trial.plan_version} is not in the catalogue")

@@ -1,4 +1,4 @@
-"""Usage that costs money: what is above the included, once a meter and month (BIL-23)."""
+"""Usage charges: overage per meter and month (BIL-23)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
-# What is older cannot be reported any more, so a month that is billed has nothing new.
+# Older usage cannot be reported, so a billed month gets nothing new.
 _REPORTED_FOR = timedelta(days=100)
 _BILLED = """
     UPDATE billing.usage_total SET billed_quantity = billed_quantity + $5, updated_at = $1,
@@ -27,7 +27,7 @@ _BILLED = """
 
 @dataclass(frozen=True, slots=True)
 class Charge:
-    """Units of a meter and month that are not billed yet."""
+    """Unbilled units of a meter and month."""
 
     meter: str
     month: Period
@@ -42,10 +42,11 @@ class Charge:
 
 
 async def usage_lines(read: Reader, subscription: Subscription, month: Period) -> list[DraftLine]:
-    """What the invoice at the end of this usage month takes; a little waits for a renewal."""
+    """The lines for the invoice at the end of this usage month. Small amounts wait for a
+    renewal."""
     held = await entitlements.current_set(read)
     if held is not None and held.subscription_id not in (None, subscription.id):
-        return []  # the months of usage are those of the base, whatever day an add-on renews on
+        return []  # usage months are those of the base plan, whatever day an add-on renews
     charges = await _due(read, before=month.end)
     total = Money(sum(one.gross.minor for one in charges), "ZAR")
     renews = subscription.period_end is None or month.end >= subscription.period_end
@@ -56,12 +57,12 @@ async def usage_lines(read: Reader, subscription: Subscription, month: Period) -
 
 
 async def unbilled_lines(read: Reader, subscription: Subscription) -> list[DraftLine]:
-    """All that was used until now and is not billed, whatever it comes to: a plan has ended."""
+    """Lines for all unbilled usage of an ended plan, whatever the amount."""
     return await _lines(read, subscription, await _due(read, before=_tomorrow(read)))
 
 
 async def is_usage_owed(read: Reader) -> bool:
-    """Whether anything was used that costs money and is not billed."""
+    """Whether there is unbilled usage that costs money."""
     return any(one.gross for one in await _due(read, before=_tomorrow(read)))
 
 
@@ -77,7 +78,7 @@ async def _lines(
 
 
 async def _due(read: Reader, *, before: date) -> list[Charge]:
-    """Every month that has units that nobody has billed, the oldest first, by its own terms."""
+    """Unbilled charges by month, oldest first, each by its own terms."""
     months = await _open(read, before)
     if not months:
         return []
@@ -86,7 +87,7 @@ async def _due(read: Reader, *, before: date) -> list[Charge]:
 
 
 def _of_month(row: UsageMonth, totals: Sequence[UsageTotal], *, before: date) -> list[Charge]:
-    """What a month still costs; above its ceiling nothing is billed, whatever was used."""
+    """What a month still costs, up to its cap."""
     here = [total for total in totals if total.usage_month == row.usage_month]
     found = [one for total in here for one in _charges(total, row, before=before)]
     if row.ceiling_minor is None:
@@ -145,7 +146,7 @@ def _line(charge: Charge, subscription: Subscription, unit: str) -> DraftLine:
 
 
 async def mark_billed(work: Work, lines: Sequence[DraftLine]) -> None:
-    """Remember what these lines bill, so that no unit is billed twice."""
+    """Record what these lines bill, so that no unit is billed twice."""
     cost: dict[date, int] = {}
     for line in lines:
         if line.kind not in (LineKind.USAGE, LineKind.LATE_USAGE):
@@ -159,8 +160,8 @@ async def mark_billed(work: Work, lines: Sequence[DraftLine]) -> None:
 
 
 async def _close(work: Work, cost: Mapping[date, int]) -> None:
-    """Count what months have cost; one that is over and has nothing left to bill is closed, so
-    that what comes for it is late."""
+    """Record the cost of months. A past month with nothing left to bill is closed, so later usage
+    in it is late."""
     for month, minor in cost.items():
         row = await work.lock_by(UsageMonth, usage_month=month)
         row.billed_minor += minor

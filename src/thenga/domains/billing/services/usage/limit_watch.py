@@ -1,4 +1,5 @@
-"""What a total crosses: thresholds are told once, a hard limit changes what is held (BIL-21)."""
+"""Limits that a total crosses: thresholds are published, hard limits change entitlements
+(BIL-21)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +16,7 @@ from thenga.kernel.values.calendar import local_day
 
 @dataclass(frozen=True, slots=True)
 class Watch:
-    """By what moves are judged; read before a total is locked, because others wait for it."""
+    """What changes of totals are compared with. Read before a total is locked."""
 
     held: CurrentSet
     percents: tuple[int, ...]
@@ -23,15 +24,15 @@ class Watch:
 
 
 async def watch(read: Reader, held: CurrentSet) -> Watch:
-    """What is held, the thresholds in force, and whether the customer has set a ceiling."""
+    """The current set, the thresholds, and whether there is a spend cap."""
     policy = await catalogue.usage_policy(read, local_day(read.now))
     account = await read.find(Account)
     ceiling = account is not None and account.spend_cap_minor is not None
     return Watch(held, policy.thresholds, ceiling)
 
 
-async def look(work: Work, moves: Sequence[Moved], by: Watch) -> None:
-    """Tell what these moves crossed; the totals are locked, so nobody else crosses the same."""
+async def publish_crossings(work: Work, moves: Sequence[Moved], by: Watch) -> None:
+    """Publish the crossed thresholds. The totals are locked, so each is published once."""
     held = by.held
     counting = [
         (move, item.entitlement)
@@ -45,7 +46,7 @@ async def look(work: Work, moves: Sequence[Moved], by: Watch) -> None:
     capped = by.has_ceiling and any(_is_over(move, one) for move, one in counting)
     if capped or any(_turns(move, one) for move, one in counting):
         await entitlements.refresh(work, reason="usage")
-    # After the set, as whoever changes a limit does, so that nobody waits in a circle.
+    # The set is locked before, as for a change of limits, so there is no deadlock.
     crossed = [
         c for move, one in counting for c in metering.crossed_thresholds(move, one, by.percents)
     ]
@@ -62,6 +63,6 @@ def _turns(moved: Moved, one: Limit | Metered) -> bool:
 
 
 def _is_over(moved: Moved, one: Limit | Metered) -> bool:
-    """Whether this costs more or less, so that the ceiling may be reached or left."""
+    """Whether the overage changed, so the spend cap may be reached or left."""
     most = max(moved.before, moved.after)
     return one.mode == "soft" and one.limit is not None and most > one.limit

@@ -1,4 +1,4 @@
-"""Holdings: what is open, counted once by its subject (BIL-24)."""
+"""Gauge meters: open subjects, each counted once (BIL-24)."""
 
 from datetime import datetime
 
@@ -6,7 +6,7 @@ from thenga.domains.billing.tables import Holding
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.ids import new_id
 
-# A row to lock, which whoever speaks first of a subject makes; it says nothing yet.
+# The first report inserts the row to lock.
 _BEGIN = """
     INSERT INTO billing.holding (id, created_at, updated_at, version, organization_id,
         meter, subject, open, changed_at)
@@ -15,16 +15,15 @@ _BEGIN = """
 """
 
 
-async def turn(
+async def apply_subject(
     work: Work, meter: str, subject: dict[str, str], operation: str, *, at: datetime
 ) -> int:
-    """Open or release, and by how much that moves the count.
+    """Open or release a subject, and return the change of the count.
 
-    The newest word about a subject counts, in whatever order they come, so what changes nothing is
-    remembered too: that it is open already, or that something unknown was released. Of two words
-    of one instant the release counts.
+    The newest report about a subject wins in any order, so reports without effect are stored too.
+    Of two reports of the same instant the release wins.
     """
-    name = named(subject)
+    name = subject_key(subject)
     await work.run(_BEGIN, new_id(), work.now, work.organization_id, meter, name)
     row = await work.lock_by(Holding, meter=meter, subject=name)
     opens, before = operation == "hold", row.open
@@ -35,6 +34,6 @@ async def turn(
     return opens - before
 
 
-def named(subject: dict[str, str]) -> str:
-    """A subject as one text."""
+def subject_key(subject: dict[str, str]) -> str:
+    """A subject as text."""
     return "/".join((f"{subject['domain']}.{subject['type']}", subject["id"]))

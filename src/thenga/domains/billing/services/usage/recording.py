@@ -1,7 +1,7 @@
-"""Usage: facts that are counted once, in the month they happened in (BIL-19, BIL-20, BIL-24).
+"""Usage records: counted once, in the month they happened (BIL-19, BIL-20, BIL-24).
 
-What is used is recorded also above a limit; refusing is the signal's work. A bad entry leaves the
-rest of its batch alone.
+Usage is recorded above a limit too; refusing is the signal's task. A bad entry does not affect the
+rest of its batch.
 """
 
 import json
@@ -28,10 +28,10 @@ MAX_ENTRIES = 1000
 _MOST_QUANTITY = 10**9
 _AHEAD, _BACK = timedelta(minutes=5), timedelta(days=35)
 
-# All in one statement, and the totals last: from there to the commit others who report for this
-# organization wait. In the order of the keys, so that two batches that hold the same ones wait
-# for each other and never in a circle. What comes for a month that is billed already is late
-# (BIL-20). What was there before the statement began is compared here too.
+# One statement, with the totals last, because their locks block other reporters of this
+# organization until the commit. Keys are in order, so that batches with the same keys
+# never deadlock. Usage for a month that is already billed is late
+# (BIL-20). Existing records are compared here too.
 _RECORD = """
     WITH sent AS (
         SELECT one.id, one.meter, one.key, one.quantity, one.occurred_at,
@@ -95,7 +95,7 @@ _CONFLICT = EntryOutcome(outcome="rejected", code="billing-key-conflict")
 
 
 class UsageEntry(NamedTuple):
-    """One use as it is reported; a tuple, because a batch has many."""
+    """One reported use. A tuple, because batches are large."""
 
     meter: str
     key: str
@@ -106,7 +106,7 @@ class UsageEntry(NamedTuple):
 
 
 class Row(NamedTuple):
-    """An entry that may be counted, with its month and its place in the batch."""
+    """A valid entry with its month and its position in the batch."""
 
     place: int
     entry: UsageEntry
@@ -117,7 +117,7 @@ class Row(NamedTuple):
 
 
 async def record_usage(work: Work, entries: Sequence[UsageEntry]) -> UsageReceipt:
-    """Count what is new; say of each entry what became of it."""
+    """Count new entries and return the outcome of each."""
     held = await entitlements.current_set(work)
     if held is None:
         raise DependencyUnavailable(
@@ -130,7 +130,7 @@ async def record_usage(work: Work, entries: Sequence[UsageEntry]) -> UsageReceip
     calendar = await entitlements.usage_calendar_of(work, held, since=work.now - _BACK)
     rows = _countable(entries, kinds, calendar, work.now, outcomes)
     moves = await _write(work, _firsts(rows, outcomes), outcomes)
-    await limit_watch.look(work, moves, watch)
+    await limit_watch.publish_crossings(work, moves, watch)
     return receipt([outcomes[place] for place in range(len(entries))])
 
 
@@ -165,7 +165,7 @@ def _countable(
 
 
 def fault(entry: UsageEntry, kind: MeterKind | None, now: datetime) -> str | None:
-    """Why an entry cannot be counted, if it cannot."""
+    """Why an entry cannot be counted. None if it can."""
     if kind is None:
         return "billing-meter-unknown"
     least = 0 if kind is MeterKind.TOLD else 1
@@ -182,7 +182,7 @@ def fault(entry: UsageEntry, kind: MeterKind | None, now: datetime) -> str | Non
 
 
 def _firsts(rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> list[Row]:
-    """The first of each key; what a batch says again is judged by what it said first."""
+    """The first entry of each key. Repeats in a batch are compared with it."""
     firsts: dict[tuple[str, str], Row] = {}
     for row in rows:
         first = firsts.setdefault(row.key, row)
@@ -213,7 +213,7 @@ async def _write(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutco
 
 
 def _said(found: Mapping[str, Any]) -> dict[UUID, EntryOutcome]:
-    """What the statement says of each row by its identifier."""
+    """The outcome of each row, by its id."""
     said: dict[UUID, EntryOutcome] = {}
     columns = {"new": _ACCEPTED, "late": _LATE, "same": _DUPLICATE, "other": _CONFLICT}
     for column, outcome in columns.items():
@@ -222,7 +222,7 @@ def _said(found: Mapping[str, Any]) -> dict[UUID, EntryOutcome]:
 
 
 def _columns(rows: Sequence[Row]) -> list[list[Any]]:
-    # Mostly all entries add and none has a subject: then nothing is sent of these.
+    # Usually no entry has a subject, and these are empty.
     plain = all(row.entry.operation == "add" and row.entry.subject is None for row in rows)
     held = [] if plain else rows
     return [
@@ -238,7 +238,7 @@ def _columns(rows: Sequence[Row]) -> list[list[Any]]:
 
 
 async def _judge(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutcome]) -> None:
-    """What another batch wrote in the same moment: the same again, or something else."""
+    """The outcome of a key that another batch wrote concurrently: duplicate or conflict."""
     if not rows:
         return
     named = [[row.entry.meter for row in rows], [row.entry.key for row in rows]]
@@ -261,16 +261,15 @@ def _rejected(code: str) -> EntryOutcome:
 
 
 async def _standing(work: Work, rows: Sequence[Row]) -> list[Moved]:
-    """Meters that do not begin anew: what is open, and what others count.
+    """Record meters that do not reset: open subjects and reported numbers.
 
-    All subjects before any total, in the order of their names, so that two batches never wait for
-    each other in a circle.
+    All subjects are locked before any total, in order of name, so batches never deadlock.
     """
     moved: dict[str, int] = {}
     for row in sorted(rows, key=_by_subject):
         entry = row.entry
         if row.kind is MeterKind.GAUGE and entry.subject is not None:
-            by = await open_items.turn(
+            by = await open_items.apply_subject(
                 work, entry.meter, entry.subject, entry.operation, at=entry.occurred_at
             )
             moved[entry.meter] = moved.get(entry.meter, 0) + by
@@ -280,24 +279,28 @@ async def _standing(work: Work, rows: Sequence[Row]) -> list[Moved]:
     for row in sorted(rows, key=_by_subject):
         if row.kind is MeterKind.TOLD:
             entry = row.entry
-            told = await metering.set_gauge(
+            gauge = await metering.set_gauge(
                 work, entry.meter, entry.quantity, counted_at=entry.occurred_at
             )
-            moves += [told] if told is not None else []
+            moves += [gauge] if gauge is not None else []
     return moves
 
 
 def _by_subject(row: Row) -> tuple[str, str, datetime]:
     subject = row.entry.subject
-    return row.entry.meter, open_items.named(subject) if subject else "", row.entry.occurred_at
+    return (
+        row.entry.meter,
+        open_items.subject_key(subject) if subject else "",
+        row.entry.occurred_at,
+    )
 
 
 async def record_gauge(work: Work, meter: str, number: int, *, counted_at: datetime) -> None:
-    """Another domain's event says the number of a meter; the newest counts (BIL-24)."""
+    """Store the number of a meter that another domain publishes. The newest wins (BIL-24)."""
     moved = await metering.set_gauge(work, meter, number, counted_at=counted_at)
     held = await entitlements.current_set(work) if moved is not None else None
     if moved is not None and held is not None:
-        await limit_watch.look(work, [moved], await limit_watch.watch(work, held))
+        await limit_watch.publish_crossings(work, [moved], await limit_watch.watch(work, held))
 
 
 async def list_records(
@@ -309,7 +312,7 @@ async def list_records(
     occurred_to: datetime | None,
     late: bool | None,
 ) -> Slice[UsageRecord]:
-    """Records as they were reported, for 13 months."""
+    """The records as reported, for 13 months."""
     statement = select(UsageRecord)
     statement = where_given(statement, (UsageRecord.meter, meter))
     if occurred_from is not None:

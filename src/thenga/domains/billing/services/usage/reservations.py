@@ -1,4 +1,4 @@
-"""Reservations: a hard limit is exact under any parallelism (BIL-22)."""
+"""Reservations: hard limits are exact under concurrency (BIL-22)."""
 
 from datetime import date, datetime, timedelta
 from uuid import UUID
@@ -18,9 +18,9 @@ from thenga.kernel.errors import Duplicate, PlanLimitReached, RuleViolated
 TTL = timedelta(minutes=15)
 _REDUCED = (Access.READ_ONLY, Access.NONE)
 
-# Everywhere in this order: the key, reservations by their identifiers, totals by their months.
+# The lock order: the key, reservations by id, totals by month.
 _ALONE = "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))"
-# One conditional update: the row is locked by whoever comes first, and each sees the other's.
+# One conditional update: the row lock makes concurrent requests see each other's quantity.
 _TAKE = """
     UPDATE billing.usage_total SET reserved = reserved + $5, updated_at = $1,
         version = version + 1,
@@ -56,9 +56,9 @@ _LAPSED = """
 async def reserve_usage(
     work: Work, *, meter: str, quantity: int, key: str, ttl: timedelta = TTL
 ) -> tuple[Reservation, bool]:
-    """Take from what is left, or refuse; False where the key holds it already.
+    """Reserve a quantity or refuse, and return False if the key already holds it.
 
-    A key whose time is over holds nothing any more, so it is held anew or refused.
+    An expired key is reserved again or refused.
     """
     held = await _held(work, meter)
     watch = await limit_watch.watch(work, held)
@@ -73,12 +73,12 @@ async def reserve_usage(
     if held.set.access in _REDUCED:
         raise await _refused(work, meter, quantity)
     limit = await _limit(work, held, meter)
-    moves += await _take(work, held, meter, quantity, limit, ttl)
+    moves += await _reserve(work, held, meter, quantity, limit, ttl)
     if known is None:
         made = await work.add(_new(work, held, meter, quantity, key, ttl))
     else:
         made = await _hold_anew(work, known, held, ttl)
-    await limit_watch.look(work, moves, watch)
+    await limit_watch.publish_crossings(work, moves, watch)
     return made, True
 
 
@@ -92,13 +92,13 @@ def _check_same(known: Reservation, meter: str, quantity: int) -> None:
 
 
 def _is_over(row: Reservation, now: datetime) -> bool:
-    """Whether it holds nothing any more and was not settled, before any sweep has looked."""
+    """Whether it expired without being settled, before the job has run."""
     lapsed = row.status is ReservationStatus.HELD and row.expires_at <= now
     return lapsed or row.status is ReservationStatus.RELEASED
 
 
 async def _limit(work: Work, held: CurrentSet, meter: str) -> int | None:
-    """How far one may go: to a hard limit, and above a soft one as far as the cap still pays."""
+    """The effective limit: a hard limit, or what the spend cap allows above a soft one."""
     item = held.set.items.get(meter)
     counted = item.entitlement if item and isinstance(item.entitlement, Metered) else None
     if counted is None:
@@ -150,10 +150,10 @@ async def _held(work: Work, meter: str) -> CurrentSet:
     return held
 
 
-async def _take(
+async def _reserve(
     work: Work, held: CurrentSet, meter: str, quantity: int, limit: int | None, ttl: timedelta
 ) -> list[Moved]:
-    """What was moved to make room and to take it; a refusal where there is none."""
+    """Release expired reservations and reserve the quantity, or refuse."""
     await metering.ensure_total(work, meter, held.usage_month)
     here = (work.now, work.organization_id, meter, held.usage_month)
     most = metering.MOST if limit is None else min(limit, metering.MOST)
@@ -161,7 +161,7 @@ async def _take(
     moves: list[Moved] = []
     taken = await work.query(_TAKE, *here, *wanted)
     if not taken:
-        moves = await _release_lapsed(work, meter)  # or a sweep has, that was waited for
+        moves = await _release_lapsed(work, meter)  # or a job did that held the lock
         taken = await work.query(_TAKE, *here, *wanted)
     if not taken:
         raise await _refused(work, meter, quantity)
@@ -170,7 +170,7 @@ async def _take(
 
 
 async def _release_lapsed(work: Work, meter: str) -> list[Moved]:
-    """What lapsed is free at once, whenever the sweep comes."""
+    """Release expired reservations now, before the job does."""
     lapsed = await work.query(_LAPSED, work.now, work.organization_id, meter)
     return [await _give_back(work, meter, one["usage_month"], one["quantity"]) for one in lapsed]
 
@@ -205,7 +205,7 @@ async def _refused(work: Work, meter: str, quantity: int) -> PlanLimitReached:
 async def settle_reservation(
     work: Work, key: str, quantity: int
 ) -> tuple[Reservation, UsageReceipt]:
-    """Book what was really used, up to what was reserved; the rest is free again."""
+    """Record the actual usage, up to the reserved quantity, and release the remainder."""
     row = await work.lock_by(Reservation, key=key)
     if row.status is ReservationStatus.SETTLED:
         return row, recording.receipt([])
@@ -226,7 +226,7 @@ async def settle_reservation(
     ReservationLifecycle.settle(row, at=work.now)
     row.settled_quantity, row.next_check_at = quantity, None
     await work.save(row)
-    # Booked before it is freed, so that nobody sees room in between.
+    # Recorded before it is released, so that no other request sees room in between.
     entry = recording.UsageEntry(meter=row.meter, key=key, quantity=quantity, occurred_at=held_at)
     booked = await recording.record_usage(work, [entry] if quantity else [])
     await _free(work, row)
@@ -234,7 +234,7 @@ async def settle_reservation(
 
 
 async def expire_reservation(work: Work, reservation_id: UUID) -> None:
-    """Fifteen minutes have passed unsettled."""
+    """Release a reservation that was not settled within 15 minutes."""
     row = await work.lock(Reservation, reservation_id)
     if row.status is not ReservationStatus.HELD or row.expires_at > work.now:
         return
@@ -249,4 +249,4 @@ async def _free(work: Work, row: Reservation) -> None:
     watch = None if held is None else await limit_watch.watch(work, held)
     moved = await _give_back(work, row.meter, row.usage_month, row.quantity)
     if watch is not None:
-        await limit_watch.look(work, [moved], watch)
+        await limit_watch.publish_crossings(work, [moved], watch)

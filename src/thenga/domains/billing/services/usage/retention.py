@@ -1,4 +1,4 @@
-"""Old usage: records are kept 13 months, what they added up to each day five years (BIL-19)."""
+"""Retention of usage: records for 13 months, daily sums for five years (BIL-19)."""
 
 from uuid import UUID
 
@@ -15,7 +15,7 @@ _PORTION = 20_000
 
 compact_usage = job_stub("billing.compact_usage", form=Form.QUEUED, key="usage", as_system=True)
 
-# By the clock of each organization; the first condition is one that the index knows.
+# By each organization's clock. The first condition uses the index.
 _DUE = """
     SELECT DISTINCT r.organization_id FROM billing.usage_record r
     LEFT JOIN billing.clock_offset c ON c.organization_id = r.organization_id
@@ -24,7 +24,7 @@ _DUE = """
         AND r.created_at < $1::timestamptz + coalesce(c.ahead, '0')
     LIMIT $2
 """
-# What another domain counts and tells is no sum: of a day its largest number is kept.
+# Reported numbers are not summed: the largest of a day is kept.
 _COMPACT = """
     WITH gone AS (
         DELETE FROM billing.usage_record WHERE organization_id = $2 AND (meter, key) IN (
@@ -58,17 +58,17 @@ _FORGET = """
 
 
 async def due_for_compaction(work: Work, *, limit: int) -> list[UUID]:
-    """Organizations that have records older than 13 months."""
+    """Organizations with records older than 13 months."""
     found = await work.query(_DUE, work.now - RECORDS, limit)
     return [one["organization_id"] for one in found]
 
 
 async def compact(work: Work, *, portion: int = _PORTION) -> int:
-    """Fold old records of one organization into their days; what is left follows at once."""
+    """Compact old records of one organization into daily sums, in batches."""
     kinds = await catalogue.meter_kinds(work)
-    told = [key for key, kind in kinds.items() if kind is MeterKind.TOLD]
+    reported = [key for key, kind in kinds.items() if kind is MeterKind.TOLD]
     before = work.now - RECORDS
-    here = (work.now, work.organization_id, before, portion, told)
+    here = (work.now, work.organization_id, before, portion, reported)
     folded = int((await work.query(_COMPACT, *here))[0]["records"])
     if folded == portion:
         work.enqueue(compact_usage)
@@ -76,5 +76,5 @@ async def compact(work: Work, *, portion: int = _PORTION) -> int:
 
 
 async def delete_old_days(work: Work) -> None:
-    """Days go after five years, with the documents that they explain."""
+    """Delete daily sums after five years, like the documents they explain."""
     await work.run(_FORGET, local_day(work.now) - DAYS, _PORTION)

@@ -1,4 +1,4 @@
-"""How a month of usage looks: what is left, what it costs, and where it is going."""
+"""The usage summary of a month: what is left, what it costs, where it is heading."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ class UsageState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MeterUsage:
-    """One meter in a month; numbers of what does not begin anew are those of today."""
+    """One meter in a month. Meters that do not reset show today's number."""
 
     meter: str
     kind: MeterKind
@@ -63,14 +63,14 @@ class MeterUsage:
 
 @dataclass(frozen=True, slots=True)
 class UsageSummary:
-    """The month that was asked for, meter by meter."""
+    """The requested month, by meter."""
 
     month: Period
     uses: list[MeterUsage]
 
 
 async def summarize(read: Reader, subscription_id: UUID, day: date | None) -> UsageSummary:
-    """The usage of the month that a day belongs to, against what the organization holds."""
+    """The usage of the month of a day, against the organization's entitlements."""
     await read.get(Subscription, subscription_id)
     held = await entitlements.current_set(read)
     today = local_day(read.now)
@@ -91,7 +91,7 @@ class _Shown:
 async def _month(
     read: Reader, held: CurrentSet | None, day: date
 ) -> tuple[Period, UsageMonth | None]:
-    """The month of the organization at the end of a day, as it was or as it will be."""
+    """The organization's usage month at the end of a day, past or future."""
     if held is None or day >= held.month.end:
         anchor = held.anchor if held else local_day(read.now)
         return pricing.usage_month(anchor, day), None
@@ -122,7 +122,7 @@ def _use(meter: Meter, shown: _Shown, totals: Mapping[str, UsageTotal], today: d
 
 
 def _overage(row: UsageMonth | None, meter: str, used: int) -> Money:
-    """What is above the included costs by the terms of its month; no more than its ceiling."""
+    """The cost of the overage by the terms of its month, up to the cap."""
     cost = metering.overage_cost_of(row, meter, used)
     if row is None or row.ceiling_minor is None:
         return cost
@@ -130,7 +130,7 @@ def _overage(row: UsageMonth | None, meter: str, used: int) -> Money:
 
 
 def _projected(used: int, month: Period, today: date) -> int:
-    """Where the month ends if it goes on as it began; a month that is over is what it is."""
+    """The projected usage at the end of the month. A past month has its actual usage."""
     if not month.start <= today < month.end:
         return used
     return used * month.days // ((today - month.start).days + 1)

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 from fastapi import Path
 from pydantic import Field
 
-from thenga.domains.billing.api.common_fields import PlanCodeText
-from thenga.domains.billing.api.plans import Code, PlanCode, PlanView
-from thenga.domains.billing.api.terms import (
+from thenga.domains.billing.api.catalogue.plans import Code, PlanCode, PlanView
+from thenga.domains.billing.api.catalogue.terms import (
     Entitlements,
     Prices,
     stored_entitlement,
 )
+from thenga.domains.billing.api.common_fields import PlanCodeText
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import plan_admin, pricing
 from thenga.domains.billing.services.plan_admin import EffectiveTooEarly, PlannedMigration

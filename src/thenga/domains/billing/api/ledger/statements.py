@@ -8,7 +8,7 @@ from dateutil.relativedelta import relativedelta
 from fastapi import Query, Response
 from pydantic import Field
 
-from thenga.domains.billing.api.accounts import AccountId
+from thenga.domains.billing.api.accounts.accounts import AccountId
 from thenga.domains.billing.api.common_fields import AccountRef
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import customer, ledger

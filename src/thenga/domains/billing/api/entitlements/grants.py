@@ -7,8 +7,8 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.terms import Key
 from thenga.domains.billing.api.common_fields import AllowedMoves, OrganizationRef
-from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.lifecycles import GrantLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import entitlements

@@ -8,8 +8,8 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.billing import public
+from thenga.domains.billing.api.catalogue.terms import Key
 from thenga.domains.billing.api.common_fields import SubscriptionId
-from thenga.domains.billing.api.terms import Key
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import entitlements
 from thenga.domains.billing.services.entitlements import Listed, ListedEntitlement

@@ -6,9 +6,9 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.terms import Rand
 from thenga.domains.billing.api.common_fields import AllowedMoves, OrganizationRef, ProviderName
-from thenga.domains.billing.api.payments import PaymentId
-from thenga.domains.billing.api.terms import Rand
+from thenga.domains.billing.api.payments.payments import PaymentId
 from thenga.domains.billing.lifecycles import RefundLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments

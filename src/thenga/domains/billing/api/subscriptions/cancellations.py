@@ -1,4 +1,4 @@
-"""Cancellations: leaving at the end of what is paid, or at once; and staying after all."""
+"""Cancellations: cancel at the end of the paid period or at once, and undo a cancellation."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

@@ -1,4 +1,4 @@
-"""What providers report and what they are asked: the values that adapters and services share."""
+"""Orders to payment providers, and their answers and reports."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -35,15 +35,15 @@ class MethodToken:
     kind: str = "card"
     brand: str | None = None
     last4: str | None = None
-    expires_on: date | None = None  # the last day on which it is good
+    expires_on: date | None = None  # last valid day
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
-    """One thing said, verified; `reference` is ours, `provider_reference` the provider's.
+class ProviderReport:
+    """A verified report on a payment, refund or dispute.
 
-    `provider_reference` is the same whether the provider calls back, answers or is asked, because
-    two of them under one reference are two payments of money (BIL-33).
+    `reference` is ours, `provider_reference` the provider's. The provider's is the same in
+    callbacks, answers and polls, because two of them under one reference are two payments (BIL-33).
     """
 
     reference: str
@@ -54,16 +54,16 @@ class Statement:
     currency: str | None = None
     fee_minor: int | None = None
     provider_at: datetime | None = None
-    item_reference: str | None = None  # the provider's number of the refund or dispute
-    item_alias: str | None = None  # what its events call a refund where they leave out the number
-    code: str | None = None  # why it failed, as the provider writes it
+    item_reference: str | None = None  # the provider's id of the refund or dispute
+    item_alias: str | None = None  # the id of a refund in events that omit `item_reference`
+    code: str | None = None  # decline code of the provider
     category: str | None = None  # soft, hard, authentication, technical
-    tolerance_minor: int = 0  # how far the amount may be off (PayFast: a cent, BIL-38)
+    tolerance_minor: int = 0  # accepted difference of the amount (PayFast: a cent, BIL-38)
     token: MethodToken | None = None
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
+class ChargeOrder:
     """A payment that a provider is asked to collect. Our reference identifies a repeated
     request."""
 
@@ -77,7 +77,7 @@ class Order:
     email: str
     notify_url: str
     return_url: str | None = None
-    token: str | None = None  # a way to pay that is on file
+    token: str | None = None  # of a saved payment method
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +105,11 @@ class NextAction:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The result of asking a provider. An empty answer means silence, which is not a failure."""
+class ProviderAnswer:
+    """A provider's response to an order. An empty answer means that none came, which is not a
+    failure."""
 
-    statement: Statement | None = None
+    report: ProviderReport | None = None
     action: NextAction | None = None
-    fault: str | None = None  # it could not take the order, so nothing was charged
-    unheard: bool = False  # it has never heard of the reference
+    fault: str | None = None  # the order was not accepted, so nothing was charged
+    unknown_reference: bool = False  # the provider has no such reference

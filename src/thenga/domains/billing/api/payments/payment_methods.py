@@ -14,7 +14,7 @@ from thenga.domains.billing.api.common_fields import (
     OrganizationRef,
     ProviderName,
 )
-from thenga.domains.billing.api.payments import (
+from thenga.domains.billing.api.payments.payments import (
     PaymentView,
     Provider,
     ReturnUrl,

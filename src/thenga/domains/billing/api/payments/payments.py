@@ -8,13 +8,13 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.terms import Rand
 from thenga.domains.billing.api.common_fields import (
     AccountRef,
     AllowedMoves,
     OrganizationRef,
     ProviderName,
 )
-from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import PaymentLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments, settlement
@@ -27,13 +27,16 @@ from thenga.domains.billing.services.payments import (
     RetryLimit,
 )
 from thenga.domains.billing.tables import (
+    Decline,
     DisputeStatus,
     Payment,
     PaymentStatus,
     ProviderStatement,
+    StatementOutcome,
+)
+from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
-    StatementOutcome,
 )
 from thenga.kernel.db.acting import on_behalf_of
 from thenga.kernel.db.paging import Paged
@@ -127,6 +130,14 @@ class FailureReasonView(View):
     ]
     code: Annotated[str | None, Field(description="Decline code from the bank or provider.")]
     message: Annotated[str, Field(description="What went wrong and what to do, for the customer.")]
+
+    @classmethod
+    def of(cls, decline: Decline) -> "FailureReasonView":
+        return cls(
+            category=decline.category.value,
+            code=decline.code,
+            message=payments.describe_decline(decline),
+        )
 
 
 class ProviderStatementView(View):
@@ -224,12 +235,12 @@ class PaymentWhole(PaymentView):
 
 def values_of(payment: Payment, now: datetime) -> dict[str, Any]:
     """The fields of a payment as of now, even before the next sweep."""
-    over = payments.is_payment_expired(payment, now)
+    over, decline = payments.is_payment_expired(payment, now), payment.decline
     return payment.__dict__ | {
         "amount": payment.amount,
         "status": PaymentStatus.EXPIRED if over else payment.status,
         "next_action": None if over else payment.next_action,
-        "failure": payments.describe_failure(payment.failure),
+        "failure": None if decline is None else FailureReasonView.of(decline),
         "fee_amount": Money(payment.fee_minor, payment.currency),
         "refunded_amount": Money(payment.refunded_minor, payment.currency),
         "allowed_moves": [] if over else PaymentLifecycle.allowed(payment, now),

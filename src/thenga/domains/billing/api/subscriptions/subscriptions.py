@@ -6,10 +6,10 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.plans import Code
 from thenga.domains.billing.api.common_fields import SubscriptionId
-from thenga.domains.billing.api.payments import NEXT_ACTION, NextActionView
-from thenga.domains.billing.api.plans import Code
-from thenga.domains.billing.api.subscription_views import SubscriptionView, view
+from thenga.domains.billing.api.payments.payments import NEXT_ACTION, NextActionView
+from thenga.domains.billing.api.subscriptions.subscription_views import SubscriptionView, view
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import subscriptions
 from thenga.domains.billing.services.catalogue import PlanNotAvailable

@@ -9,8 +9,8 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.terms import EntitlementView, PriceView
 from thenga.domains.billing.api.common_fields import AllowedMoves, PlanCodeText, PlanVersionNumber
-from thenga.domains.billing.api.terms import EntitlementView, PriceView
 from thenga.domains.billing.lifecycles import PlanVersionLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import catalogue, pricing

@@ -1,7 +1,7 @@
-"""Payments that failed: what is tried again and when, until when nothing is closed, what helps."""
+"""Payment failures: retries, grace, reduced access, and what helps."""
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 from uuid import UUID
 
 from fastapi import Path, Query
@@ -76,18 +76,6 @@ class AttemptView(View):
         FailureCategory | None, Field(description="Decline category. Null if it was not declined.")
     ]
     code: Annotated[str | None, Field(description="Decline code from the provider.")]
-
-    @classmethod
-    def of(cls, kept: dict[str, Any]) -> "AttemptView":
-        return cls(
-            at=datetime.fromisoformat(kept["at"]),
-            reminder=kept.get("reminder", False),
-            payment_id=kept.get("paymentId"),
-            payment_method_id=kept.get("paymentMethodId"),
-            initiated_by=kept.get("initiatedBy"),
-            category=kept.get("category"),
-            code=kept.get("code"),
-        )
 
 
 class FailureView(Stored):
@@ -237,7 +225,7 @@ async def _view(read: Reader, failure: PaymentFailure) -> FailureView:
     invoice = await read.get(Invoice, failure.invoice_id)
     counts = await access.earliest_failure(read, subscription.id)
     values = failure.__dict__ | {
-        "attempts": [AttemptView.of(attempt) for attempt in failure.attempts],
+        "attempts": [AttemptView.model_validate(attempt) for attempt in failure.history],
         "retry_dates": list(access.retry_dates(failure)),
         "access": access.access_level(subscription, counts, read.now),
         "amount_due": Money(invoice.amount_due_minor, invoice.currency),

@@ -73,11 +73,6 @@ class PendingChangeView(View):
         datetime | None, Field(description="The change expires if it is not paid by then.")
     ]
 
-    @classmethod
-    def of(cls, pending: dict[str, Any]) -> "PendingChangeView":
-        due = Money(pending["amountDueMinor"], pending["currency"])
-        return cls.model_validate(pending | {"amountDue": due})
-
 
 class SubscriptionView(Stored):
     """A subscription of an organization to a plan, in its current state."""
@@ -135,12 +130,14 @@ class SubscriptionView(Stored):
         period = None
         if row.period_start is not None and row.period_end is not None:
             period = PeriodView.of(Period(row.period_start, row.period_end))
-        pending = row.pending_change
+        pending = row.change and PendingChangeView.model_validate(row.change)
         return row.__dict__ | {
             "current_period": period,
             "access": seen.access,
             "grace_ends_at": seen.grace_ends_at,
-            "pending_change": None if pending is None else PendingChangeView.of(pending),
+            "pending_change": None
+            if pending is None
+            else PendingChangeView.model_validate(pending),
             "allowed_moves": SubscriptionLifecycle.allowed(row, now),
         }
 

@@ -14,7 +14,7 @@ from thenga.domains.billing.api.common_fields import (
     OrganizationRef,
     ProviderName,
 )
-from thenga.domains.billing.api.documents import (
+from thenga.domains.billing.api.invoicing.documents import (
     PRINTED,
     Copy,
     IssuedFrom,

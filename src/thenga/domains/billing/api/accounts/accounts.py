@@ -7,14 +7,19 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
-from thenga.domains.billing.api.bill_to import BillTo, BillToView, ChangeBillTo, bill_to_fields
+from thenga.domains.billing.api.accounts.bill_to import (
+    BillTo,
+    BillToView,
+    ChangeBillTo,
+    bill_to_fields,
+)
+from thenga.domains.billing.api.catalogue.terms import Rand
 from thenga.domains.billing.api.common_fields import (
     AllowedMoves,
     OrganizationRef,
     PlanCodeText,
     PlanVersionNumber,
 )
-from thenga.domains.billing.api.terms import Rand
 from thenga.domains.billing.lifecycles import AccountLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import accounts, customer

@@ -10,7 +10,7 @@ from uuid import UUID
 from fastapi import Query, Response
 from pydantic import Field
 
-from thenga.domains.billing.api.bill_to import AddressView, BillToView
+from thenga.domains.billing.api.accounts.bill_to import AddressView, BillToView
 from thenga.domains.billing.tables import CreditNote, DocumentPdf, Invoice
 from thenga.kernel.http.bodies import View
 from thenga.kernel.values.fields import Day

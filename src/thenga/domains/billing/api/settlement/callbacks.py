@@ -13,7 +13,7 @@ from pydantic import Field
 from thenga.domains.billing.adapters.provider import Call, Refused
 from thenga.domains.billing.adapters.providers import Providers
 from thenga.domains.billing.api.common_fields import AllowedMoves, ProviderName
-from thenga.domains.billing.api.payments import FROM, TO, Provider, stated
+from thenga.domains.billing.api.payments.payments import FROM, TO, Provider, stated
 from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import settlement
@@ -21,6 +21,8 @@ from thenga.domains.billing.services.settlement import Received
 from thenga.domains.billing.tables import (
     CallbackStatus,
     ProviderCallback,
+)
+from thenga.domains.billing.values.provider import (
     StatedStatus,
     StatementKind,
 )

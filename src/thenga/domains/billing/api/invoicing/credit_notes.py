@@ -1,4 +1,4 @@
-"""Credit notes: what was given back of an invoice, and why."""
+"""Credit notes: what was credited of an invoice, and why."""
 
 from datetime import date, datetime
 from typing import Annotated
@@ -7,8 +7,9 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.billing.api.catalogue.terms import Rand
 from thenga.domains.billing.api.common_fields import AccountRef, AllowedMoves, OrganizationRef
-from thenga.domains.billing.api.documents import (
+from thenga.domains.billing.api.invoicing.documents import (
     PRINTED,
     Copy,
     IssuedFrom,
@@ -21,8 +22,7 @@ from thenga.domains.billing.api.documents import (
     parties,
     printed,
 )
-from thenga.domains.billing.api.invoices import InvoiceId
-from thenga.domains.billing.api.terms import Rand
+from thenga.domains.billing.api.invoicing.invoices import InvoiceId
 from thenga.domains.billing.lifecycles import CreditNoteLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import invoicing, printing

@@ -1,0 +1,1 @@
+"""Routes of entitlements and grants."""

@@ -1,0 +1,1 @@
+"""Routes of invoices and credit notes."""

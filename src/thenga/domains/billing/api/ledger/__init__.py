@@ -1,0 +1,1 @@
+"""Routes of the journal and of account statements."""

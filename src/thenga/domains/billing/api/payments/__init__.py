@@ -1,0 +1,1 @@
+"""Routes of payments, payment methods and refunds."""
