@@ -309,6 +309,7 @@ class Work(Reader):
             request_id=self.origin.request_id,
             decision_id=self.origin.decision_id,
             network=self.origin.network,
+            reason=self.origin.reason,
             **more,
         )
 
