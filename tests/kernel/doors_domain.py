@@ -29,6 +29,7 @@ SECRET = b"a secret that both sides know"
 class Permission(StrEnum):
     READ = "probe:thing:read"
     MAKE = "probe:thing:make"
+    SEAL = "probe:thing:seal"
 
 
 class MakeThing(Body):
@@ -120,6 +121,15 @@ async def change_thing(
     return view(thing)
 
 
+async def seal_thing(
+    organization_id: OrganizationId,
+    thing_id: ThingId,
+    work: Annotated[Work, writes(Permission.SEAL)],
+) -> ThingView:
+    """Seal a thing, which only a person may."""
+    return view(await work.lock(Thing, thing_id))
+
+
 _LIVES = "SELECT count(*) FROM pg_stat_activity WHERE pid = $1"
 
 
@@ -178,6 +188,7 @@ for path, function, method, status in (
     (f"{BASE}/{{thingId}}", get_thing, "GET", 200),
     ("/probe/shelf", get_shelf, "GET", 200),
     (f"{BASE}/{{thingId}}", change_thing, "PATCH", 200),
+    (f"{BASE}/{{thingId}}/seal", seal_thing, "POST", 200),
     (f"{BASE}/break", break_commit, "POST", 200),
     (f"{BASE}/{{thingId}}/forget", forget_to_save, "POST", 200),
     (f"{BASE}/keep", refuse_and_keep, "POST", 200),
@@ -194,6 +205,7 @@ DOMAIN = Domain(
     permissions=(
         Granted(Permission.READ, "Read things", (Audience.TENANT,), ("viewer",)),
         Granted(Permission.MAKE, "Make things", (Audience.TENANT,)),
+        Granted(Permission.SEAL, "Seal things", (Audience.TENANT,), people_only=True),
     ),
     events=(ThingMade, ThingChanged),
 )

@@ -3,6 +3,7 @@
 import asyncio
 import signal
 import sys
+from abc import abstractmethod
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -13,6 +14,7 @@ from thenga.kernel import logs
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import Conflict, NotFound
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.run import Run
@@ -85,6 +87,25 @@ async def call_outside(run: Run, *, thing_id: UUID, pause: int = 0) -> None:
     await asyncio.sleep(pause / 1000)
     async with run.working() as work:
         await _effect(work, thing_id, "outside")
+
+
+class Greetings(Port, name="probe.greetings", timeout=1.0):
+    """Answers with a greeting; asked by a job."""
+
+    @abstractmethod
+    async def greet(self, *, thing_id: UUID) -> str: ...
+
+
+class LocalGreetings(Greetings):
+    async def greet(self, *, thing_id: UUID) -> str:
+        return f"hello {thing_id}"
+
+
+@jobs.outside()
+async def ask_port(run: Run, *, thing_id: UUID) -> None:
+    said = await run.port(Greetings).greet(thing_id=thing_id)
+    async with run.working() as work:
+        await _effect(work, thing_id, said)
 
 
 @jobs.outside()

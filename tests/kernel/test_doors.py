@@ -13,29 +13,18 @@ import pytest
 from tests.conftest import Opening
 from tests.factories import identity as people
 from tests.kernel import doors_domain
+from tests.kernel.serving import serving
 from tests.probe import Thing
-from thenga import topology
-from thenga.domains.identity.public import Decisions
-from thenga.domains.identity.services.roles import catalogue
+from tests.suites.calls import keys
 from thenga.kernel.host import Host
-from thenga.kernel.http.app import make_app
 from thenga.kernel.settings import Settings
-from thenga.kernel.starting import make_host
 
 
 @pytest.fixture(scope="module")
 async def probing(settings: Settings, seeded: None) -> AsyncIterator[httpx2.AsyncClient]:
     apart = {"actor_per_minute": 1_000_000, "redis": settings.redis.replace("/0", "/2")}
-    host = make_host(settings.model_copy(update=apart))
-    domains = topology.load(topology.DOMAINS)
-    topology.bind(host, domains, gate=Decisions)
-    await catalogue.seed_permissions(host, [*domains, doors_domain.DOMAIN])
-    app = make_app(host, host.bindings.of(Decisions), [*domains, doors_domain.DOMAIN])
-    transport = httpx2.ASGITransport(app=app)
-    async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test/v1") as client:
+    async with serving(settings.model_copy(update=apart), doors_domain.DOMAIN) as client:
         yield client
-    await catalogue.seed_permissions(host, domains)
-    await host.close()
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +124,26 @@ async def test_etag_changes_with_the_body_even_without_a_version(
     assert (moved.status_code, moved.json()["count"]) == (200, before.json()["count"] + 1)
     assert (other.status_code, other.json()["count"]) == (200, 0)
     assert same.status_code == 304
+
+
+async def test_a_key_is_refused_what_only_people_may_do(
+    probing: httpx2.AsyncClient, host: Host, owner: people.Member
+):
+    made = await probing.post(things(owner), json={"name": "seal"}, headers=owner.headers)
+    path = things(owner, f"/{made.json()['id']}/seal")
+    text = await keys.key(host, owner, owner.organization_id, [doors_domain.Permission.SEAL])
+
+    by_key = await probing.post(path, headers={"Authorization": f"Bearer {text}"})
+    by_person = await probing.post(path, headers=owner.headers)
+
+    told = {name: by_key.json()[name] for name in ("code", "action", "reasonCode", "remedy")}
+    assert (by_key.status_code, by_person.status_code) == (403, 200)
+    assert told == {
+        "code": "forbidden",
+        "action": "probe:thing:seal",
+        "reasonCode": "person_required",
+        "remedy": {"kind": "ask_person"},
+    }
 
 
 async def test_a_failed_commit_is_never_told_as_a_success(

@@ -26,6 +26,7 @@ from thenga.kernel.host import Host
 from thenga.kernel.jobs.cancel import cancel
 from thenga.kernel.jobs.runner import Pace
 from thenga.kernel.settings import Settings
+from thenga.kernel.starting import make_host
 from thenga.kernel.values.ids import new_id
 
 ROOT = Path(__file__).parents[2]
@@ -218,6 +219,18 @@ async def test_an_effect_that_is_recorded_is_not_made_again(host: Host, opening:
     assert await _effects(host, "record_and_fall") == {things[0]: 1}
     assert await _effects(host, "outside") == {called[0]: 1}
     assert len(probe.caller.keys) == 1
+
+
+async def test_a_job_asks_another_domains_port(settings: Settings, opening: Opening) -> None:
+    host = make_host(settings)
+    host.bindings.bind(probe.Greetings, probe.LocalGreetings())
+    (thing,) = await _enqueue(opening, probe.ask_port)
+
+    async with _working(host):
+        await _until(host, _done)
+
+    assert await _effects(host, f"hello {thing}") == {thing: 1}
+    await host.close()
 
 
 async def test_running_jobs_are_handed_back_at_the_end(host: Host, opening: Opening) -> None:

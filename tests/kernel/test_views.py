@@ -15,7 +15,8 @@ from tests.factories import identity as people
 from tests.planting import plant
 from thenga.domains.organization.services.assets import equipment
 from thenga.kernel.host import Host
-from thenga.kernel.http.bodies import View, WrongView
+from thenga.kernel.http.bodies import Progress, View, WrongView
+from thenga.kernel.http.document.naming import component
 from thenga.kernel.values.fields import decimal
 
 
@@ -113,3 +114,12 @@ async def test_a_planted_wrong_type_in_a_real_answer_is_found(
     assert View.checked is app.state.shared.host.settings.test_build is True
     assert (made.status_code, right.status_code) == (201, 200)
     assert (wrong.status_code, wrong.json()["code"]) == (500, "internal-error")
+
+
+def test_progress_is_written_as_every_long_work_tells_it() -> None:
+    begun = Progress(done=0, total=None, note=None)
+    going_on = Progress(done=3, total=12, note="Reads page 4")
+
+    assert begun.model_dump(mode="json") == {"done": 0, "total": None, "note": None}
+    assert going_on.model_dump(mode="json") == {"done": 3, "total": 12, "note": "Reads page 4"}
+    assert component(Progress) == "Progress"

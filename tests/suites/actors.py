@@ -42,13 +42,16 @@ READS = [
 ]
 _COLUMNS = """
     SELECT format('%I.%I', n.nspname, c.relname) AS name, a.attname AS column, t.typname AS type,
-           CASE WHEN obj_description(c.oid) = 'kind: personal' THEN 'user_id'
-                ELSE 'organization_id' END AS holder
+           CASE WHEN obj_description(c.oid) IN ('kind: personal', 'kind: sponsored')
+                THEN 'user_id' ELSE 'organization_id' END AS holder,
+           CASE WHEN obj_description(c.oid) = 'kind: notice' THEN 'NOT shared'
+                ELSE 'true' END AS hidden
     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
     JOIN pg_type t ON t.oid = a.atttypid
     WHERE obj_description(c.oid) IN ('kind: private', 'kind: personal', 'kind: two_party',
-                                     'kind: published')
+                                     'kind: published', 'kind: between', 'kind: notice',
+                                     'kind: sponsored')
       AND t.typname IN ('text', 'varchar', 'jsonb')
 """
 
@@ -119,12 +122,12 @@ async def plant(admin: asyncpg.Connection, tenant: Tenant) -> int:
     planted = 0
     # Tables that nothing is changed in refuse the administrator too.
     await admin.execute("SET session_replication_role = replica")
-    for name, column, kind, holder in await admin.fetch(_COLUMNS):
+    for name, column, kind, holder, hidden in await admin.fetch(_COLUMNS):
         if {column, f"{name}.{column}"} & COMPARED:
             continue
         marked = f"'{tenant.marker} {column} ' || id"
         value = marked if kind != "jsonb" else f"to_jsonb({marked})"
-        where = "true" if kind != "jsonb" else f"jsonb_typeof({column}) = 'string'"
+        where = hidden if kind != "jsonb" else f"{hidden} AND jsonb_typeof({column}) = 'string'"
         ids = tenant.people if holder == "user_id" else [tenant.organization_id]
         done = await admin.execute(
             f"UPDATE {name} SET {column} = {value} WHERE {holder} = ANY ($1) AND {where}", ids

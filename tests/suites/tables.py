@@ -20,6 +20,9 @@ _HELD = {
     Kind.PRIVATE: "organization_id",
     Kind.PUBLISHED: "organization_id",
     Kind.TWO_PARTY: "organization_id",
+    Kind.BETWEEN: "organization_id",
+    Kind.NOTICE: "organization_id",
+    Kind.SPONSORED: "user_id",
     Kind.PERSONAL: "user_id",
     Kind.BEARER: "hash",
     Kind.CHAIN: "chain",
@@ -52,6 +55,14 @@ _KEYS = """
         FROM pg_constraint f WHERE f.contype = 'f'
     ) x JOIN pg_class c ON c.oid = x.of JOIN pg_namespace n ON n.oid = c.relnamespace
     WHERE n.nspname = ANY ($1)
+"""
+_INDEXES = """
+    SELECT n.nspname AS schema, c.relname AS name, ARRAY(
+        SELECT a.attname::text FROM unnest(i.indkey) WITH ORDINALITY AS k(number, place)
+        JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number ORDER BY k.place
+    ) AS columns
+    FROM pg_index i JOIN pg_class c ON c.oid = i.indrelid
+    JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = ANY ($1)
 """
 _COLUMNS = """
     SELECT n.nspname AS schema, c.relname AS name, a.attname AS column,
@@ -94,6 +105,7 @@ async def sweep(
     columns = await _columns(connection, domains)
     faults = await _key_faults(connection, domains, _kinds(tables))
     keys_wrong = len(faults)
+    faults += await _index_faults(connection, domains, _kinds(tables), columns)
     for table in tables:
         if _is_allowed(table["schema"], table["name"], allowed.TABLES):
             continue
@@ -137,9 +149,12 @@ def _table_faults(
         faults.append(f"{name}: has a policy that its kind does not mean: {policy}")
     for policy in expected - policies:
         faults.append(f"{name}: lacks the policy {policy}")
-    for holder in Kind[kind].value.holder if kind in Kind.__members__ else ():
-        if not columns[table["schema"], table["name"]].get(holder, ("", False))[1]:
-            faults.append(f"{name}: {holder} is missing or may be null")
+    if kind in Kind.__members__:
+        known, guard = columns[table["schema"], table["name"]], Kind[kind].value
+        for holder in guard.holder:
+            if not known.get(holder, ("", False))[1]:
+                faults.append(f"{name}: {holder} is missing or may be null")
+        faults += [f"{name}: {one} is missing" for one in guard.beside if one not in known]
     return faults
 
 
@@ -152,7 +167,7 @@ async def _meant(connection: asyncpg.Connection) -> dict[str, set[Policy]]:
             table = f"pg_temp.meant_{kind.name.lower()}"
             await connection.execute(
                 f"CREATE TABLE {table} (id uuid, organization_id uuid, user_id uuid, "
-                "hash bytea, chain uuid)"
+                "hash bytea, chain uuid, counterparty_id uuid, shared boolean)"
             )
             for text in _policies_of(kind, table):
                 await connection.execute(text)
@@ -231,10 +246,37 @@ async def _key_faults(
         kind = Kind.__members__.get(kinds[key["schema"], key["name"]])
         holder = _HELD.get(kind) if kind is not None else None
         listed = _is_allowed(key["schema"], f"{key['name']}.{key['key']}", allowed.KEYS)
-        if kind not in _NOBODYS and not listed and key["first"] != (holder or key["first"] + "!"):
+        # Everybody finds a notice by its identifier, which is the first of its kind's key.
+        begins = (holder, kind.key[0]) if kind is not None and holder is not None else ()
+        if kind not in _NOBODYS and not listed and key["first"] not in begins:
             faults.append(
                 f"{key['schema']}.{key['name']}: key {key['key']} begins with {key['first']}"
             )
+    return faults
+
+
+# By which `jobs/due.py` finds what time moves.
+_DUE = (("next_check_at",), ("organization_id", "next_check_at"))
+
+
+async def _index_faults(
+    connection: asyncpg.Connection,
+    domains: Sequence[str],
+    kinds: Mapping[tuple[str, str], str],
+    columns: Mapping[tuple[str, str], dict[str, tuple[str, bool]]],
+) -> list[str]:
+    """Where the other side of a row, or the sweep of what is due, would read the whole table."""
+    found = await connection.fetch(_INDEXES, domains)
+    known = {(one["schema"], one["name"], *one["columns"]) for one in found}
+    faults = []
+    for table, kind in kinds.items():
+        meant = [Kind[kind].value.index] if kind in Kind.__members__ else []
+        meant += _DUE if "next_check_at" in columns[table] else []
+        faults += [
+            f"{'.'.join(table)}: lacks the index {', '.join(index)}"
+            for index in meant
+            if index and (*table, *index) not in known
+        ]
     return faults
 
 

@@ -1,6 +1,5 @@
 """Every table of every domain is of a named kind, and the classes say what the database has."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import asyncpg
@@ -14,21 +13,9 @@ from thenga.kernel.db import migrate
 from thenga.kernel.db.rows import rows
 from thenga.kernel.db.versions import newest
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.settings import Settings
 
 DOMAINS = topology.load(topology.DOMAINS)
 NAMES = [domain.name for domain in DOMAINS]
-
-
-@pytest.fixture
-async def admin(settings: Settings) -> AsyncIterator[asyncpg.Connection]:
-    """The administrator's connection, in a transaction that is undone."""
-    connection = await asyncpg.connect(settings.admin_database.get_secret_value())
-    undone = connection.transaction()
-    await undone.start()
-    yield connection
-    await undone.rollback()
-    await connection.close()
 
 
 async def test_every_table_has_the_policies_and_keys_of_its_kind(
@@ -72,6 +59,10 @@ PLANTED = {
     "a unique key over all tenants": (
         "CREATE UNIQUE INDEX planted ON organization.equipment (serial_number, id)",
         "organization.equipment: key planted begins with serial_number",
+    ),
+    "an index of what is due taken away": (
+        "DROP INDEX billing.invoice_due_any",
+        "billing.invoice: lacks the index next_check_at",
     ),
     "a column that no class knows": (
         "ALTER TABLE organization.equipment ADD COLUMN planted text",

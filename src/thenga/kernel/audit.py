@@ -43,6 +43,7 @@ def entry(
     network: str | None,
     outcome: str = "succeeded",
     reason_code: str | None = None,
+    reason: str | None = None,
 ) -> Entry:
     """The row that tells of one change; `detail` holds the fields before and after.
 
@@ -64,6 +65,8 @@ def entry(
         "network": networks.cut(network),
         "detail": detail,
     }
+    if reason is not None:
+        parts["reason"] = reason
     text = orjson.dumps(parts, default=_as_text, option=orjson.OPT_UTC_Z).decode()
     return Entry(made, organization_id, chain, text, at)
 

@@ -15,8 +15,8 @@ from tests.factories.held import RUNS
 from thenga.domains.billing.api import usage as api_of_usage
 from thenga.domains.billing.permissions import Permission
 from thenga.kernel.host import Host
-from thenga.kernel.http import entrances
 from thenga.kernel.http.doors import Door
+from thenga.kernel.http.entrances import permitted
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
 from thenga.main import build
@@ -147,7 +147,7 @@ async def test_a_planted_reporter_like_any_actor_would_be_found(
         for one in api_of_usage.router.routes
         if isinstance(one, Door) and one.path == "/billing/usage"
     ]
-    monkeypatch.setattr(door.entrance, "limit", entrances._of_actors)
+    monkeypatch.setattr(door.entrance, "limit", permitted.of_actors)
 
     answers = await sent(limited, host, await reporting(host), OF_REPORTERS - 1)
 

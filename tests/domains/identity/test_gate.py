@@ -71,6 +71,11 @@ WRONG: dict[str, tuple[str, str, dict[str, Any]]] = {
         "true",
         {"actor": "key", "audiences": ("service", "platform", "sandbox"), "sandbox": False},
     ),
+    "nothing is for people only": (
+        "p.people_only",
+        "false",
+        {"actor": "key", "people_only": True, "permission": "active"},
+    ),
     "everybody is staff": ("u.staff AND EXISTS", "true OR EXISTS", {"audiences": ("platform",)}),
 }
 

@@ -67,6 +67,9 @@ PROPERTIES: dict[str, Callable[[World, Told], bool]] = {
     "a machine does nothing that machines never may": lambda w, made: (
         not (w["agent"] and w["agents"] == "never" and allows(made))
     ),
+    "what only people may do no machine does": lambda w, made: (
+        not (w["people_only"] and (w["actor"] != "person" or w["agent"]) and allows(made))
+    ),
     "what errs denies": lambda w, made: not (w["policy"] == "erring" and allows(made)),
     "less given is never more allowed": lambda w, made: (
         allows(made)
@@ -101,7 +104,7 @@ def test_production_and_model_agree_in_random_worlds():
     )
     assert differences[:3] == []
     assert broken == set()
-    assert len(reasons) == 30
+    assert len(reasons) == 31
     assert min(reasons.values()) >= CASES // 5_000
 
 
@@ -122,6 +125,7 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
     "no plan": (_stages, "_entitlement", _NONE),
     "silence is yes": (_entitled, "_UNKNOWN", None),
     "keys never end": (_stages, "_key", _NONE),
+    "machines are people": (_stages, "_is_machine", lambda *_: False),
 }
 
 

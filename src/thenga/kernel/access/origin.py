@@ -15,4 +15,5 @@ class Origin:
     traceparent: str | None = None
     network: str | None = None
     decision_id: UUID | None = None
+    reason: str | None = None  # why staff look at what is a customer's, where they said it
     agent: str = ""  # the program that the caller says to use; names a device, proves nothing

@@ -23,6 +23,8 @@ class Guard:
     writes: str | None
     key: tuple[str, ...]
     holder: tuple[str, ...] = ()  # columns that must be there and not null
+    beside: tuple[str, ...] = ()  # columns that must be there and may be null
+    index: tuple[str, ...] = ()  # by which the other side finds its rows
     appends: bool = False  # what is written stays: the application's login changes nothing
 
 
@@ -36,13 +38,30 @@ class Kind(Enum):
         ("organization_id",),
     )
     PERSONAL = Guard(f"user_id = {PERSON}", f"user_id = {PERSON}", ("user_id", "id"), ("user_id",))
-    # The organization and the person are the two parties of a membership. Tables between two
-    # organizations name the second party `counterparty_id`.
+    # The organization and the person are the two parties of a membership.
     TWO_PARTY = Guard(
         f"organization_id = {ORGANIZATION} OR user_id = {PERSON}",
         f"organization_id = {ORGANIZATION} OR user_id = {PERSON}",
         ("organization_id", "id"),
         ("organization_id", "user_id"),
+    )
+    # Two organizations; what one side alone may see or write stands in a private table of its own.
+    BETWEEN = Guard(
+        f"organization_id = {ORGANIZATION} OR counterparty_id = {ORGANIZATION}",
+        f"organization_id = {ORGANIZATION} OR counterparty_id = {ORGANIZATION}",
+        ("organization_id", "id"),
+        ("organization_id",),
+        beside=("counterparty_id",),
+        index=("counterparty_id", "id"),
+    )
+    # A person, and the organization that pays for it if there is one.
+    SPONSORED = Guard(
+        f"organization_id = {ORGANIZATION} OR user_id = {PERSON}",
+        f"organization_id = {ORGANIZATION} OR user_id = {PERSON}",
+        ("user_id", "id"),
+        ("user_id",),
+        beside=("organization_id",),
+        index=("organization_id", "id"),
     )
     BEARER = Guard(f"hash = {PRESENTED}", f"hash = {PRESENTED}", ("hash",), ("hash",))
     CATALOGUE = Guard("true", None, ("id",))
@@ -51,6 +70,15 @@ class Kind(Enum):
         f"organization_id = {ORGANIZATION}",
         ("organization_id", "id"),
         ("organization_id",),
+    )
+    # A public notice: its keeper writes it, and `shared` says whether others read it. Everybody
+    # finds it by its identifier.
+    NOTICE = Guard(
+        f"shared OR organization_id = {ORGANIZATION}",
+        f"organization_id = {ORGANIZATION}",
+        ("id",),
+        ("organization_id", "shared"),
+        index=("organization_id", "id"),
     )
     # What strangers send us: any unit of work adds, staff read, only the system login works on it.
     INTAKE = Guard(PLATFORM, "true", ("id",), appends=True)

@@ -5,11 +5,12 @@ from typing import Any, Generic, TypeVar
 
 import asyncpg
 from sqlalchemy import ColumnElement, Integer, Select, bindparam, literal, tuple_
+from sqlalchemy.dialects.postgresql import UUID
 
 from thenga.kernel.crypto.sealing import Ring
 from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.rows import Row
-from thenga.kernel.db.statements import render_extended
+from thenga.kernel.db.statements import Named, is_any_of, render_extended
 
 R = TypeVar("R", bound=Row)
 
@@ -42,7 +43,7 @@ class Keyset:
     """How one page is cut out of a statement: whose rows, in which order, from where."""
 
     row: type[Row]
-    holder: str | None  # the column that names whose rows they are
+    holder: Named | None  # the column, or either column, that names whose rows they are
     by: ColumnElement[Any] | None
     descending: bool
     from_start: bool
@@ -58,8 +59,7 @@ class Keyset:
         identifier = self.row.__table__.c.id
         order = identifier if self.by is None else self.by
         if self.holder is not None:
-            column = self.row.__table__.c[self.holder]
-            statement = statement.where(column == bindparam("_holder", type_=column.type))
+            statement = statement.where(_is_held(self.row, self.holder))
         if not self.from_start:
             here = tuple_(order, identifier)
             there = tuple_(
@@ -72,15 +72,18 @@ class Keyset:
         return shown.order_by(*ordering).limit(bindparam("_most", type_=Integer()))
 
 
+def _is_held(row: type[Row], holder: Named) -> ColumnElement[bool]:
+    return is_any_of(row.__table__, holder, bindparam("_holder", type_=UUID()))
+
+
 def bounded_statement(
-    statement: Select[R], row: type[Row], holder: tuple[str, Any] | None, values: dict[str, Any]
+    statement: Select[R], row: type[Row], holder: tuple[Named, Any] | None, values: dict[str, Any]
 ) -> tuple[str, list[Any]]:
     """The text and arguments of a statement that names its values, bound to whose rows they are."""
 
     def extend(made: Select[*tuple[Any, ...]]) -> Select[*tuple[Any, ...]]:
         if holder is not None:
-            column = row.__table__.c[holder[0]]
-            made = made.where(column == bindparam("_holder", type_=column.type))
+            made = made.where(_is_held(row, holder[0]))
         return made.limit(bindparam("_most", type_=Integer()))
 
     ours = values if holder is None else values | {"_holder": holder[1]}
@@ -94,7 +97,7 @@ def page_statement(
     paged: Paged,
     by: ColumnElement[Any] | None,
     *,
-    holder: tuple[str, Any] | None,
+    holder: tuple[Named, Any] | None,
     ring: Ring,
     bound_to: str,
 ) -> tuple[str, list[Any]]:

@@ -4,7 +4,7 @@ It opens its transaction with the first statement, sets who it is for, and is cl
 Every read is bound to the organization twice: by row security, and by the filter added here.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -29,6 +29,7 @@ from thenga.kernel.db.paging import (
     page_statement,
 )
 from thenga.kernel.db.rows import Row, row_of
+from thenga.kernel.db.statements import Named
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import NotFound
 from thenga.kernel.host import Host
@@ -39,6 +40,8 @@ T = TypeVar("T")
 P = TypeVar("P", bound=Port)
 
 _OF_ORGANIZATION = (Kind.PRIVATE, Kind.PUBLISHED)
+_OF_EITHER = (Kind.TWO_PARTY, Kind.SPONSORED)  # an organization or a person
+_PARTIES = ("organization_id", "counterparty_id")  # either of which is whom this is for
 
 
 @cache
@@ -264,7 +267,9 @@ class Reader:
         with suppress(asyncpg.PostgresError, asyncpg.InterfaceError, OSError):
             await self._end("COMMIT")
 
-    async def _one(self, row: type[R], key: dict[str, Any], *, locking: bool = False) -> R | None:
+    async def _one(
+        self, row: type[R], key: Mapping[Named, Any], *, locking: bool = False
+    ) -> R | None:
         text = statements.select_by(row.__table__, tuple(key), locking=locking)
         connection = await self._open()
         record = await connection.fetchrow(text, *key.values())
@@ -275,27 +280,33 @@ class Reader:
         connection = await self._open()
         return await connection.fetch(text, *arguments)
 
-    def _key_of(self, row: type[Row], id: UUID) -> dict[str, Any]:  # noqa: A002
+    def _key_of(self, row: type[Row], id: UUID) -> dict[Named, Any]:  # noqa: A002
         if row.__kind__ in _OF_ORGANIZATION:
             return {"organization_id": self.organization_id, "id": id}
         if row.__kind__ is Kind.PERSONAL:
             return {"user_id": self.user_id, "id": id}
-        if row.__kind__ is Kind.TWO_PARTY:
+        if row.__kind__ is Kind.BETWEEN:
+            return {_PARTIES: self.organization_id, "id": id}
+        if row.__kind__ in _OF_EITHER:
             if self._scope.organization_id is not None:
                 return {"organization_id": self.organization_id, "id": id}
             return {"user_id": self.user_id, "id": id}
         return {"id": id}
 
-    def _bound(self, row: type[Row], columns: dict[str, Any]) -> dict[str, Any]:
+    def _bound(self, row: type[Row], columns: Mapping[str, Any]) -> dict[Named, Any]:
+        bound: dict[Named, Any] = {}
         if row.__kind__ is Kind.PRIVATE and self._scope.organization_id is not None:
-            return {"organization_id": self._scope.organization_id} | columns
-        if row.__kind__ is Kind.PERSONAL and self._scope.user_id is not None:
-            return {"user_id": self._scope.user_id} | columns
-        return columns
+            bound["organization_id"] = self._scope.organization_id
+        elif row.__kind__ is Kind.BETWEEN and self._scope.organization_id is not None:
+            bound[_PARTIES] = self._scope.organization_id
+        elif row.__kind__ is Kind.PERSONAL and self._scope.user_id is not None:
+            bound["user_id"] = self._scope.user_id
+        bound.update(columns)
+        return bound
 
     def _limited(self, row: type[Row], statement: Select[R]) -> Select[R]:
         for name, value in self._bound(row, {}).items():
-            statement = statement.where(row.__table__.c[name] == value)
+            statement = statement.where(statements.is_any_of(row.__table__, name, value))
         return statement
 
     async def _open(self) -> Connection:

@@ -185,6 +185,24 @@ class PersonalRow(Row):
     user_id: Col[UUID] = col(pg.UUID)
 
 
+class BetweenRow(TenantRow):
+    """A row that two organizations share; without the second it is the first one's alone."""
+
+    counterparty_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+
+
+class NoticeRow(TenantRow):
+    """A row that one organization keeps and, while it is shared, everybody reads."""
+
+    shared: Col[bool] = col(sa.Boolean, default=False)
+
+
+class SponsoredRow(PersonalRow):
+    """A row of one person, and of the organization that pays for it if there is one."""
+
+    organization_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+
+
 _ROWS: dict[Any, type[Row]] = {}
 
 

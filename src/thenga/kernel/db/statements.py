@@ -136,10 +136,26 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(f'"{name}"' for name in names)
 
 
+# A column, or several of which any one may have the value.
+Named = str | tuple[str, ...]
+
+
+def is_any_of(table: sa.Table, named: Named, value: Any) -> ColumnElement[bool]:
+    """Whether a column, or any one of several, has a value."""
+    names = (named,) if isinstance(named, str) else named
+    return sa.or_(*(table.c[name] == value for name in names))
+
+
+def _matches(named: Named, place: int) -> str:
+    if isinstance(named, str):
+        return f'"{named}" = ${place}'
+    return "(" + " OR ".join(f'"{name}" = ${place}' for name in named) + ")"
+
+
 @cache
-def select_by(table: sa.Table, columns: tuple[str, ...], *, locking: bool = False) -> str:
+def select_by(table: sa.Table, columns: tuple[Named, ...], *, locking: bool = False) -> str:
     """One row by the columns named, in declared column order."""
-    where = " AND ".join(f'"{name}" = ${n}' for n, name in enumerate(columns, 1))
+    where = " AND ".join(_matches(named, n) for n, named in enumerate(columns, 1))
     lock = " FOR UPDATE" if locking else ""
     return f"SELECT {_listed(table.c.keys())} FROM {_name(table)} WHERE {where}{lock}"
 

@@ -23,6 +23,7 @@ from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Row
+from thenga.kernel.db.statements import Named
 from thenga.kernel.declare.event import Event, envelope_text, mesh_subject
 from thenga.kernel.declare.job import Enqueued, Job
 from thenga.kernel.declare.port import Port
@@ -58,7 +59,9 @@ class Work(Reader):
         self._written = False
         self._locked: dict[int, tuple[Row, dict[str, Any]]] = {}
         self._versions: dict[UUID, int] = {}
-        self._events: list[tuple[Event, UUID | None]] = []  # and whose organization it is
+        self._parties: dict[UUID, tuple[UUID | None, ...]] = {}  # of rows between organizations
+        # With the organization that tells it, and the one it is for.
+        self._events: list[tuple[Event, UUID | None, UUID | None]] = []
         self._audit: list[audit.Entry] = []
         self._jobs: list[Enqueued] = []
 
@@ -99,7 +102,7 @@ class Work(Reader):
         await connection.execute(
             statements.insert(row.__table__), *(values[name] for name in row.__columns__)
         )
-        self._versions[row.id] = 1
+        self._note_change(row)
         self._record("created", row, {"after": audit.shown(values, row.__secret__)})
         return row
 
@@ -128,7 +131,7 @@ class Work(Reader):
         arguments = [*changed.values(), *(before[name] for name in key), before["version"]]
         if await connection.execute(text, *arguments) != "UPDATE 1":
             raise StaleVersion()
-        self._versions[row.id] = row.version
+        self._note_change(row)
         was = {n: before[n] for n in told}
         detail = {
             "before": audit.shown(was, row.__secret__),
@@ -163,15 +166,28 @@ class Work(Reader):
         await connection.execute(f"SET LOCAL statement_timeout = {usual}")
         return found
 
-    def publish(self, event: Event) -> None:
-        """Tell a fact about a row that this unit of work added or saved."""
+    def publish(self, event: Event, *, to: UUID | None = None) -> None:
+        """Tell a fact about a row that this unit of work added or saved.
+
+        It is for this organization. Of a row between two, `to` names the other party instead.
+        """
         if event.domain() != self.domain:
             raise LookupError(f"{self.domain} cannot tell {event.type}")
         if event.type not in self.host.told.get(self.domain, (event.type,)):
             raise LookupError(f"{event.type} is not in the manifest of {self.domain}")
         if event.aggregate_id not in self._versions:
             raise LookupError(f"{event.type} tells of a row that this work did not change")
-        self._events.append((event, self._scope.organization_id))
+        mine = self._scope.organization_id
+        if to is not None:
+            self._check_addressee(event, to)
+        self._events.append((event, mine, to or mine))
+
+    def _check_addressee(self, event: Event, to: UUID) -> None:
+        if to not in self._parties.get(event.aggregate_id, ()):
+            raise LookupError(f"{event.type} is for neither party of the row that it tells of")
+        # Readers drop an event whose data names another organization than its envelope.
+        if getattr(event, "organization_id", to) != to:
+            raise LookupError(f"{event.type} names another organization than the one it is for")
 
     def enqueue(
         self,
@@ -229,7 +245,7 @@ class Work(Reader):
                 return
             await self._open()
         assert self._connection is not None  # noqa: S101  # narrows the type for mypy
-        told = [self._told(event, whose) for event, whose in self._events]
+        told = [self._told(event, mine, to) for event, mine, to in self._events]
         if self.idempotency is not None:
             await self.present(self.idempotency.hash)
         await flush(self._connection, self.domain, told, self._audit, self.idempotency, answer)
@@ -237,7 +253,7 @@ class Work(Reader):
             await enqueue(self._connection, self.domain, self._jobs)
         await self._end("COMMIT")
 
-    async def _hold(self, row: type[R], key: dict[str, Any], *, beside: bool) -> R:
+    async def _hold(self, row: type[R], key: dict[Named, Any], *, beside: bool) -> R:
         found = await self._one(row, key, locking=True)
         if found is None:
             raise NotFound()
@@ -264,6 +280,13 @@ class Work(Reader):
             await self.first(connection)
         return connection
 
+    def _note_change(self, row: Row) -> None:
+        """What events of this work may tell of, and of a row between two, whom they may tell."""
+        self._versions[row.id] = row.version
+        if row.__kind__ is Kind.BETWEEN:
+            values = row.__dict__
+            self._parties[row.id] = (values["organization_id"], values["counterparty_id"])
+
     def _record(self, change: str, row: Row, detail: dict[str, Any]) -> None:
         if not row.__told__:
             return  # tokens and links come and go with the row they belong to, which is told
@@ -286,21 +309,22 @@ class Work(Reader):
             request_id=self.origin.request_id,
             decision_id=self.origin.decision_id,
             network=self.origin.network,
+            reason=self.origin.reason,
             **more,
         )
 
-    def _told(self, event: Event, organization_id: UUID | None) -> OutboxRow:
+    def _told(self, event: Event, mine: UUID | None, to: UUID | None) -> OutboxRow:
         made = new_id()
         text = envelope_text(
             event,
             id=made,
             time=self.now,
             sequence=self._versions[event.aggregate_id],
-            organization_id=organization_id,
+            organization_id=to,
             actor_id=self.actor.id,
             correlation_id=self.origin.correlation_id,
             causation_id=self.origin.causation_id,
             traceparent=self.origin.traceparent,
         )
-        subject = mesh_subject(event, organization_id)
-        return OutboxRow(made, organization_id, subject, event.aggregate, text, self.now)
+        # The row stays with whoever tells it, as row security wants; only the envelope goes over.
+        return OutboxRow(made, mine, mesh_subject(event, to), event.aggregate, text, self.now)

@@ -46,6 +46,7 @@ class Granted:
     while_suspended: bool = False
     owner_only: bool = False  # not even an administrator holds it
     closed_to_keys: bool = False
+    people_only: bool = False  # no key, service or agent ever uses it: `person_required`
     # Resource types, as `bid.workspace`, under which its resources hang; a right that is held only
     # on one of these passes, and the service keeps to the obligation `limit_to` (IDN-26).
     scopes: tuple[str, ...] = ()
@@ -57,11 +58,13 @@ class Granted:
 
     @property
     def keys(self) -> bool:
+        if self.people_only:
+            return False
         normal = self.sensitivity is Sensitivity.NORMAL and not self.closed_to_keys
         return normal or Audience.SANDBOX in self.audiences
 
     @property
     def agents(self) -> str:
-        if self.sensitivity is not Sensitivity.NORMAL:
+        if self.people_only or self.sensitivity is not Sensitivity.NORMAL:
             return "never"
         return "allowed" if self.effect is Effect.READ else "with_approval"

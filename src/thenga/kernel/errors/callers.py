@@ -107,6 +107,15 @@ class Forbidden(Problem):
     members = told(**OF_GATE)
 
 
+class SamePerson(Problem):
+    """The rule needs two people, and you did the first part yourself.
+
+    Ask someone else who holds this permission to decide.
+    """
+
+    code, status, title = "same-person", 403, "Another person must decide this"
+
+
 class StepUpRequired(Problem):
     """This action needs recent proof of identity.
 

@@ -174,6 +174,16 @@ class RuleViolated(Problem):
     )
 
 
+class SearchTooBroad(Problem):
+    """The search matches too much to be answered in time.
+
+    Add one of `filters`, or search for a rarer word.
+    """
+
+    code, status, title = "search-too-broad", 422, "The search is too broad"
+    members = told(filters=(list[str], "Filters that would narrow the search."))
+
+
 class IdempotencyKeyReused(Problem):
     """This `Idempotency-Key` was used with a different request body.
 

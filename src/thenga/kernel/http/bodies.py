@@ -106,6 +106,16 @@ class Stored(View):
     ]
 
 
+class Progress(View):
+    """How far work has come that takes longer than a request; its resource is read again."""
+
+    done: Annotated[int, Field(ge=0, description="Steps that are done.")]
+    total: Annotated[
+        int | None, Field(ge=0, description="Steps in total. Null until the number is known.")
+    ]
+    note: Annotated[str | None, Field(description="What is being done now, for people to read.")]
+
+
 class PageOf(View, Generic[V]):
     """One page of a list."""
 

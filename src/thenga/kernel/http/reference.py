@@ -196,6 +196,25 @@ PARAMETERS: dict[str, dict[str, Any]] = {
         "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
     },
 }
+_WHY = {
+    "name": "X-Admin-Reason",
+    "in": "header",
+    "schema": {"type": "string", "minLength": 10, "maxLength": 4500, "pattern": "^[ -~]+$"},
+}
+_SAID_WHY = "10 to 500 characters, percent-encoded UTF-8. Stored in the audit trail."
+# Of the operations by which staff look at what is a customer's.
+REASONS: dict[str, dict[str, Any]] = {
+    "X-Admin-Reason": {
+        **_WHY,
+        "required": False,
+        "description": f"For platform staff: why you need to see this. {_SAID_WHY}",
+    },
+    "X-Admin-Reason-Required": {
+        **_WHY,
+        "required": True,
+        "description": f"Why you need to see this. Required here. {_SAID_WHY}",
+    },
+}
 _RAW = {
     "required": True,
     "description": "The sender's message, byte for byte as it was signed.",

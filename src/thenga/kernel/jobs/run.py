@@ -17,11 +17,13 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, Job
+from thenga.kernel.declare.port import Port
 from thenga.kernel.events.inbox import take
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.lease import Lease, hold
 
 A = TypeVar("A")
+P = TypeVar("P", bound=Port)
 
 
 class Carried(BaseModel):
@@ -58,6 +60,10 @@ class Run:
         """The way to the outside that the manifest names for this protocol."""
         found: A = self.adapters(protocol)
         return found
+
+    def port(self, port: type[P]) -> P:
+        """Another domain's port, asked between reading and recording, never in a loop."""
+        return self.host.bindings.of(port)
 
     @asynccontextmanager
     async def reading(self) -> AsyncIterator[Reader]:

@@ -118,6 +118,8 @@ def holding(w: World) -> tuple[str | None, str]:
 
 
 def permission(w: World) -> str | None:
+    if w["people_only"] and w["permission"] == "active" and (w["actor"] != "person" or w["agent"]):
+        return "person_required"
     held_as, lacking = holding(w)
     return None if held_as else lacking
 

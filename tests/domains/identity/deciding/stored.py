@@ -29,7 +29,7 @@ def settled(w: World) -> World:
         w["staff"] = True
     if w["permission"] is None:
         nothing = {"audiences": (), "feature": False, "effect": "read", "while_suspended": False}
-        nothing |= {"half": False}
+        nothing |= {"half": False, "people_only": False}
         w |= nothing | {"sensitivity": "normal", "agents": "never", "agent": False}
     away = w["actor"] == "service" or w["session"] in ("not_there", "unknown")
     if not w["named"] and away and w["actor"] != "key":
@@ -93,6 +93,7 @@ class Stored:
                 agents=w["agents"],
                 while_suspended=w["while_suspended"],
                 half=w["half"],
+                people_only=w["people_only"],
                 roles=["owner", "administrator", "approver", "platform_operator"],
                 scopes=list(w["declared"]),
                 status=w["permission"],

@@ -20,6 +20,7 @@ from thenga.domains.billing.public.entitlements import (
     Entitlements,
     EntitlementSignal,
     Remedy,
+    check_room,
 )
 from thenga.domains.billing.public.payments import (
     PaymentDisputed,
@@ -100,4 +101,5 @@ __all__ = [
     "UsageEntry",
     "UsageLimitReached",
     "UsageReceipt",
+    "check_room",
 ]

@@ -56,6 +56,9 @@ class PermissionView(Stored):
     feature: Annotated[str | None, Field(description="Plan feature that the permission requires.")]
     keys: Annotated[bool, Field(description="Whether an API key can hold it.")]
     agents: str
+    people_only: Annotated[
+        bool, Field(description="Whether only people can use it, and no API key, service or agent.")
+    ]
     while_suspended: bool
     roles: Annotated[list[str], Field(description="Built-in roles that hold it.")]
     status: str

@@ -193,5 +193,6 @@ class PermissionEntry(Row, table="identity.permission", kind=Kind.CATALOGUE):
     agents: Col[str] = col(sa.Text)
     while_suspended: Col[bool] = col(sa.Boolean)
     half: Col[bool] = col(sa.Boolean, default=False)
+    people_only: Col[bool] = col(sa.Boolean, default=False)
     roles: Col[list[str]] = col(pg.ARRAY(sa.Text))
     status: Col[str] = col(sa.Text)

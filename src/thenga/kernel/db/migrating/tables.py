@@ -26,6 +26,7 @@ def make_table(
     indexes: Iterable[Columns] = (),
     references: Iterable[tuple[Columns, str, Columns]] = (),
     deletes: bool = False,
+    due: bool = False,  # moved by time: `next_check_at`, and the indexes of `jobs/due.py`
     appends: bool = False,  # never changed again by the application's login
     partitions: int = 0,  # by hash of the key's first column, where a table grows very large
 ) -> None:
@@ -39,17 +40,28 @@ def make_table(
         sa.Column("version", sa.BigInteger, nullable=False),
         *_holders(kind, {column.name for column in columns}),
         *columns,
+        *([sa.Column("next_check_at", Instant, nullable=True)] if due else []),
         sa.PrimaryKeyConstraint(*(key or kind.key), name=f"{name}_key"),
         *(sa.UniqueConstraint(*u, name=f"{name}_{'_'.join(u[-2:])}_once") for u in unique),
         *(_refers(name, *reference) for reference in references),
         schema=domain,
         **_parted((key or kind.key)[0] if partitions else None),
     )
-    for index in indexes:
+    for index in (*indexes, *([kind.value.index] if kind.value.index else [])):
         op.create_index(f"{name}_{'_'.join(index[-2:])}_by", name, list(index), schema=domain)
+    if due:
+        _index_due(table)
     secure(table, kind, deletes=deletes, appends=appends)
     for number in range(partitions):
         _part(table, kind, number, partitions)
+
+
+def _index_due(table: str) -> None:
+    """Found by the base clock over all organizations, and ahead of it in one sandbox."""
+    name = table.split(".")[1]
+    where = "WHERE next_check_at IS NOT NULL"
+    op.execute(f"CREATE INDEX {name}_due ON {table} (organization_id, next_check_at) {where}")
+    op.execute(f"CREATE INDEX {name}_due_any ON {table} (next_check_at) {where}")
 
 
 def _refers(name: str, here: Columns, target: str, there: Columns) -> sa.ForeignKeyConstraint:
@@ -59,11 +71,15 @@ def _refers(name: str, here: Columns, target: str, there: Columns) -> sa.Foreign
 
 def _holders(kind: Kind, known: set[str]) -> list[sa.Column[Any]]:
     """The columns that say whose a row is, where the table does not name them itself."""
+    guard = kind.value
     return [
-        sa.Column(h, sa.LargeBinary if h == "hash" else pg.UUID, nullable=False)
-        for h in kind.value.holder
-        if h not in known
+        sa.Column(name, _HOLDERS.get(name, pg.UUID), nullable=name in guard.beside)
+        for name in (*guard.holder, *guard.beside)
+        if name not in known
     ]
+
+
+_HOLDERS = {"hash": sa.LargeBinary, "shared": sa.Boolean}
 
 
 def _parted(column: str | None) -> dict[str, Any]:

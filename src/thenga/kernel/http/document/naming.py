@@ -17,6 +17,7 @@ KERNEL = {
     "Audience": "PermissionAudience",
     "Effect": "PermissionEffect",
     "Money": "Money",
+    "Progress": "Progress",
     "Sensitivity": "PermissionSensitivity",
     "TimeZoneName": "TimeZoneName",
 }

@@ -4,9 +4,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from thenga.kernel.declare.permission import Audience
 from thenga.kernel.http.document.operations import Operation
 from thenga.kernel.http.document.schemas import without_null, without_titles
-from thenga.kernel.http.reference import PARAMETERS
+from thenga.kernel.http.reference import PARAMETERS, REASONS
 
 Json = dict[str, Any]
 
@@ -28,12 +29,25 @@ def share(made: Json, listed: Iterable[Operation]) -> None:
     shared: Json = dict(PARAMETERS)
     for one in listed:
         operation = made["paths"][one.path][one.method.lower()]
+        if _is_read_by_staff(one):
+            called = "X-Admin-Reason" + "-Required" * one.door.entrance.requires_reason
+            shared[called] = REASONS[called]
+            operation.setdefault("parameters", []).append({"$ref": _PARAMETERS + called})
         if "parameters" in operation:
             found = operation["parameters"]
             operation["parameters"] = [_shared(shared, one, parameter) for parameter in found]
             if not operation["parameters"]:
                 del operation["parameters"]
     made["components"]["parameters"] = dict(sorted(shared.items()))
+
+
+def _is_read_by_staff(one: Operation) -> bool:
+    """Whether staff look at something by a right of the platform, and may say why."""
+    granted = {granted.code: granted for granted in one.domain.permissions}.get(
+        one.permission or ""
+    )
+    reads = granted is not None and Audience.PLATFORM in granted.audiences
+    return reads and not one.door.entrance.writing
 
 
 def _shared(shared: Json, one: Operation, parameter: Json) -> Json:

@@ -269,6 +269,8 @@ def _actor(facts: Facts) -> Actor:
 
 
 def _text(outcome: Outcome) -> str | None:
+    if outcome.reason == "person_required":
+        return "Only a person can do this. Sign in and send the access token of your session."
     remedy = outcome.remedy or {}
     if remedy.get("kind") != "ask_role":
         return None

@@ -22,6 +22,7 @@ _REFRESH = {"kind": "refresh"}
 _CONTACT = {"kind": "contact"}
 _ASK_OWNER = {"kind": "ask_owner"}
 _NEW_KEY = {"kind": "new_key"}
+_ASK_PERSON = {"kind": "ask_person"}
 _LOCAL = ZoneInfo("Africa/Johannesburg")
 
 Policy = Callable[[dict[str, Any]], policies.Verdict]
@@ -117,12 +118,19 @@ def _tenant_state(
 
 
 def _permission(facts: Facts, question: Question, now: datetime, policy: Policy) -> Outcome | None:
+    if facts.people_only and facts.permission_status == "active" and _is_machine(facts, question):
+        return Outcome("person_required", _ASK_PERSON)
     held = holding(facts, question)
     if held.held_as is not None:
         return None
     roles = list(facts.roles or ())
     helps = {"kind": "ask_role", "roles": roles} if roles else None
     return Outcome(held.missing, helps)
+
+
+def _is_machine(facts: Facts, question: Question) -> bool:
+    """Whether no person asks: a key, a service, or an agent in a person's name."""
+    return facts.kind != "user" or question.agent
 
 
 def _policy(facts: Facts, question: Question, now: datetime, policy: Policy) -> Outcome | None:

@@ -45,7 +45,7 @@ _PEOPLE = f"""
                 AND a.role_code = ANY (p.roles) AND a.valid_from <= {{now}}::timestamptz
                 AND (a.valid_to IS NULL OR a.valid_to > {{now}}::timestamptz)
         ), false),
-        {_SIGNAL}, p.half, u.factor_kinds, o.sandbox, coalesce(h.by_owner, false)
+        {_SIGNAL}, p.half, u.factor_kinds, o.sandbox, coalesce(h.by_owner, false), p.people_only
     FROM c
     LEFT JOIN identity.session s ON s.user_id = c.user_id AND s.id = c.session_id
     LEFT JOIN identity.user_account u ON u.user_id = c.user_id AND u.id = c.user_id
@@ -103,7 +103,7 @@ _KEYS = f"""
         NULL::uuid, NULL::text,
         {_PERMISSION},
         false, false, false, NULL::text[], NULL::text[], false,
-        {_SIGNAL}, p.half, NULL::text[], o.sandbox, false
+        {_SIGNAL}, p.half, NULL::text[], o.sandbox, false, p.people_only
     FROM c
     {{joined}}
     LEFT JOIN identity.permission p ON p.code = c.code

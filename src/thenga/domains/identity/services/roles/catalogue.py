@@ -24,15 +24,15 @@ _CATALOGUE = UUID("019a0000-0000-7000-8000-00000000ca7a")
 _PERMISSION = """
     INSERT INTO identity.permission (id, created_at, updated_at, version, code, domain, title,
         effect, audiences, sensitivity, feature, keys, agents, while_suspended, roles, scopes, half,
-        status)
-    VALUES ($1, $2, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, 'active')
+        people_only, status)
+    VALUES ($1, $2, $2, 1, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, 'active')
     ON CONFLICT (code) DO UPDATE SET updated_at = excluded.updated_at,
         version = identity.permission.version + 1, title = excluded.title,
         effect = excluded.effect, audiences = excluded.audiences,
         sensitivity = excluded.sensitivity, feature = excluded.feature, keys = excluded.keys,
         agents = excluded.agents, while_suspended = excluded.while_suspended,
         roles = excluded.roles, scopes = excluded.scopes, half = excluded.half,
-        status = 'active'
+        people_only = excluded.people_only, status = 'active'
 """
 # A vanished code decides nothing any more, but what refers to it stays readable.
 _DEPRECATE = """
@@ -122,6 +122,7 @@ async def publish_catalogue(work: Work, granted: Iterable[Granted]) -> None:
             roles_of(one),
             list(one.scopes),
             one.half,
+            one.people_only,
         )
     await work.run(_DEPRECATE, codes)
     for audience, roles in (("tenant", TENANT_ROLES), ("platform", PLATFORM_ROLES)):
