@@ -55,7 +55,7 @@ class FactView(BaseModel):
 
 
 class RecordView(BaseModel):
-    """One record as another domain sees it."""
+    """One record as another domain sees it; `summary` holds what the purpose may see of it."""
 
     model_config = _VALUE
 
@@ -116,7 +116,13 @@ class Card(BaseModel):
 
 
 class Profiles(Port, name="organization.profiles", timeout=0.5):
-    """Who a company says it is. Silence means unknown; a card that is not answered is not shown."""
+    """Who a company says it is. Silence means unknown; a card that is not answered is not shown.
+
+    `describe` tells the records in force of the types `capability`, `past_project`, `service`,
+    `product`, `equipment`, `director`, `address`, `contact` and `user` (who may sign), at most 500
+    of each in the order of their ids; `records_after` goes on behind the last one told. `resolve`
+    answers for records of the organization that is named; a fact names its own.
+    """
 
     @abstractmethod
     @idempotent
@@ -128,11 +134,14 @@ class Profiles(Port, name="organization.profiles", timeout=0.5):
         fact_keys: list[str] | None = None,
         record_types: list[str] | None = None,
         on: date | None = None,
+        records_after: UUID | None = None,
     ) -> ProfileView: ...
 
     @abstractmethod
     @idempotent
-    async def resolve(self, *, refs: list[Ref]) -> list[Resolved]: ...
+    async def resolve(
+        self, *, refs: list[Ref], organization_id: UUID | None = None
+    ) -> list[Resolved]: ...
 
     @abstractmethod
     @idempotent
