@@ -15,7 +15,7 @@ from thenga.kernel.errors import NotFound, ValidationFailed
 from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
 
-_MOST_REFS, _MOST_CARDS = 200, 100
+_MOST_REFS, _MOST_CARDS, _MOST_SUBJECTS = 200, 100, 50
 
 
 class LocalProfiles(public.Profiles):
@@ -167,6 +167,36 @@ class LocalVerifications(public.Verifications):
             verification_status=status,
             held_elsewhere=made is not None and made.held_elsewhere,
         )
+
+
+class LocalDisclosures(public.Disclosures):
+    """Plain values for forms, invoices and applications."""
+
+    def __init__(self, host: Host) -> None:
+        self._answering = Answering(host, public.Disclosures)
+
+    async def reveal(
+        self,
+        *,
+        organization_id: UUID,
+        subjects: list[public.Ref],
+        fields: list[str],
+        purpose: public.DisclosurePurpose,
+        reference: public.DisclosureReference,
+        on_behalf_of: UUID,
+        key: str,
+    ) -> list[public.Disclosed]:
+        _bounded("/subjects", len(subjects), _MOST_SUBJECTS, least=1)
+        request = organizations.Request(
+            subjects=subjects,
+            fields=fields,
+            purpose=purpose,
+            reference=reference,
+            on_behalf_of=on_behalf_of,
+            key=key,
+        )
+        async with self._answering.working(organization_id, requested_by=on_behalf_of) as work:
+            return await organizations.reveal(work, request)
 
 
 def _known(fact_key: str) -> None:

@@ -228,6 +228,54 @@ class Verifications(Port, name="organization.verifications", timeout=1.0):
     ) -> Recorded: ...
 
 
+DisclosurePurpose = Literal["bid_form", "invoice", "funding_application"]
+
+
+class DisclosureReference(BaseModel):
+    """The form, invoice or application of another domain that the values are used for."""
+
+    model_config = _VALUE
+
+    domain: str = Field(pattern="^[a-z]{3,20}$")
+    type: str = Field(pattern="^[a-z][A-Za-z]{1,39}$")
+    id: UUID
+    version: int | None = None
+
+
+class Disclosed(BaseModel):
+    """The plain values of one subject in its current version; keep the document, not the value."""
+
+    model_config = _VALUE
+
+    ref: Ref
+    version: int
+    values: dict[str, JsonValue]
+
+
+class Disclosures(Port, name="organization.disclosures", timeout=1.0):
+    """Sealed and masked values for one purpose, on behalf of a person who holds the right to them.
+
+    Subjects are directors (field `idNumber`) and facts (field: the fact's key). `bid_form` may
+    have identity and tax numbers, `invoice` the bank account, `funding_application` all of them.
+    One disclosure is written down for each key; the same key gives the same values again, and is
+    refused if they have changed. Silence: the field stays blank.
+    """
+
+    @abstractmethod
+    @idempotent
+    async def reveal(
+        self,
+        *,
+        organization_id: UUID,
+        subjects: list[Ref],
+        fields: list[str],
+        purpose: DisclosurePurpose,
+        reference: DisclosureReference,
+        on_behalf_of: UUID,
+        key: str,
+    ) -> list[Disclosed]: ...
+
+
 class Clocks(Port, name="organization.clocks", timeout=1.0):
     """Moves the clock of a sandbox forward; how far it is ahead afterwards. Silence: ask again."""
 
@@ -236,4 +284,4 @@ class Clocks(Port, name="organization.clocks", timeout=1.0):
     async def move(self, *, organization_id: UUID, ahead_seconds: int) -> int: ...
 
 
-PORTS = (Profiles, Suggestions, Verifications, Clocks)
+PORTS = (Profiles, Suggestions, Verifications, Disclosures, Clocks)

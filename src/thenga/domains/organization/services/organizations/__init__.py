@@ -4,6 +4,11 @@ from thenga.domains.organization.services.organizations.citations import (
     company_of,
     resolve_citations,
 )
+from thenga.domains.organization.services.organizations.disclosures import (
+    Request,
+    list_disclosures,
+    reveal,
+)
 from thenga.domains.organization.services.organizations.organizations import (
     change_profile,
     create_organization,
@@ -19,15 +24,18 @@ from thenga.domains.organization.services.organizations.profiles import (
 )
 
 __all__ = [
+    "Request",
     "change_profile",
     "company_of",
     "create_organization",
     "describe_profiles",
     "get_organization",
     "is_sandbox",
+    "list_disclosures",
     "move_clock",
     "move_clock_to",
     "organization_mode",
     "organization_time_zone",
     "resolve_citations",
+    "reveal",
 ]

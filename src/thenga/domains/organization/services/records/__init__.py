@@ -14,6 +14,7 @@ from thenga.domains.organization.services.records.field_rights import (
     FieldForbidden,
     demand,
     forbidden,
+    refuse_denied,
 )
 from thenga.domains.organization.services.records.health_due import (
     begin_health,
@@ -96,6 +97,7 @@ __all__ = [
     "passport",
     "phone",
     "policy_of",
+    "refuse_denied",
     "save",
     "save_edges",
     "seal",
