@@ -18,6 +18,7 @@ from thenga.domains.organization.tables import (
     ClientReference,
     Contact,
     Director,
+    Disclosure,
     Equipment,
     EquipmentStatus,
     MemberRef,
@@ -182,3 +183,21 @@ async def client_reference(
     await records.add(work, row)
     await work.finish()
     return row
+
+
+async def disclosure(host: Host, organization_id: UUID, user_id: UUID) -> Disclosure:
+    """That a form was given the tax number of a company."""
+    work = working(host, user_id, organization_id)
+    named = {"type": "fact", "id": f"{organization_id}:incomeTaxNumber", "version": 1}
+    made = await work.add(
+        Disclosure(
+            organization_id=organization_id,
+            purpose="bid_form",
+            subjects=[named | {"fields": ["incomeTaxNumber"]}],
+            reference={"domain": "bid", "type": "sbdForm", "id": str(new_id()), "version": 1},
+            on_behalf_of=user_id,
+            command_key=str(new_id()),
+        )
+    )
+    await work.finish()
+    return made

@@ -1,6 +1,8 @@
 """Plans: what is sold, and how it is loaded."""
 
+from collections.abc import Sequence
 from copy import deepcopy
+from typing import Any
 from uuid import uuid4
 
 import asyncpg
@@ -70,6 +72,48 @@ async def test_planted_price_change_of_a_sold_version_stops_deploy(host: Host, s
     with pytest.raises(CatalogueChanged, match="starter 1 differs in prices"):
         await catalogue_seed.load(work, planted)
     await work.close()
+
+
+# Explorer, starter, professional, enterprise.
+LIMITS: dict[str, tuple[Any, ...]] = {
+    "learning.assigned_people": (1, 5, 25, None),
+    "learning.own_courses": (0, 0, 3, 25),
+    "opportunity.sources": (0, 0, 2, 10),
+    "analytics.custom_kpis": (0, 0, 10, 50),
+    "analytics.report_schedules": (0, 1, 5, 50),
+    "analytics.embedding": (False, False, False, True),
+}
+
+
+def limit_faults(plans: Sequence[dict[str, Any]]) -> list[str]:
+    """The features of Learning, Opportunity and Analytics that a plan has otherwise."""
+    found = []
+    for plan, place in zip(plans, range(4), strict=False):
+        held = {one["key"]: one for one in plan["entitlements"]}
+        for key, wanted in LIMITS.items():
+            said = held.get(key, {})
+            if said.get("limit", said.get("value", "none")) != wanted[place]:
+                found.append(f"{plan['planCode']}: {key}")
+    return found
+
+
+async def test_each_plan_has_its_limits_of_later_domains(
+    api: httpx2.AsyncClient, owner: people.Member
+):
+    listed = await api.get("/billing/plans?at=2026-11-20", headers=owner.headers)
+    meters = {one["key"]: one["meter"] for one in catalogue_seed.deployed()["features"]}
+
+    assert limit_faults(listed.json()["items"]) == []
+    assert {key: (meters[key] or {}).get("kind") for key in LIMITS} == {
+        key: None if key == "analytics.embedding" else "gauge" for key in LIMITS
+    }
+
+
+def test_a_planted_limit_of_another_plan_is_found():
+    planted = deepcopy(catalogue_seed.deployed()["plans"])
+    planted[1]["entitlements"] = planted[2]["entitlements"]
+
+    assert "starter: opportunity.sources" in limit_faults(planted)
 
 
 def test_every_plan_key_is_a_feature_and_has_its_meter():

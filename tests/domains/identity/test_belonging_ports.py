@@ -1,8 +1,8 @@
 """What other domains ask about members: the same in this process and over the wire."""
 
 from collections.abc import AsyncIterator
-from typing import TypeVar
-from uuid import uuid4
+from typing import Any, TypeVar
+from uuid import UUID, uuid4
 
 import httpx2
 import pytest
@@ -12,7 +12,9 @@ from starlette.applications import Starlette
 from tests.domains.identity.inviting import address, told
 from tests.factories import identity as people
 from tests.factories.identity import Member
+from tests.planting import plant
 from thenga.domains.identity import public
+from thenga.domains.identity.services.memberships import _listing
 from thenga.domains.identity.services.roles.rights import GrantAboveOwn
 from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
@@ -72,6 +74,49 @@ async def test_who_holds_a_permission_or_a_role(asked: Asked, host: Host, owner:
     assert readers == [owner.user_id, viewer.user_id]
     assert (writers, viewers) == ([owner.user_id], [viewer.user_id])
     assert (first, nowhere) == ([owner.user_id], [])
+
+
+async def walked(members: public.Members, here: UUID) -> list[UUID]:
+    """Everybody who reads the equipment, by as many answers as it takes."""
+    found: list[UUID] = []
+    for _ in range(3):
+        found += await members.holding(
+            organization_id=here,
+            permission="organization:equipment:read",
+            limit=500,
+            after=found[-1] if found else None,
+        )
+    return found
+
+
+async def test_more_people_than_one_answer_holds_are_walked_by_id(
+    asked: Asked, host: Host, owner: Member, monkeypatch: pytest.MonkeyPatch
+):
+    # Who joins last does not come last.
+    first = await people.person(host)
+    others = [await people.member(host, owner.organization_id, role="viewer") for _ in range(3)]
+    await people.member(host, owner.organization_id, role="viewer", who=first)
+    plant(monkeypatch, _listing, "HOLDERS_MOST", 2)
+
+    found = await walked(asked.of(public.Members), owner.organization_id)
+
+    ids = [owner.user_id, first.user_id, *(one.user_id for one in others)]
+    assert found == sorted(ids)
+
+
+async def test_a_planted_walk_that_begins_anew_is_found(
+    asked: Asked, host: Host, owner: Member, monkeypatch: pytest.MonkeyPatch
+):
+    known = _listing.holding
+
+    async def from_the_start(*given: Any, after: Any, **named: Any) -> list[UUID]:
+        return await known(*given, **named)
+
+    plant(monkeypatch, _listing, "holding", from_the_start)
+
+    found = await walked(asked.of(public.Members), owner.organization_id)
+
+    assert found == [owner.user_id] * 3
 
 
 async def test_belonging_is_brought_about_once_for_a_key(asked: Asked, host: Host, owner: Member):

@@ -292,7 +292,7 @@ async def test_the_catalogue_lists_what_can_be_said(api: httpx2.AsyncClient, mok
     )
 
     keys = {one["key"]: one for one in whole.json()["items"]}
-    assert len(keys) == 33
+    assert len(keys) == 34
     assert keys["registrationNumber"]["weight"] == 5
     assert "sole_proprietor" not in keys["registrationNumber"]["legalForms"]
     assert [one["key"] for one in secret.json()["items"]] == ["bankAccount"]

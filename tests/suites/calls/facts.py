@@ -7,7 +7,7 @@ from sqlalchemy import select
 
 from tests.factories import facts, identity
 from tests.factories.identity import Person
-from tests.factories.organization import working
+from tests.factories.organization import disclosure, working
 from tests.suites.calls.sending import (
     Ids,
     Maker,
@@ -105,6 +105,11 @@ async def _reading(host: Host, who: Person, organization_id: UUID) -> Sent:
     return Sent((await _waiting(host, who, organization_id)).ids)
 
 
+async def _disclosing(host: Host, who: Person, organization_id: UUID) -> Sent:
+    await disclosure(host, organization_id, who.user_id)
+    return Sent({"organizationId": organization_id})
+
+
 async def _accepting(host: Host, who: Person, organization_id: UUID) -> Sent:
     place = (organization_id, who.user_id)
     if (await facts.picture(host, *place, _DECIDED)).fact is None:
@@ -152,4 +157,5 @@ MAKERS: dict[str, Maker] = {
     "get_suggestion": _reading,
     "accept_suggestion": _accepting,
     "reject_suggestion": _waiting,
+    "list_disclosures": _disclosing,
 }

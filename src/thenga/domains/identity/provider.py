@@ -95,10 +95,11 @@ class LocalMembers(public.Members):
         permission: str | None = None,
         role_code: str | None = None,
         limit: int = 200,
+        after: UUID | None = None,
     ) -> list[UUID]:
         async with self._answering.reading(organization_id) as read:
             return await memberships.holding(
-                read, permission=permission, role_code=role_code, limit=limit
+                read, permission=permission, role_code=role_code, limit=limit, after=after
             )
 
 

@@ -12,6 +12,7 @@ from thenga.domains.organization.api import (
     client_references,
     contacts,
     directors,
+    disclosures,
     equipment,
     facts,
     fleet_assets,
@@ -30,6 +31,7 @@ from thenga.domains.organization.lifecycles import LIFECYCLES
 from thenga.domains.organization.permissions import GRANTED
 from thenga.domains.organization.provider import (
     LocalClocks,
+    LocalDisclosures,
     LocalPreferences,
     LocalProfiles,
     LocalSuggestions,
@@ -48,6 +50,7 @@ DOMAIN = Domain(
         suggestions.router,
         users.router,
         directors.router,
+        disclosures.router,
         contacts.router,
         addresses.router,
         offered_services.router,
@@ -67,6 +70,7 @@ DOMAIN = Domain(
     lifecycles=LIFECYCLES,
     provides={
         public.Clocks: LocalClocks,
+        public.Disclosures: LocalDisclosures,
         public.Preferences: LocalPreferences,
         public.Profiles: LocalProfiles,
         public.Suggestions: LocalSuggestions,

@@ -32,7 +32,10 @@ class Permission(StrEnum):
     PROFILE_RESOLVE = "organization:profile:resolve"
     PROFILE_VERIFY = "organization:profile:verify"
     BANK_UPDATE = "organization:bank:update"
+    BANK_REVEAL = "organization:bank:reveal"
+    TAX_REVEAL = "organization:tax:reveal"
     OWNERSHIP_UPDATE = "organization:ownership:update"
+    DISCLOSURE_READ = "organization:disclosure:read"
     SUGGESTION_PROPOSE = "organization:suggestion:propose"
     SUGGESTION_READ = "organization:suggestion:read"
     SUGGESTION_DECIDE = "organization:suggestion:decide"
@@ -48,6 +51,7 @@ class Permission(StrEnum):
     DIRECTOR_ARCHIVE = "organization:director:archive"
     DIRECTOR_VERIFY = "organization:director:verify"
     DIRECTOR_ERASE = "organization:director:erase"
+    DIRECTOR_REVEAL = "organization:director:reveal"
     CONTACT_READ = "organization:contact:read"
     CONTACT_CREATE = "organization:contact:create"
     CONTACT_UPDATE = "organization:contact:update"
@@ -123,6 +127,27 @@ GRANTED = (
         sensitivity=Sensitivity.SENSITIVE,
     ),
     Granted(
+        Permission.BANK_REVEAL,
+        "Use the bank account in documents",
+        TENANT,
+        ("finance_manager",),
+        sensitivity=Sensitivity.SENSITIVE,
+    ),
+    Granted(
+        Permission.TAX_REVEAL,
+        "Use tax numbers in documents",
+        TENANT,
+        ("bid_manager", "compliance_officer", "finance_manager"),
+        sensitivity=Sensitivity.SENSITIVE,
+    ),
+    Granted(
+        Permission.DISCLOSURE_READ,
+        "Read which sealed values were disclosed",
+        TENANT,
+        ("compliance_officer",),
+        while_suspended=True,
+    ),
+    Granted(
         Permission.OWNERSHIP_UPDATE, "State who owns the company", TENANT, ("compliance_officer",)
     ),
     Granted(Permission.SUGGESTION_PROPOSE, "Suggest facts, as a machine", _MACHINES),
@@ -148,6 +173,13 @@ GRANTED = (
     Granted(Permission.DIRECTOR_ARCHIVE, "Archive directors", TENANT, _KEEPERS),
     Granted(Permission.DIRECTOR_VERIFY, "Check directors", _BOTH, ("platform_curator",)),
     Granted(Permission.DIRECTOR_ERASE, "Erase what is known of a former director", TENANT),
+    Granted(
+        Permission.DIRECTOR_REVEAL,
+        "Use identity numbers of directors in documents",
+        TENANT,
+        ("bid_manager", "compliance_officer", "finance_manager"),
+        sensitivity=Sensitivity.SENSITIVE,
+    ),
     Granted(Permission.CONTACT_READ, "Read the contacts", TENANT, _READERS, while_suspended=True),
     Granted(Permission.CONTACT_CREATE, "Add contacts", TENANT, _KEEPERS),
     Granted(Permission.CONTACT_UPDATE, "Change contacts", TENANT, _KEEPERS),

@@ -15,7 +15,7 @@ from thenga.kernel.errors import NotFound, ValidationFailed
 from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
 
-_MOST_REFS, _MOST_CARDS = 200, 100
+_MOST_REFS, _MOST_CARDS, _MOST_SUBJECTS = 200, 100, 50
 
 
 class LocalProfiles(public.Profiles):
@@ -32,10 +32,16 @@ class LocalProfiles(public.Profiles):
         fact_keys: list[str] | None = None,
         record_types: list[str] | None = None,
         on: date | None = None,
+        records_after: UUID | None = None,
     ) -> public.ProfileView:
         async with self._answering.reading(organization_id) as read:
             return await organizations.describe_profiles(
-                read, purpose=purpose, fact_keys=fact_keys, on=on
+                read,
+                purpose=purpose,
+                fact_keys=fact_keys,
+                record_types=record_types or (),
+                on=on,
+                records_after=records_after,
             )
 
     async def mode(self, *, organization_id: UUID) -> Literal["live", "sandbox"]:
@@ -46,19 +52,22 @@ class LocalProfiles(public.Profiles):
         async with self._answering.reading(organization_id) as read:
             return await organizations.organization_time_zone(read)
 
-    async def resolve(self, *, refs: list[public.Ref]) -> list[public.Resolved]:
+    async def resolve(
+        self, *, refs: list[public.Ref], organization_id: UUID | None = None
+    ) -> list[public.Resolved]:
         _bounded("/refs", len(refs), _MOST_REFS)
         found: dict[int, public.Resolved] = {}
-        by_company: dict[str, list[int]] = {}
+        by_company: dict[UUID, list[int]] = {}
         for place, ref in enumerate(refs):
-            named = organizations.fact_of(ref)
-            if named is None:
+            company = organizations.company_of(ref, organization_id)
+            if company is None:
                 found[place] = public.Resolved(ref=ref, state="forbidden")
             else:
-                by_company.setdefault(named[0], []).append(place)
+                by_company.setdefault(company, []).append(place)
         for company, places in by_company.items():
-            async with self._answering.reading(UUID(company)) as read:
-                answers = await organizations.resolve_facts(read, [refs[place] for place in places])
+            async with self._answering.reading(company) as read:
+                cited = [refs[place] for place in places]
+                answers = await organizations.resolve_citations(read, cited)
             found |= dict(zip(places, answers, strict=True))
         return [found[place] for place in range(len(refs))]
 
@@ -158,6 +167,36 @@ class LocalVerifications(public.Verifications):
             verification_status=status,
             held_elsewhere=made is not None and made.held_elsewhere,
         )
+
+
+class LocalDisclosures(public.Disclosures):
+    """Plain values for forms, invoices and applications."""
+
+    def __init__(self, host: Host) -> None:
+        self._answering = Answering(host, public.Disclosures)
+
+    async def reveal(
+        self,
+        *,
+        organization_id: UUID,
+        subjects: list[public.Ref],
+        fields: list[str],
+        purpose: public.DisclosurePurpose,
+        reference: public.DisclosureReference,
+        on_behalf_of: UUID,
+        key: str,
+    ) -> list[public.Disclosed]:
+        _bounded("/subjects", len(subjects), _MOST_SUBJECTS, least=1)
+        request = organizations.Request(
+            subjects=subjects,
+            fields=fields,
+            purpose=purpose,
+            reference=reference,
+            on_behalf_of=on_behalf_of,
+            key=key,
+        )
+        async with self._answering.working(organization_id, requested_by=on_behalf_of) as work:
+            return await organizations.reveal(work, request)
 
 
 def _known(fact_key: str) -> None:

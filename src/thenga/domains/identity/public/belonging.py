@@ -116,7 +116,10 @@ class Belonging(BaseModel):
 
 
 class Members(Port, name="identity.members", timeout=0.5):
-    """Who in an organization may do something. Silence means nobody; ask again."""
+    """Who in an organization may do something. Silence means nobody; ask again.
+
+    People are told in the order of their ids, at most 200; `after` is the last one told before.
+    """
 
     @abstractmethod
     async def holding(
@@ -126,6 +129,7 @@ class Members(Port, name="identity.members", timeout=0.5):
         permission: str | None = None,
         role_code: str | None = None,
         limit: int = 200,
+        after: UUID | None = None,
     ) -> list[UUID]: ...
 
 

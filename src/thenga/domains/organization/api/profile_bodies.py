@@ -40,6 +40,7 @@ class Facts(Body):
     country_of_registration: facts.Country | None = None
     vat_registered: Annotated[bool, Field(strict=True)] | None = None
     vat_number: facts.Identifier | None = None
+    vat_category: facts.VatCategory | None = None
     income_tax_number: facts.Identifier | None = None
     paye_number: facts.Identifier | None = None
     uif_number: facts.Identifier | None = None

@@ -101,6 +101,22 @@ class SensitiveFactChangeAnnounced(
     effective_from: datetime
 
 
+class SensitiveFactDisclosed(
+    Event,
+    type="organization.SensitiveFactDisclosed.v1",
+    subject="disclosure_id",
+    resource="disclosure",
+):
+    """Another domain was given sealed or masked values for a person; the values are not carried."""
+
+    organization_id: UUID
+    disclosure_id: UUID
+    on_behalf_of: UUID
+    purpose: str
+    subjects: list[CheckedSubject]
+    fields: list[str]
+
+
 class SuggestionTarget(BaseModel):
     """What a suggestion is about: a fact, or a field of a record that is there or would be new."""
 
@@ -161,6 +177,7 @@ EVENTS = (
     FactVerificationExpired,
     FactStale,
     SensitiveFactChangeAnnounced,
+    SensitiveFactDisclosed,
     OrganizationFactSuggested,
     SuggestionDecided,
     SandboxClockMoved,

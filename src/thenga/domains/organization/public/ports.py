@@ -55,7 +55,7 @@ class FactView(BaseModel):
 
 
 class RecordView(BaseModel):
-    """One record as another domain sees it."""
+    """One record as another domain sees it; `summary` holds what the purpose may see of it."""
 
     model_config = _VALUE
 
@@ -116,7 +116,13 @@ class Card(BaseModel):
 
 
 class Profiles(Port, name="organization.profiles", timeout=0.5):
-    """Who a company says it is. Silence means unknown; a card that is not answered is not shown."""
+    """Who a company says it is. Silence means unknown; a card that is not answered is not shown.
+
+    `describe` tells the records in force of the types `capability`, `past_project`, `service`,
+    `product`, `equipment`, `director`, `address`, `contact` and `user` (who may sign), at most 500
+    of each in the order of their ids; `records_after` goes on behind the last one told. `resolve`
+    answers for records of the organization that is named; a fact names its own.
+    """
 
     @abstractmethod
     @idempotent
@@ -128,11 +134,14 @@ class Profiles(Port, name="organization.profiles", timeout=0.5):
         fact_keys: list[str] | None = None,
         record_types: list[str] | None = None,
         on: date | None = None,
+        records_after: UUID | None = None,
     ) -> ProfileView: ...
 
     @abstractmethod
     @idempotent
-    async def resolve(self, *, refs: list[Ref]) -> list[Resolved]: ...
+    async def resolve(
+        self, *, refs: list[Ref], organization_id: UUID | None = None
+    ) -> list[Resolved]: ...
 
     @abstractmethod
     @idempotent
@@ -219,6 +228,54 @@ class Verifications(Port, name="organization.verifications", timeout=1.0):
     ) -> Recorded: ...
 
 
+DisclosurePurpose = Literal["bid_form", "invoice", "funding_application"]
+
+
+class DisclosureReference(BaseModel):
+    """The form, invoice or application of another domain that the values are used for."""
+
+    model_config = _VALUE
+
+    domain: str = Field(pattern="^[a-z]{3,20}$")
+    type: str = Field(pattern="^[a-z][A-Za-z]{1,39}$")
+    id: UUID
+    version: int | None = None
+
+
+class Disclosed(BaseModel):
+    """The plain values of one subject in its current version; keep the document, not the value."""
+
+    model_config = _VALUE
+
+    ref: Ref
+    version: int
+    values: dict[str, JsonValue]
+
+
+class Disclosures(Port, name="organization.disclosures", timeout=1.0):
+    """Sealed and masked values for one purpose, on behalf of a person who holds the right to them.
+
+    Subjects are directors (field `idNumber`) and facts (field: the fact's key). `bid_form` may
+    have identity and tax numbers, `invoice` the bank account, `funding_application` all of them.
+    One disclosure is written down for each key; the same key gives the same values again, and is
+    refused if they have changed. Silence: the field stays blank.
+    """
+
+    @abstractmethod
+    @idempotent
+    async def reveal(
+        self,
+        *,
+        organization_id: UUID,
+        subjects: list[Ref],
+        fields: list[str],
+        purpose: DisclosurePurpose,
+        reference: DisclosureReference,
+        on_behalf_of: UUID,
+        key: str,
+    ) -> list[Disclosed]: ...
+
+
 class Clocks(Port, name="organization.clocks", timeout=1.0):
     """Moves the clock of a sandbox forward; how far it is ahead afterwards. Silence: ask again."""
 
@@ -227,4 +284,4 @@ class Clocks(Port, name="organization.clocks", timeout=1.0):
     async def move(self, *, organization_id: UUID, ahead_seconds: int) -> int: ...
 
 
-PORTS = (Profiles, Suggestions, Verifications, Clocks)
+PORTS = (Profiles, Suggestions, Verifications, Disclosures, Clocks)

@@ -20,6 +20,9 @@ from thenga.domains.organization.tables.directors import (
     FlagDeclaration,
     FlagFinding,
 )
+from thenga.domains.organization.tables.disclosures import (
+    Disclosure,
+)
 from thenga.domains.organization.tables.experience import (
     ClientReference,
     ClientReferenceStatus,
@@ -98,6 +101,7 @@ __all__ = [
     "Director",
     "DirectorStatus",
     "DirectorVerification",
+    "Disclosure",
     "Equipment",
     "EquipmentStatus",
     "EvidenceState",

@@ -112,9 +112,17 @@ async def _with_cards(read: Reader, page: Slice[Membership]) -> tuple[Sequence[S
 
 
 async def holding(
-    read: Reader, *, permission: str | None, role_code: str | None, limit: int
+    read: Reader,
+    *,
+    permission: str | None,
+    role_code: str | None,
+    limit: int,
+    after: UUID | None = None,
 ) -> list[UUID]:
-    """The people of the organization who hold a permission or a role, at most so many."""
+    """The people of the organization who hold a permission or a role, at most so many.
+
+    They come in the order of their ids; `after` goes on behind the last one of the call before.
+    """
     statement = select(Membership.user_id).where(
         Membership.organization_id == read.organization_id,
         Membership.status == MembershipStatus.ACTIVE.value,
@@ -123,7 +131,9 @@ async def holding(
         statement = statement.where(roles.holders(read, permission, read.now))
     if role_code is not None:
         statement = statement.where(roles.has_role_clause(role_code, read.now))
-    return await read.values(statement.order_by(Membership.id), limit=min(limit, HOLDERS_MOST))
+    if after is not None:
+        statement = statement.where(Membership.user_id > after)
+    return await read.values(statement.order_by(Membership.user_id), limit=min(limit, HOLDERS_MOST))
 
 
 async def effective(read: Reader, membership_id: UUID) -> list[Right]:

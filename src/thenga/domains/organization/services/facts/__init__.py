@@ -70,11 +70,12 @@ from thenga.domains.organization.services.facts.fact_types import (
     Sectors,
     SuggestedName,
     Turnover,
+    VatCategory,
     Website,
     Year,
     stored,
 )
-from thenga.domains.organization.services.facts.fact_values import shown_value
+from thenga.domains.organization.services.facts.fact_values import TAX_NUMBERS, shown_value
 from thenga.domains.organization.services.facts.member_refs import (
     Ownership,
     UnknownMembership,
@@ -102,6 +103,7 @@ from thenga.domains.organization.services.facts.suggestions import (
 __all__ = [
     "HELD",
     "PPM",
+    "TAX_NUMBERS",
     "About",
     "BankAccount",
     "Check",
@@ -133,6 +135,7 @@ __all__ = [
     "Turnover",
     "UnknownMembership",
     "Values",
+    "VatCategory",
     "Website",
     "Year",
     "accept_suggestion",

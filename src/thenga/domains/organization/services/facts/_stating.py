@@ -44,6 +44,7 @@ from thenga.kernel.values.ids import new_id
 _NEEDED = ("legalName", "legalForm")
 # What a number of one fact must fit among the others.
 COMPARED = ("legalForm", "registrationNumber", "payeNumber", "uifNumber", "sdlNumber")
+VAT = ("vatRegistered", "vatCategory")
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,8 @@ async def change_profile(work: Work, given: Mapping[str, Given | None]) -> Organ
     """State or withdraw facts in one command; null withdraws one's own statement."""
     organization = await hold(work)
     rules = await rules_of(work)
-    pictures = await load(work, {*given, *COMPARED})
+    pictures = await load(work, {*given, *COMPARED, *VAT})
+    await vat_agrees(work, given, pictures)
     stated = await normal_of(work, given, pictures, rules)
     changes: list[public.FactChange] = []
     for key, value in given.items():
@@ -73,11 +75,25 @@ async def change_profile(work: Work, given: Mapping[str, Given | None]) -> Organ
 async def found_profile(work: Work, given: Mapping[str, Given]) -> list[public.FactChange]:
     """The first facts of a company that is being founded."""
     rules = await rules_of(work)
-    pictures = {key: Picture(key) for key in {*given, *COMPARED}}
+    pictures = {key: Picture(key) for key in {*given, *COMPARED, *VAT}}
+    await vat_agrees(work, given, pictures)
     stated = await normal_of(work, given, pictures, rules)
     return [
         change for key in given for change in await state(work, pictures[key], stated[key], rules)
     ]
+
+
+async def vat_agrees(
+    work: Work, given: Mapping[str, Given | None], pictures: dict[str, Picture]
+) -> None:
+    """Only a company that is registered for VAT has a VAT category (ORG-11)."""
+    if not any(key in given for key in VAT):
+        return
+    stands = await effective_values(work, pictures, *(key for key in VAT if key not in given))
+    stands |= {key: one.value for key in VAT if (one := given.get(key)) is not None}
+    if stands.get("vatCategory") is not None and stands.get("vatRegistered") is not True:
+        detail = "State `vatRegistered` as true with a VAT category, or withdraw the category."
+        raise RuleViolated(detail, rule="ORG-11")
 
 
 async def normal_of(

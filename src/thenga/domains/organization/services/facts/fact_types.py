@@ -36,6 +36,7 @@ RegistrationStatus = Literal[
     "in_business", "deregistration_process", "deregistered", "business_rescue", "liquidation",
     "unknown",
 ]  # fmt: skip
+VatCategory = Literal["A", "B", "C", "D", "E"]
 Identifier = Annotated[str, text(1, 40)]
 Digits = Annotated[str, matching("^[0-9]{1,12}$", 12)]
 FundNumber = Annotated[str, matching("^[0-9A-Z/-]{4,20}$", 20)]
@@ -93,6 +94,7 @@ TYPES: dict[str, Any] = {
     "countryOfRegistration": Country,
     "vatRegistered": Annotated[bool, Field(strict=True)],
     "vatNumber": Identifier,
+    "vatCategory": VatCategory,
     "incomeTaxNumber": Identifier,
     "payeNumber": Identifier,
     "uifNumber": Identifier,

@@ -22,7 +22,7 @@ from thenga.kernel.errors import RuleViolated
 from thenga.kernel.host import Host
 
 _NAMES = ("legalName", "tradingName")
-_TAX = ("incomeTaxNumber", "payeNumber", "uifNumber", "sdlNumber")
+TAX_NUMBERS = ("incomeTaxNumber", "payeNumber", "uifNumber", "sdlNumber")
 _EMPLOYER = ("payeNumber", "uifNumber", "sdlNumber")
 # (Pty) Ltd, Pty Ltd, Pty. Limited and Proprietary Limited are one and the same ending.
 _PRIVATE = re.compile(r"\(?\b(?:pty|proprietary)\b\)?\.?\s*\(?\b(?:ltd|limited)\b\)?\.?")
@@ -130,7 +130,7 @@ def shown_value(key: str, value: Any) -> Any:
     """The value as every view shows it (ORG-14)."""
     if value is None:
         return None
-    if key in _TAX:
+    if key in TAX_NUMBERS:
         return records.tax_number(value)
     if key == "bankAccount":
         return {**value, "accountNumber": records.account_number(value["accountNumber"])}

@@ -218,7 +218,8 @@ async def _state(
     work: Work, key: str, normal: Normal, source: dict[str, Any], suggestion_id: UUID
 ) -> UUID | None:
     organization = await _settling.hold(work)
-    pictures = await _ledger.load(work, [key])
+    pictures = await _ledger.load(work, {key, *_stating.VAT})
+    await _stating.vat_agrees(work, {key: _stating.Given(normal.value)}, pictures)
     changes = await _stating.state(
         work,
         pictures[key],

@@ -14,7 +14,6 @@ from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.facts import Given
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Founding, Organization, OrganizationStatus
-from thenga.kernel.access import gate
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -143,13 +142,7 @@ async def _ask(work: Work, permission: Permission) -> None:
         channel="http",
         request_id=work.origin.request_id,
     )
-    if decision.decision == "deny":
-        refusal = gate.Refusal(
-            reason_code=decision.reason_code,
-            remedy=decision.remedy,
-            decision_id=decision.decision_id,
-        )
-        raise gate.problem_of(refusal, permission)
+    records.refuse_denied(decision, permission)
 
 
 async def move_clock_to(work: Work, *, ahead: timedelta) -> Organization:

@@ -30,6 +30,7 @@ from thenga.domains.organization.services.people.contacts import (
 from thenga.domains.organization.services.people.directors import (
     KeptByLaw,
     Portrait,
+    id_numbers,
     portrait,
     portraits,
     verification_on,
@@ -95,6 +96,7 @@ __all__ = [
     "get_contact",
     "get_director",
     "get_user",
+    "id_numbers",
     "list_addresses",
     "list_client_references",
     "list_contacts",

@@ -14,6 +14,7 @@ from thenga.domains.organization.services.records.field_rights import (
     FieldForbidden,
     demand,
     forbidden,
+    refuse_denied,
 )
 from thenga.domains.organization.services.records.health_due import (
     begin_health,
@@ -43,6 +44,7 @@ from thenga.domains.organization.services.records.records import (
     once,
     origins,
     save,
+    summary_of,
     type_of,
     version,
     versions,
@@ -95,10 +97,12 @@ __all__ = [
     "passport",
     "phone",
     "policy_of",
+    "refuse_denied",
     "save",
     "save_edges",
     "seal",
     "split_amount",
+    "summary_of",
     "taken_from",
     "tax_number",
     "type_of",

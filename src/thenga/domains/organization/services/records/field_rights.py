@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from thenga.domains.identity import public as identity
+from thenga.kernel.access import gate
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import ERRORS, Problem, told
@@ -36,6 +37,17 @@ async def demand(work: Work, permission: str, *, pointer: str, type: str, id: UU
     )
     if decided.decision != "allow":
         raise forbidden(pointer, f"You need the permission {permission} to set this field.")
+
+
+def refuse_denied(decision: identity.Decision, permission: str) -> None:
+    """Answer a denied decision as the entrance of an operation would."""
+    if decision.decision == "deny":
+        refusal = gate.Refusal(
+            reason_code=decision.reason_code,
+            remedy=decision.remedy,
+            decision_id=decision.decision_id,
+        )
+        raise gate.problem_of(refusal, permission)
 
 
 def forbidden(pointer: str, detail: str) -> FieldForbidden:

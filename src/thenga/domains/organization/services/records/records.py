@@ -199,6 +199,13 @@ def origins(row: Record) -> dict[str, Any]:
     }
 
 
+def summary_of(row: Record, fields: Iterable[str], derived: Mapping[str, Any]) -> dict[str, Any]:
+    """Some fields of a record as the API writes them; `derived` are those of no column."""
+    named = {name: derived[name] if name in derived else row.__dict__[name] for name in fields}
+    shown: dict[str, Any] = _as_json(amounts.joined(named))
+    return shown
+
+
 async def _keep(
     work: Work,
     row: Record,

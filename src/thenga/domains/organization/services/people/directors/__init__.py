@@ -11,6 +11,7 @@ from thenga.domains.organization.services.people.directors._ending import (
 from thenga.domains.organization.services.people.directors._reading import (
     Portrait,
     get,
+    id_numbers,
     list_all,
     portrait,
     portraits,
@@ -26,6 +27,7 @@ __all__ = [
     "change",
     "erase",
     "get",
+    "id_numbers",
     "list_all",
     "portrait",
     "portraits",

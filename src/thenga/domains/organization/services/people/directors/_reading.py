@@ -10,6 +10,7 @@ from sqlalchemy import ColumnElement, and_, or_
 
 from thenga.domains.organization.services import evidence, records
 from thenga.domains.organization.services.people import flags
+from thenga.domains.organization.services.records import Place, Subject
 from thenga.domains.organization.tables import (
     Director,
     DirectorStatus,
@@ -71,6 +72,18 @@ async def portraits(read: Reader, directors: Sequence[Director]) -> dict[UUID, P
     said = await flags.statements_of(read, directors)
     checked = await evidence.of_records(read, directors)
     return {one.id: Portrait(one, said[one.id], checked[one.id]) for one in directors}
+
+
+async def id_numbers(read: Reader, directors: Sequence[Director]) -> dict[UUID, str]:
+    """The identity numbers themselves, for a disclosure only (ORG-14); an erased one is gone."""
+    keys = await records.keys_of(read, [Subject("director", one.id) for one in directors])
+    found = {}
+    for one in directors:
+        key = keys.get(Subject("director", one.id))
+        if key is not None and one.id_number is not None:
+            place = Place(one.organization_id, one.id, "idNumber", one.id_number_version)
+            found[one.id] = records.unseal(key, one.id_number, place)
+    return found
 
 
 def verification_on(director: Director, now: datetime) -> DirectorVerification:
