@@ -18,6 +18,7 @@ from tests import meshes, patience, providers
 from tests.budgets import Measuring
 from tests.documented import documented
 from tests.factories import facts
+from tests.left_open import Units
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.settling import Settle, set_aside, sides_of
@@ -65,6 +66,23 @@ def timeouts(request: pytest.FixtureRequest, patient_session: None) -> Iterator[
     patience.wait_as_declared()
     yield
     patience.wait_long()
+
+
+@pytest.fixture(scope="session")
+def units() -> Iterator[Units]:
+    """Every unit of work of this run, from its first statement to its end."""
+    watching = Units()
+    with pytest.MonkeyPatch.context() as patch:
+        watching.watch(patch)
+        yield watching
+
+
+@pytest.fixture(autouse=True)
+async def nothing_left_open(units: Units) -> AsyncIterator[None]:
+    """A test that fails keeps no connection from the tests after it."""
+    before = units.open()
+    yield
+    await units.close_left(before)
 
 
 @pytest.fixture(scope="session")

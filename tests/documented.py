@@ -9,7 +9,7 @@ import httpx2
 
 from thenga import topology
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.errors import PROBLEMS as PROBLEM_KINDS
+from thenga.kernel.errors import Problem
 from thenga.kernel.http.document.openapi import document
 from thenga.kernel.http.document.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.document.refusals import PROBLEM_SCHEMA
@@ -69,13 +69,13 @@ class Documented:
                 f"{one.name} answered {told}; documented with {response.status_code} are "
                 f"{sorted(listed)}"
             )
-            unknown = unknown_members(response.json())
+            unknown = unknown_members(problem, one.door.problems[told])
             assert not unknown, f"{one.name} answered {told} with {unknown}, declared nowhere"
 
 
-def unknown_members(problem: Json) -> list[str]:
-    """What a problem says that its class does not declare."""
-    known = {*PROBLEM_SCHEMA["properties"], "code", *PROBLEM_KINDS[problem["code"]].members}
+def unknown_members(problem: Json, kind: type[Problem]) -> list[str]:
+    """What a problem says that the class which the operation lists does not declare."""
+    known = {*PROBLEM_SCHEMA["properties"], "code", *kind.members}
     return sorted(problem.keys() - known)
 
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +17,9 @@ from thenga.kernel import secret_settings
 from thenga.kernel.events import accounts
 from thenga.kernel.settings import Settings
 from thenga.tooling.dev import doctor, processes, servers
+
+# What the doctor says of ports where nobody listens: it was refused at once and tried no longer.
+REFUSED = ("NoServersError", "ConnectionError")
 
 
 @pytest.fixture(scope="module")
@@ -38,10 +40,35 @@ def settings(home: Path) -> Iterator[Settings]:
         yield Settings(_env_file=home / "env")  # type: ignore[call-arg]  # not seen by mypy
 
 
+@pytest.fixture(autouse=True)
+def patient_doctor(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine answers late; how long the doctor waits is not the subject here."""
+    monkeypatch.setattr(doctor, "_SECONDS", 60)
+
+
+def test_servers_are_started_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    for step in ("_launch", "_await"):
+        _note(monkeypatch, step, steps)
+
+    servers.up(tmp_path / "dev", synced=False)
+    servers.remove(tmp_path / "dev")
+
+    assert steps == ["_launch"] * len(servers.NAMES) + ["_await"] * len(servers.NAMES)
+
+
+def _note(monkeypatch: pytest.MonkeyPatch, step: str, steps: list[str]) -> None:
+    real = getattr(servers, step)
+
+    def noting(*arguments: object) -> object:
+        steps.append(step)
+        return real(*arguments)
+
+    monkeypatch.setattr(servers, step, noting)
+
+
 def test_killed_servers_come_back_with_what_they_had_answered(home: Path) -> None:
-    began = time.monotonic()
     reach = servers.up(home)
-    took = time.monotonic() - began
     before = servers.status(home)
     admin = reach["THENGA_ADMIN_DATABASE"]
     with psycopg.connect(admin) as connection:
@@ -64,12 +91,11 @@ def test_killed_servers_come_back_with_what_they_had_answered(home: Path) -> Non
         assert cache.get("word") is None  # a cache by decision, so nothing may rely on it
     after = servers.status(home)
     recovered = [name for name in killed if after[name].running]
-    print(f"\ndev_servers up_seconds={took:.2f} kills={len(killed)} recovered={len(recovered)}")
+    print(f"\ndev_servers kills={len(killed)} recovered={len(recovered)}")
     assert recovered == list(servers.NAMES)
     assert {name: each.port for name, each in after.items()} == {
         name: each.port for name, each in before.items()
     }
-    assert took < 6
 
 
 def test_busy_postgres_restarts_after_its_children_exit(home: Path) -> None:
@@ -152,13 +178,27 @@ def test_the_doctor_names_what_is_missing_and_shows_no_secret(settings: Settings
             "test_build": True,
         }
     )
-    began = time.monotonic()
 
     findings = doctor.examine(broken)
 
-    assert time.monotonic() - began < 8
-    assert {finding.name for finding in findings if not finding.ok} == {"build", "nats", "redis"}
+    faults = {finding.name: finding.found for finding in findings if not finding.ok}
+    assert faults.keys() == {"build", "nats", "redis"}
+    assert (faults["nats"], faults["redis"]) == REFUSED
     assert "hidden" not in doctor.render(findings)
+
+
+def test_a_planted_endless_try_is_seen(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    (nobody,) = processes.free_ports(1)
+    connect = nats.connect
+    monkeypatch.setattr(doctor, "_SECONDS", 1)
+    monkeypatch.setattr(
+        nats, "connect", lambda to, **more: connect(to, **more | {"max_reconnect_attempts": 0})
+    )
+
+    broken = settings.model_copy(update={"nats": f"nats://127.0.0.1:{nobody}"})
+    faults = {each.name: each.found for each in doctor.examine(broken) if not each.ok}
+
+    assert faults == {"nats": "TimeoutError"}
 
 
 def test_the_doctor_sees_a_login_above_row_security(settings: Settings) -> None:
@@ -215,7 +255,7 @@ def _tools(reach: dict[str, str]) -> str:
 
 
 async def _publish(address: str) -> None:
-    client = await asyncio.wait_for(nats.connect(address), 5)
+    client = await asyncio.wait_for(nats.connect(address), 60)
     stream = client.jetstream()
     await stream.add_stream(name="kept", subjects=["kept.>"], storage=StorageType.FILE)
     await stream.publish("kept.word", b"coconut")
@@ -223,7 +263,7 @@ async def _publish(address: str) -> None:
 
 
 async def _messages(address: str) -> int:
-    client = await asyncio.wait_for(nats.connect(address), 5)
+    client = await asyncio.wait_for(nats.connect(address), 60)
     found = await client.jetstream().stream_info("kept")
     await client.close()
     return found.state.messages

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from tests.documented import whole_document
 from tests.kernel.paper import paper
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.errors import NotFound
+from thenga.kernel.errors import PROBLEMS, NotFound
 from thenga.kernel.http.document import published
 from thenga.kernel.http.document.openapi import document
 from thenga.kernel.http.document.operations import SameName, mounted, operations
@@ -96,7 +96,7 @@ def test_a_problem_example_fits_the_problem_schema(domain: Domain) -> None:
 
     registry = jsonschema_rs.Registry([("urn:paper", made)])
     for code, example in components["examples"].items():
-        schema = {"$ref": f"urn:paper#/components/schemas/{schema_name(code)}"}
+        schema = {"$ref": f"urn:paper#/components/schemas/{schema_name(PROBLEMS[code])}"}
         jsonschema_rs.validator_for(schema, registry=registry).validate(example["value"])
     assert len(components["examples"]) > 20
     assert components["securitySchemes"]["bearer"]["scheme"] == "bearer"

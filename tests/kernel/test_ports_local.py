@@ -81,8 +81,8 @@ async def test_port_answers_in_the_time_of_the_sandbox(
     async def base_clock(*_: object) -> timedelta:
         return sandbox.NO_OFFSET
 
-    plant(monkeypatch, local, "_ahead", base_clock)
-    assert await _hours_ahead(host, somewhere) == [0, 30]
+    plant(monkeypatch, sandbox, "clock_offset_within", base_clock)
+    assert await _hours_ahead(host, somewhere) == [0, 0]
 
 
 def opened_by_hand(text: str) -> set[str]:

@@ -227,3 +227,60 @@ async def test_a_build_that_fails_is_tried_again(
 
     plant(monkeypatch, published, "_in_another_process", build)
     assert await library.get("openapi.json") is not None
+
+
+LIVE, SANDBOX = "https://api.example.org", "https://sandbox.example.org"
+
+
+async def addresses(domain: Domain, kept: Path, **settings: str) -> dict[str, list[str]]:
+    """The server addresses that each served document names."""
+    library = Library([domain], settings=Settings(**settings), kept=kept)
+    await library.load()
+    client = browser_of(library)
+    paths = [path for path in PATHS if path.startswith("/openapi")]
+    found = [(await fetch(client, path)).json()["servers"] for path in paths]
+    return {path: [one["url"] for one in each] for path, each in zip(paths, found, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({"base_url": f"{LIVE}/", "sandbox_url": f"{SANDBOX}/"}, [LIVE, SANDBOX]),
+        ({"base_url": LIVE}, [LIVE, LIVE]),
+        ({}, ["http://127.0.0.1:8000"] * 2),
+    ],
+    ids=["two", "one", "default"],
+)
+async def test_documents_name_the_addresses_of_the_installation(
+    domain: Domain, tmp_path: Path, settings: dict[str, str], expected: list[str]
+) -> None:
+    published.write(tmp_path / "kept", [domain])
+
+    found = await addresses(domain, tmp_path / "kept", **settings)
+
+    assert len(found) == 3
+    assert found == dict.fromkeys(found, expected)
+
+
+def test_another_address_changes_nothing_else(domain: Domain) -> None:
+    made = published.make([domain])
+
+    moved = published.at_addresses(made, LIVE)
+
+    changed = {name for name in made if moved[name].digest != made[name].digest}
+    assert changed == {name for name in made if name.startswith("openapi.")}
+    for name in changed:
+        before, after = (json.loads(each[name].plain()) for each in (made, moved))
+        assert before.pop("servers") != after.pop("servers")
+        assert before == after
+
+
+async def test_a_planted_default_address_is_seen(
+    domain: Domain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    published.write(tmp_path / "kept", [domain])
+    plant(monkeypatch, published, "at_addresses", lambda found, *_: found)
+
+    found = await addresses(domain, tmp_path / "kept", base_url=LIVE)
+
+    assert found == dict.fromkeys(found, ["http://127.0.0.1:8000"] * 2)

@@ -12,7 +12,7 @@ from typing import Any
 from tests.documented import resolved
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.permission import Sensitivity
-from thenga.kernel.errors import PROBLEMS
+from thenga.kernel.errors import PROBLEMS, Problem
 from thenga.kernel.http.document import naming, verbs
 from thenga.kernel.http.document.refusals import schema_name
 from thenga.kernel.http.document.schemas import inner
@@ -92,7 +92,7 @@ def _o2(made: Json, domains: Sequence[Domain]) -> Iterator[str]:
 def _o3(made: Json, domains: Sequence[Domain]) -> Iterator[str]:
     begins = tuple(domain.name.capitalize() for domain in domains)
     kernel = {*naming.KERNEL.values(), naming.PROBLEM, "ProblemFieldError"}
-    kernel |= {schema_name(code) for code in PROBLEMS}
+    kernel |= {schema_name(kind) for kind in PROBLEMS.values()}
     for name in made["components"]["schemas"]:
         if name not in kernel and not name.startswith(begins):
             yield f"{name} begins with no domain and is not of the kernel"
@@ -179,16 +179,25 @@ def _o11(made: Json, _: Sequence[Domain]) -> Iterator[str]:
         if content is None:
             continue
         codes, schema = response.get("x-problems", []), content["schema"]
-        listed = [one["$ref"] for one in schema.get("oneOf", [schema])]
-        wanted = [f"#/components/schemas/{schema_name(code)}" for code in codes]
-        if not codes or listed != wanted:
+        listed = [resolved(made, one) for one in schema.get("oneOf", [schema])]
+        if not codes or [_code_of(one) for one in listed] != codes:
             yield f"{name} does not list the schemas of its codes"
         if len(codes) > 1 and schema.get("discriminator", {}).get("propertyName") != "code":
             yield f"{name} does not say that `code` tells its problems apart"
-    for code, kind in PROBLEMS.items():
-        schema = made["components"]["schemas"].get(schema_name(code))
+    for kind in (kind for shared in PROBLEMS.values() for kind in (shared, *added_to(shared))):
+        schema = made["components"]["schemas"].get(schema_name(kind))
         if schema is not None and not set(kind.members) <= set(_properties(schema)):
-            yield f"{schema_name(code)} lacks members of its problem"
+            yield f"{schema_name(kind)} lacks members of its problem"
+
+
+def added_to(shared: type[Problem]) -> list[type[Problem]]:
+    """The problems that are a shared one with the further members of a domain."""
+    return [kind for kind in shared.__subclasses__() if not kind.is_declared()]
+
+
+def _code_of(schema: Json) -> str | None:
+    codes = [one.get("properties", {}).get("code", {}) for one in inner(schema)]
+    return next((code["const"] for code in codes if "const" in code), None)
 
 
 def _properties(schema: Json) -> list[str]:

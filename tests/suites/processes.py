@@ -59,8 +59,9 @@ class Child:
             )
 
     def await_ready(self, ready: Callable[[], bool], seconds: float) -> None:
-        wait(lambda: not self.is_running() or ready(), seconds)
-        if not (self.is_running() and ready()):
+        # Asked once more, a process that has just answered may answer too late.
+        answered = wait(lambda: not self.is_running() or ready(), seconds)
+        if not (answered and self.is_running()):
             told = self.log.read_text(errors="replace")[-3000:]
             self.kill()
             raise RuntimeError(f"{self.log.stem} does not get ready:\n{told}")

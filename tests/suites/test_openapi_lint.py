@@ -14,19 +14,20 @@ import pytest
 from pydantic import Field
 
 import thenga
-from tests.documented import lean_document, unknown_members, whole_document
-from tests.suites.openapi_lint import RULES, Finding, Json, lint
+from tests.documented import lean_document, resolved, unknown_members, whole_document
+from tests.suites.openapi_lint import RULES, Finding, Json, added_to, lint
 from thenga import topology
 from thenga.domains.organization.permissions import Permission
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.errors import PROBLEMS
+from thenga.kernel.errors import PROBLEMS, NotFound
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.document import excerpts
 from thenga.kernel.http.document.components import SameSchema, schema_names
 from thenga.kernel.http.document.openapi import document
-from thenga.kernel.http.document.operations import mounted, operations
+from thenga.kernel.http.document.operations import Operation, mounted, operations
+from thenga.kernel.http.document.schemas import inner
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 
@@ -170,16 +171,23 @@ def test_two_classes_with_one_name_in_a_domain_are_refused(
 # --- problems ------------------------------------------------------------------------------------
 
 
+_OF_RAISING = (None, "headers", "kind", "status")
+
+
 def undeclared_facts(source: str, where: str) -> list[str]:
     """Keywords that a problem is raised with and that its class does not declare."""
-    kinds = {kind.__name__: kind for kind in PROBLEMS.values()}
+    known = [kind for shared in PROBLEMS.values() for kind in (shared, *added_to(shared))]
+    kinds = {kind.__name__: kind for kind in known}
     faults = []
     for node in ast.walk(ast.parse(source)):
         if not isinstance(node, ast.Call):
             continue
         called = getattr(node.func, "id", getattr(node.func, "attr", ""))
-        said = [word.arg for word in node.keywords if word.arg not in (None, "headers")]
-        if called in kinds and called in source and f"events.{called}" not in ast.unparse(node):
+        if called == "not_possible":
+            given = {word.arg: word.value for word in node.keywords}
+            called = ast.unparse(given["kind"]) if "kind" in given else "InvalidTransition"
+        said = [word.arg for word in node.keywords if word.arg not in _OF_RAISING]
+        if called in kinds and f"events.{called}" not in ast.unparse(node):
             unknown = [name for name in said if name not in kinds[called].members]
             faults += [f"{where}:{node.lineno} {called} {name}" for name in unknown]
     return faults
@@ -199,7 +207,45 @@ def test_a_planted_fact_that_no_class_declares_is_found() -> None:
     source = 'raise NotFound("Gone.", planted=1)'
 
     assert undeclared_facts(source, "here") == ["here:1 NotFound planted"]
-    assert unknown_members({"code": "not-found", "title": "", "planted": 1}) == ["planted"]
+    assert unknown_members({"code": "not-found", "title": "", "planted": 1}, NotFound) == [
+        "planted"
+    ]
+
+
+def test_a_domain_adds_members_to_a_shared_problem() -> None:
+    made, by_name = lean_document(), {one.name: one for one in operations(DOMAINS)}
+    refund, pause = by_name["refund_payment"], by_name["pause_subscription"]
+
+    shown = {one.name: _members(made, one, "invalid-transition") for one in (refund, pause)}
+
+    assert shown["refund_payment"] - shown["pause_subscription"] == {"disputeStatus"}
+    assert shown["pause_subscription"] - shown["refund_payment"] == set()
+
+
+def _members(made: Json, one: Operation, code: str) -> set[str]:
+    """The members of a problem in the answer of an operation."""
+    answer = resolved(made, made["paths"][one.path][one.method.lower()]["responses"]["409"])
+    schema = answer["content"]["application/problem+json"]["schema"]
+    named = schema["discriminator"]["mapping"][code]
+    return {
+        name
+        for part in inner(resolved(made, {"$ref": named}))
+        for name in part.get("properties", {})
+    }
+
+
+def test_a_planted_member_of_another_problem_is_found() -> None:
+    """What one operation declares is not declared for another."""
+    by_name = {one.name: one for one in operations(DOMAINS)}
+    told = {"code": "invalid-transition", "from": "active", "disputeStatus": "open"}
+    source = 'raise not_possible("No.", status="a", operation="b", allowed=[], {}disputeStatus="c")'
+
+    names = ("refund_payment", "pause_subscription")
+    kinds = [by_name[name].door.problems[told["code"]] for name in names]
+
+    assert [unknown_members(told, kind) for kind in kinds] == [[], ["disputeStatus"]]
+    assert undeclared_facts(source.format("kind=RefundNotPossible, "), "here") == []
+    assert undeclared_facts(source.format(""), "here") == ["here:1 InvalidTransition disputeStatus"]
 
 
 # --- planted faults ------------------------------------------------------------------------------

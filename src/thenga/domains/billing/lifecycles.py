@@ -26,7 +26,7 @@ from thenga.domains.billing.tables import (
     TrialStatus,
 )
 from thenga.kernel.declare.lifecycle import By, Lifecycle, Move, not_possible
-from thenga.kernel.errors import Forbidden
+from thenga.kernel.errors import Forbidden, InvalidTransition, told
 
 
 def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:
@@ -36,6 +36,18 @@ def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:
             "You are an author of this version. Ask another operator to publish it.",
             reasonCode="author_is_publisher",
         )
+
+
+class RetirementNotPossible(InvalidTransition):
+    """This version cannot be retired in its current status.
+
+    `liveSubscriptions` is the number of subscriptions that still use it.
+    """
+
+    members = told(
+        **InvalidTransition.members,
+        liveSubscriptions=(int | None, "Number of subscriptions that still use it."),
+    )
 
 
 def nobody_holds_it(row: PlanVersion, at: datetime) -> None:
@@ -50,6 +62,7 @@ def nobody_holds_it(row: PlanVersion, at: datetime) -> None:
             status=row.status,
             operation="retire",
             allowed=[],
+            kind=RetirementNotPossible,
             liveSubscriptions=held,
         )
 

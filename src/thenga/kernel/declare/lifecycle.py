@@ -79,11 +79,20 @@ class Move:
 
 
 def not_possible(
-    detail: str, *, status: str, operation: str, allowed: list[str], **facts: Any
+    detail: str,
+    *,
+    status: str,
+    operation: str,
+    allowed: list[str],
+    kind: type[InvalidTransition] = InvalidTransition,
+    **facts: Any,
 ) -> InvalidTransition:
-    """The 409 of an operation that does not lead anywhere from this state."""
+    """The 409 of an operation that does not lead anywhere from this state.
+
+    A domain that has more to say declares a `kind` with these members.
+    """
     told = {"from": status, "operation": operation, "allowed": allowed, **facts}
-    return InvalidTransition(detail, **told)
+    return kind(detail, **told)
 
 
 class AllowedMove(TypedDict):

@@ -37,6 +37,8 @@ class Problem(Exception):
     """A refusal for a person to read: what is wrong and what to do next.
 
     The docstring of a subclass is shown at `/problems/{code}`, so it says what to do about it.
+    A subclass of a shared problem without a `code` of its own is that problem with the further
+    members of one domain: `members = told(**Shared.members, …)`.
     """
 
     code: ClassVar[str]
@@ -46,6 +48,8 @@ class Problem(Exception):
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        if not cls.is_declared():
+            return
         known = PROBLEMS.get(cls.code)
         if known is not None and _named(known) != _named(cls):
             raise TypeError(f"problem code {cls.code!r} is declared twice: {known}, {cls}")
@@ -59,6 +63,11 @@ class Problem(Exception):
         self.headers = headers or {}
         self.facts = facts
         self.keeps = False
+
+    @classmethod
+    def is_declared(cls) -> bool:
+        """Whether the class declares its code, and does not only add members to a problem."""
+        return "code" in vars(cls)
 
     def keeping(self) -> "Problem":
         """A refusal whose effects stay: a thief is refused, and the stolen session ends."""

@@ -79,9 +79,6 @@ class InvalidTransition(Problem):
         operation=(str, "Requested operation."),
         allowed=(list[str], "Operations that are possible now."),
         unmet=(list[str], "Reason it is not possible."),
-        disputeStatus=(str, "Status of the dispute."),
-        liveSubscriptions=(int | None, "Number of subscriptions that still use it."),
-        cancellationId=(str, "Cancellation that must be undone first."),
     )
 
 

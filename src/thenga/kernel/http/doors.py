@@ -45,6 +45,7 @@ class Door(APIRoute):
 
     entrance: Entrance
     domain: str
+    problems: dict[str, type[Problem]]  # what it can answer, by code
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
         super().__init__(path, endpoint, **more)

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from thenga.kernel.http.doors import Door
 
 PROBLEMS = "x-problems"  # the codes of an answer
+_KINDS = "kinds"  # their classes, which a door keeps and the document does not show
 
 _ALWAYS = (errors.RateLimited, errors.DependencyUnavailable, errors.Overloaded)
 _KNOWN_CALLER = (
@@ -37,13 +38,20 @@ _CHANGE = (errors.StaleVersion, errors.Conflict)
 _KEYED = (errors.IdempotencyInProgress, errors.IdempotencyKeyReused)
 
 
+class SameCode(TypeError):
+    """A route lists two classes of one code, and its answer could have the schema of one only."""
+
+
 def problems(*kinds: type[Problem]) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route for the problems it can answer, by status."""
     by_status: dict[int | str, dict[str, Any]] = {}
-    for kind in kinds:
-        known = by_status.setdefault(kind.status, {"description": "Refused.", PROBLEMS: []})
-        if kind.code not in known[PROBLEMS]:
-            known[PROBLEMS].append(kind.code)
+    for kind in dict.fromkeys(kinds):
+        empty = {"description": "Refused.", PROBLEMS: [], _KINDS: []}
+        known = by_status.setdefault(kind.status, empty)
+        if kind.code in known[PROBLEMS]:
+            raise SameCode(f"{kind.code} is listed twice; list the class that has all members")
+        known[PROBLEMS].append(kind.code)
+        known[_KINDS].append(kind)
     return by_status
 
 
@@ -109,11 +117,19 @@ def _has_tag(door: "Door") -> bool:
 
 def _list(door: "Door", kinds: list[type[Problem]]) -> None:
     """Put the problems of every door behind those that the route names itself."""
-    told = [PROBLEMS_BY_CODE[c] for r in door.responses.values() for c in _codes(r)]
-    door.responses = {
-        **{status: r for status, r in door.responses.items() if not _codes(r)},
-        **problems(*dict.fromkeys([*told, *kinds])),
-    }
+    told = [kind for response in door.responses.values() for kind in _kinds_of(response)]
+    named = {kind.code: kind for kind in told}
+    door.problems = named | {kind.code: kind for kind in kinds if kind.code not in named}
+    listed = problems(*door.problems.values())
+    for response in listed.values():
+        del response[_KINDS]
+    others = {status: r for status, r in door.responses.items() if not _codes(r)}
+    door.responses = {**others, **listed}
+
+
+def _kinds_of(response: dict[str, Any]) -> list[type[Problem]]:
+    """The classes that a route named; a copy of a mounted route has their codes only."""
+    return response.get(_KINDS) or [errors.PROBLEMS[code] for code in _codes(response)]
 
 
 def has_version(model: object) -> bool:
@@ -141,8 +157,6 @@ def _of_path(door: "Door") -> list[dict[str, Any]]:
 def _codes(response: dict[str, Any]) -> list[str]:
     return list(response.get(PROBLEMS, ()))
 
-
-PROBLEMS_BY_CODE = errors.PROBLEMS
 
 _ORGANIZATION = {
     "name": "organizationId",

@@ -13,6 +13,7 @@ from uuid import UUID
 import sqlalchemy as sa
 
 from thenga.kernel.db.rows import Row
+from thenga.kernel.db.sandbox import offsets_of
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Body, Job, Jobs
 
@@ -54,12 +55,7 @@ async def due(work: Work, row: type[Row], *, limit: int) -> list[tuple[UUID, UUI
 
 def _statement(table: sa.Table, now: datetime, limit: int) -> sa.Select[tuple[UUID, UUID]]:
     base = sa.literal(now, sa.DateTime(timezone=True))
-    offsets = sa.table(
-        "clock_offset",
-        sa.column("organization_id", sa.UUID),
-        sa.column("ahead", sa.Interval),
-        schema=table.schema,
-    )
+    offsets = offsets_of(str(table.schema))
     columns = (table.c.organization_id, table.c.id, table.c.next_check_at)
     by_base = (
         sa.select(*columns)

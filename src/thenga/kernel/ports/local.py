@@ -2,17 +2,13 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from datetime import timedelta
-from functools import cache
 from uuid import UUID, uuid5
-
-import sqlalchemy as sa
 
 from thenga.kernel.access.actors import Actor, ActorKind, Scope
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.sandbox import NO_OFFSET, clock_offset
+from thenga.kernel.db.sandbox import clock_offset, clock_offset_within
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
@@ -41,7 +37,7 @@ class Answering:
         try:
             if organization_id is not None:
                 # In the same transaction, because the gate waits for some of these answers.
-                scope.clock_offset = await _ahead(read, organization_id)
+                scope.clock_offset = await clock_offset_within(read, organization_id)
                 read.now = read.now_in(scope.clock_offset)
             yield read
         finally:
@@ -79,19 +75,3 @@ class Answering:
 
 def _service() -> Actor:
     return Actor(kind=ActorKind.SERVICE, id=uuid5(_SERVICES, calling.get().actor))
-
-
-async def _ahead(read: Reader, organization_id: UUID) -> timedelta:
-    return await read.value(_offset(read.domain), organization_id=organization_id) or NO_OFFSET
-
-
-@cache
-def _offset(domain: str) -> sa.Select[timedelta]:
-    offsets = sa.table(
-        "clock_offset",
-        sa.column("organization_id", sa.UUID),
-        sa.column("ahead", sa.Interval),
-        schema=domain,
-    )
-    named = sa.bindparam("organization_id", type_=sa.UUID)
-    return sa.select(offsets.c.ahead).where(offsets.c.organization_id == named)

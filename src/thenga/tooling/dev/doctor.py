@@ -191,8 +191,13 @@ def _nats(settings: Settings) -> Iterator[Finding]:
 
 async def _ask_nats(address: str) -> tuple[str, str | None]:
     """The version and what JetStream holds; `nats.connect` alone may try for two minutes."""
+    # Without a number of attempts, or with 0, a server that refuses is asked again for ever.
     client = await nats.connect(
-        address, allow_reconnect=False, max_reconnect_attempts=0, error_cb=_say_nothing
+        address,
+        allow_reconnect=False,
+        max_reconnect_attempts=1,
+        reconnect_time_wait=0,
+        error_cb=_say_nothing,
     )
     try:
         held = await client.jetstream().account_info()

@@ -293,8 +293,9 @@ def _launch(home: Path, state: State, name: str) -> None:
 
 def _await(home: Path, state: State, name: str) -> None:
     answers = _ANSWERS[name]
-    processes.wait(lambda: not state.is_running(name) or answers(state), _SECONDS)
-    if not (state.is_running(name) and answers(state)):
+    # Asked once more, a server that has just answered may answer too late on a busy machine.
+    answered = processes.wait(lambda: not state.is_running(name) or answers(state), _SECONDS)
+    if not (answered and state.is_running(name)):
         raise NeverAnswered(f"{name} does not answer; read {home / name}.log")
 
 

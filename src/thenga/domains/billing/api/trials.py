@@ -35,7 +35,7 @@ from thenga.domains.billing.services.payments import (
     ProviderNotAllowed,
     RetryLimit,
 )
-from thenga.domains.billing.services.trials import ConversionTime, TrialUsed
+from thenga.domains.billing.services.trials import ConversionNotPossible, ConversionTime, TrialUsed
 from thenga.domains.billing.tables import (
     Interval,
     OfferedPlan,
@@ -188,7 +188,7 @@ async def get_trial(
 @router.post(
     "/billing/trials/{trialId}/convert",
     responses=problems(
-        *(InvalidTransition, PlanNotAvailable, TaxDataMissing, PaymentMethodRequired),
+        *(ConversionNotPossible, PlanNotAvailable, TaxDataMissing, PaymentMethodRequired),
         *(PaymentInProgress, RetryLimit, ProviderNotAllowed, AccountParked, RuleViolated),
     ),
 )

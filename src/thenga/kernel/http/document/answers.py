@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
+from thenga.kernel.errors import Problem
 from thenga.kernel.http.bodies import PageOf
 from thenga.kernel.http.document import refusals
 from thenga.kernel.http.document.operations import Operation
@@ -54,26 +55,28 @@ def is_paginated(door: Door) -> bool:
 def share_answers(made: Json, listed: Iterable[Operation]) -> None:
     """Put every answer that several operations could give among the components."""
     shared: Json = {}
-    codes: set[str] = set()
+    kinds: set[type[Problem]] = set()
     for one in listed:
         operation = made["paths"][one.path][one.method.lower()]
         responses = operation["responses"] = dict(sorted(operation["responses"].items()))
         for status, response in responses.items():
             told = response.get(CODES)
             if told:
-                codes.update(told)
-                responses[status] = _kept(shared, refusals.response_name(told), told)
+                refused = [one.door.problems[code] for code in sorted(told)]
+                kinds.update(refused)
+                responses[status] = _kept(shared, refused)
             else:
                 responses[status] = _success(shared, one, status, response)
     components = made["components"]
     components["responses"] = dict(sorted(shared.items()))
     components["headers"] = HEADERS
-    components["schemas"] |= refusals.schemas(sorted(codes))
+    components["schemas"] |= refusals.schemas(kinds)
 
 
-def _kept(shared: Json, name: str, codes: list[str]) -> Json:
+def _kept(shared: Json, kinds: list[type[Problem]]) -> Json:
+    name = refusals.response_name(kinds)
     if name not in shared:
-        shared[name] = refusals.response(codes)
+        shared[name] = refusals.response(kinds)
     return {"$ref": _RESPONSES + name}
 
 

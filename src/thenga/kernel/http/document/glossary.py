@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.http.document import excerpts
 from thenga.kernel.http.document.operations import Operation
 
 Json = dict[str, Any]
@@ -104,16 +105,8 @@ def _fields(schema: Json, place: str = "") -> Iterator[tuple[str, str, Json]]:
 
 def _references(part: object) -> set[str]:
     """The names of the schemas that a part of the document refers to."""
-    found: set[str] = set()
-    if isinstance(part, dict):
-        reference = part.get("$ref")
-        if isinstance(reference, str) and reference.startswith(_SCHEMAS):
-            found.add(reference.removeprefix(_SCHEMAS))
-        part = [*part.values()]
-    if isinstance(part, list):
-        for inner in part:
-            found |= _references(inner)
-    return found
+    found = excerpts.references(part)
+    return {one.removeprefix(_SCHEMAS) for one in found if one.startswith(_SCHEMAS)}
 
 
 @cache

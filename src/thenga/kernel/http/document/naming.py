@@ -7,6 +7,7 @@ domain, operation or class never changes a name that a client has compiled.
 import re
 from typing import Any, get_args
 
+from thenga.kernel.errors import Problem
 from thenga.kernel.http.bodies import Body, PageOf
 from thenga.kernel.http.document.verbs import PARTICLES, VERBS, pascal, singular
 
@@ -40,9 +41,20 @@ def component(kind: Any) -> str:
         if kind.__name__ not in KERNEL:
             raise Unnamed(f"{kind.__module__}.{kind.__name__} has no name in naming.KERNEL")
         return KERNEL[kind.__name__]
-    domain = parts[2] if parts[:2] == ["thenga", "domains"] else getattr(kind, "__domain__", "")
+    domain = _domain_of(kind)
     inside = _inside(kind, resource_of(kind.__module__))
     return pascal([domain, *(inside[1:] if inside[0] == domain else inside)])
+
+
+def problem_component(kind: type[Problem]) -> str:
+    """The name of a shared problem with the members that a domain declares for it."""
+    return f"{pascal([_domain_of(kind)])}{PROBLEM}{kind.__name__}"
+
+
+def _domain_of(kind: Any) -> str:
+    """`thenga.domains.billing.api.plans` is Billing's; a test says it in `__domain__`."""
+    parts = kind.__module__.split(".")
+    return parts[2] if parts[:2] == ["thenga", "domains"] else getattr(kind, "__domain__", "")
 
 
 def _of_page(shown: object) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from thenga.kernel.errors import PROBLEMS, FieldError, Problem
+from thenga.kernel.http.document.naming import problem_component
 from thenga.kernel.http.document.schemas import without_titles
 from thenga.kernel.http.problems import MEDIA_TYPE
 from thenga.kernel.http.reference import PROBLEMS as CODES
@@ -67,36 +68,36 @@ _HEADERS = {401: ("WWW-Authenticate",), 429: ("Retry-After", "RateLimit", "RateL
 _HEADERS[503] = ("Retry-After",)
 
 
-def schema_name(code: str) -> str:
-    """`invalid-transition` is `ProblemInvalidTransition`."""
-    return BASE + _pascal(code)
+def schema_name(kind: type[Problem]) -> str:
+    """`invalid-transition` is `ProblemInvalidTransition`; with the members of a domain it begins
+    with the domain, like `BillingProblemRefundNotPossible`."""
+    return BASE + _pascal(kind.code) if kind.is_declared() else problem_component(kind)
 
 
-def response_name(codes: Iterable[str]) -> str:
-    """A name that the codes alone give."""
-    left, parts = set(codes), []
+def response_name(kinds: Sequence[type[Problem]]) -> str:
+    """A name that the problems alone give."""
+    left, parts = {kind.code: kind for kind in kinds}, []
     for name, shared in _SHARED.items():
-        if shared <= left:
+        if shared <= left.keys():
             parts.append(name)
-            left -= shared
-    return "Or".join([*parts, *(_pascal(code) for code in sorted(left))])
+            left = {code: kind for code, kind in left.items() if code not in shared}
+    own = [schema_name(kind).removeprefix(BASE) for _, kind in sorted(left.items())]
+    return "Or".join([*parts, *own])
 
 
-def response(codes: Sequence[str]) -> Json:
+def response(kinds: Sequence[type[Problem]]) -> Json:
     """The answer of an operation that can refuse for these reasons, all of one status."""
-    ordered = sorted(codes)
-    status = PROBLEMS[ordered[0]].status
-    shown = [{"$ref": _SCHEMAS + schema_name(code)} for code in ordered]
+    named = {kind.code: _SCHEMAS + schema_name(kind) for kind in kinds}
+    shown = [{"$ref": name} for name in named.values()]
     schema: Json = shown[0]
     if len(shown) > 1:
-        mapping = {code: _SCHEMAS + schema_name(code) for code in ordered}
-        discriminator = {"propertyName": "code", "mapping": mapping}
+        discriminator = {"propertyName": "code", "mapping": named}
         schema = {"oneOf": shown, "discriminator": discriminator}
     return {
-        "description": "; ".join(PROBLEMS[code].title for code in ordered) + ".",
-        "headers": header_references("X-Request-Id", *_HEADERS.get(status, ())),
+        "description": "; ".join(kind.title for kind in kinds) + ".",
+        "headers": header_references("X-Request-Id", *_HEADERS.get(kinds[0].status, ())),
         "content": {MEDIA_TYPE: {"schema": schema}},
-        CODES: ordered,
+        CODES: list(named),
     }
 
 
@@ -105,9 +106,9 @@ def header_references(*names: str) -> Json:
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}
 
 
-def schemas(codes: Iterable[str]) -> Json:
-    """The schemas of these codes, and what they are made of."""
-    made = {schema_name(code): _schema(PROBLEMS[code]) for code in codes}
+def schemas(kinds: Iterable[type[Problem]]) -> Json:
+    """The schemas of these problems, and what they are made of."""
+    made = {schema_name(kind): _schema(kind) for kind in sorted(kinds, key=schema_name)}
     return {BASE: PROBLEM_SCHEMA, FIELD_ERROR: _FIELD_ERROR_SCHEMA, **made}
 
 

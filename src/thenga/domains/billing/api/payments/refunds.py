@@ -13,10 +13,11 @@ from thenga.domains.billing.lifecycles import RefundLifecycle
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import payments
 from thenga.domains.billing.services.invoicing import CreditExceeds
+from thenga.domains.billing.services.payments import RefundNotPossible
 from thenga.domains.billing.tables import Refund, RefundStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import InvalidTransition, RuleViolated
+from thenga.kernel.errors import RuleViolated
 from thenga.kernel.http.bodies import Body, Stored
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -65,7 +66,7 @@ class RefundView(Stored):
 @router.post(
     "/billing/payments/{paymentId}/refunds",
     status_code=202,
-    responses=problems(InvalidTransition, CreditExceeds, RuleViolated),
+    responses=problems(RefundNotPossible, CreditExceeds, RuleViolated),
 )
 async def refund_payment(
     payment_id: PaymentId,

@@ -13,6 +13,7 @@ from thenga.domains.billing.api.catalogue.terms import (
     stored_entitlement,
 )
 from thenga.domains.billing.api.common_fields import PlanCodeText
+from thenga.domains.billing.lifecycles import RetirementNotPossible
 from thenga.domains.billing.permissions import Permission
 from thenga.domains.billing.services import plan_admin, pricing
 from thenga.domains.billing.services.plan_admin import EffectiveTooEarly, PlannedMigration
@@ -188,7 +189,7 @@ async def publish_plan_version(
 
 @router.post(
     "/billing/plans/{planCode}/versions/{planVersion}/retire",
-    responses=problems(InvalidTransition),
+    responses=problems(RetirementNotPossible),
 )
 async def retire_plan_version(
     plan_code: PlanCode,

@@ -61,6 +61,7 @@ from thenga.domains.billing.services.payments.provider_reports import (
 )
 from thenga.domains.billing.services.payments.providers import EFT, ProviderNotAllowed
 from thenga.domains.billing.services.payments.refunds import (
+    RefundNotPossible,
     apply_refund_report,
     begin_refund,
     is_reversed,
@@ -80,6 +81,7 @@ __all__ = [
     "PaymentInProgress",
     "PaymentMethodRequired",
     "ProviderNotAllowed",
+    "RefundNotPossible",
     "ReportOutcome",
     "ReportSource",
     "RetryLimit",

@@ -36,7 +36,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import Move, not_possible
-from thenga.kernel.errors import RuleViolated
+from thenga.kernel.errors import InvalidTransition, RuleViolated, told
 from thenga.kernel.values.money import Money
 
 _RANK = {one: rank for rank, one in enumerate(RefundStatus)}
@@ -47,6 +47,15 @@ _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
 }
 
 send_refund = job_stub("billing.send_refund", form=Form.OUTSIDE, key="{refund_id}")
+
+
+class RefundNotPossible(InvalidTransition):
+    """This payment cannot be refunded in its current status.
+
+    `disputeStatus` is there if the payment is disputed.
+    """
+
+    members = told(**InvalidTransition.members, disputeStatus=(str, "Status of the dispute."))
 
 
 async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason: str) -> Refund:
@@ -95,6 +104,7 @@ def _check(payment: Payment, amount: Money) -> None:
             status=payment.status,
             operation="refund",
             allowed=[],
+            kind=RefundNotPossible,
             disputeStatus=payment.dispute_status,
         )
     if payment.provider == providers.EFT:

@@ -5,6 +5,7 @@ from thenga.domains.billing.services.trials.conversion_invoices import (
     drop_unpaid_conversion,
 )
 from thenga.domains.billing.services.trials.conversions import (
+    ConversionNotPossible,
     ConversionTime,
     convert,
     is_converted,
@@ -24,6 +25,7 @@ from thenga.domains.billing.services.trials.trials import (
 )
 
 __all__ = [
+    "ConversionNotPossible",
     "ConversionTime",
     "TrialUsed",
     "cancel_trial",

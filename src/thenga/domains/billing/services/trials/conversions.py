@@ -42,6 +42,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
+from thenga.kernel.errors import InvalidTransition, told
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
@@ -53,6 +54,18 @@ class ConversionTime(StrEnum):
 
     NOW = "now"
     TRIAL_END = "trial_end"
+
+
+class ConversionNotPossible(InvalidTransition):
+    """This trial cannot be converted in its current status.
+
+    `cancellationId` is there if a cancellation must be undone first.
+    """
+
+    members = told(
+        **InvalidTransition.members,
+        cancellationId=(str, "Cancellation that must be undone first."),
+    )
 
 
 async def convert(
@@ -71,6 +84,7 @@ async def convert(
             status=trial.status,
             operation="convert",
             allowed=[],
+            kind=ConversionNotPossible,
             cancellationId=str(subscription.cancellation_id),
         )
     recipient_of(account, await _price(work, subscription, interval))
