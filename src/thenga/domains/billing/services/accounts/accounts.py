@@ -96,7 +96,10 @@ class AccountSummary:
 
     @property
     def standing(self) -> Standing:
-        behind = any(one.status in SubscriptionLifecycle.BEHIND for one in self.subscriptions)
+        behind = any(
+            subscription.status in SubscriptionLifecycle.BEHIND
+            for subscription in self.subscriptions
+        )
         return Standing.DELINQUENT if behind or self.unfinished.late else Standing.GOOD
 
 

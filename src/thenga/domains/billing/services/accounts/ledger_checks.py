@@ -145,19 +145,19 @@ async def verify_ledger(work: Work) -> LedgerVerification | None:
         return None
     if await work.find(LedgerVerification, day=today) is not None:
         return None
-    balances = [dict(one) for one in await work.query(_BALANCES, seconds=_LONG)]
+    balances = [dict(row) for row in await work.query(_BALANCES, seconds=_LONG)]
     wrong = await _wrong(work)
     checks = [{"check": check, "wrong": len(wrong[check])} for check in _CHECKS]
     unbalanced = len(wrong["unbalanced"])
-    journal_sum = sum(one["minor"] for one in balances)
+    journal_sum = sum(row["minor"] for row in balances)
     made = await work.add(
         LedgerVerification(
             day=today,
             entries=(await work.query(_ENTRIES, seconds=_LONG))[0][0],
-            lines=sum(one["lines"] for one in balances),
+            lines=sum(row["lines"] for row in balances),
             journal_sum_minor=journal_sum,
             unbalanced=unbalanced,
-            balances=[_shown(one) for one in balances],
+            balances=[_shown(row) for row in balances],
             checks=checks,
             passed=not (unbalanced or journal_sum or any(one["wrong"] for one in checks)),
         )

@@ -51,15 +51,15 @@ async def run_due_steps(work: Work, failure_id: UUID) -> None:
         return
     steps = access.due_steps(failure, work.now)
     failure.next_check_at = access.next_dunning_check(failure, work.now)
-    for one in steps:
-        if one.step is DunningStep.RETRY:
+    for dated in steps:
+        if dated.step is DunningStep.RETRY:
             await retries.retry_on_date(work, failure, subscription, invoice)
-        elif one.step is DunningStep.TELL_GRACE:
+        elif dated.step is DunningStep.TELL_GRACE:
             await _tell_grace(work, failure, subscription, invoice)
-        elif one.step is DunningStep.GIVE_UP:
+        elif dated.step is DunningStep.GIVE_UP:
             await _end_recovery(work, failure, subscription, invoice)
     await work.save(failure)
-    if any(one.step is DunningStep.END_GRACE for one in steps):
+    if any(dated.step is DunningStep.END_GRACE for dated in steps):
         await entitlements.refresh(work, reason="payment_overdue")
 
 
@@ -195,7 +195,9 @@ def _undelivered_from(
     """The first day without delivery. Days banked by a pause count only if the plan ends."""
     if subscription.paused_on is not None:
         return subscription.paused_on + _A_DAY if ends else None
-    reduced = [one.at for one in access.access_reductions(failure) if one.at <= now]
+    reduced = [
+        reduction.at for reduction in access.access_reductions(failure) if reduction.at <= now
+    ]
     return local_day(min(reduced)) if reduced else None
 
 

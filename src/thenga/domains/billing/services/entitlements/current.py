@@ -102,8 +102,8 @@ async def _signal(
     if said.reason == "included":
         return said
     base, capped = (held.subscription_id, held.set.spend_capped) if held else (None, False)
-    situation = await remedy_inputs.gather(read, base, capped=capped)
-    return remedies.with_remedy(said, used, asked, situation)
+    inputs = await remedy_inputs.gather(read, base, capped=capped)
+    return remedies.with_remedy(said, used, asked, inputs)
 
 
 async def _is_known(read: Reader, feature: str) -> bool:
@@ -180,9 +180,9 @@ async def _publish_reached_limits(
         return
     percents = (await catalogue.usage_policy(work, local_day(work.now))).thresholds
     crossed = [
-        one
+        crossing
         for move, counted in moved
-        for one in metering.crossed_thresholds(move, counted, percents)
+        for crossing in metering.crossed_thresholds(move, counted, percents)
     ]
     await metering.publish_crossed(
         work, crossed, subscription_id=held.subscription_id, resets_at=held.resets_at
@@ -259,13 +259,14 @@ def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
 
 def _written(item: Item) -> dict[str, Any]:
     (written,) = catalogue.serialize_entitlements([item.entitlement])
-    return written | {"sources": [one.value for one in item.sources]}
+    return written | {"sources": [source.value for source in item.sources]}
 
 
 def _stored(row: EntitlementSet) -> CurrentSet:
     items = {
         feature: Item(
-            catalogue.parse_entitlements([kept])[0], tuple(Source(one) for one in kept["sources"])
+            catalogue.parse_entitlements([kept])[0],
+            tuple(Source(name) for name in kept["sources"]),
         )
         for feature, kept in row.items.items()
     }
@@ -311,14 +312,14 @@ def _told(
 ) -> public.EntitlementTold | None:
     if kept is None:
         return None
-    (one,) = catalogue.parse_entitlements([kept])
-    counted = not isinstance(one, Boolean)
+    (entitlement,) = catalogue.parse_entitlements([kept])
+    counted = not isinstance(entitlement, Boolean)
     return public.EntitlementTold(
         state=kept["state"],
-        value=one.value if isinstance(one, Boolean) else None,
-        limit=one.limit if isinstance(one, Limit | Metered) else None,
-        included=one.included if isinstance(one, Metered) else None,
+        value=entitlement.value if isinstance(entitlement, Boolean) else None,
+        limit=entitlement.limit if isinstance(entitlement, Limit | Metered) else None,
+        included=entitlement.included if isinstance(entitlement, Metered) else None,
         used=used if counted else None,
-        mode=one.mode if isinstance(one, Limit | Metered) else None,
-        resets_at=resets_at if isinstance(one, Metered) else None,
+        mode=entitlement.mode if isinstance(entitlement, Limit | Metered) else None,
+        resets_at=resets_at if isinstance(entitlement, Metered) else None,
     )

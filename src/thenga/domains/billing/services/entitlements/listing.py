@@ -46,7 +46,7 @@ async def list_for_subscription(read: Reader, subscription_id: UUID) -> Listed:
     subscription = await read.get(Subscription, subscription_id)
     held = await _held(read)
     given = await sources.plan_entitlements(read, subscription.plan_code, subscription.plan_version)
-    keys = {one.key for one in given}
+    keys = {entitlement.key for entitlement in given}
     items = {key: item for key, item in held.set.items.items() if key in keys}
     failure = await access.earliest_failure(read, subscription.id)
     return await _listed(read, held, items, access.access_level(subscription, failure, read.now))

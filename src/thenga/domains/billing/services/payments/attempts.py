@@ -279,7 +279,7 @@ def ordered_fields(fields: dict[str, str] | None) -> list[dict[str, str]] | None
 async def payment_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
     """The payment in progress of an invoice, a charge before others."""
     found = await read.select_prepared(_RUNNING, limit=100, invoice_id=invoice_id)
-    charged = [one for one in found if one.status is PaymentStatus.PROCESSING]
+    charged = [payment for payment in found if payment.status is PaymentStatus.PROCESSING]
     return next(iter([*charged, *found]), None)
 
 

@@ -27,7 +27,7 @@ async def check(read: Reader, account: Account, provider: str) -> None:
 async def check_charging(read: Reader, account: Account, provider: str) -> None:
     """As `check`, without bank transfer, which cannot be charged later."""
     those = await allowed(read, account)
-    _check_among([one for one in those if one != EFT], provider)
+    _check_among([name for name in those if name != EFT], provider)
 
 
 def _check_among(those: list[str], provider: str) -> None:

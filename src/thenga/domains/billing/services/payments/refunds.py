@@ -39,7 +39,7 @@ from thenga.kernel.declare.lifecycle import Move, not_possible
 from thenga.kernel.errors import RuleViolated
 from thenga.kernel.values.money import Money
 
-_RANK = {one: rank for rank, one in enumerate(RefundStatus)}
+_RANK = {status: rank for rank, status in enumerate(RefundStatus)}
 _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
     StatedStatus.PROCESSING: (RefundStatus.PROCESSING, RefundLifecycle.process),
     StatedStatus.FAILED: (RefundStatus.FAILED, RefundLifecycle.fail),
@@ -114,7 +114,7 @@ def _shown(money: Money) -> dict[str, str]:
 async def _promised(read: Reader, payment: Payment) -> int:
     """What was refunded of a payment or will be."""
     found = await _of(read, payment)
-    return sum(one.amount_minor for one in found if one.status is not RefundStatus.FAILED)
+    return sum(refund.amount_minor for refund in found if refund.status is not RefundStatus.FAILED)
 
 
 async def _of(read: Reader, payment: Payment) -> list[Refund]:
@@ -236,10 +236,10 @@ async def _matching_refund(work: Work, payment: Payment, report: ProviderReport)
     """The refund a report is about: by its id, otherwise one of the same amount without an id,
     those in progress first."""
     known = await _of(work, payment)
-    same = [one for one in known if one.amount_minor == report.amount_minor]
-    same.sort(key=lambda one: one.status in RefundLifecycle.FINAL)
-    named = (one for one in known if _is_named(one, report))
-    open_ = (one for one in same if _could_match(one, report))
+    same = [row for row in known if row.amount_minor == report.amount_minor]
+    same.sort(key=lambda row: row.status in RefundLifecycle.FINAL)
+    named = (row for row in known if _is_named(row, report))
+    open_ = (row for row in same if _could_match(row, report))
     found = next(named, None) or next(open_, None)
     if found is None:
         return None

@@ -179,7 +179,7 @@ async def _holders(work: Work, version: PlanVersion) -> int:
     """How many use it, are buying it, or will change to it."""
     named = (version.plan_code, version.plan_version)
     (found,) = await work.query(
-        _HOLDERS, *named, [one.value for one in SubscriptionLifecycle.HOLDING]
+        _HOLDERS, *named, [status.value for status in SubscriptionLifecycle.HOLDING]
     )
     return int(found["counted"])
 
@@ -247,13 +247,13 @@ def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
 async def _check_terms(read: Reader, version: PlanVersion) -> None:
     """What the schema cannot check: known keys, each once; prices for soft limits; no
     duplicates."""
-    known = {one.key: one.type for one in await read.all(select(Feature))}
+    known = {feature.key: feature.type for feature in await read.all(select(Feature))}
     features = version.entitlements
-    keys = [one["key"] for one in features]
-    intervals = [one["interval"] for one in version.prices]
-    wrong = [one["key"] for one in features if known.get(one["key"]) != one["type"]]
+    keys = [item["key"] for item in features]
+    intervals = [item["interval"] for item in version.prices]
+    wrong = [item["key"] for item in features if known.get(item["key"]) != item["type"]]
     wrong += [key for key in keys if keys.count(key) > 1]
-    wrong += [one["key"] for one in features if not _is_priced_where_soft(one)]
+    wrong += [item["key"] for item in features if not _is_priced_where_soft(item)]
     if wrong or len(set(intervals)) < len(intervals):
         raise RuleViolated(
             "Use each entitlement key of the catalogue once, with its own type. A `soft` "
@@ -264,8 +264,8 @@ async def _check_terms(read: Reader, version: PlanVersion) -> None:
         )
 
 
-def _is_priced_where_soft(one: dict[str, Any]) -> bool:
-    return (one.get("mode") == "soft") == (one.get("overageUnitPrice") is not None)
+def _is_priced_where_soft(item: dict[str, Any]) -> bool:
+    return (item.get("mode") == "soft") == (item.get("overageUnitPrice") is not None)
 
 
 def _actor(work: Work) -> UUID:

@@ -43,7 +43,7 @@ from thenga.kernel.values.money import Money
 
 _MOST_FEE = 10_000  # cents; a provider's minimum fee can exceed a small payment
 # Failed, cancelled and expired share a level (BIL-31); the most specific one stays.
-_RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
+_RANK = {status: rank for rank, status in enumerate(PaymentStatus)}
 _MOVES: dict[StatedStatus, Move] = {
     StatedStatus.REQUIRES_ACTION: PaymentLifecycle.start,
     StatedStatus.PROCESSING: PaymentLifecycle.process,

@@ -53,7 +53,7 @@ def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolic
 
 def check_another(earlier: Iterable[date], day: date, policy: catalogue.PausePolicy) -> None:
     """Refuse more pauses than a year allows."""
-    recent = [one for one in earlier if day - one < _YEAR]
+    recent = [start for start in earlier if day - start < _YEAR]
     if len(recent) >= policy.max_in_a_year:
         raise PauseLimit(
             f"This subscription was paused {len(recent)} times in the last 365 days. You can "
