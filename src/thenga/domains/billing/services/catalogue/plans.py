@@ -15,7 +15,7 @@ from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
-from thenga.kernel.errors import NotFound, Problem, told
+from thenga.kernel.errors import NotFound, Problem, extensions
 from thenga.kernel.values.money import Money
 
 AnyPlan = PlanVersion | OfferedPlan
@@ -26,7 +26,7 @@ class PlanNotAvailable(Problem):
     the plans you can choose."""
 
     code, status, title = "billing-plan-not-available", 422, "This plan is not available"
-    members = told(
+    members = extensions(
         planCode=(str, "Requested plan."),
         interval=(str, "Requested billing interval."),
     )

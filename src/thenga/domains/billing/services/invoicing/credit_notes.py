@@ -26,7 +26,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import NotFound, Problem, RuleViolated, told
+from thenga.kernel.errors import NotFound, Problem, RuleViolated, extensions
 from thenga.kernel.values.money import Money
 
 _CREDITED = (InvoiceStatus.OPEN, InvoiceStatus.PAID)
@@ -42,7 +42,7 @@ class CreditExceeds(Problem):
     credit. Send at most the amount in `left`."""
 
     code, status, title = "billing-credit-exceeds", 422, "Amount exceeds what can be credited"
-    members = told(
+    members = extensions(
         invoiceLineId=(UUID, "Invoice line."),
         left=(Money, "Amount that can still be credited."),
     )

@@ -24,7 +24,7 @@ from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated, told
+from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import local_day
 
 offer_plan = job_stub(
@@ -52,7 +52,7 @@ class EffectiveTooEarly(Problem):
     from today. Choose the day in `earliest` or a later one."""
 
     code, status, title = "billing-effective-too-early", 422, "This day is too early"
-    members = told(earliest=(date, "Earliest possible day."))
+    members = extensions(earliest=(date, "Earliest possible day."))
 
 
 async def create_plan(work: Work, *, fields: dict[str, Any]) -> PlanVersion:

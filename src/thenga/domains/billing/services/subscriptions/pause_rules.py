@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.pricing import Period
-from thenga.kernel.errors import Problem, told
+from thenga.kernel.errors import Problem, extensions
 
 _YEAR = timedelta(days=365)
 
@@ -18,7 +18,7 @@ class PauseLimit(Problem):
     """
 
     code, status, title = "billing-pause-limit", 409, "This pause is not allowed"
-    members = told(
+    members = extensions(
         maxDays=(int, "Maximum length of a pause in days."),
         pauses=(int, "Maximum number of pauses in 365 days."),
     )
