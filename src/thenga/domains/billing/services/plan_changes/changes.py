@@ -219,7 +219,7 @@ async def _draft(
     if not priced.charge:
         return None
     line = DraftLine(
-        kind=LineKind.RECURRING if change.begins_anew else LineKind.PRORATION,
+        kind=LineKind.RECURRING if change.restarts_periods else LineKind.PRORATION,
         description=invoicing.plan_line_text(change.plan, change.interval),
         quantity=1,
         unit_price=priced.charge,
@@ -254,7 +254,7 @@ def _pending(quoted: ChangeQuote, status: ChangeStatus) -> PendingChange:
         amount_due_minor=quoted.due.minor,
         currency=priced.charge.currency,
         credited_line_id=priced.running.line_id if priced.running else None,
-        restarts_periods=change.begins_anew,
+        restarts_periods=change.restarts_periods,
     )
 
 

@@ -183,11 +183,11 @@ async def _buy(
         return await payments.begin_payment(
             work, account, invoice, how=how, initiated_by="customer"
         )
-    hindered = await dunning.blocked_by(work, how.payment_method_id, invoice)
-    if hindered is None:
+    blocked = await dunning.blocked_by(work, how.payment_method_id, invoice)
+    if blocked is None:
         return await payments.begin_payment(work, account, invoice, how=how, initiated_by="system")
     declined, held = FailureKind.DECLINED, await work.hold(invoice)
-    await dunning.open_failure(work, held, subscription, kind=declined, category=hindered)
+    await dunning.open_failure(work, held, subscription, kind=declined, category=blocked)
     return None
 
 
