@@ -55,7 +55,7 @@ async def run_due_steps(work: Work, failure_id: UUID) -> None:
         if dated.step is DunningStep.RETRY:
             await retries.retry_on_date(work, failure, subscription, invoice)
         elif dated.step is DunningStep.TELL_GRACE:
-            await _tell_grace(work, failure, subscription, invoice)
+            await _announce_grace_end(work, failure, subscription, invoice)
         elif dated.step is DunningStep.GIVE_UP:
             await _end_recovery(work, failure, subscription, invoice)
     await work.save(failure)
@@ -69,7 +69,7 @@ def _is_settled(failure: PaymentFailure, invoice: Invoice) -> bool:
     return open_again and invoice.status is not InvoiceStatus.DRAFT and not invoice.amount_due_minor
 
 
-async def _tell_grace(
+async def _announce_grace_end(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
     if failure.grace_told_at is not None or subscription.status is SubscriptionStatus.ENDED:
@@ -92,12 +92,12 @@ async def reinstate(
     failure.recovered_at = work.now
     failure.next_retry_at = failure.next_check_at = None
     await work.save(failure)
-    await _tell_recovered(work, failure, payment)
-    await _stand_again(work, subscription, first_charge=failure.first_charge)
+    await _publish_recovered(work, failure, payment)
+    await _reinstate_subscription(work, subscription, first_charge=failure.first_charge)
     await entitlements.refresh(work, reason="payment_recovered")
 
 
-async def _tell_recovered(work: Work, failure: PaymentFailure, payment: Payment | None) -> None:
+async def _publish_recovered(work: Work, failure: PaymentFailure, payment: Payment | None) -> None:
     invoice = await work.get(Invoice, failure.invoice_id)
     paid = Money(invoice.amount_paid_minor + invoice.credit_applied_minor, invoice.currency)
     work.publish(
@@ -127,10 +127,12 @@ async def record_late_payment(
         )
     failure.recovered_at = work.now
     await work.save(failure)
-    await _tell_recovered(work, failure, payment)
+    await _publish_recovered(work, failure, payment)
 
 
-async def _stand_again(work: Work, subscription: Subscription, *, first_charge: bool) -> None:
+async def _reinstate_subscription(
+    work: Work, subscription: Subscription, *, first_charge: bool
+) -> None:
     if subscription.status not in SubscriptionLifecycle.BEHIND:
         return  # the subscription has ended; the payment is kept
     if await access.earliest_failure(work, subscription.id) is not None:

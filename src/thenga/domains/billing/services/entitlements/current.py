@@ -139,7 +139,7 @@ async def refresh(work: Work, *, reason: str) -> None:
     held, totals = await _computed(work, sources)
     used = {meter: await _used(work, held, totals.get(meter)) for meter in held.set.items}
     items = {
-        feature: _kept(item, used[feature], capped=held.set.spend_capped)
+        feature: _stored_item(item, used[feature], capped=held.set.spend_capped)
         for feature, item in held.set.items.items()
     }
     changes = _changes(row, items, used, held, reason)
@@ -251,7 +251,7 @@ async def _used(read: Reader, held: CurrentSet, total: UsageTotal | None) -> Use
     return await metering.usage_of_total(read, total, held.resets_at)
 
 
-def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
+def _stored_item(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
     """One item as stored."""
     state = signals.state_of(item.entitlement, used, capped=capped)
     return _written(item) | {"state": state}
@@ -289,25 +289,25 @@ def _changes(
     before, changes = row.items, []
     for feature in sorted({*before, *items}):
         was, now = before.get(feature), items.get(feature)
-        if _worth_telling(was) == _worth_telling(now):
+        if _published_part(was) == _published_part(now):
             continue
         count = used.get(feature, Used())
         changes.append(
             public.FeatureChanged(
                 feature=feature,
-                before=_told(was, None, row.resets_at),
-                after=_told(now, count.taken, held.resets_at),
+                before=_published_item(was, None, row.resets_at),
+                after=_published_item(now, count.taken, held.resets_at),
                 reason=reason,
             )
         )
     return changes
 
 
-def _worth_telling(kept: dict[str, Any] | None) -> dict[str, Any] | None:
+def _published_part(kept: dict[str, Any] | None) -> dict[str, Any] | None:
     return None if kept is None else {n: v for n, v in kept.items() if n != "sources"}
 
 
-def _told(
+def _published_item(
     kept: dict[str, Any] | None, used: int | None, resets_at: datetime
 ) -> public.EntitlementTold | None:
     if kept is None:

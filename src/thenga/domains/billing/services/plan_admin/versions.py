@@ -79,7 +79,7 @@ async def change_draft(
     work: Work, plan_code: str, number: int, *, fields: dict[str, Any]
 ) -> PlanVersion:
     """Change a draft. The editor becomes one of its authors (BIL-1)."""
-    held = await _held(work, plan_code, number)
+    held = await _lock_version(work, plan_code, number)
     if held.status is not PlanStatus.DRAFT:
         raise not_possible(
             "A published version cannot be changed. Draft a new version instead.",
@@ -97,7 +97,7 @@ async def change_draft(
 
 async def publish_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
     """Sell a version from its day on. The previous version ends on that day."""
-    held = await _held(work, plan_code, number)
+    held = await _lock_version(work, plan_code, number)
     if held.status is PlanStatus.ACTIVE:
         return held
     former = await _former(work, held)
@@ -111,18 +111,18 @@ async def publish_version(work: Work, plan_code: str, number: int, *, reason: st
     if former is not None:
         former.effective_to = held.effective_from
         await work.save(former)
-    _give_reason(work, "publish", held, reason)
+    _note_reason(work, "publish", held, reason)
     work.enqueue(offer_plan, plan_version_id=held.id)
     return held
 
 
 async def retire_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
     """Retire a version without holders. It stays readable."""
-    held = await _held(work, plan_code, number)
+    held = await _lock_version(work, plan_code, number)
     if PlanVersionLifecycle.retire(held, at=work.now):
         held.retired_at = work.now
         await work.save(held)
-        _give_reason(work, "retire", held, reason)
+        _note_reason(work, "retire", held, reason)
         work.enqueue(offer_plan, plan_version_id=held.id)
     return held
 
@@ -199,14 +199,14 @@ def _known(version: PlanVersion) -> Duplicate:
     )
 
 
-async def _held(work: Work, plan_code: str, number: int) -> PlanVersion:
+async def _lock_version(work: Work, plan_code: str, number: int) -> PlanVersion:
     return await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=number)
 
 
 async def _former(work: Work, version: PlanVersion) -> PlanVersion | None:
     if version.plan_version == 1:
         return None
-    return await _held(work, version.plan_code, version.plan_version - 1)
+    return await _lock_version(work, version.plan_code, version.plan_version - 1)
 
 
 async def _newest(read: Reader, plan_code: str) -> PlanVersion:
@@ -274,6 +274,6 @@ def _actor(work: Work) -> UUID:
     return work.actor.id
 
 
-def _give_reason(work: Work, verb: str, version: PlanVersion, reason: str) -> None:
+def _note_reason(work: Work, verb: str, version: PlanVersion, reason: str) -> None:
     target = ("plan_version", version.id)
     work.note(f"billing.plan_version.{verb}", target, {"reason": reason})

@@ -198,7 +198,7 @@ async def _write(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutco
     found = await work.query(_RECORD, work.now, work.organization_id, *_columns(rows), counters)
     said = next(record for record in found if record["meter"] is None)
     new = set(said["new"] or ())
-    known = _said(said)
+    known = _outcomes(said)
     for row in rows:
         if row.id in known:
             outcomes[row.place] = known[row.id]
@@ -217,7 +217,7 @@ async def _write(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutco
     return [*moves, *await _standing(work, standing)]
 
 
-def _said(found: Mapping[str, Any]) -> dict[UUID, EntryOutcome]:
+def _outcomes(found: Mapping[str, Any]) -> dict[UUID, EntryOutcome]:
     """The outcome of each row, by its id."""
     said: dict[UUID, EntryOutcome] = {}
     columns = {"new": _ACCEPTED, "late": _LATE, "same": _DUPLICATE, "other": _CONFLICT}
