@@ -26,10 +26,10 @@ from thenga.domains.billing.tables import (
     TrialStatus,
 )
 from thenga.kernel.declare.lifecycle import By, Lifecycle, Move, not_possible
-from thenga.kernel.errors import Forbidden, InvalidTransition, told
+from thenga.kernel.errors import Forbidden, InvalidTransition, extensions
 
 
-def publisher_is_no_author(row: PlanVersion, at: datetime) -> None:
+def publisher_is_not_an_author(row: PlanVersion, at: datetime) -> None:
     """The publisher is not an author of the version."""
     if row.published_by in row.authors:
         raise Forbidden(
@@ -44,13 +44,13 @@ class RetirementNotPossible(InvalidTransition):
     `liveSubscriptions` is the number of subscriptions that still use it.
     """
 
-    members = told(
+    members = extensions(
         **InvalidTransition.members,
         liveSubscriptions=(int | None, "Number of subscriptions that still use it."),
     )
 
 
-def nobody_holds_it(row: PlanVersion, at: datetime) -> None:
+def has_no_holders(row: PlanVersion, at: datetime) -> None:
     """No active subscription uses this version or changes to it."""
     if row.live_subscriptions != 0:
         held = row.live_subscriptions
@@ -78,7 +78,7 @@ def is_not_over(row: Trial, at: datetime) -> None:
         )
 
 
-def is_not_leaving(row: Subscription, at: datetime) -> None:
+def is_not_cancelled(row: Subscription, at: datetime) -> None:
     """The subscription is not cancelled."""
     if row.cancel_at is not None:
         raise not_possible(
@@ -111,9 +111,9 @@ class AccountLifecycle(Lifecycle, initial=(AccountStatus.PROVISIONAL, AccountSta
 class PlanVersionLifecycle(Lifecycle, initial=PlanStatus.DRAFT):
     """Terms can change only in a draft."""
 
-    publish = Move(PlanStatus.DRAFT, to=PlanStatus.ACTIVE, guard=publisher_is_no_author)
+    publish = Move(PlanStatus.DRAFT, to=PlanStatus.ACTIVE, guard=publisher_is_not_an_author)
     supersede = Move(PlanStatus.ACTIVE, to=PlanStatus.GRANDFATHERED, by=By.SYSTEM)
-    retire = Move(PlanStatus.GRANDFATHERED, to=PlanStatus.RETIRED, guard=nobody_holds_it)
+    retire = Move(PlanStatus.GRANDFATHERED, to=PlanStatus.RETIRED, guard=has_no_holders)
 
 
 class SubscriptionLifecycle(
@@ -158,7 +158,7 @@ class SubscriptionLifecycle(
         by=By.SYSTEM,
     )
     suspend = Move(SubscriptionStatus.PAST_DUE, to=SubscriptionStatus.SUSPENDED, by=By.SYSTEM)
-    pause = Move(SubscriptionStatus.ACTIVE, to=SubscriptionStatus.PAUSED, guard=is_not_leaving)
+    pause = Move(SubscriptionStatus.ACTIVE, to=SubscriptionStatus.PAUSED, guard=is_not_cancelled)
     resume = Move(SubscriptionStatus.PAUSED, to=SubscriptionStatus.ACTIVE)
     end = Move(
         SubscriptionStatus.TRIALING,

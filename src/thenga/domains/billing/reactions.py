@@ -29,21 +29,21 @@ async def ask_for_review(work: Work, event: organization.ProfileFactChanged) -> 
 @reactions.on_type(identity.MembershipChanged.type)
 async def count_seats_of_members(work: Work, envelope: Envelope) -> None:
     """Store the number of seats. The newest number wins (BIL-24)."""
-    await _tell_seats(work, envelope)
+    await _store_seats(work, envelope)
 
 
 @reactions.on_type(identity.InvitationSent.type)
 async def count_seats_of_invited(work: Work, envelope: Envelope) -> None:
     """An invitation reserves a seat. The newest number wins (BIL-24)."""
-    await _tell_seats(work, envelope)
+    await _store_seats(work, envelope)
 
 
 @reactions.on_type(identity.InvitationEnded.type)
 async def count_seats_set_free(work: Work, envelope: Envelope) -> None:
     """Store the number of seats. The newest number wins (BIL-24)."""
-    await _tell_seats(work, envelope)
+    await _store_seats(work, envelope)
 
 
-async def _tell_seats(work: Work, envelope: Envelope) -> None:
+async def _store_seats(work: Work, envelope: Envelope) -> None:
     number = int(envelope.data["seatsUsed"])
     await usage.record_gauge(work, "identity.seats", number, counted_at=envelope.time)

@@ -29,8 +29,8 @@ from thenga.kernel.errors.problem import (
     Member,
     Number,
     Problem,
+    extensions,
     page_of,
-    told,
 )
 from thenga.kernel.errors.requests import (
     Conflict,
@@ -113,6 +113,6 @@ __all__ = [
     "UnsupportedMediaType",
     "UploadTimeout",
     "ValidationFailed",
+    "extensions",
     "page_of",
-    "told",
 ]

@@ -1,6 +1,6 @@
 """Refusals about who asks: credentials, rights, plan and the standing of the organization."""
 
-from thenga.kernel.errors.problem import OF_GATE, Number, Problem, told
+from thenga.kernel.errors.problem import OF_GATE, Number, Problem, extensions
 
 
 class Unauthenticated(Problem):
@@ -73,7 +73,7 @@ class EntitlementRequired(Problem):
     """
 
     code, status, title = "entitlement-required", 402, "Not included in the plan"
-    members = told(
+    members = extensions(
         **OF_GATE,
         entitlement=(str | None, "Entitlement that the plan does not include."),
         limit=(Number, "Quantity that the plan includes."),
@@ -88,7 +88,7 @@ class PlanLimitReached(Problem):
     """
 
     code, status, title = "plan-limit-reached", 402, "The plan limit is reached"
-    members = told(
+    members = extensions(
         **OF_GATE,
         entitlement=(str | None, "Entitlement whose limit is reached."),
         limit=(Number, "Quantity that the plan includes."),
@@ -104,7 +104,7 @@ class Forbidden(Problem):
     """
 
     code, status, title = "forbidden", 403, "You do not have permission"
-    members = told(**OF_GATE)
+    members = extensions(**OF_GATE)
 
 
 class SamePerson(Problem):
@@ -123,7 +123,7 @@ class StepUpRequired(Problem):
     """
 
     code, status, title = "step-up-required", 403, "Confirm your identity first"
-    members = told(
+    members = extensions(
         **OF_GATE,
         maxAgeSeconds=(int, "Maximum age of the verification, in seconds."),
         methods=(list[str], "Verification methods you can use."),
@@ -134,11 +134,11 @@ class TenantSuspended(Problem):
     """The organization is suspended. An owner can see the reason and ask support to lift it."""
 
     code, status, title = "tenant-suspended", 403, "This organization is suspended"
-    members = told(**OF_GATE)
+    members = extensions(**OF_GATE)
 
 
 class TenantRestricted(Problem):
     """This feature is switched off for the organization. Contact support to find out why."""
 
     code, status, title = "tenant-restricted", 403, "This organization is restricted"
-    members = told(**OF_GATE)
+    members = extensions(**OF_GATE)

@@ -18,14 +18,14 @@ class FieldError(TypedDict):
     detail: str
 
 
-def told(**members: Member) -> Mapping[str, Member]:
-    """What a problem says beside the members of all problems; none of them is always there."""
+def extensions(**members: Member) -> Mapping[str, Member]:
+    """Extension members of a problem (RFC 9457), each optional, with its type and description."""
     return members
 
 
 ERRORS: Member = (list[FieldError], "Fields that are not valid, each with a JSON pointer.")
 # A refusal of the gate says who decided, and what would help.
-OF_GATE = told(
+OF_GATE = extensions(
     action=(str, "Permission that was checked."),
     reasonCode=(str, "Rule that refused the request."),
     decisionId=(str | None, "ID of the decision, if it was recorded."),
@@ -38,7 +38,7 @@ class Problem(Exception):
 
     The docstring of a subclass is shown at `/problems/{code}`, so it says what to do about it.
     A subclass of a shared problem without a `code` of its own is that problem with the further
-    members of one domain: `members = told(**Shared.members, …)`.
+    members of one domain: `members = extensions(**Shared.members, …)`.
     """
 
     code: ClassVar[str]

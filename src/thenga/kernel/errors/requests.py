@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thenga.kernel.errors.problem import ERRORS, OF_GATE, Problem, told
+from thenga.kernel.errors.problem import ERRORS, OF_GATE, Problem, extensions
 
 
 class MalformedRequest(Problem):
@@ -60,7 +60,7 @@ class Duplicate(Problem):
     """Only one of these can exist. `existing` identifies the one that is already there."""
 
     code, status, title = "duplicate", 409, "This already exists"
-    members = told(
+    members = extensions(
         existing=(dict[str, Any] | None, "ID of the existing resource."),
         field=(str, "Field whose value must be unique."),
     )
@@ -74,7 +74,7 @@ class InvalidTransition(Problem):
     """
 
     code, status, title = "invalid-transition", 409, "Not possible in the current status"
-    members = told(
+    members = extensions(
         **{"from": (str, "Current status.")},
         operation=(str, "Requested operation."),
         allowed=(list[str], "Operations that are possible now."),
@@ -96,7 +96,7 @@ class FileNotClean(Problem):
     """
 
     code, status, title = "file-not-clean", 409, "This file is not available"
-    members = told(contentStatus=(str, "State of the content."))
+    members = extensions(contentStatus=(str, "State of the content."))
 
 
 class IdempotencyInProgress(Problem):
@@ -115,7 +115,7 @@ class StaleVersion(Problem):
     """Someone changed it after you read it. Read it again and send the new `ETag` as `If-Match`."""
 
     code, status, title = "stale-version", 412, "This has changed since you read it"
-    members = told(
+    members = extensions(
         currentVersion=(int, "Current version."),
         changedFields=(list[str], "Fields that changed since the version you read."),
     )
@@ -125,7 +125,7 @@ class TooLarge(Problem):
     """The request body exceeds the limit of this operation. `limitBytes` is the limit."""
 
     code, status, title = "too-large", 413, "The request body is too large"
-    members = told(limitBytes=(int, "Maximum size in bytes."))
+    members = extensions(limitBytes=(int, "Maximum size in bytes."))
 
 
 class RangeNotSatisfiable(Problem):
@@ -138,7 +138,7 @@ class UnsupportedMediaType(Problem):
     """Send the body in the content type that the operation describes: `application/json`."""
 
     code, status, title = "unsupported-media-type", 415, "Unsupported content type"
-    members = told(
+    members = extensions(
         found=(str, "Content type of what was sent."),
         allowed=(list[str], "Accepted content types."),
     )
@@ -151,14 +151,14 @@ class ValidationFailed(Problem):
     """
 
     code, status, title = "validation-failed", 422, "Some fields are not valid"
-    members = told(errors=ERRORS)
+    members = extensions(errors=ERRORS)
 
 
 class RuleViolated(Problem):
     """The fields are well-formed but break a business rule. `rule` names the rule."""
 
     code, status, title = "rule-violated", 422, "A business rule does not allow this"
-    members = told(
+    members = extensions(
         rule=(str, "Rule that was broken."),
         field=(str, "Field that breaks the rule."),
         missing=(list[str], "Missing values."),
@@ -178,7 +178,7 @@ class SearchTooBroad(Problem):
     """
 
     code, status, title = "search-too-broad", 422, "The search is too broad"
-    members = told(filters=(list[str], "Filters that would narrow the search."))
+    members = extensions(filters=(list[str], "Filters that would narrow the search."))
 
 
 class IdempotencyKeyReused(Problem):
@@ -200,7 +200,7 @@ class RateLimited(Problem):
     """You sent too many requests. Wait the number of seconds in `Retry-After`, then try again."""
 
     code, status, title = "rate-limited", 429, "Too many requests"
-    members = told(
+    members = extensions(
         policy=(str, "Limit that was reached."),
         limit=(int, "Requests allowed per window."),
         windowSeconds=(int, "Length of the window in seconds."),
@@ -227,7 +227,7 @@ class DependencyUnavailable(Problem):
     """A service that this request needs did not respond. Nothing was changed. Try again shortly."""
 
     code, status, title = "dependency-unavailable", 503, "A required service is unavailable"
-    members = told(
+    members = extensions(
         **OF_GATE,
         dependency=(str, "Service that did not respond."),
     )

@@ -183,7 +183,7 @@ class PayFast:
         found = fields_of(string)
         if not marked or found is None or not given.isascii():
             return Refused("malformed")
-        expected = {one: signature(string, one).encode() for one in secrets}
+        expected = {secret: signature(string, secret).encode() for secret in secrets}
         used = which_secret(secrets, expected, given)
         if used is None:
             return Refused("signature")

@@ -74,10 +74,10 @@ class Paystack:
             body["callback_url"] = order.return_url
         reply = await self._post("/transaction/initialize", body)
         url = text(part(reply.json, "data"), "authorization_url")
-        if "duplicate" in _said(reply).lower():
+        if "duplicate" in _message(reply).lower():
             return ProviderAnswer()  # the page exists, but its address was lost
         if reply.status != 200 or url is None:
-            return ProviderAnswer(fault=_said(reply))
+            return ProviderAnswer(fault=_message(reply))
         return ProviderAnswer(action=NextAction("redirect", url))
 
     async def charge(self, order: ChargeOrder) -> ProviderAnswer:
@@ -85,16 +85,16 @@ class Paystack:
         reply = await self._post("/transaction/charge_authorization", body)
         if reply.status == 200:
             return _charged(part(reply.json, "data"))
-        if "duplicate" in _said(reply).lower():
+        if "duplicate" in _message(reply).lower():
             return await self.fetch(order)
-        return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(fault=_message(reply))
 
     async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
         path = f"/transaction/verify/{quote(order.reference)}"
         reply = await self._outbound.send("GET", path, headers=self._headers)
         if reply.status == 200:
             return _charged(part(reply.json, "data"))
-        unknown_reference = reply.status == 404 or "not found" in _said(reply).lower()
+        unknown_reference = reply.status == 404 or "not found" in _message(reply).lower()
         return ProviderAnswer(unknown_reference=unknown_reference)
 
     async def refund(self, order: RefundOrder) -> ProviderAnswer:
@@ -106,7 +106,7 @@ class Paystack:
         }
         reply = await self._post("/refund", body)
         if reply.status != 200:
-            return ProviderAnswer(fault=_said(reply))
+            return ProviderAnswer(fault=_message(reply))
         return ProviderAnswer(_of_refund(part(reply.json, "data"), order))
 
     async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
@@ -118,7 +118,7 @@ class Paystack:
         found = listed(reply)
         if found is None:
             return ProviderAnswer()
-        ours = next((one for one in found if _is_ours(one, order)), None)
+        ours = next((item for item in found if _is_ours(item, order)), None)
         return (
             ProviderAnswer(unknown_reference=True)
             if ours is None
@@ -130,8 +130,8 @@ class Paystack:
         if given is None:
             return Refused("no single signature")
         expected = {
-            one: hmac.new(one.encode(), call.raw, hashlib.sha512).hexdigest().encode()
-            for one in secrets
+            secret: hmac.new(secret.encode(), call.raw, hashlib.sha512).hexdigest().encode()
+            for secret in secrets
         }
         used = which_secret(secrets, expected, given.encode())
         if used is None:
@@ -169,7 +169,7 @@ class Paystack:
         return await self._outbound.send("POST", path, headers=self._headers, json=body)
 
 
-def _said(reply: Reply) -> str:
+def _message(reply: Reply) -> str:
     return str(reply.json.get("message"))[:200]
 
 

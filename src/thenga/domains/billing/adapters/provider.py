@@ -119,7 +119,7 @@ def listed(reply: Reply) -> list[dict[str, Any]] | None:
     found = reply.json.get("data")
     if reply.status != 200 or not isinstance(found, list):
         return None
-    return [one for one in found if isinstance(one, dict)]
+    return [item for item in found if isinstance(item, dict)]
 
 
 def readable(made: ProviderReport | None, kind: str) -> list[ProviderReport]:

@@ -57,8 +57,8 @@ class Providers:
         if make is None or not given:
             return None
         # Anybody could sign with an empty secret. PayFast allows an empty passphrase.
-        parts = [one.strip() for one in given.split(",")]
-        secrets = tuple(one for one in parts if one or name == "payfast")[:2]
+        parts = [secret.strip() for secret in given.split(",")]
+        secrets = tuple(secret for secret in parts if secret or name == "payfast")[:2]
         return Configured(make(self, secrets[0]), secrets) if secrets else None
 
     def paystack(self, secret: str) -> PaymentProvider:

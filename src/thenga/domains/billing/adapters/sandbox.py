@@ -73,7 +73,7 @@ class Sandbox:
         reply = await self._post("/checkouts", order)
         url = text(reply.json, "url")
         if reply.status != 200 or url is None:
-            return ProviderAnswer(fault=_said(reply))
+            return ProviderAnswer(fault=_error_text(reply))
         return ProviderAnswer(action=NextAction("redirect", url))
 
     async def charge(self, order: ChargeOrder) -> ProviderAnswer:
@@ -108,11 +108,13 @@ class Sandbox:
         if abs(call.now.timestamp() - int(at)) > TOLERANCE_SECONDS:
             return Refused("too old")
         try:
-            expected = {one: signed(one, event_id, at, call.raw).encode() for one in secrets}
+            expected = {
+                secret: signed(secret, event_id, at, call.raw).encode() for secret in secrets
+            }
         except binascii.Error:
             return Refused("secret")
-        given = [one.encode() for one in header.split(" ")]
-        fits = [used for one in given if (used := which_secret(secrets, expected, one))]
+        given = [signature.encode() for signature in header.split(" ")]
+        fits = [used for signature in given if (used := which_secret(secrets, expected, signature))]
         if not fits:
             return Refused("signature")
         kind = text(read_object(call.raw) or {}, "type")
@@ -141,13 +143,13 @@ class Sandbox:
         return await self._outbound.send("POST", path, json=body)
 
 
-def _said(reply: Reply) -> str:
+def _error_text(reply: Reply) -> str:
     return str(reply.json.get("message"))[:200]
 
 
 def _answered(reply: Reply) -> ProviderAnswer:
     if reply.status != 200:
-        return ProviderAnswer(fault=_said(reply))
+        return ProviderAnswer(fault=_error_text(reply))
     return ProviderAnswer(_stated(reply.json))
 
 

@@ -139,7 +139,7 @@ class SandboxServer:
         if key not in held.refunds:
             data = {"amount": int(given["amount"]), "itemId": f"sbxr_{key}"}
             held.refunds[key] = self._event(held, "refund.succeeded", **data)
-            self._tell(held, held.refunds[key])
+            self._schedule_callbacks(held, held.refunds[key])
         return JSONResponse(held.refunds[key])
 
     async def _show_refund(self, request: Request) -> Response:
@@ -168,13 +168,13 @@ class SandboxServer:
         if behaviour in _DECLINES:
             code, category = _DECLINES[behaviour]
             held.state = self._event(held, "payment.failed", code=code, category=category)
-            self._tell(held, held.state)
+            self._schedule_callbacks(held, held.state)
             return
         more: dict[str, Any] = {"fee": held.amount // _FEE_PART}
         if kept:
             more["method"] = self._method(token)
         held.state = self._event(held, "payment.succeeded", **more)
-        self._tell(held, *self._course(held, behaviour), forged=behaviour == "forged")
+        self._schedule_callbacks(held, *self._course(held, behaviour), forged=behaviour == "forged")
 
     def _course(self, held: Held, behaviour: str) -> list[Event]:
         """The callbacks of a success, in their order."""
@@ -205,7 +205,7 @@ class SandboxServer:
         at = self._now().isoformat().replace("+00:00", "Z")
         return {"id": f"sbx_{secrets.token_hex(12)}", "type": kind, "at": at, "data": data | more}
 
-    def _tell(self, held: Held, *events: Event, forged: bool = False) -> None:
+    def _schedule_callbacks(self, held: Held, *events: Event, forged: bool = False) -> None:
         if not held.notify_url.startswith(self._notify_base):
             return
         telling = asyncio.create_task(self._send(held.notify_url, events, forged))

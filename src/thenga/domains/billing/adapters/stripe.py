@@ -84,7 +84,7 @@ class Stripe:
         reply = await self._post("/v1/checkout/sessions", form, f"start-{order.reference}")
         url = text(reply.json, "url")
         if reply.status != 200 or url is None:
-            return ProviderAnswer(fault=_said(reply))
+            return ProviderAnswer(fault=_error_text(reply))
         return ProviderAnswer(action=NextAction("redirect", url))
 
     async def charge(self, order: ChargeOrder) -> ProviderAnswer:
@@ -105,7 +105,7 @@ class Stripe:
                 _of_intent(part(error, "payment_intent"), StatedStatus.FAILED, error)
             )
         if reply.status != 200:
-            return ProviderAnswer(fault=_said(reply))
+            return ProviderAnswer(fault=_error_text(reply))
         return ProviderAnswer(_of_intent(reply.json, None, {}))
 
     async def fetch(self, order: ChargeOrder) -> ProviderAnswer:
@@ -123,7 +123,7 @@ class Stripe:
         found = reply.json.get("data")
         if reply.status != 200 or not isinstance(found, list):
             return ProviderAnswer()
-        stated = [one for item in found if (one := _of_intent(item, None, {})) is not None]
+        stated = [report for item in found if (report := _of_intent(item, None, {})) is not None]
         return ProviderAnswer(stated[0]) if stated else ProviderAnswer(unknown_reference=not found)
 
     async def refund(self, order: RefundOrder) -> ProviderAnswer:
@@ -135,7 +135,7 @@ class Stripe:
         }
         reply = await self._post("/v1/refunds", form, order.key)
         if reply.status != 200:
-            return ProviderAnswer(fault=_said(reply))
+            return ProviderAnswer(fault=_error_text(reply))
         return ProviderAnswer(_of_refund(reply.json, order.reference))
 
     async def fetch_refund(self, order: RefundOrder) -> ProviderAnswer:
@@ -147,7 +147,7 @@ class Stripe:
         found = listed(reply)
         if found is None:
             return ProviderAnswer()
-        ours = next((one for one in found if _is_ours(one, order)), None)
+        ours = next((item for item in found if _is_ours(item, order)), None)
         return (
             ProviderAnswer(unknown_reference=True)
             if ours is None
@@ -167,11 +167,11 @@ class Stripe:
             return Refused("too old")
         signed = times[0].encode() + b"." + call.raw
         expected = {
-            one: hmac.new(one.encode(), signed, hashlib.sha256).hexdigest().encode()
-            for one in secrets
+            secret: hmac.new(secret.encode(), signed, hashlib.sha256).hexdigest().encode()
+            for secret in secrets
         }
         # All signatures are compared: during a rotation there are two.
-        fits = [used for one in given if (used := which_secret(secrets, expected, one))]
+        fits = [used for signature in given if (used := which_secret(secrets, expected, signature))]
         if not fits:
             return Refused("signature")
         found = read_object(call.raw) or {}
@@ -200,7 +200,7 @@ class Stripe:
         return await self._outbound.send("POST", path, headers=headers, form=form)
 
 
-def _said(reply: Reply) -> str:
+def _error_text(reply: Reply) -> str:
     return str(part(reply.json, "error").get("message"))[:200]
 
 

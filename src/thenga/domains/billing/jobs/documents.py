@@ -30,8 +30,8 @@ async def render_pdf(run: Run, *, document_id: UUID) -> None:
     if order is None:
         return
     made = {
-        one: await asyncio.to_thread(printing.typeset, sheet, made_at=order.made_at)
-        for one, sheet in order.sheets.items()
+        edition: await asyncio.to_thread(printing.typeset, sheet, made_at=order.made_at)
+        for edition, sheet in order.sheets.items()
     }
     async with run.working() as work:
         await printing.store_pdfs(work, document_id, made)

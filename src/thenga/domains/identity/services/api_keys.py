@@ -21,7 +21,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.declare.permission import Audience
-from thenga.kernel.errors import InvalidTransition, Problem, RuleViolated, told
+from thenga.kernel.errors import InvalidTransition, Problem, RuleViolated, extensions
 from thenga.kernel.values.ids import new_id
 
 MOST_ACTIVE = 25
@@ -47,7 +47,7 @@ class ScopeUnfit(Problem):
     """
 
     code, status, title = "identity-scope-unfit", 422, "An API key cannot have this scope"
-    members = told(unfit=(list[str], "Scopes that keys cannot have."))
+    members = extensions(unfit=(list[str], "Scopes that keys cannot have."))
 
 
 @dataclass(frozen=True)

@@ -213,17 +213,17 @@ class AccountView(Stored):
             "credit_balance": shown.credit,
             "subscriptions": shown.subscriptions,
             "allowed_moves": [
-                _unless_hindered(move, shown.unfinished.hindrance)
+                _unless_blocked(move, shown.unfinished.blocker)
                 for move in AccountLifecycle.allowed(account, read.now, by=asking)
             ],
         }
         return cls.model_validate(values)
 
 
-def _unless_hindered(move: AllowedMove, hindrance: str | None) -> AllowedMove:
-    if move["move"] != AccountLifecycle.close.verb or hindrance is None:
+def _unless_blocked(move: AllowedMove, blocker: str | None) -> AllowedMove:
+    if move["move"] != AccountLifecycle.close.verb or blocker is None:
         return move
-    return AllowedMove(move=move["move"], possible=False, reason=hindrance)
+    return AllowedMove(move=move["move"], possible=False, reason=blocker)
 
 
 @router.post("/billing/accounts", status_code=201, responses=problems(Duplicate, RuleViolated))

@@ -41,9 +41,9 @@ def planned(failure: PaymentFailure) -> list[Dated]:
     made = [Dated(failure.ends_at, DunningStep.GIVE_UP)]
     if not failure.first_charge and failure.kind is not FailureKind.DISPUTED:
         made += [Dated(grace - notice, DunningStep.TELL_GRACE), Dated(grace, DunningStep.END_GRACE)]
-    made = [one for one in made if levels.takes_effect(failure, one.at)]
+    made = [dated for dated in made if levels.takes_effect(failure, dated.at)]
     made += [Dated(at, DunningStep.RETRY) for at in levels.retry_dates(failure)]
-    return sorted(made, key=lambda one: (one.at, _ORDER.index(one.step)))
+    return sorted(made, key=lambda dated: (dated.at, _ORDER.index(dated.step)))
 
 
 def due_steps(failure: PaymentFailure, now: datetime) -> list[Dated]:
@@ -52,16 +52,16 @@ def due_steps(failure: PaymentFailure, now: datetime) -> list[Dated]:
     since = failure.next_check_at
     if since is None:
         return []
-    found = [one for one in planned(failure) if since <= one.at <= now]
-    if any(one.step is DunningStep.GIVE_UP for one in found):
-        return [one for one in found if one.step is not DunningStep.RETRY]
-    retries = [one for one in found if one.step is DunningStep.RETRY]
-    return [one for one in found if one.step is not DunningStep.RETRY or one is retries[-1]]
+    found = [dated for dated in planned(failure) if since <= dated.at <= now]
+    if any(dated.step is DunningStep.GIVE_UP for dated in found):
+        return [dated for dated in found if dated.step is not DunningStep.RETRY]
+    retries = [dated for dated in found if dated.step is DunningStep.RETRY]
+    return [dated for dated in found if dated.step is not DunningStep.RETRY or dated is retries[-1]]
 
 
 def next_dunning_check(failure: PaymentFailure, now: datetime) -> datetime | None:
     """When the next step is due."""
-    return min((one.at for one in planned(failure) if one.at > now), default=None)
+    return min((dated.at for dated in planned(failure) if dated.at > now), default=None)
 
 
 def next_retry(failure: PaymentFailure, now: datetime) -> datetime | None:

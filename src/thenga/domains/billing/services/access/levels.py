@@ -111,7 +111,7 @@ def ends_at(subscription: Subscription, failure: PaymentFailure | None) -> datet
     known = [subscription.cancel_at, given_up]
     if subscription.status is SubscriptionStatus.TRIALING and subscription.interval is None:
         known.append(local_midnight(subscription.period_end) if subscription.period_end else None)
-    return min((one for one in known if one is not None), default=None)
+    return min((at for at in known if at is not None), default=None)
 
 
 def _is_over(subscription: Subscription, failure: PaymentFailure | None, now: datetime) -> bool:
@@ -135,7 +135,10 @@ def _lowest(tracks: Sequence[Sequence[StandingStep]], at: datetime) -> StandingS
 
 def _failed(failure: PaymentFailure) -> list[StandingStep]:
     """Grace, then the reductions of the policy."""
-    reduced = [StandingStep(one.at, one.access, one.because) for one in access_reductions(failure)]
+    reduced = [
+        StandingStep(reduction.at, reduction.access, reduction.because)
+        for reduction in access_reductions(failure)
+    ]
     begun = StandingStep(failure.first_failed_at, Access.GRACE)
     return [begun, *sorted(reduced, key=lambda step: step.from_at)]
 

@@ -72,7 +72,7 @@ class OpenObligations:
     credit: bool  # there is credit, or a credit note is about to add some
 
     @property
-    def hindrance(self) -> str | None:
+    def blocker(self) -> str | None:
         """Why the account cannot be closed."""
         named = {
             "an active subscription": self.held,
@@ -96,7 +96,10 @@ class AccountSummary:
 
     @property
     def standing(self) -> Standing:
-        behind = any(one.status in SubscriptionLifecycle.BEHIND for one in self.subscriptions)
+        behind = any(
+            subscription.status in SubscriptionLifecycle.BEHIND
+            for subscription in self.subscriptions
+        )
         return Standing.DELINQUENT if behind or self.unfinished.late else Standing.GOOD
 
 
@@ -198,9 +201,9 @@ async def close_account(work: Work, account_id: UUID, *, reason: str) -> Account
     account = await work.lock(Account, account_id)
     credit = await ledger.credit_balance(work, currency=account.currency)
     found = await _obligations(work, account, credit)
-    if account.status is AccountStatus.ACTIVE and found.hindrance is not None:
+    if account.status is AccountStatus.ACTIVE and found.blocker is not None:
         raise not_possible(
-            f"{found.hindrance} Settle that first, then close the account.",
+            f"{found.blocker} Settle that first, then close the account.",
             status=account.status,
             operation="close",
             allowed=[],

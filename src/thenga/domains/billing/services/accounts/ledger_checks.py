@@ -145,29 +145,29 @@ async def verify_ledger(work: Work) -> LedgerVerification | None:
         return None
     if await work.find(LedgerVerification, day=today) is not None:
         return None
-    balances = [dict(one) for one in await work.query(_BALANCES, seconds=_LONG)]
-    wrong = await _wrong(work)
+    balances = [dict(row) for row in await work.query(_BALANCES, seconds=_LONG)]
+    wrong = await _run_checks(work)
     checks = [{"check": check, "wrong": len(wrong[check])} for check in _CHECKS]
     unbalanced = len(wrong["unbalanced"])
-    journal_sum = sum(one["minor"] for one in balances)
+    journal_sum = sum(row["minor"] for row in balances)
     made = await work.add(
         LedgerVerification(
             day=today,
             entries=(await work.query(_ENTRIES, seconds=_LONG))[0][0],
-            lines=sum(one["lines"] for one in balances),
+            lines=sum(row["lines"] for row in balances),
             journal_sum_minor=journal_sum,
             unbalanced=unbalanced,
-            balances=[_shown(one) for one in balances],
+            balances=[_shown(row) for row in balances],
             checks=checks,
-            passed=not (unbalanced or journal_sum or any(one["wrong"] for one in checks)),
+            passed=not (unbalanced or journal_sum or any(check["wrong"] for check in checks)),
         )
     )
     # Live number series belong to the platform, so an error in one parks no customer.
     await parking.apply_check_result(
-        work, {one for each in wrong.values() for one in each} - {OPERATOR}
+        work, {organization_id for each in wrong.values() for organization_id in each} - {OPERATOR}
     )
     if not made.passed:
-        _tell(work, made)
+        _publish_failed_check(work, made)
     return made
 
 
@@ -189,11 +189,11 @@ async def report_missing_check(work: Work) -> LedgerVerification | None:
             passed=False,
         )
     )
-    _tell(work, made)
+    _publish_failed_check(work, made)
     return made
 
 
-def _tell(work: Work, made: LedgerVerification) -> None:
+def _publish_failed_check(work: Work, made: LedgerVerification) -> None:
     work.publish(
         public.LedgerCheckFailed(
             verification_id=made.id,
@@ -207,7 +207,7 @@ def _tell(work: Work, made: LedgerVerification) -> None:
 _CHECKS = ("receivable", "credit", "payments", "allocations", "vat", "series", "entitlements")
 
 
-async def _wrong(work: Work) -> dict[str, list[UUID]]:
+async def _run_checks(work: Work) -> dict[str, list[UUID]]:
     """The organizations with an error in this check, once for each error."""
     asked: dict[str, tuple[Any, ...]] = {
         "unbalanced": (_UNBALANCED,),
@@ -239,5 +239,5 @@ async def list_checks(read: Reader, paged: Paged) -> Slice[LedgerVerification]:
     return await read.page(select(LedgerVerification), paged)
 
 
-def _shown(one: dict[str, Any]) -> dict[str, Any]:
-    return {name: one[name] for name in ("book", "account", "currency", "minor")}
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ("book", "account", "currency", "minor")}

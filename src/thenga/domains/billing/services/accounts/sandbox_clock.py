@@ -14,7 +14,7 @@ from thenga.domains.billing.tables import Account, Book, ClockStatus, TestClock
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
-from thenga.kernel.errors import NotASandbox, Problem, RuleViolated, told
+from thenga.kernel.errors import NotASandbox, Problem, RuleViolated, extensions
 from thenga.kernel.host import Host
 from thenga.kernel.ports import timetable
 from thenga.kernel.ports.timetable import Step, Timetable
@@ -33,7 +33,7 @@ class ClockBackwards(Problem):
     """A test clock only moves forward. Send a time after `now`, the sandbox's current time."""
 
     code, status, title = "billing-clock-backwards", 422, "This time has passed"
-    members = told(now=(datetime, "Current time of the sandbox."))
+    members = extensions(now=(datetime, "Current time of the sandbox."))
 
 
 async def current(read: Reader) -> TestClock | None:

@@ -49,39 +49,42 @@ Entitlement = Boolean | Limit | Metered
 
 def parse_entitlements(stored: Iterable[dict[str, Any]]) -> tuple[Entitlement, ...]:
     """The entitlements of a stored plan version."""
-    return tuple(_read_one(one) for one in stored)
+    return tuple(_read_one(document) for document in stored)
 
 
-def _read_one(one: dict[str, Any]) -> Entitlement:
-    match FeatureType(one["type"]):
+def _read_one(document: dict[str, Any]) -> Entitlement:
+    match FeatureType(document["type"]):
         case FeatureType.BOOLEAN:
-            return Boolean(one["key"], one["value"])
+            return Boolean(document["key"], document["value"])
         case FeatureType.LIMIT:
-            return Limit(one["key"], one["limit"])
+            return Limit(document["key"], document["limit"])
         case FeatureType.METERED:
-            price = one["overageUnitPrice"]
+            price = document["overageUnitPrice"]
             return Metered(
-                one["key"], one["included"], one["mode"], None if price is None else Decimal(price)
+                document["key"],
+                document["included"],
+                document["mode"],
+                None if price is None else Decimal(price),
             )
 
 
 def serialize_entitlements(entitlements: Iterable[Entitlement]) -> list[dict[str, Any]]:
     """Entitlements as stored and shown: camel case names, prices as text."""
-    return [_written_one(one) for one in entitlements]
+    return [_written_one(entitlement) for entitlement in entitlements]
 
 
-def _written_one(one: Entitlement) -> dict[str, Any]:
-    shown: dict[str, Any] = {"key": one.key, "type": one.type.value}
-    match one:
+def _written_one(entitlement: Entitlement) -> dict[str, Any]:
+    shown: dict[str, Any] = {"key": entitlement.key, "type": entitlement.type.value}
+    match entitlement:
         case Boolean():
-            return shown | {"value": one.value}
+            return shown | {"value": entitlement.value}
         case Limit():
-            return shown | {"limit": one.limit, "mode": one.mode}
+            return shown | {"limit": entitlement.limit, "mode": entitlement.mode}
         case Metered():
-            price = one.overage_unit_price
+            price = entitlement.overage_unit_price
             return shown | {
-                "included": one.included,
-                "mode": one.mode,
+                "included": entitlement.included,
+                "mode": entitlement.mode,
                 "overageUnitPrice": None if price is None else format(price, "f"),
                 "resets": "month",
             }

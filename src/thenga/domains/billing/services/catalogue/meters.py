@@ -25,4 +25,4 @@ async def meter_kind(read: Reader, key: str) -> MeterKind | None:
 
 async def meter_kinds(read: Reader) -> Mapping[str, MeterKind]:
     """The kind of each meter, by key."""
-    return {one.key: one.kind for one in await read.all(select(Meter))}
+    return {meter.key: meter.kind for meter in await read.all(select(Meter))}

@@ -15,7 +15,7 @@ from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
-from thenga.kernel.errors import NotFound, Problem, told
+from thenga.kernel.errors import NotFound, Problem, extensions
 from thenga.kernel.values.money import Money
 
 AnyPlan = PlanVersion | OfferedPlan
@@ -26,7 +26,7 @@ class PlanNotAvailable(Problem):
     the plans you can choose."""
 
     code, status, title = "billing-plan-not-available", 422, "This plan is not available"
-    members = told(
+    members = extensions(
         planCode=(str, "Requested plan."),
         interval=(str, "Requested billing interval."),
     )
@@ -49,18 +49,20 @@ class Difference:
 
 def compare_plans(here: AnyPlan, there: AnyPlan) -> list[Difference]:
     """The differences by key, in the order of the first plan."""
-    ours = {one.key: one for one in read_entitlements(here.entitlements)}
-    theirs = {one.key: one for one in read_entitlements(there.entitlements)}
+    ours = {entitlement.key: entitlement for entitlement in read_entitlements(here.entitlements)}
+    theirs = {entitlement.key: entitlement for entitlement in read_entitlements(there.entitlements)}
     return [Difference(key, ours.get(key), theirs.get(key)) for key in {**ours, **theirs}]
 
 
-def _worth(one: Entitlement | None) -> tuple[float, bool]:
+def _worth(entitlement: Entitlement | None) -> tuple[float, bool]:
     """A sort key: how much is included, and whether more is available."""
-    if one is None:
+    if entitlement is None:
         return 0, False
-    if isinstance(one, Boolean):
-        return int(one.value), False
-    return (float("inf") if one.limit is None else one.limit), one.mode == "soft"
+    if isinstance(entitlement, Boolean):
+        return int(entitlement.value), False
+    return (
+        float("inf") if entitlement.limit is None else entitlement.limit
+    ), entitlement.mode == "soft"
 
 
 def plan_status_on(plan: AnyPlan, day: date) -> PlanStatus:

@@ -4,7 +4,7 @@ from thenga.domains.billing.tables import Account, AccountStatus, Parked
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import DependencyUnavailable, NotFound, Problem, told
+from thenga.kernel.errors import DependencyUnavailable, NotFound, Problem, extensions
 
 TOO_MANY_LINES = "too_many_lines"
 
@@ -17,7 +17,7 @@ class AccountParked(Problem):
     Contact support if you need to buy or pay now."""
 
     code, status, title = "billing-account-parked", 409, "Billing of this account is stopped"
-    members = told(reason=(str, "Why billing is stopped."))
+    members = extensions(reason=(str, "Why billing is stopped."))
 
 
 async def lock_account(work: Work) -> Account:

@@ -39,7 +39,7 @@ class Registered:
 async def company_profile_of(read: Reader) -> dict[str, str]:
     """The profile facts that documents print, by our field names."""
     facts = await _facts(read, [*_PRINTED]) or []
-    return {_PRINTED[one.key]: str(one.value) for one in facts if one.value is not None}
+    return {_PRINTED[fact.key]: str(fact.value) for fact in facts if fact.value is not None}
 
 
 async def registered(read: Reader) -> Registered:
@@ -48,9 +48,9 @@ async def registered(read: Reader) -> Registered:
     if facts is None:
         return Registered(known=False)
     good = (
-        one
-        for one in facts
-        if one.verification_status == "verified" and not one.conflict and one.value is not None
+        fact
+        for fact in facts
+        if fact.verification_status == "verified" and not fact.conflict and fact.value is not None
     )
     found = next(good, None)
     return Registered() if found is None else Registered(_normal(read, str(found.value)))

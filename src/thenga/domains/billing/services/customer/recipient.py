@@ -3,7 +3,7 @@
 from typing import Any
 
 from thenga.domains.billing.tables import Account
-from thenga.kernel.errors import Problem, told
+from thenga.kernel.errors import Problem, extensions
 from thenga.kernel.values.money import Money
 
 # Above this consideration a tax invoice needs the recipient's address (VAT Act, section 20).
@@ -16,7 +16,7 @@ class TaxDataMissing(Problem):
     what `missing` lists with `PATCH /billing/accounts/{accountId}`, then try again."""
 
     code, status, title = "billing-tax-data-missing", 422, "Billing details are incomplete"
-    members = told(missing=(list[str], "JSON pointers to the missing fields."))
+    members = extensions(missing=(list[str], "JSON pointers to the missing fields."))
 
 
 def is_recipient_complete(account: Account) -> bool:

@@ -24,10 +24,10 @@ async def collect_automatically(
     if invoice.amount_due_minor == 0 or account.collection_method is CollectionMethod.SEND_INVOICE:
         return
     method_id = await method_for(work, subscription)
-    hindered = await blocked_by(work, method_id, invoice)
-    if hindered is not None:
+    blocked = await blocked_by(work, method_id, invoice)
+    if blocked is not None:
         declined = FailureKind.DECLINED
-        await failures.open_failure(work, invoice, subscription, kind=declined, category=hindered)
+        await failures.open_failure(work, invoice, subscription, kind=declined, category=blocked)
         return
     how = PaymentChoice(payment_method_id=method_id)
     await payments.begin_payment(work, account, invoice, how=how, initiated_by="system")

@@ -51,15 +51,15 @@ async def run_due_steps(work: Work, failure_id: UUID) -> None:
         return
     steps = access.due_steps(failure, work.now)
     failure.next_check_at = access.next_dunning_check(failure, work.now)
-    for one in steps:
-        if one.step is DunningStep.RETRY:
+    for dated in steps:
+        if dated.step is DunningStep.RETRY:
             await retries.retry_on_date(work, failure, subscription, invoice)
-        elif one.step is DunningStep.TELL_GRACE:
-            await _tell_grace(work, failure, subscription, invoice)
-        elif one.step is DunningStep.GIVE_UP:
+        elif dated.step is DunningStep.TELL_GRACE:
+            await _announce_grace_end(work, failure, subscription, invoice)
+        elif dated.step is DunningStep.GIVE_UP:
             await _end_recovery(work, failure, subscription, invoice)
     await work.save(failure)
-    if any(one.step is DunningStep.END_GRACE for one in steps):
+    if any(dated.step is DunningStep.END_GRACE for dated in steps):
         await entitlements.refresh(work, reason="payment_overdue")
 
 
@@ -69,7 +69,7 @@ def _is_settled(failure: PaymentFailure, invoice: Invoice) -> bool:
     return open_again and invoice.status is not InvoiceStatus.DRAFT and not invoice.amount_due_minor
 
 
-async def _tell_grace(
+async def _announce_grace_end(
     work: Work, failure: PaymentFailure, subscription: Subscription, invoice: Invoice
 ) -> None:
     if failure.grace_told_at is not None or subscription.status is SubscriptionStatus.ENDED:
@@ -92,12 +92,12 @@ async def reinstate(
     failure.recovered_at = work.now
     failure.next_retry_at = failure.next_check_at = None
     await work.save(failure)
-    await _tell_recovered(work, failure, payment)
-    await _stand_again(work, subscription, first_charge=failure.first_charge)
+    await _publish_recovered(work, failure, payment)
+    await _reinstate_subscription(work, subscription, first_charge=failure.first_charge)
     await entitlements.refresh(work, reason="payment_recovered")
 
 
-async def _tell_recovered(work: Work, failure: PaymentFailure, payment: Payment | None) -> None:
+async def _publish_recovered(work: Work, failure: PaymentFailure, payment: Payment | None) -> None:
     invoice = await work.get(Invoice, failure.invoice_id)
     paid = Money(invoice.amount_paid_minor + invoice.credit_applied_minor, invoice.currency)
     work.publish(
@@ -127,10 +127,12 @@ async def record_late_payment(
         )
     failure.recovered_at = work.now
     await work.save(failure)
-    await _tell_recovered(work, failure, payment)
+    await _publish_recovered(work, failure, payment)
 
 
-async def _stand_again(work: Work, subscription: Subscription, *, first_charge: bool) -> None:
+async def _reinstate_subscription(
+    work: Work, subscription: Subscription, *, first_charge: bool
+) -> None:
     if subscription.status not in SubscriptionLifecycle.BEHIND:
         return  # the subscription has ended; the payment is kept
     if await access.earliest_failure(work, subscription.id) is not None:
@@ -195,7 +197,9 @@ def _undelivered_from(
     """The first day without delivery. Days banked by a pause count only if the plan ends."""
     if subscription.paused_on is not None:
         return subscription.paused_on + _A_DAY if ends else None
-    reduced = [one.at for one in access.access_reductions(failure) if one.at <= now]
+    reduced = [
+        reduction.at for reduction in access.access_reductions(failure) if reduction.at <= now
+    ]
     return local_day(min(reduced)) if reduced else None
 
 

@@ -102,8 +102,8 @@ async def _signal(
     if said.reason == "included":
         return said
     base, capped = (held.subscription_id, held.set.spend_capped) if held else (None, False)
-    situation = await remedy_inputs.gather(read, base, capped=capped)
-    return remedies.with_remedy(said, used, asked, situation)
+    inputs = await remedy_inputs.gather(read, base, capped=capped)
+    return remedies.with_remedy(said, used, asked, inputs)
 
 
 async def _is_known(read: Reader, feature: str) -> bool:
@@ -139,7 +139,7 @@ async def refresh(work: Work, *, reason: str) -> None:
     held, totals = await _computed(work, sources)
     used = {meter: await _used(work, held, totals.get(meter)) for meter in held.set.items}
     items = {
-        feature: _kept(item, used[feature], capped=held.set.spend_capped)
+        feature: _stored_item(item, used[feature], capped=held.set.spend_capped)
         for feature, item in held.set.items.items()
     }
     changes = _changes(row, items, used, held, reason)
@@ -180,9 +180,9 @@ async def _publish_reached_limits(
         return
     percents = (await catalogue.usage_policy(work, local_day(work.now))).thresholds
     crossed = [
-        one
+        crossing
         for move, counted in moved
-        for one in metering.crossed_thresholds(move, counted, percents)
+        for crossing in metering.crossed_thresholds(move, counted, percents)
     ]
     await metering.publish_crossed(
         work, crossed, subscription_id=held.subscription_id, resets_at=held.resets_at
@@ -251,7 +251,7 @@ async def _used(read: Reader, held: CurrentSet, total: UsageTotal | None) -> Use
     return await metering.usage_of_total(read, total, held.resets_at)
 
 
-def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
+def _stored_item(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
     """One item as stored."""
     state = signals.state_of(item.entitlement, used, capped=capped)
     return _written(item) | {"state": state}
@@ -259,13 +259,14 @@ def _kept(item: Item, used: Used, *, capped: bool) -> dict[str, Any]:
 
 def _written(item: Item) -> dict[str, Any]:
     (written,) = catalogue.serialize_entitlements([item.entitlement])
-    return written | {"sources": [one.value for one in item.sources]}
+    return written | {"sources": [source.value for source in item.sources]}
 
 
 def _stored(row: EntitlementSet) -> CurrentSet:
     items = {
         feature: Item(
-            catalogue.parse_entitlements([kept])[0], tuple(Source(one) for one in kept["sources"])
+            catalogue.parse_entitlements([kept])[0],
+            tuple(Source(name) for name in kept["sources"]),
         )
         for feature, kept in row.items.items()
     }
@@ -288,37 +289,37 @@ def _changes(
     before, changes = row.items, []
     for feature in sorted({*before, *items}):
         was, now = before.get(feature), items.get(feature)
-        if _worth_telling(was) == _worth_telling(now):
+        if _published_part(was) == _published_part(now):
             continue
         count = used.get(feature, Used())
         changes.append(
             public.FeatureChanged(
                 feature=feature,
-                before=_told(was, None, row.resets_at),
-                after=_told(now, count.taken, held.resets_at),
+                before=_published_item(was, None, row.resets_at),
+                after=_published_item(now, count.taken, held.resets_at),
                 reason=reason,
             )
         )
     return changes
 
 
-def _worth_telling(kept: dict[str, Any] | None) -> dict[str, Any] | None:
+def _published_part(kept: dict[str, Any] | None) -> dict[str, Any] | None:
     return None if kept is None else {n: v for n, v in kept.items() if n != "sources"}
 
 
-def _told(
+def _published_item(
     kept: dict[str, Any] | None, used: int | None, resets_at: datetime
 ) -> public.EntitlementTold | None:
     if kept is None:
         return None
-    (one,) = catalogue.parse_entitlements([kept])
-    counted = not isinstance(one, Boolean)
+    (entitlement,) = catalogue.parse_entitlements([kept])
+    counted = not isinstance(entitlement, Boolean)
     return public.EntitlementTold(
         state=kept["state"],
-        value=one.value if isinstance(one, Boolean) else None,
-        limit=one.limit if isinstance(one, Limit | Metered) else None,
-        included=one.included if isinstance(one, Metered) else None,
+        value=entitlement.value if isinstance(entitlement, Boolean) else None,
+        limit=entitlement.limit if isinstance(entitlement, Limit | Metered) else None,
+        included=entitlement.included if isinstance(entitlement, Metered) else None,
         used=used if counted else None,
-        mode=one.mode if isinstance(one, Limit | Metered) else None,
-        resets_at=resets_at if isinstance(one, Metered) else None,
+        mode=entitlement.mode if isinstance(entitlement, Limit | Metered) else None,
+        resets_at=resets_at if isinstance(entitlement, Metered) else None,
     )

@@ -37,22 +37,22 @@ class Listed:
 
 async def list_entitlements(read: Reader) -> Listed:
     """The organization's entitlements."""
-    held = await _held(read)
+    held = await _current_set(read)
     return await _listed(read, held, held.set.items, held.set.access)
 
 
 async def list_for_subscription(read: Reader, subscription_id: UUID) -> Listed:
     """The entitlements that one subscription contributes to, at its own access level."""
     subscription = await read.get(Subscription, subscription_id)
-    held = await _held(read)
+    held = await _current_set(read)
     given = await sources.plan_entitlements(read, subscription.plan_code, subscription.plan_version)
-    keys = {one.key for one in given}
+    keys = {entitlement.key for entitlement in given}
     items = {key: item for key, item in held.set.items.items() if key in keys}
     failure = await access.earliest_failure(read, subscription.id)
     return await _listed(read, held, items, access.access_level(subscription, failure, read.now))
 
 
-async def _held(read: Reader) -> CurrentSet:
+async def _current_set(read: Reader) -> CurrentSet:
     held = await current.current_set(read)
     if held is None:
         raise NotFound("This organization has no billing account yet. Try again in a few seconds.")

@@ -71,29 +71,34 @@ def compute(
     fallback_until: datetime | None = None,
 ) -> HeldSet:
     """The set at `now`. The fallback plan counts if no plan and no trial does."""
-    counting = [one for one in contributions if one.counts(now)]
-    based = any(one.source in _BASES for one in counting)
+    counting = [contribution for contribution in contributions if contribution.counts(now)]
+    based = any(contribution.source in _BASES for contribution in counting)
     if not based:
         free = Contribution(Source.FALLBACK, tuple(fallback), None, fallback_until)
         counting.append(free)
         contributions = [*contributions, free]
     reached = [step for step in standing if step.from_at <= now]
-    step = max(reached, key=lambda one: one.from_at, default=None)
-    trials = [one for one in contributions if one.source is Source.TRIAL]
+    step = max(reached, key=lambda step: step.from_at, default=None)
+    trials = [contribution for contribution in contributions if contribution.source is Source.TRIAL]
     return HeldSet(
         items=merge(counting),
         # The organization has the access of its base subscription; the fallback plan's is full.
         access=step.access if step and based else Access.FULL,
         because=step.because if step and based else None,
         valid_until=_next_change(contributions, standing, now),
-        trial_ended=not based and any(one.until and one.until <= now for one in trials),
+        trial_ended=not based
+        and any(contribution.until and contribution.until <= now for contribution in trials),
     )
 
 
 def _next_change(
     contributions: Iterable[Contribution], standing: Iterable[access.StandingStep], now: datetime
 ) -> datetime | None:
-    edges = [edge for one in contributions for edge in (one.from_at, one.until)]
+    edges = [
+        edge
+        for contribution in contributions
+        for edge in (contribution.from_at, contribution.until)
+    ]
     edges += [step.from_at for step in standing]
     return min((edge for edge in edges if edge is not None and edge > now), default=None)
 
@@ -102,14 +107,14 @@ def merge(contributions: Iterable[Contribution]) -> dict[str, Item]:
     """Merge several sources of one key: true wins, numbers add up, null wins, soft wins over
     hard."""
     merged: dict[str, Item] = {}
-    for one in contributions:
-        for entitlement in one.entitlements:
+    for contribution in contributions:
+        for entitlement in contribution.entitlements:
             known = merged.get(entitlement.key)
             if known is None:
-                merged[entitlement.key] = Item(entitlement, (one.source,))
+                merged[entitlement.key] = Item(entitlement, (contribution.source,))
             else:
                 together = join(known.entitlement, entitlement)
-                sources = tuple(dict.fromkeys((*known.sources, one.source)))
+                sources = tuple(dict.fromkeys((*known.sources, contribution.source)))
                 merged[entitlement.key] = Item(together, sources)
     return merged
 

@@ -61,54 +61,54 @@ _BY_PAYING = ("payment_overdue", "suspended", "grace")
 
 
 def remedy(
-    said: EntitlementSignal, used: Used, asked: Question, situation: RemedyInputs
+    said: EntitlementSignal, used: Used, asked: Question, inputs: RemedyInputs
 ) -> Remedy | None:
     """The remedy for a signal. None if nothing is wrong."""
     if said.reason == "included":
         return None
-    if said.reason in _BY_PAYING and situation.owed is not None:
-        owed = situation.owed
+    if said.reason in _BY_PAYING and inputs.owed is not None:
+        owed = inputs.owed
         return Remedy(
             kind="pay_invoice" if owed.method_usable else "update_method",
             invoice_id=owed.invoice_id,
             amount_today=owed.amount,
         )
     if said.reason == "paused":
-        return Remedy(kind="resume", at=situation.resumes_at)
+        return Remedy(kind="resume", at=inputs.resumes_at)
     if said.reason in _BY_PLAN:
-        offer = cheapest(situation, used, asked)
+        offer = cheapest(inputs, used, asked)
         if offer is not None:
-            today = due_today(offer.price, situation)
+            today = due_today(offer.price, inputs)
             return Remedy(kind="upgrade", plan_code=offer.plan_code, amount_today=today)
         if said.resets_at is not None:
             return Remedy(kind="wait", at=said.resets_at)
     return Remedy(kind="contact")
 
 
-def cheapest(situation: RemedyInputs, used: Used, asked: Question) -> Offer | None:
+def cheapest(inputs: RemedyInputs, used: Used, asked: Question) -> Offer | None:
     """The cheapest plan that would allow the same use."""
-    for offer in sorted(situation.offers, key=lambda one: (one.price, one.plan_code)):
-        if signals.signal(_holding(offer, situation), used, _ANY_TIME, asked).entitled:
+    for offer in sorted(inputs.offers, key=lambda plan: (plan.price, plan.plan_code)):
+        if signals.signal(_holding(offer, inputs), used, _ANY_TIME, asked).entitled:
             return offer
     return None
 
 
-def due_today(price: Money, situation: RemedyInputs) -> Money:
+def due_today(price: Money, inputs: RemedyInputs) -> Money:
     """The amount charged for a plan today: the full price or the prorated difference, less
     credit."""
     nothing = Money(0, price.currency)
-    if situation.tries:
+    if inputs.tries:
         return nothing
-    credit, rest = situation.credit or nothing, situation.remaining
+    credit, rest = inputs.credit or nothing, inputs.remaining
     if rest is None:
         return max(nothing, price - credit)
     return max(nothing, rest.charge(price) - rest.credit(price.currency) - credit)
 
 
 def with_remedy(
-    said: EntitlementSignal, used: Used, asked: Question, situation: RemedyInputs
+    said: EntitlementSignal, used: Used, asked: Question, inputs: RemedyInputs
 ) -> EntitlementSignal:
-    return said.model_copy(update={"remedy": remedy(said, used, asked, situation)})
+    return said.model_copy(update={"remedy": remedy(said, used, asked, inputs)})
 
 
 def serialize_remedy(helps: Remedy) -> dict[str, Any]:
@@ -121,6 +121,6 @@ _ANY_TIME = datetime.min.replace(tzinfo=UTC)  # the result for an offer does not
 _NOTHING = HeldSet({}, Access.FULL, None, None)
 
 
-def _holding(offer: Offer, situation: RemedyInputs) -> HeldSet:
-    given = [Contribution(Source.PLAN, offer.entitlements), *situation.beside]
-    return replace(_NOTHING, items=merge(given), spend_capped=situation.capped)
+def _holding(offer: Offer, inputs: RemedyInputs) -> HeldSet:
+    given = [Contribution(Source.PLAN, offer.entitlements), *inputs.beside]
+    return replace(_NOTHING, items=merge(given), spend_capped=inputs.capped)

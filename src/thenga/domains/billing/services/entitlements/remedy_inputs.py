@@ -61,7 +61,11 @@ async def _beside(read: Reader) -> list[Contribution]:
     """Add-ons and grants, which remain with another plan."""
     sources = await entitlement_sources.of(read)
     given = [] if sources is None else sources.contributions
-    return [one for one in given if one.source in _BESIDE and one.counts(read.now)]
+    return [
+        contribution
+        for contribution in given
+        if contribution.source in _BESIDE and contribution.counts(read.now)
+    ]
 
 
 async def _owed(read: Reader, base: Subscription) -> Owed | None:
@@ -89,9 +93,9 @@ async def _offers(read: Reader, interval: Interval, *, tries: bool) -> list[Offe
         OfferedPlan.kind == PlanKind.BASE,
         *catalogue.is_sold_on(OfferedPlan, local_day(read.now)),
     )
-    priced = [(one, catalogue.price_of(one, interval)) for one in await read.all(statement)]
+    priced = [(plan, catalogue.price_of(plan, interval)) for plan in await read.all(statement)]
     return [
-        Offer(one.plan_code, price, catalogue.parse_entitlements(one.entitlements))
-        for one, price in priced
-        if price is not None and (one.trial_eligible or not tries)
+        Offer(plan.plan_code, price, catalogue.parse_entitlements(plan.entitlements))
+        for plan, price in priced
+        if price is not None and (plan.trial_eligible or not tries)
     ]

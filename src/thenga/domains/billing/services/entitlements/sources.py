@@ -64,17 +64,21 @@ async def of(read: Reader) -> Sources | None:
         return None
     subscriptions = await read.select_prepared(_SUBSCRIPTIONS, limit=100)
     trials = await read.select_prepared(_TRIALS, limit=100)
-    contributions = [_ended_trial(one) for one in trials if one.status is not TrialStatus.ACTIVE]
+    contributions = [
+        _ended_trial(trial) for trial in trials if trial.status is not TrialStatus.ACTIVE
+    ]
     steps_of_base: list[StandingStep] = []
     base: Subscription | None = None
-    for one in subscriptions:
-        failure = await access.earliest_failure(read, one.id)
-        steps = access.access_steps(one, failure)
-        given = await _contributions_of(read, one, steps, trials, over=access.ends_at(one, failure))
+    for subscription in subscriptions:
+        failure = await access.earliest_failure(read, subscription.id)
+        steps = access.access_steps(subscription, failure)
+        given = await _contributions_of(
+            read, subscription, steps, trials, over=access.ends_at(subscription, failure)
+        )
         contributions += given
-        if one.kind is PlanKind.BASE:
+        if subscription.kind is PlanKind.BASE:
             steps_of_base += steps
-            base = one if any(part.counts(read.now) for part in given) else base
+            base = subscription if any(part.counts(read.now) for part in given) else base
     contributions += await _grant_contributions(read)
     free, until = await _fallback(read)
     return Sources(account, contributions, free, steps_of_base, base, until)
@@ -88,35 +92,39 @@ def _ended_trial(trial: Trial) -> Contribution:
 
 async def _contributions_of(
     read: Reader,
-    one: Subscription,
+    subscription: Subscription,
     steps: Sequence[StandingStep],
     trials: Sequence[Trial],
     *,
     over: datetime | None,
 ) -> list[Contribution]:
-    entitlements = await plan_entitlements(read, one.plan_code, one.plan_version)
-    if one.status is SubscriptionStatus.TRIALING:
-        tried = next((trial for trial in trials if trial.id == one.trial_id), None)
+    entitlements = await plan_entitlements(read, subscription.plan_code, subscription.plan_version)
+    if subscription.status is SubscriptionStatus.TRIALING:
+        tried = next((trial for trial in trials if trial.id == subscription.trial_id), None)
         # A trial that converts automatically continues until the conversion is recorded (BIL-18).
-        until = tried.ends_at if tried and one.interval is None else None
+        until = tried.ends_at if tried and subscription.interval is None else None
         return [Contribution(Source.TRIAL, entitlements, None, _earlier(until, over))]
-    if one.kind is PlanKind.ADDON:
+    if subscription.kind is PlanKind.ADDON:
         # An unpaid add-on loses only what it gives itself (BIL-41).
         reduced = [step.from_at for step in steps if step.access in (Access.READ_ONLY, Access.NONE)]
         until = _earlier(over, min(reduced, default=None))
         return [Contribution(Source.ADDON, entitlements, None, until)]
-    return await _of_plan(read, one, entitlements, over)
+    return await _of_plan(read, subscription, entitlements, over)
 
 
 async def _of_plan(
     read: Reader,
-    one: Subscription,
+    subscription: Subscription,
     entitlements: tuple[Entitlement, ...],
     over: datetime | None,
 ) -> list[Contribution]:
     """The plan until it ends. A scheduled change counts from its day, before the job applies it."""
-    change = one.change
-    if change is None or not change.is_scheduled or one.status is not SubscriptionStatus.ACTIVE:
+    change = subscription.change
+    if (
+        change is None
+        or not change.is_scheduled
+        or subscription.status is not SubscriptionStatus.ACTIVE
+    ):
         return [Contribution(Source.PLAN, entitlements, None, over)]
     turns = local_midnight(change.effective_on)
     after = await plan_entitlements(read, change.plan_code, change.plan_version)
@@ -163,15 +171,15 @@ async def _grant_contributions(read: Reader) -> list[Contribution]:
     grants = await read.select_prepared(_GRANTS, limit=200)
     if not grants:
         return []
-    features = {one.key: one.type for one in await read.all(select(Feature))}
+    features = {feature.key: feature.type for feature in await read.all(select(Feature))}
     return [
         Contribution(
             Source.GRANT,
-            (granted(one.entitlement, features[one.entitlement], one.value),),
-            one.created_at,
-            one.expires_at,
+            (granted(grant.entitlement, features[grant.entitlement], grant.value),),
+            grant.created_at,
+            grant.expires_at,
         )
-        for one in grants
+        for grant in grants
     ]
 
 

@@ -70,7 +70,7 @@ async def running_line(
     if not found:
         return None
     line = await read.get(InvoiceLine, found[0].line_id)
-    days = sum((one.ends_on - one.starts_on).days for one in await of_line(read, line.id))
+    days = sum((part.ends_on - part.starts_on).days for part in await of_line(read, line.id))
     # A pause split the days. They are returned as one span that ends here, so that a day costs
     # the same as before and is rounded once.
     ends = found[0].ends_on

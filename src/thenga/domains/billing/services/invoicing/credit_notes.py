@@ -26,7 +26,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import NotFound, Problem, RuleViolated, told
+from thenga.kernel.errors import NotFound, Problem, RuleViolated, extensions
 from thenga.kernel.values.money import Money
 
 _CREDITED = (InvoiceStatus.OPEN, InvoiceStatus.PAID)
@@ -42,7 +42,7 @@ class CreditExceeds(Problem):
     credit. Send at most the amount in `left`."""
 
     code, status, title = "billing-credit-exceeds", 422, "Amount exceeds what can be credited"
-    members = told(
+    members = extensions(
         invoiceLineId=(UUID, "Invoice line."),
         left=(Money, "Amount that can still be credited."),
     )
@@ -151,18 +151,18 @@ async def release_credit_note(
         return
     note.released_at = work.now
     await work.save(note)
-    for one in await credit_note_lines(work, note.id):
-        await _reserve(work, note, one)
+    for line in await credit_note_lines(work, note.id):
+        await _reserve(work, note, line)
         if cut_span_at is not None:
-            await billed_periods.shorten_billed_period(work, one.invoice_line_id, at=cut_span_at)
+            await billed_periods.shorten_billed_period(work, line.invoice_line_id, at=cut_span_at)
     issuing.request_number(work, note)
 
 
-async def _reserve(work: Work, note: CreditNote, one: CreditNoteLine) -> None:
+async def _reserve(work: Work, note: CreditNote, line: CreditNoteLine) -> None:
     """One conditional update, so that two concurrent notes never exceed the line."""
-    key = (note.organization_id, one.invoice_line_id)
-    if await work.run(_RESERVE, *key, one.gross_minor, work.now) != "UPDATE 1":
-        raise _exceeds(await work.get(InvoiceLine, one.invoice_line_id), note.currency)
+    key = (note.organization_id, line.invoice_line_id)
+    if await work.run(_RESERVE, *key, line.gross_minor, work.now) != "UPDATE 1":
+        raise _exceeds(await work.get(InvoiceLine, line.invoice_line_id), note.currency)
 
 
 async def discard(work: Work, note: CreditNote) -> None:

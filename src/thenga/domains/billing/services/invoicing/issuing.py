@@ -127,10 +127,10 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
         # Expected credit is gone: check whether anything collects the amount due.
         invoice.next_check_at = work.now
         await work.save(invoice)
-    _tell_invoice(work, invoice, number, due)
+    _publish_issued(work, invoice, number, due)
 
 
-def _tell_invoice(work: Work, invoice: Invoice, number: str, due: Money) -> None:
+def _publish_issued(work: Work, invoice: Invoice, number: str, due: Money) -> None:
     assert invoice.due_date is not None  # noqa: S101  # set at the issue
     work.publish(
         public.InvoiceIssued(
@@ -184,18 +184,18 @@ async def _reduce_line_nets(work: Work, note: CreditNote, net: Money) -> Money:
     """Deduct a note's net from the lines, deferred revenue first, and return the deferred part."""
     lines = await invoice_lines(work, note.invoice_id)
     credited: dict[UUID, int] = {}
-    for one in await credit_note_lines(work, note.id):
-        credited[one.invoice_line_id] = credited.get(one.invoice_line_id, 0) + one.gross_minor
+    for line in await credit_note_lines(work, note.id):
+        credited[line.invoice_line_id] = credited.get(line.invoice_line_id, 0) + line.gross_minor
     # Computed once before any change, because each share depends on what all lines had left.
     borne = spread_credit(net, credited, lines)
     unearned = 0
     for known in lines:
         if borne[known.id]:
-            unearned += await _bear_line(work, known, borne[known.id])
+            unearned += await _reduce_line_net(work, known, borne[known.id])
     return Money(unearned, net.currency)
 
 
-async def _bear_line(work: Work, known: InvoiceLine, borne: int) -> int:
+async def _reduce_line_net(work: Work, known: InvoiceLine, borne: int) -> int:
     line = await work.hold(known)
     deferred = (line.net_minor or 0) - line.credited_net_minor - line.earned_minor
     unearned = min(borne, deferred)

@@ -34,7 +34,7 @@ async def invoice_lines_by_id(
     read: Reader, invoice_ids: Sequence[UUID]
 ) -> dict[UUID, list[InvoiceLine]]:
     """The lines of a page of invoices, by invoice, in one statement."""
-    found: dict[UUID, list[InvoiceLine]] = {one: [] for one in invoice_ids}
+    found: dict[UUID, list[InvoiceLine]] = {document_id: [] for document_id in invoice_ids}
     if found:
         for line in await read.select_prepared(_LINES, limit=_MOST, invoice_ids=list(found)):
             found[line.invoice_id].append(line)
@@ -50,7 +50,7 @@ async def credit_note_lines_by_id(
     read: Reader, note_ids: Sequence[UUID]
 ) -> dict[UUID, list[CreditNoteLine]]:
     """The lines of a page of credit notes, by note."""
-    found: dict[UUID, list[CreditNoteLine]] = {one: [] for one in note_ids}
+    found: dict[UUID, list[CreditNoteLine]] = {document_id: [] for document_id in note_ids}
     if found:
         statement = select(CreditNoteLine).where(among(CreditNoteLine.credit_note_id, found))
         for line in await read.all(statement.order_by(CreditNoteLine.position), limit=_MOST):

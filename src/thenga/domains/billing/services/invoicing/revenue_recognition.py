@@ -48,7 +48,7 @@ def _deferred(line: InvoiceLine) -> int:
 
 
 async def _to_earn(read: Reader, line: InvoiceLine, month: date, currency: str) -> int:
-    spans = [Period(one.starts_on, one.ends_on) for one in await of_line(read, line.id)]
+    spans = [Period(span.starts_on, span.ends_on) for span in await of_line(read, line.id)]
     if spans:
         month = min(month, await _served_until(read, line) or month)
     elif line.service_from is not None and line.service_to is not None:

@@ -140,5 +140,7 @@ async def _numbers(read: Reader, ids: Sequence[UUID]) -> dict[UUID, str]:
     most = len(ids) + 1
     invoices = await read.all(select(Invoice).where(among(Invoice.id, ids)), limit=most)
     notes = await read.all(select(CreditNote).where(among(CreditNote.id, ids)), limit=most)
-    numbers = {one.id: one.number for one in invoices} | {one.id: one.number for one in notes}
-    return {one: number for one, number in numbers.items() if number is not None}
+    numbers = {document.id: document.number for document in invoices} | {
+        document.id: document.number for document in notes
+    }
+    return {document: number for document, number in numbers.items() if number is not None}

@@ -26,14 +26,16 @@ _ATTEMPTS = (
 
 def standing(invoice: Invoice, attempts: Sequence[Payment]) -> CollectionStatus:
     """A dispute decides first, then settlement, then the last attempt."""
-    disputes = {one.dispute_status for one in attempts if one.status is PaymentStatus.SUCCEEDED}
+    disputes = {
+        payment.dispute_status for payment in attempts if payment.status is PaymentStatus.SUCCEEDED
+    }
     if DisputeStatus.OPEN in disputes:
         return CollectionStatus.DISPUTED
     if DisputeStatus.LOST in disputes:
         return CollectionStatus.FAILED
     if invoice.status in _SETTLED:
         return CollectionStatus.SETTLED
-    if any(one.status is PaymentStatus.PROCESSING for one in attempts):
+    if any(payment.status is PaymentStatus.PROCESSING for payment in attempts):
         return CollectionStatus.PROCESSING
     if attempts and _has_failed(attempts[-1]):
         return CollectionStatus.FAILED

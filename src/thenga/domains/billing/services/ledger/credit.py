@@ -112,7 +112,7 @@ async def pay_from_credit(work: Work, invoice: Invoice, *, paid: Money | None = 
             await work.save(invoice)
             return due  # a partial payment does not reopen it; it stays as credit
         await _book(work, invoice, journal.write_off(-due), "recovered")
-    await _take(work, invoice, spent)
+    await _allocate(work, invoice, spent)
     return due - spent
 
 
@@ -168,7 +168,7 @@ def _money_in(invoice: Invoice, spent: int) -> int:
     return min(spent, max(invoice.received_minor - invoice.amount_paid_minor, 0))
 
 
-async def _take(work: Work, invoice: Invoice, spent: Money) -> None:
+async def _allocate(work: Work, invoice: Invoice, spent: Money) -> None:
     if spent:
         await _book(work, invoice, journal.allocation(spent), "allocation")
     money = _money_in(invoice, spent.minor)

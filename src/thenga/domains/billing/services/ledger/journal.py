@@ -235,12 +235,12 @@ async def trial_balance(read: Reader, *, until: date) -> list[Balance]:
     )
     return [
         Balance(
-            Book(one["book"]),
-            one["account"],
-            Money(int(one["debit"]), one["currency"]),
-            Money(int(one["credit"]), one["currency"]),
+            Book(record["book"]),
+            record["account"],
+            Money(int(record["debit"]), record["currency"]),
+            Money(int(record["credit"]), record["currency"]),
         )
-        for one in await read.records(statement)
+        for record in await read.records(statement)
     ]
 
 

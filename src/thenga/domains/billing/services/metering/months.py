@@ -51,9 +51,9 @@ class UsageCalendar:
 
     def month_of(self, at: datetime) -> date:
         """The month of an instant. Before the oldest known month it is computed backwards."""
-        for one in self.spans:
-            if one.begins <= at < one.ends:
-                return one.month
+        for span in self.spans:
+            if span.begins <= at < span.ends:
+                return span.month
         oldest = self.spans[-1].month
         regular = pricing.usage_month(self.anchor, oldest).start == oldest
         return pricing.usage_month(self.anchor if regular else oldest, local_day(at)).start
@@ -65,7 +65,7 @@ async def usage_calendar(
     """The stored months, the current month and the next."""
     rows = await read.select_prepared(_SINCE, since=since)
     found = [Span(row.begins_at, row.ends_at, row.usage_month) for row in rows]
-    if running.start not in {one.month for one in found}:
+    if running.start not in {span.month for span in found}:
         begins = max(turned_at or running.starts_at, running.starts_at)
         found.insert(0, Span(begins, running.ends_at, running.start))
     then = pricing.usage_month(anchor, running.end)
@@ -84,12 +84,14 @@ def overage_terms_of(
     kept: list[dict[str, Any]] = row.terms.get(meter, []) if row is not None else []
     if held is not None:
         kept = _with(kept, _priced(held), used)
-    return [_read(one) for one in kept]
+    return [_read(document) for document in kept]
 
 
-def _read(one: Mapping[str, Any]) -> OverageTerms:
-    price = one["unitPrice"]
-    return OverageTerms(one["from"], one["included"], None if price is None else Decimal(price))
+def _read(document: Mapping[str, Any]) -> OverageTerms:
+    price = document["unitPrice"]
+    return OverageTerms(
+        document["from"], document["included"], None if price is None else Decimal(price)
+    )
 
 
 def _priced(item: Mapping[str, Any]) -> dict[str, Any]:
@@ -208,7 +210,7 @@ async def _add(
             usage_month=month.start,
             begins_at=begins,
             ends_at=month.ends_at,
-            terms={meter: _with([], one, 0) for meter, one in _metered(items).items()},
+            terms={meter: _with([], terms, 0) for meter, terms in _metered(items).items()},
             spend_cap_minor=cap_minor,
             ceiling_minor=cap_minor,
         )

@@ -35,14 +35,14 @@ class Crossing:
 
 
 def crossed_thresholds(
-    moved: Moved, one: Limit | Metered, percents: Sequence[int]
+    moved: Moved, entitlement: Limit | Metered, percents: Sequence[int]
 ) -> list[Crossing]:
     """The thresholds between the totals before and after."""
-    limit = one.limit
-    if not limit or not isinstance(one, Metered):
+    limit = entitlement.limit
+    if not limit or not isinstance(entitlement, Metered):
         return []  # a limit of one is always fully used
     return [
-        Crossing(moved, one, limit, percent)
+        Crossing(moved, entitlement, limit, percent)
         for percent in percents
         if moved.before * 100 < limit * percent <= moved.after * 100
     ]
@@ -59,9 +59,9 @@ async def publish_crossed(
     if not crossed:
         return
     holder = subscription_id or work.organization_id
-    known = await _known(work, holder, {one.moved.usage_month for one in crossed})
-    for one in crossed:
-        named = (one.moved.meter, one.moved.usage_month, one.percent)
+    known = await _known(work, holder, {crossing.moved.usage_month for crossing in crossed})
+    for crossing in crossed:
+        named = (crossing.moved.meter, crossing.moved.usage_month, crossing.percent)
         if named in known:
             continue  # an upgrade and a downgrade do not publish it again
         found = await work.query(_REACH, new_id(), work.now, work.organization_id, holder, *named)
@@ -73,11 +73,11 @@ async def publish_crossed(
                 organization_id=work.organization_id,
                 threshold_id=row.id,
                 subscription_id=subscription_id,
-                meter=one.moved.meter,
-                threshold_pct=one.percent,
-                used=one.moved.after,
-                limit=one.limit,
-                mode=one.counted.mode,
+                meter=crossing.moved.meter,
+                threshold_pct=crossing.percent,
+                used=crossing.moved.after,
+                limit=crossing.limit,
+                mode=crossing.counted.mode,
                 resets_at=resets_at,
             )
         )
@@ -86,4 +86,4 @@ async def publish_crossed(
 async def _known(work: Work, holder: UUID, months: set[date]) -> set[tuple[str, date, int]]:
     statement = select(Threshold).where(Threshold.held_by == holder)
     found = await work.all(statement.where(Threshold.usage_month >= min(months)))
-    return {(one.meter, one.usage_month, one.percent) for one in found}
+    return {(threshold.meter, threshold.usage_month, threshold.percent) for threshold in found}

@@ -81,7 +81,7 @@ async def of(read: Reader, meter: str, month: date) -> UsageTotal | None:
 async def totals_of_month(read: Reader, month: date) -> Mapping[str, UsageTotal]:
     """All totals of a month and all standing ones, by meter."""
     found = await read.select_prepared(_OF_MONTHS, months=[month, STANDING])
-    return {one.meter: one for one in found}
+    return {total.meter: total for total in found}
 
 
 async def usage_of_total(

@@ -34,7 +34,7 @@ from thenga.kernel.db.statements import among, on_local_days, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import NotFound, Problem, RuleViolated, told
+from thenga.kernel.errors import NotFound, Problem, RuleViolated, extensions
 
 _RUNNING = (
     select(Payment)
@@ -56,7 +56,7 @@ class PaymentInProgress(Problem):
     read the payment in `paymentId`, then try again if it failed."""
 
     code, status, title = "billing-payment-in-progress", 409, "A payment is in progress"
-    members = told(paymentId=(UUID, "Payment in progress."))
+    members = extensions(paymentId=(UUID, "Payment in progress."))
 
 
 class PaymentMethodRequired(Problem):
@@ -70,7 +70,7 @@ class RetryLimit(Problem):
     networks allow. Try again after `nextAllowedAt`, or use another payment method."""
 
     code, status, title = "billing-retry-limit", 409, "Too many payment attempts"
-    members = told(nextAllowedAt=(datetime, "Time from which it is possible again."))
+    members = extensions(nextAllowedAt=(datetime, "Time from which it is possible again."))
 
 
 def exactly_one_choice() -> RuleViolated:
@@ -279,7 +279,7 @@ def ordered_fields(fields: dict[str, str] | None) -> list[dict[str, str]] | None
 async def payment_in_progress(read: Reader, invoice_id: UUID) -> Payment | None:
     """The payment in progress of an invoice, a charge before others."""
     found = await read.select_prepared(_RUNNING, limit=100, invoice_id=invoice_id)
-    charged = [one for one in found if one.status is PaymentStatus.PROCESSING]
+    charged = [payment for payment in found if payment.status is PaymentStatus.PROCESSING]
     return next(iter([*charged, *found]), None)
 
 

@@ -62,17 +62,17 @@ async def default_method(read: Reader, account_id: UUID) -> PaymentMethod | None
     good = await chargeable_methods(
         read, await read.all(statement.order_by(PaymentMethod.id.desc()), limit=100)
     )
-    return next((one for one in good if one.preferred), good[0] if good else None)
+    return next((method for method in good if method.preferred), good[0] if good else None)
 
 
 async def chargeable_methods(read: Reader, methods: Sequence[PaymentMethod]) -> list[PaymentMethod]:
     """The methods that can be charged now. Methods of a removed provider do not count, so a renewal
     goes into recovery instead of being retried for ever (BIL-29)."""
-    good = [one for one in methods if is_chargeable(one, read.now)]
+    good = [method for method in methods if is_chargeable(method, read.now)]
     if not good:
         return []
     allowed = await providers.allowed(read, await read.get(Account, good[0].account_id))
-    return [one for one in good if one.provider in allowed]
+    return [method for method in good if method.provider in allowed]
 
 
 async def save_method(work: Work, payment: Payment, given: MethodToken) -> PaymentMethod:
@@ -196,7 +196,7 @@ async def is_method_needed(read: Reader, method: PaymentMethod) -> bool:
         PaymentMethod.status == MethodStatus.ACTIVE, PaymentMethod.id != method.id
     )
     others = await read.all(statement, limit=100)
-    if any(is_chargeable(one, read.now) for one in others):
+    if any(is_chargeable(other, read.now) for other in others):
         return False
     live = select(Subscription).where(
         Subscription.account_id == method.account_id,

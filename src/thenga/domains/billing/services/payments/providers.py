@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 from thenga.domains.billing.services import catalogue, pricing
 from thenga.domains.billing.tables import Account
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import Problem, RuleViolated, told
+from thenga.kernel.errors import Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import local_day
 
 SANDBOX, EFT = "sandbox", "eft"
@@ -16,7 +16,7 @@ class ProviderNotAllowed(Problem):
     organizations can only use `sandbox`."""
 
     code, status, title = "billing-provider-not-allowed", 422, "This provider is not available"
-    members = told(allowed=(list[str], "Providers you can use."))
+    members = extensions(allowed=(list[str], "Providers you can use."))
 
 
 async def check(read: Reader, account: Account, provider: str) -> None:
@@ -27,7 +27,7 @@ async def check(read: Reader, account: Account, provider: str) -> None:
 async def check_charging(read: Reader, account: Account, provider: str) -> None:
     """As `check`, without bank transfer, which cannot be charged later."""
     those = await allowed(read, account)
-    _check_among([one for one in those if one != EFT], provider)
+    _check_among([name for name in those if name != EFT], provider)
 
 
 def _check_among(those: list[str], provider: str) -> None:

@@ -36,10 +36,10 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import Move, not_possible
-from thenga.kernel.errors import InvalidTransition, RuleViolated, told
+from thenga.kernel.errors import InvalidTransition, RuleViolated, extensions
 from thenga.kernel.values.money import Money
 
-_RANK = {one: rank for rank, one in enumerate(RefundStatus)}
+_RANK = {status: rank for rank, status in enumerate(RefundStatus)}
 _MOVES: dict[StatedStatus, tuple[RefundStatus, Move]] = {
     StatedStatus.PROCESSING: (RefundStatus.PROCESSING, RefundLifecycle.process),
     StatedStatus.FAILED: (RefundStatus.FAILED, RefundLifecycle.fail),
@@ -55,7 +55,7 @@ class RefundNotPossible(InvalidTransition):
     `disputeStatus` is there if the payment is disputed.
     """
 
-    members = told(**InvalidTransition.members, disputeStatus=(str, "Status of the dispute."))
+    members = extensions(**InvalidTransition.members, disputeStatus=(str, "Status of the dispute."))
 
 
 async def request_refund(work: Work, payment_id: UUID, *, amount: Money, reason: str) -> Refund:
@@ -124,7 +124,7 @@ def _shown(money: Money) -> dict[str, str]:
 async def _promised(read: Reader, payment: Payment) -> int:
     """What was refunded of a payment or will be."""
     found = await _of(read, payment)
-    return sum(one.amount_minor for one in found if one.status is not RefundStatus.FAILED)
+    return sum(refund.amount_minor for refund in found if refund.status is not RefundStatus.FAILED)
 
 
 async def _of(read: Reader, payment: Payment) -> list[Refund]:
@@ -246,10 +246,10 @@ async def _matching_refund(work: Work, payment: Payment, report: ProviderReport)
     """The refund a report is about: by its id, otherwise one of the same amount without an id,
     those in progress first."""
     known = await _of(work, payment)
-    same = [one for one in known if one.amount_minor == report.amount_minor]
-    same.sort(key=lambda one: one.status in RefundLifecycle.FINAL)
-    named = (one for one in known if _is_named(one, report))
-    open_ = (one for one in same if _could_match(one, report))
+    same = [row for row in known if row.amount_minor == report.amount_minor]
+    same.sort(key=lambda row: row.status in RefundLifecycle.FINAL)
+    named = (row for row in known if _is_named(row, report))
+    open_ = (row for row in same if _could_match(row, report))
     found = next(named, None) or next(open_, None)
     if found is None:
         return None

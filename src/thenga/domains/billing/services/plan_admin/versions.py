@@ -24,7 +24,7 @@ from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated, told
+from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import local_day
 
 offer_plan = job_stub(
@@ -52,7 +52,7 @@ class EffectiveTooEarly(Problem):
     from today. Choose the day in `earliest` or a later one."""
 
     code, status, title = "billing-effective-too-early", 422, "This day is too early"
-    members = told(earliest=(date, "Earliest possible day."))
+    members = extensions(earliest=(date, "Earliest possible day."))
 
 
 async def create_plan(work: Work, *, fields: dict[str, Any]) -> PlanVersion:
@@ -79,7 +79,7 @@ async def change_draft(
     work: Work, plan_code: str, number: int, *, fields: dict[str, Any]
 ) -> PlanVersion:
     """Change a draft. The editor becomes one of its authors (BIL-1)."""
-    held = await _held(work, plan_code, number)
+    held = await _lock_version(work, plan_code, number)
     if held.status is not PlanStatus.DRAFT:
         raise not_possible(
             "A published version cannot be changed. Draft a new version instead.",
@@ -97,7 +97,7 @@ async def change_draft(
 
 async def publish_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
     """Sell a version from its day on. The previous version ends on that day."""
-    held = await _held(work, plan_code, number)
+    held = await _lock_version(work, plan_code, number)
     if held.status is PlanStatus.ACTIVE:
         return held
     former = await _former(work, held)
@@ -111,18 +111,18 @@ async def publish_version(work: Work, plan_code: str, number: int, *, reason: st
     if former is not None:
         former.effective_to = held.effective_from
         await work.save(former)
-    _give_reason(work, "publish", held, reason)
+    _note_reason(work, "publish", held, reason)
     work.enqueue(offer_plan, plan_version_id=held.id)
     return held
 
 
 async def retire_version(work: Work, plan_code: str, number: int, *, reason: str) -> PlanVersion:
     """Retire a version without holders. It stays readable."""
-    held = await _held(work, plan_code, number)
+    held = await _lock_version(work, plan_code, number)
     if PlanVersionLifecycle.retire(held, at=work.now):
         held.retired_at = work.now
         await work.save(held)
-        _give_reason(work, "retire", held, reason)
+        _note_reason(work, "retire", held, reason)
         work.enqueue(offer_plan, plan_version_id=held.id)
     return held
 
@@ -179,7 +179,7 @@ async def _holders(work: Work, version: PlanVersion) -> int:
     """How many use it, are buying it, or will change to it."""
     named = (version.plan_code, version.plan_version)
     (found,) = await work.query(
-        _HOLDERS, *named, [one.value for one in SubscriptionLifecycle.HOLDING]
+        _HOLDERS, *named, [status.value for status in SubscriptionLifecycle.HOLDING]
     )
     return int(found["counted"])
 
@@ -199,14 +199,14 @@ def _known(version: PlanVersion) -> Duplicate:
     )
 
 
-async def _held(work: Work, plan_code: str, number: int) -> PlanVersion:
+async def _lock_version(work: Work, plan_code: str, number: int) -> PlanVersion:
     return await work.lock_by(PlanVersion, plan_code=plan_code, plan_version=number)
 
 
 async def _former(work: Work, version: PlanVersion) -> PlanVersion | None:
     if version.plan_version == 1:
         return None
-    return await _held(work, version.plan_code, version.plan_version - 1)
+    return await _lock_version(work, version.plan_code, version.plan_version - 1)
 
 
 async def _newest(read: Reader, plan_code: str) -> PlanVersion:
@@ -247,13 +247,13 @@ def _check_kind(version: PlanVersion, former: PlanVersion | None) -> None:
 async def _check_terms(read: Reader, version: PlanVersion) -> None:
     """What the schema cannot check: known keys, each once; prices for soft limits; no
     duplicates."""
-    known = {one.key: one.type for one in await read.all(select(Feature))}
+    known = {feature.key: feature.type for feature in await read.all(select(Feature))}
     features = version.entitlements
-    keys = [one["key"] for one in features]
-    intervals = [one["interval"] for one in version.prices]
-    wrong = [one["key"] for one in features if known.get(one["key"]) != one["type"]]
+    keys = [item["key"] for item in features]
+    intervals = [item["interval"] for item in version.prices]
+    wrong = [item["key"] for item in features if known.get(item["key"]) != item["type"]]
     wrong += [key for key in keys if keys.count(key) > 1]
-    wrong += [one["key"] for one in features if not _is_priced_where_soft(one)]
+    wrong += [item["key"] for item in features if not _is_priced_where_soft(item)]
     if wrong or len(set(intervals)) < len(intervals):
         raise RuleViolated(
             "Use each entitlement key of the catalogue once, with its own type. A `soft` "
@@ -264,8 +264,8 @@ async def _check_terms(read: Reader, version: PlanVersion) -> None:
         )
 
 
-def _is_priced_where_soft(one: dict[str, Any]) -> bool:
-    return (one.get("mode") == "soft") == (one.get("overageUnitPrice") is not None)
+def _is_priced_where_soft(item: dict[str, Any]) -> bool:
+    return (item.get("mode") == "soft") == (item.get("overageUnitPrice") is not None)
 
 
 def _actor(work: Work) -> UUID:
@@ -274,6 +274,6 @@ def _actor(work: Work) -> UUID:
     return work.actor.id
 
 
-def _give_reason(work: Work, verb: str, version: PlanVersion, reason: str) -> None:
+def _note_reason(work: Work, verb: str, version: PlanVersion, reason: str) -> None:
     target = ("plan_version", version.id)
     work.note(f"billing.plan_version.{verb}", target, {"reason": reason})

@@ -43,7 +43,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import Problem, told
+from thenga.kernel.errors import Problem, extensions
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money
 
@@ -60,7 +60,7 @@ class QuoteChanged(Problem):
     `amountDue`, the current amount; `expected` is what you sent."""
 
     code, status, title = "billing-quote-changed", 409, "The price has changed"
-    members = told(
+    members = extensions(
         amountDue=(Money, "Current amount."),
         expected=(Money, "Amount you sent."),
     )
@@ -71,7 +71,7 @@ class PaymentOverdue(Problem):
     plan at once."""
 
     code, status, title = "billing-payment-overdue", 409, "An invoice is overdue"
-    members = told(invoiceId=(UUID, "Unpaid invoice."))
+    members = extensions(invoiceId=(UUID, "Unpaid invoice."))
 
 
 class SubscriptionPaused(Problem):
@@ -219,7 +219,7 @@ async def _draft(
     if not priced.charge:
         return None
     line = DraftLine(
-        kind=LineKind.RECURRING if change.begins_anew else LineKind.PRORATION,
+        kind=LineKind.RECURRING if change.restarts_periods else LineKind.PRORATION,
         description=invoicing.plan_line_text(change.plan, change.interval),
         quantity=1,
         unit_price=priced.charge,
@@ -254,7 +254,7 @@ def _pending(quoted: ChangeQuote, status: ChangeStatus) -> PendingChange:
         amount_due_minor=quoted.due.minor,
         currency=priced.charge.currency,
         credited_line_id=priced.running.line_id if priced.running else None,
-        restarts_periods=change.begins_anew,
+        restarts_periods=change.restarts_periods,
     )
 
 

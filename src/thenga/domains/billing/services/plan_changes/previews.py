@@ -95,10 +95,10 @@ async def _over(read: Reader, plan: OfferedPlan) -> list[Over]:
     """Usage above a new limit stays readable. Only additions are refused."""
     totals = await metering.totals_of_month(read, STANDING)
     found = []
-    for one in catalogue.parse_entitlements(plan.entitlements):
-        total = totals.get(one.key)
-        if not isinstance(one, Limit) or one.limit is None or total is None:
+    for entitlement in catalogue.parse_entitlements(plan.entitlements):
+        total = totals.get(entitlement.key)
+        if not isinstance(entitlement, Limit) or entitlement.limit is None or total is None:
             continue
-        if total.quantity > one.limit:
-            found.append(Over(one.key, total.quantity, one.limit))
+        if total.quantity > entitlement.limit:
+            found.append(Over(entitlement.key, total.quantity, entitlement.limit))
     return found

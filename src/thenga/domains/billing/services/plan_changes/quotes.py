@@ -54,7 +54,7 @@ class Change:
     direction: Direction
 
     @property
-    def begins_anew(self) -> bool:
+    def restarts_periods(self) -> bool:
         """A new interval restarts the periods on the day of the change (BIL-12)."""
         return self.interval is not self.held
 
@@ -125,7 +125,7 @@ async def _priced(
     invoicing.check_period_running(period, today)
     rest = await invoicing.unused_time_of(read, subscription, today)
     credit = rest.credit(price.currency)
-    if change.begins_anew:
+    if change.restarts_periods:
         following = pricing.period_number(today, change.interval, 0)
         return Priced(today, following, following, following.days, rest.running, credit, price)
     charge = rest.charge(price)

@@ -29,17 +29,17 @@ def overage_units(
     A later inclusion covers earlier usage, never the reverse.
     """
     found: list[tuple[int, Decimal]] = []
-    for place, one in enumerate(terms):
+    for place, term in enumerate(terms):
         ends = terms[place + 1].begins if place + 1 < len(terms) else used
         covered = [later.included for later in terms[place:]]
         included = max((count for count in covered if count is not None), default=0)
-        if not one.unit_price or None in covered:
+        if not term.unit_price or None in covered:
             continue
-        over = max(0, min(ends, used) - max(one.begins, included))
+        over = max(0, min(ends, used) - max(term.begins, included))
         known = min(over, billed)
         billed -= known
         if over > known:
-            found.append((over - known, one.unit_price))
+            found.append((over - known, term.unit_price))
     return found
 
 

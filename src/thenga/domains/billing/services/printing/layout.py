@@ -65,11 +65,11 @@ def breakable(words: str) -> str:
 
 def _broken(word: re.Match[str]) -> str:
     made, run = [], 0
-    for one in word[0]:
-        if run >= _LONGEST and not unicodedata.combining(one):
+    for letter in word[0]:
+        if run >= _LONGEST and not unicodedata.combining(letter):
             made.append("\u200b")
             run = 0
-        made.append(one)
+        made.append(letter)
         run += 1
     return "".join(made)
 

@@ -59,13 +59,17 @@ async def sheets_to_print(read: Reader, document_id: UUID) -> Order | None:
         return None
     if isinstance(document, CreditNote):
         credited = await credit_note_lines(read, document.id)
-        sheets = {one: layout.of_credit_note(document, credited, edition=one) for one in Edition}
+        sheets = {
+            edition: layout.of_credit_note(document, credited, edition=edition)
+            for edition in Edition
+        }
         return Order(sheets, document.issued_at)
     lines = await invoice_lines(read, document.id)
     link = await catalogue.setting(read, "billing.pay_link", document.issue_date)
     link = link.format(invoiceId=document.id)
     sheets = {
-        one: layout.of_invoice(document, lines, edition=one, pay_link=link) for one in Edition
+        edition: layout.of_invoice(document, lines, edition=edition, pay_link=link)
+        for edition in Edition
     }
     return Order(sheets, document.issued_at)
 
@@ -118,14 +122,14 @@ async def _document(read: Reader, document_id: UUID) -> Invoice | CreditNote:
 
 async def repair_stuck(work: Work) -> None:
     """Enqueue documents that wait too long for a number or a PDF, as the system login."""
-    for one in await work.query(_LEFT, work.now - _PATIENCE):
-        whose = one["organization_id"]
-        if one["unnumbered"]:
+    for document in await work.query(_LEFT, work.now - _PATIENCE):
+        whose = document["organization_id"]
+        if document["unnumbered"]:
             work.enqueue(
                 invoicing.issue_documents,
                 organization_id=whose,
-                seller=one["seller_code"],
-                book=one["book"],
+                seller=document["seller_code"],
+                book=document["book"],
             )
         else:
-            work.enqueue(invoicing.render_pdf, organization_id=whose, document_id=one["id"])
+            work.enqueue(invoicing.render_pdf, organization_id=whose, document_id=document["id"])

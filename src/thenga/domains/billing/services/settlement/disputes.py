@@ -107,9 +107,9 @@ def _of_all(payment: Payment) -> DisputeStatus:
     """The status over all disputes: lost first, then open, then won."""
     held = set(payment.disputes.values())
     return next(
-        one
-        for one in (DisputeStatus.LOST, DisputeStatus.OPEN, DisputeStatus.WON)
-        if one.value in held
+        status
+        for status in (DisputeStatus.LOST, DisputeStatus.OPEN, DisputeStatus.WON)
+        if status.value in held
     )
 
 

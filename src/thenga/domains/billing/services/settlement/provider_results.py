@@ -43,7 +43,7 @@ from thenga.kernel.values.money import Money
 
 _MOST_FEE = 10_000  # cents; a provider's minimum fee can exceed a small payment
 # Failed, cancelled and expired share a level (BIL-31); the most specific one stays.
-_RANK = {one: rank for rank, one in enumerate(PaymentStatus)}
+_RANK = {status: rank for rank, status in enumerate(PaymentStatus)}
 _MOVES: dict[StatedStatus, Move] = {
     StatedStatus.REQUIRES_ACTION: PaymentLifecycle.start,
     StatedStatus.PROCESSING: PaymentLifecycle.process,
@@ -109,7 +109,7 @@ async def _apply_payment_report(
     fee = await _book_fee(work, payment, account, report)
     kept = False
     if report.status is StatedStatus.SUCCEEDED and report.token is not None:
-        kept = await _keep_method(work, payment, report)
+        kept = await _save_method(work, payment, report)
     refused = await _refuse_method(work, payment, report)
     effect = moved or second or new or fee or kept or refused
     recorded = await record_report(
@@ -208,7 +208,7 @@ async def _book_fee(work: Work, payment: Payment, account: Account, report: Prov
     return True
 
 
-async def _keep_method(work: Work, payment: Payment, report: ProviderReport) -> bool:
+async def _save_method(work: Work, payment: Payment, report: ProviderReport) -> bool:
     assert report.token is not None  # noqa: S101  # asked by the caller
     method = await payments.save_method(work, payment, report.token)
     if payment.payment_method_id == method.id:
@@ -290,7 +290,7 @@ async def record_answer(
         answer.unknown_reference and payment.payment_method_id is not None
     ):
         if payment.faults >= payments.MOST_FAULTS:
-            await _give_up(work, payment, answer.fault or "unknown to the provider", source)
+            await _fail_rejected(work, payment, answer.fault or "unknown to the provider", source)
             return
         payment.faults += 1
         payment.charge_again = payment.payment_method_id is not None
@@ -336,7 +336,7 @@ async def _schedule_poll(work: Work, payment: Payment) -> None:
         publish_payment_mismatch(work, payment, "no_answer", expected=payment.amount)
 
 
-async def _give_up(work: Work, payment: Payment, fault: str, source: str) -> None:
+async def _fail_rejected(work: Work, payment: Payment, fault: str, source: str) -> None:
     """After six rejected orders, an hour apart, the payment has failed."""
     failed = ProviderReport(
         reference=payment.reference,

@@ -197,14 +197,14 @@ async def restart_periods(work: Work, subscription: Subscription, day: date) -> 
     The new period is billed in a separate step, so a failure there does not undo the booked payment
     (BIL-31).
     """
-    if leaves_with_period(subscription):
+    if ends_with_period(subscription):
         return
     subscription.anchor_date = subscription.period_end = day
     subscription.next_check_at = work.now
     await work.save(subscription)
 
 
-def leaves_with_period(subscription: Subscription) -> bool:
+def ends_with_period(subscription: Subscription) -> bool:
     """Whether it ends with this period or earlier. Ending comes before renewing."""
     if subscription.cancel_at is None or subscription.period_end is None:
         return False

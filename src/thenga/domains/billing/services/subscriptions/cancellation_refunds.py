@@ -82,8 +82,8 @@ async def credit_unused_time(
 async def _is_refundable(read: Reader, part: CreditedPart) -> bool:
     """Whether its invoice can be credited: not written off, and not reversed by a dispute."""
     attempts = await payments.payments_of_invoice(read, part.invoice_id)
-    paid = [one for one in attempts if one.status is PaymentStatus.SUCCEEDED]
-    if any(payments.is_reversed(one) for one in paid):
+    paid = [payment for payment in attempts if payment.status is PaymentStatus.SUCCEEDED]
+    if any(payments.is_reversed(payment) for payment in paid):
         return False
     return invoicing.is_creditable(await read.get(Invoice, part.invoice_id))
 
@@ -185,7 +185,7 @@ async def refund_cancellation(work: Work, cancellation_id: UUID) -> None:
 
 
 async def _are_issued(read: Reader, note_ids: Iterable[UUID]) -> bool:
-    notes = [await read.get(CreditNote, one) for one in note_ids]
+    notes = [await read.get(CreditNote, note_id) for note_id in note_ids]
     return all(note.status is CreditNoteStatus.ISSUED for note in notes)
 
 

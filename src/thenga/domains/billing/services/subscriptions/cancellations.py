@@ -51,15 +51,15 @@ class CancellationRequest:
 
 
 async def cancel_subscription(
-    work: Work, subscription: Subscription, leaving: CancellationRequest
+    work: Work, subscription: Subscription, request: CancellationRequest
 ) -> tuple[Cancellation, bool]:
     """Cancel a locked subscription, and return False if it already is."""
     scheduled = await _scheduled(work, subscription)
-    if scheduled is not None and leaving.mode is scheduled.mode:
+    if scheduled is not None and request.mode is scheduled.mode:
         return scheduled, False
     if subscription.status in SubscriptionLifecycle.OVER:
         return await _earlier_cancellation(work, subscription), False
-    _check(subscription, leaving.mode)
+    _check(subscription, request.mode)
     if scheduled is not None:
         CancellationLifecycle.replace(scheduled, at=work.now)
         await work.save(scheduled)
@@ -67,10 +67,10 @@ async def cancel_subscription(
         await withdraw_change(work, subscription)
     if (
         subscription.status is SubscriptionStatus.TRIALING
-        and leaving.mode is CancellationMode.PERIOD_END
+        and request.mode is CancellationMode.PERIOD_END
     ):
         await trials.drop_unpaid_conversion(work, subscription)
-    cancellation = await _add(work, subscription, leaving)
+    cancellation = await _add(work, subscription, request)
     subscription.cancellation_id = cancellation.id
     subscription.cancel_at = cancellation.effective_at
     await schedule_next_check(work, subscription)
@@ -80,13 +80,13 @@ async def cancel_subscription(
             organization_id=subscription.organization_id,
             subscription_id=subscription.id,
             cancellation_id=cancellation.id,
-            mode=leaving.mode.value,
-            reason_code=leaving.reason_code,
+            mode=request.mode.value,
+            reason_code=request.reason_code,
             effective_at=cancellation.effective_at,
         )
     )
     if cancellation.effective_at <= work.now:
-        await _leave_now(work, subscription, leaving)
+        await _end_now(work, subscription, request)
     else:
         await entitlements.refresh(work, reason="cancellation_scheduled")
     return await work.get(Cancellation, cancellation.id), True
@@ -118,18 +118,18 @@ def _check(subscription: Subscription, mode: CancellationMode) -> None:
 
 
 async def _add(
-    work: Work, subscription: Subscription, leaving: CancellationRequest
+    work: Work, subscription: Subscription, request: CancellationRequest
 ) -> Cancellation:
     ends_at = current_period(subscription).ends_at
-    at_once = leaving.mode is CancellationMode.IMMEDIATE
-    kept = Settlement.NONE if not at_once else leaving.settlement or Settlement.CREDIT
+    at_once = request.mode is CancellationMode.IMMEDIATE
+    kept = Settlement.NONE if not at_once else request.settlement or Settlement.CREDIT
     return await work.add(
         Cancellation(
             organization_id=subscription.organization_id,
             subscription_id=subscription.id,
-            mode=leaving.mode,
-            reason_code=leaving.reason_code,
-            comment=leaving.comment,
+            mode=request.mode,
+            reason_code=request.reason_code,
+            comment=request.comment,
             requested_by=work.actor.id,
             settlement=kept,
             # The period has ended and was not renewed, so it ends now.
@@ -138,15 +138,15 @@ async def _add(
     )
 
 
-async def _leave_now(work: Work, subscription: Subscription, leaving: CancellationRequest) -> None:
+async def _end_now(work: Work, subscription: Subscription, request: CancellationRequest) -> None:
     """End it and credit the days after today."""
     if subscription.status is SubscriptionStatus.TRIALING and subscription.trial_id is not None:
         await trials.cancel_trial(work, subscription.trial_id)
         return
     given: CancellationCredit | None = None
-    if leaving.mode is CancellationMode.IMMEDIATE and leaving.settlement is not Settlement.NONE:
+    if request.mode is CancellationMode.IMMEDIATE and request.settlement is not Settlement.NONE:
         given = await cancellation_refunds.credit_unused_time(
-            work, subscription, leaving.settlement
+            work, subscription, request.settlement
         )
     await end_subscription(work, subscription, reason="cancelled")
     if given is not None and subscription.cancellation_id is not None:

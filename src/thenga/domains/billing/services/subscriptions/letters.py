@@ -62,7 +62,7 @@ async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     subscription = await read.get(Subscription, failure.subscription_id)
     return {
         "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
-        "amount": _said(Money(invoice.amount_due_minor, invoice.currency)),
+        "amount": _amount_text(Money(invoice.amount_due_minor, invoice.currency)),
         "standing": _standing(subscription, failure, read.now),
         "next": await _next(read, failure),
     }
@@ -104,7 +104,7 @@ async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
         return None
     failure = await read.get(PaymentFailure, failure_id)
     invoice = await read.get(Invoice, failure.invoice_id)
-    taken_back = _said(Money(invoice.amount_paid_minor, invoice.currency))
+    taken_back = _amount_text(Money(invoice.amount_paid_minor, invoice.currency))
     return facts | {"amount": taken_back, "until": _day(failure.ends_at)}
 
 
@@ -130,7 +130,7 @@ async def _of_renewal(read: Reader, renewal_id: UUID) -> dict[str, str] | None:
     expected = await upcoming_invoice.next_invoice(read, subscription)
     return {
         "plan": expected.plan.name,
-        "amount": _said(Money(renewal.amount_minor or 0, renewal.currency)),
+        "amount": _amount_text(Money(renewal.amount_minor or 0, renewal.currency)),
         "until": f"{renewal.period_start:%d %B %Y}",
     }
 
@@ -163,7 +163,7 @@ async def _plan(read: Reader, code: str, version: int) -> str:
     return plan.name if plan else code
 
 
-def _said(money: Money) -> str:
+def _amount_text(money: Money) -> str:
     return f"{money.currency} {money.amount}"
 
 

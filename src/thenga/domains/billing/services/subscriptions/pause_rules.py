@@ -5,7 +5,7 @@ from datetime import date, timedelta
 
 from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.pricing import Period
-from thenga.kernel.errors import Problem, told
+from thenga.kernel.errors import Problem, extensions
 
 _YEAR = timedelta(days=365)
 
@@ -18,7 +18,7 @@ class PauseLimit(Problem):
     """
 
     code, status, title = "billing-pause-limit", 409, "This pause is not allowed"
-    members = told(
+    members = extensions(
         maxDays=(int, "Maximum length of a pause in days."),
         pauses=(int, "Maximum number of pauses in 365 days."),
     )
@@ -53,7 +53,7 @@ def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolic
 
 def check_another(earlier: Iterable[date], day: date, policy: catalogue.PausePolicy) -> None:
     """Refuse more pauses than a year allows."""
-    recent = [one for one in earlier if day - one < _YEAR]
+    recent = [start for start in earlier if day - start < _YEAR]
     if len(recent) >= policy.max_in_a_year:
         raise PauseLimit(
             f"This subscription was paused {len(recent)} times in the last 365 days. You can "

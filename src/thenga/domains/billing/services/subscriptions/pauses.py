@@ -134,7 +134,7 @@ async def _earlier(read: Reader, subscription: Subscription) -> list[date]:
     """The days of earlier pauses, without those undone on their first day."""
     statement = select(Pause).where(Pause.subscription_id == subscription.id)
     found = await read.all(statement.order_by(Pause.id.desc()), limit=20)
-    return [one.paused_on for one in found if one.resumed_on != one.paused_on]
+    return [pause.paused_on for pause in found if pause.resumed_on != pause.paused_on]
 
 
 async def resume_subscription(work: Work, subscription: Subscription, *, on: date) -> Subscription:

@@ -60,7 +60,7 @@ def is_renewing(subscription: Subscription) -> bool:
     return (
         counted
         and subscription.status in SubscriptionLifecycle.RENEWING
-        and not subscription_state.leaves_with_period(subscription)
+        and not subscription_state.ends_with_period(subscription)
     )
 
 

@@ -42,7 +42,7 @@ from thenga.domains.billing.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import InvalidTransition, told
+from thenga.kernel.errors import InvalidTransition, extensions
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
@@ -62,7 +62,7 @@ class ConversionNotPossible(InvalidTransition):
     `cancellationId` is there if a cancellation must be undone first.
     """
 
-    members = told(
+    members = extensions(
         **InvalidTransition.members,
         cancellationId=(str, "Cancellation that must be undone first."),
     )
@@ -197,11 +197,11 @@ async def _buy(
         return await payments.begin_payment(
             work, account, invoice, how=how, initiated_by="customer"
         )
-    hindered = await dunning.blocked_by(work, how.payment_method_id, invoice)
-    if hindered is None:
+    blocked = await dunning.blocked_by(work, how.payment_method_id, invoice)
+    if blocked is None:
         return await payments.begin_payment(work, account, invoice, how=how, initiated_by="system")
     declined, held = FailureKind.DECLINED, await work.hold(invoice)
-    await dunning.open_failure(work, held, subscription, kind=declined, category=hindered)
+    await dunning.open_failure(work, held, subscription, kind=declined, category=blocked)
     return None
 
 

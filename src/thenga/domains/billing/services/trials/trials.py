@@ -59,7 +59,7 @@ async def start_trial(work: Work, *, plan_code: str) -> Trial:
     await _check_first(work, account)
     await _check_company(work, account, company)
     trial = await _add(work, account, plan, trial_calendar.dates(work.now, policy))
-    work.publish(public.TrialStarted(**_told(trial)))
+    work.publish(public.TrialStarted(**_event_fields(trial)))
     await entitlements.refresh(work, reason="trial_started")
     return trial
 
@@ -192,7 +192,7 @@ async def run_due_step(work: Work, trial: Trial, due: datetime) -> None:
     if due < trial.ends_at:
         trial.noticed_at, trial.next_check_at = work.now, trial.ends_at
         await work.save(trial)
-        work.publish(public.TrialEnding(**_told(trial)))
+        work.publish(public.TrialEnding(**_event_fields(trial)))
         return
     TrialLifecycle.lapse(trial, at=work.now)
     await _end(work, trial, "expired")
@@ -201,13 +201,13 @@ async def run_due_step(work: Work, trial: Trial, due: datetime) -> None:
 async def _end(work: Work, trial: Trial, outcome: Literal["cancelled", "expired"]) -> None:
     trial.ended_at, trial.next_check_at = work.now, None
     await work.save(trial)
-    work.publish(public.TrialEnded(**_told(trial), outcome=outcome))
+    work.publish(public.TrialEnded(**_event_fields(trial), outcome=outcome))
     subscription = await work.lock(Subscription, trial.subscription_id)
     await subscription_state.end_subscription(work, subscription, reason=f"trial_{outcome}")
     await entitlements.refresh(work, reason="trial_ended")
 
 
-def _told(trial: Trial) -> dict[str, Any]:
+def _event_fields(trial: Trial) -> dict[str, Any]:
     return {
         "organization_id": trial.organization_id,
         "trial_id": trial.id,

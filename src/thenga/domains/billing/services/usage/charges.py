@@ -48,7 +48,7 @@ async def usage_lines(read: Reader, subscription: Subscription, month: Period) -
     if held is not None and held.subscription_id not in (None, subscription.id):
         return []  # usage months are those of the base plan, whatever day an add-on renews
     charges = await _due(read, before=month.end)
-    total = Money(sum(one.gross.minor for one in charges), "ZAR")
+    total = Money(sum(charge.gross.minor for charge in charges), "ZAR")
     renews = subscription.period_end is None or month.end >= subscription.period_end
     least = (await catalogue.usage_policy(read, local_day(read.now))).min_invoice
     if not total or pricing.is_below_minimum(total, least=least, renews=renews):
@@ -63,7 +63,7 @@ async def unbilled_lines(read: Reader, subscription: Subscription) -> list[Draft
 
 async def is_usage_owed(read: Reader) -> bool:
     """Whether there is unbilled usage that costs money."""
-    return any(one.gross for one in await _due(read, before=_tomorrow(read)))
+    return any(charge.gross for charge in await _due(read, before=_tomorrow(read)))
 
 
 def _tomorrow(read: Reader) -> date:
@@ -73,8 +73,8 @@ def _tomorrow(read: Reader) -> date:
 async def _lines(
     read: Reader, subscription: Subscription, charges: Sequence[Charge]
 ) -> list[DraftLine]:
-    units = {one.key: one.unit for one in await read.all(select(Meter))} if charges else {}
-    return [_line(one, subscription, units[one.meter]) for one in charges if one.gross]
+    units = {meter.key: meter.unit for meter in await read.all(select(Meter))} if charges else {}
+    return [_line(charge, subscription, units[charge.meter]) for charge in charges if charge.gross]
 
 
 async def _due(read: Reader, *, before: date) -> list[Charge]:
@@ -83,18 +83,20 @@ async def _due(read: Reader, *, before: date) -> list[Charge]:
     if not months:
         return []
     totals = await _totals(read, months)
-    return [one for row in months.values() for one in _of_month(row, totals, before=before)]
+    return [charge for row in months.values() for charge in _of_month(row, totals, before=before)]
 
 
 def _of_month(row: UsageMonth, totals: Sequence[UsageTotal], *, before: date) -> list[Charge]:
     """What a month still costs, up to its cap."""
     here = [total for total in totals if total.usage_month == row.usage_month]
-    found = [one for total in here for one in _charges(total, row, before=before)]
+    found = [charge for total in here for charge in _charges(total, row, before=before)]
     if row.ceiling_minor is None:
         return found
     left, kept = Money(row.ceiling_minor - row.billed_minor, "ZAR"), []
-    for one in found:
-        fits = replace(one, count=min(one.count, pricing.units_affordable(left, one.unit_price)))
+    for charge in found:
+        fits = replace(
+            charge, count=min(charge.count, pricing.units_affordable(left, charge.unit_price))
+        )
         left -= fits.gross
         kept.append(fits)
     return kept
@@ -107,13 +109,13 @@ async def _open(read: Reader, before: date) -> dict[date, UsageMonth]:
         or_(UsageMonth.billed_at.is_(None), UsageMonth.ends_at > read.now - _REPORTED_FOR),
     )
     ordered = statement.order_by(UsageMonth.usage_month)
-    return {one.usage_month: one for one in await read.all(ordered)}
+    return {row.usage_month: row for row in await read.all(ordered)}
 
 
 async def _totals(read: Reader, months: Mapping[date, UsageMonth]) -> list[UsageTotal]:
     statement = select(UsageTotal).where(UsageTotal.usage_month >= min(months))
     ordered = statement.order_by(UsageTotal.usage_month, UsageTotal.meter)
-    return [one for one in await read.all(ordered) if one.usage_month in months]
+    return [row for row in await read.all(ordered) if row.usage_month in months]
 
 
 def _charges(total: UsageTotal, row: UsageMonth, *, before: date) -> list[Charge]:
@@ -169,7 +171,7 @@ async def _close(work: Work, cost: Mapping[date, int]) -> None:
     months = await _open(work, _tomorrow(work))
     totals = await _totals(work, months) if months else []
     for month, row in months.items():
-        owing = any(one.gross for one in _of_month(row, totals, before=date.max))
+        owing = any(charge.gross for charge in _of_month(row, totals, before=date.max))
         if row.billed_at is None and row.ends_at <= work.now and not owing:
             held = await work.lock_by(UsageMonth, usage_month=month)
             held.billed_at = work.now

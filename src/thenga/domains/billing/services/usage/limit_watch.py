@@ -41,28 +41,30 @@ async def publish_crossings(work: Work, moves: Sequence[Moved], by: Watch) -> No
         and (item := held.set.items.get(move.meter)) is not None
         and isinstance(item.entitlement, Limit | Metered)
     ]
-    if not any(one.limit is not None for _, one in counting):
+    if not any(entitlement.limit is not None for _, entitlement in counting):
         return
-    capped = by.has_ceiling and any(_is_over(move, one) for move, one in counting)
-    if capped or any(_turns(move, one) for move, one in counting):
+    capped = by.has_ceiling and any(_is_over(move, entitlement) for move, entitlement in counting)
+    if capped or any(_turns(move, entitlement) for move, entitlement in counting):
         await entitlements.refresh(work, reason="usage")
     # The set is locked before, as for a change of limits, so there is no deadlock.
     crossed = [
-        c for move, one in counting for c in metering.crossed_thresholds(move, one, by.percents)
+        c
+        for move, entitlement in counting
+        for c in metering.crossed_thresholds(move, entitlement, by.percents)
     ]
     await metering.publish_crossed(
         work, crossed, subscription_id=held.subscription_id, resets_at=held.resets_at
     )
 
 
-def _turns(moved: Moved, one: Limit | Metered) -> bool:
+def _turns(moved: Moved, entitlement: Limit | Metered) -> bool:
     """Whether a hard limit was reached or left."""
-    if one.limit is None or one.mode == "soft":
+    if entitlement.limit is None or entitlement.mode == "soft":
         return False
-    return (moved.before >= one.limit) != (moved.after >= one.limit)
+    return (moved.before >= entitlement.limit) != (moved.after >= entitlement.limit)
 
 
-def _is_over(moved: Moved, one: Limit | Metered) -> bool:
+def _is_over(moved: Moved, entitlement: Limit | Metered) -> bool:
     """Whether the overage changed, so the spend cap may be reached or left."""
     most = max(moved.before, moved.after)
-    return one.mode == "soft" and one.limit is not None and most > one.limit
+    return entitlement.mode == "soft" and entitlement.limit is not None and most > entitlement.limit

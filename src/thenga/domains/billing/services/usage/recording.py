@@ -136,7 +136,7 @@ async def record_usage(work: Work, entries: Sequence[UsageEntry]) -> UsageReceip
 
 def receipt(items: list[EntryOutcome]) -> UsageReceipt:
     """The outcomes of a batch, counted."""
-    said = [one.outcome for one in items]
+    said = [item.outcome for item in items]
     return UsageReceipt(
         accepted=said.count("accepted"),
         duplicate=said.count("duplicate"),
@@ -196,23 +196,28 @@ async def _write(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutco
         return []
     counters = sorted({row.entry.meter for row in rows if row.kind is MeterKind.COUNTER})
     found = await work.query(_RECORD, work.now, work.organization_id, *_columns(rows), counters)
-    said = next(one for one in found if one["meter"] is None)
+    said = next(record for record in found if record["meter"] is None)
     new = set(said["new"] or ())
-    known = _said(said)
+    known = _outcomes(said)
     for row in rows:
         if row.id in known:
             outcomes[row.place] = known[row.id]
     await _judge(work, [row for row in rows if row.id not in known], outcomes)
     moves = [
-        Moved(one["meter"], one["usage_month"], one["taken"] - one["added"], one["taken"])
-        for one in found
-        if one["meter"] is not None
+        Moved(
+            record["meter"],
+            record["usage_month"],
+            record["taken"] - record["added"],
+            record["taken"],
+        )
+        for record in found
+        if record["meter"] is not None
     ]
     standing = [row for row in rows if row.kind is not MeterKind.COUNTER and row.id in new]
     return [*moves, *await _standing(work, standing)]
 
 
-def _said(found: Mapping[str, Any]) -> dict[UUID, EntryOutcome]:
+def _outcomes(found: Mapping[str, Any]) -> dict[UUID, EntryOutcome]:
     """The outcome of each row, by its id."""
     said: dict[UUID, EntryOutcome] = {}
     columns = {"new": _ACCEPTED, "late": _LATE, "same": _DUPLICATE, "other": _CONFLICT}
@@ -243,7 +248,7 @@ async def _judge(work: Work, rows: Sequence[Row], outcomes: dict[int, EntryOutco
         return
     named = [[row.entry.meter for row in rows], [row.entry.key for row in rows]]
     found = await work.query(_KNOWN, work.organization_id, *named)
-    known = {(one["meter"], one["key"]): tuple(one)[2:] for one in found}
+    known = {(record["meter"], record["key"]): tuple(record)[2:] for record in found}
     for row in rows:
         outcomes[row.place] = _again(row.entry, known[row.key])
 

@@ -60,7 +60,7 @@ async def reserve_usage(
 
     An expired key is reserved again or refused.
     """
-    held = await _held(work, meter)
+    held = await _current_set(work, meter)
     watch = await limit_watch.watch(work, held)
     await work.run(_ALONE, f"{work.organization_id}:{key}")
     known = await work.find(Reservation, key=key)
@@ -77,7 +77,7 @@ async def reserve_usage(
     if known is None:
         made = await work.add(_new(work, held, meter, quantity, key, ttl))
     else:
-        made = await _hold_anew(work, known, held, ttl)
+        made = await _reserve_again(work, known, held, ttl)
     await limit_watch.publish_crossings(work, moves, watch)
     return made, True
 
@@ -127,7 +127,7 @@ def _new(
     )
 
 
-async def _hold_anew(
+async def _reserve_again(
     work: Work, known: Reservation, held: CurrentSet, ttl: timedelta
 ) -> Reservation:
     row = await work.lock(Reservation, known.id)
@@ -137,7 +137,7 @@ async def _hold_anew(
     return await work.save(row)
 
 
-async def _held(work: Work, meter: str) -> CurrentSet:
+async def _current_set(work: Work, meter: str) -> CurrentSet:
     if await catalogue.meter_kind(work, meter) is not MeterKind.COUNTER:
         raise RuleViolated(
             f"{meter} is not a monthly counter, so it cannot be reserved. Use a meter of kind "
@@ -172,10 +172,10 @@ async def _reserve(
 async def _release_lapsed(work: Work, meter: str) -> list[Moved]:
     """Release expired reservations now, before the job does."""
     lapsed = await work.query(_LAPSED, work.now, work.organization_id, meter)
-    return [await _give_back(work, meter, one["usage_month"], one["quantity"]) for one in lapsed]
+    return [await _release(work, meter, row["usage_month"], row["quantity"]) for row in lapsed]
 
 
-async def _give_back(work: Work, meter: str, month: date, quantity: int) -> Moved:
+async def _release(work: Work, meter: str, month: date, quantity: int) -> Moved:
     here = (work.now, work.organization_id, meter, month)
     found = await work.query(_GIVE_BACK, *here, quantity)
     after = int(found[0]["taken"])
@@ -247,6 +247,6 @@ async def expire_reservation(work: Work, reservation_id: UUID) -> None:
 async def _free(work: Work, row: Reservation) -> None:
     held = await entitlements.current_set(work)
     watch = None if held is None else await limit_watch.watch(work, held)
-    moved = await _give_back(work, row.meter, row.usage_month, row.quantity)
+    moved = await _release(work, row.meter, row.usage_month, row.quantity)
     if watch is not None:
         await limit_watch.publish_crossings(work, [moved], watch)

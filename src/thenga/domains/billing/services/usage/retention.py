@@ -60,7 +60,7 @@ _FORGET = """
 async def due_for_compaction(work: Work, *, limit: int) -> list[UUID]:
     """Organizations with records older than 13 months."""
     found = await work.query(_DUE, work.now - RECORDS, limit)
-    return [one["organization_id"] for one in found]
+    return [record["organization_id"] for record in found]
 
 
 async def compact(work: Work, *, portion: int = _PORTION) -> int:

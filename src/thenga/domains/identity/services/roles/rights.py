@@ -31,7 +31,7 @@ from thenga.domains.identity.tables import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.declare.permission import Audience, Sensitivity
-from thenga.kernel.errors import Problem, RuleViolated, told
+from thenga.kernel.errors import Problem, RuleViolated, extensions
 
 OWNER = "owner"
 G = TypeVar("G", bound=Assigned)
@@ -46,7 +46,7 @@ class GrantAboveOwn(Problem):
     """
 
     code, status, title = "identity-grant-above-own", 403, "You cannot grant more than you hold"
-    members = told(missing=(list[str], "Permissions you lack."))
+    members = extensions(missing=(list[str], "Permissions you lack."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from thenga.kernel.errors import (
     NotFound,
     Problem,
     RuleViolated,
-    told,
+    extensions,
 )
 from thenga.kernel.values.ids import new_id
 
@@ -48,7 +48,7 @@ class RoleInUse(Problem):
     """Members still have this role. `references` lists the assignments; revoke them first."""
 
     code, status, title = "identity-role-in-use", 409, "This role is still assigned"
-    members = told(references=(list[dict[str, Any]], "Assignments of the role."))
+    members = extensions(references=(list[dict[str, Any]], "Assignments of the role."))
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from uuid import UUID
 from pydantic import Field, TypeAdapter, ValidationError
 
 from thenga.domains.organization.services.reference_data import FACTS
-from thenga.kernel.errors import ERRORS, Problem, told
+from thenga.kernel.errors import ERRORS, Problem, extensions
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import (
     CurrencyCode,
@@ -132,7 +132,7 @@ class FactValueInvalid(Problem):
         422,
         "This value does not fit the fact",
     )
-    members = told(errors=ERRORS)
+    members = extensions(errors=ERRORS)
 
 
 def read(key: str, value: Any, *, pointer: str) -> Any:

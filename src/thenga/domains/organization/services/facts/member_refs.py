@@ -9,7 +9,7 @@ from sqlalchemy import func, select
 from thenga.domains.organization.tables import MemberRef, MemberStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, told
+from thenga.kernel.errors import Problem, extensions
 
 # A pending membership waits for the person's yes; an inactive one may come back, and until then
 # the person signs nothing.
@@ -32,7 +32,7 @@ class UnknownMembership(Problem):
         422,
         "Unknown membership or invitation",
     )
-    members = told(remedy=(dict[str, Any], "How to add the person."))
+    members = extensions(remedy=(dict[str, Any], "How to add the person."))
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, RuleViolated, told
+from thenga.kernel.errors import Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 
@@ -60,7 +60,7 @@ class SuggestionStale(Problem):
         409,
         "The fact changed after this suggestion",
     )
-    members = told(currentVersion=(int, "Current version of the fact."))
+    members = extensions(currentVersion=(int, "Current version of the fact."))
 
 
 @dataclass(frozen=True)

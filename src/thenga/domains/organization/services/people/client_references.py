@@ -31,7 +31,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import ERRORS, Conflict, Problem, RuleViolated, told
+from thenga.kernel.errors import ERRORS, Conflict, Problem, RuleViolated, extensions
 from thenga.kernel.values.ids import new_id
 
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None}
@@ -54,7 +54,7 @@ class SelfReference(Problem):
         422,
         "This address belongs to your organization",
     )
-    members = told(errors=ERRORS)
+    members = extensions(errors=ERRORS)
 
 
 class ReferenceLimit(Problem):

@@ -6,7 +6,7 @@ from thenga.domains.identity import public as identity
 from thenga.kernel.access import gate
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import ERRORS, Problem, told
+from thenga.kernel.errors import ERRORS, Problem, extensions
 
 
 class FieldForbidden(Problem):
@@ -16,7 +16,7 @@ class FieldForbidden(Problem):
     """
 
     code, status, title = "organization-field-forbidden", 403, "You cannot set this field"
-    members = told(errors=ERRORS)
+    members = extensions(errors=ERRORS)
 
 
 async def demand(work: Work, permission: str, *, pointer: str, type: str, id: UUID) -> None:  # noqa: A002

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 
-from thenga.kernel.errors import ERRORS, Problem, told
+from thenga.kernel.errors import ERRORS, Problem, extensions
 from thenga.kernel.values.money import Money
 
 _FILE = Path(__file__).parents[2] / "content" / "cidb_limits.json"
@@ -23,7 +23,7 @@ class CidbInvalid(Problem):
     """
 
     code, status, title = "organization-cidb-invalid", 422, "This is not a CIDB designation"
-    members = told(errors=ERRORS)
+    members = extensions(errors=ERRORS)
 
 
 @dataclass(frozen=True)

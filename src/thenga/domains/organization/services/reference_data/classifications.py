@@ -19,7 +19,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import ERRORS, Problem, told
+from thenga.kernel.errors import ERRORS, Problem, extensions
 
 FILE = Path(__file__).parents[2] / "content" / "classifications.csv"
 SORTS: dict[str, ColumnElement[Any] | None] = {"code": ClassificationCode.code}
@@ -55,7 +55,7 @@ class ClassificationInvalid(Problem):
         422,
         "This classification does not exist",
     )
-    members = told(errors=ERRORS)
+    members = extensions(errors=ERRORS)
 
 
 async def load(work: Work, file: Path = FILE) -> None:

@@ -15,7 +15,7 @@ from stdnum.exceptions import InvalidChecksum, InvalidComponent, InvalidLength, 
 from stdnum.util import clean
 from stdnum.za import idnr, tin
 
-from thenga.kernel.errors import ERRORS, Problem, told
+from thenga.kernel.errors import ERRORS, Problem, extensions
 
 _FIRST_COMPANY_YEAR = 1800
 _ADULT, _OLDEST = 18, 110
@@ -57,7 +57,7 @@ class IdentifierInvalid(Problem):
     """
 
     code, status, title = "organization-identifier-invalid", 422, "This number is not valid"
-    members = told(
+    members = extensions(
         errors=ERRORS,
         reason=(str, "Check that the number fails."),
     )
@@ -75,7 +75,7 @@ class IdentifierInconsistent(Problem):
         422,
         "These facts contradict each other",
     )
-    members = told(errors=ERRORS)
+    members = extensions(errors=ERRORS)
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, told
+from thenga.kernel.errors import Problem, extensions
 
 FILE = Path(__file__).parents[2] / "content" / "municipalities.csv"
 SORTS: dict[str, ColumnElement[Any] | None] = {
@@ -49,7 +49,7 @@ class MunicipalityMismatch(Problem):
         422,
         "The municipality is not in this province",
     )
-    members = told(field=(str, "Field that names the municipality."))
+    members = extensions(field=(str, "Field that names the municipality."))
 
 
 async def load(work: Work) -> None:
