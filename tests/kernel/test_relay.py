@@ -175,9 +175,9 @@ async def test_a_lost_session_ends_the_lead(host: Host):
     with pytest.raises(ConnectionError):
         await lead(seat, "test lost", body, asyncio.Event())
     assert ended == ["cancelled"]
-    held = await seat.take("test lost")
-    assert held is not None
-    assert await seat.take("test lost") is None
+    [held] = await seat.take("test lost")
+    assert held.name == "test lost"
+    assert await seat.take("test lost") == []
     await seat.close()
 
 

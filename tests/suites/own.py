@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests import meshes
+from thenga.kernel.events import accounts
 from thenga.kernel.settings import Settings
 from thenga.tooling.dev import servers
 
@@ -15,12 +16,12 @@ DOMAINS = ("identity", "organization", "billing")
 
 
 @contextmanager
-def own_servers() -> Iterator[tuple[Path, dict[str, str]]]:
+def own_servers(reads: accounts.Reads | None = None) -> Iterator[tuple[Path, dict[str, str]]]:
     """Their folder, and the settings of Thenga that reach them, as an environment."""
     folder = Path(tempfile.mkdtemp(prefix="thenga-suite-"))
     folder.chmod(0o755)
     try:
-        settings = servers.up(folder, meshes.reads(), names=("postgres", "nats", "redis"))
+        settings = servers.up(folder, reads or meshes.reads(), names=("postgres", "nats", "redis"))
         yield (
             folder,
             settings | {"THENGA_TEST_BUILD": "true", "THENGA_DOMAINS": ",".join(DOMAINS)},

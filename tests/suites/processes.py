@@ -41,6 +41,12 @@ class Child:
     def pid(self) -> int | None:
         return self._process.pid if self.is_running() and self._process else None
 
+    @property
+    def cpu_seconds(self) -> float:
+        """User and system time that it has used since its start."""
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def is_running(self) -> bool:
         return self._process is not None and self._process.poll() is None
 

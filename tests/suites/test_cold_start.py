@@ -57,14 +57,14 @@ def _measured(api: ApiProcess) -> Measured:
         while not over.is_set():
             found.lives_ms.append(_first_byte_ms(api, "/health/live"))
 
-    before = _cpu_seconds(api.pid)
+    before = api.cpu_seconds
     asking = threading.Thread(target=ask_whether_it_lives)
     asking.start()
     found.first_byte_ms = _first_byte_ms(api, "/openapi.json")
     found.children = _children(api.pid)
     over.set()
     asking.join()
-    found.cpu_seconds = _cpu_seconds(api.pid) - before
+    found.cpu_seconds = api.cpu_seconds - before
     return found
 
 
@@ -78,11 +78,6 @@ def _first_byte_ms(api: ApiProcess, path: str) -> float:
     connection.close()
     assert answer.status == 200
     return took
-
-
-def _cpu_seconds(pid: int | None) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _children(pid: int | None) -> int:

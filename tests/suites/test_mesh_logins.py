@@ -164,6 +164,29 @@ async def test_a_reader_has_its_own_consumer_and_no_other(host: Host, told: str)
     assert foreign == 0
 
 
+async def test_a_worker_publishes_for_a_domain_only_under_its_prefix(host: Host, told: str) -> None:
+    """What a wrong row in an outbox could name: another domain's subject, or a whole stream."""
+    async with connected(host, mesh.WORKER) as client:
+        for login, other in PAIRS:
+            subject = f"thenga.{other}.{told}._"
+            for wrong in (subject, f"{mesh.publishing_prefix(login)}.{subject}"):
+                await client.publish(wrong, b"forged", reply=client.new_inbox())
+        own = 0
+        for name in NAMES:
+            subject = f"{mesh.publishing_prefix(name)}.thenga.{name}.{told}Worker._"
+            answer = await client.request(subject, b"own", timeout=5)
+            own += "seq" in orjson.loads(answer.data)
+        deleted = 0
+        for name in NAMES:
+            js = client.jetstream(prefix=mesh.foreign_prefix(name), timeout=0.5)
+            with suppress(NatsError, TimeoutError):
+                deleted += await js.delete_stream(mesh.stream_name(name))
+    foreign = sum([await _count(host, name, f"thenga.{name}.{told}._") for name in NAMES])
+
+    print(f"\nmesh worker own={own} foreign={foreign} deleted={deleted}")
+    assert (own, foreign, deleted) == (len(NAMES), 0, 0)
+
+
 async def test_without_a_password_nobody_is_let_in(host: Host) -> None:
     place = host.settings.nats.rpartition("@")[2]
     for address in (f"nats://{place}", f"nats://organization:wrong@{place}"):

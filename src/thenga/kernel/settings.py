@@ -50,6 +50,9 @@ class Settings(BaseSettings):
     test_build: bool = False  # opens test hooks; a production start with it is refused
     production: bool = False
 
+    # Database connections of a process, all domains together; empty means 64 in an API process
+    # and 128 in a worker. `pool_size` is the most that one login may have of them.
+    connections: int | None = Field(default=None, ge=16)
     pool_size: int = Field(default=8, ge=1, le=200)
     pool_wait_seconds: float = Field(default=10.0, gt=0)  # for a connection, then 503 or a retry
     connection_age_seconds: float = Field(default=1800.0, gt=0)

@@ -1,11 +1,11 @@
-"""One pool a login, made on first use; the only place that opens connections.
+"""One pool a login, made on first use, and one bound for all of them (docs/decisions/0032).
 
 A domain has three logins: its own (row security in force), `<domain>_system` for work over all
 organizations, held by workers only, and, where it has a gate, `<domain>_gate`.
 """
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractContextManager, asynccontextmanager
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ import orjson
 
 from thenga.kernel import secret_settings
 from thenga.kernel.db.pool import Connection, Pool
+from thenga.kernel.db.pool_bound import Bound
 from thenga.kernel.settings import Settings
 
 __all__ = ["Connection", "Engines", "NoSystemLogin", "Session"]
@@ -21,6 +22,8 @@ __all__ = ["Connection", "Engines", "NoSystemLogin", "Session"]
 # A domain has some hundreds of statement shapes (one an update for each set of changed columns);
 # with asyncpg's own hundred a busy connection prepares and plans the same ones over and over.
 _PREPARED = 1_000
+
+_MOST_API, _MOST_WORKER = 64, 128  # connections of a process, unless `THENGA_CONNECTIONS` says so
 
 Session = Connection  # outside the pools, for a lock that lives and dies with it
 
@@ -55,6 +58,8 @@ class Engines:
         self._settings = settings
         self._system_logins = system_logins
         self._pools: dict[str, Pool] = {}
+        most = _MOST_WORKER if system_logins else _MOST_API
+        self._bound = Bound(settings.connections or most)
 
     def address(self, domain: str, login: str) -> str:
         """Where a login connects; `THENGA_DATABASE_<DOMAIN>` moves a domain elsewhere."""
@@ -79,6 +84,7 @@ class Engines:
             pool = Pool(
                 connect,
                 self._settings.pool_size,
+                bound=self._bound,
                 wait_seconds=self._settings.pool_wait_seconds,
                 age_seconds=self._settings.connection_age_seconds,
             )
@@ -110,6 +116,10 @@ class Engines:
         """A connection of a login, for the kernel's own processes (relay, sealer, jobs)."""
         async with self.pool(domain, login).connection() as connection:
             yield connection
+
+    def reserved(self, count: int) -> AbstractContextManager[None]:
+        """Places within the bound for sessions and for the connections of Procrastinate."""
+        return self._bound.reserved(count)
 
     async def session(self, domain: str, login: str) -> Connection:
         """A session outside the pools, for locks that must live and die with it."""

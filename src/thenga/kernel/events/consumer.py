@@ -10,10 +10,12 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 import structlog
 from nats.aio.client import Client
 from nats.aio.msg import Msg
+from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import StreamInfo
 from nats.js.errors import NotFoundError
@@ -29,9 +31,9 @@ from thenga.kernel.host import Host
 FETCH = 200
 AT_ONCE = 8  # aggregates
 _MOST_HELD = mesh.MOST_PENDING - FETCH
-_WAIT_SECONDS = 1.0
+_WAIT_SECONDS = 10.0  # of one request; what comes meanwhile is delivered at once
 _ROOM_SECONDS = 0.05
-_STREAM_SECONDS = 0.5
+_SOONEST, _LATEST = 0.1, 5.0  # pauses before asking again whether a source has its stream
 
 log = structlog.get_logger()
 
@@ -55,13 +57,15 @@ class Consumer:
         source: str,
         reactions: Sequence[Reaction],
         *,
-        seat: Seat | None = None,
+        seat: Seat,
+        link: mesh.Link,
     ) -> None:
         self.name = mesh.consumer_name(domain, source)
         self._host = host
         self._domain = domain
         self._source = source
         self._seat = seat
+        self._link = link
         self._reactions: dict[str, list[Reaction]] = {}
         for reaction in reactions:
             self._reactions.setdefault(reaction.event_type, []).append(reaction)
@@ -71,42 +75,41 @@ class Consumer:
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until stopped; whatever fails is begun again."""
-        seat = self._seat or Seat(self._host, self._domain)
         name = f"consumer {self.name}"
-        try:
-            await keep(name, lambda: lead(seat, name, self._follow, stop), stop)
-        finally:
-            if self._seat is None:
-                await seat.close()
+        await keep(name, lambda: lead(self._seat, name, self._follow, stop), stop)
 
     async def _follow(self, held: Lead, stop: asyncio.Event) -> None:
-        client = await mesh.connect(self._host.settings, self._domain)
         lanes = Lanes(self._taking, self._reactions, stop)
+        fetching = await self._begin(await self._link.client(), stop)
+        if fetching is None:
+            return
+        ends = [asyncio.create_task(each.wait()) for each in (stop, lanes.broken)]
         try:
-            fetching = await self._begin(client, stop)
-            while fetching is not None and not stop.is_set():
+            while not stop.is_set():
                 lanes.check()
                 if lanes.count > _MOST_HELD:
                     await asyncio.sleep(_ROOM_SECONDS)
                     continue
-                messages = await _fetch(client, fetching)
+                messages = await _fetch(fetching, ends)
                 if messages:
                     await self._sort(messages, lanes)
             await lanes.finish(self._host.settings.drain_seconds / 2)
         finally:
+            for end in ends:
+                end.cancel()
             await lanes.cancel()
-            await mesh.drop(client)
+            with suppress(NatsError, OSError):
+                await fetching.unsubscribe()
 
     async def _begin(
         self, client: Client, stop: asyncio.Event
     ) -> JetStreamContext.PullSubscription | None:
         """None where it was stopped before the source had a stream."""
+        js = self._link.jetstream(client, self._source)
         stream: StreamInfo | None
         if self._source == self._domain:
-            js = client.jetstream()
             stream = await mesh.ensure_stream(js, self._source, self._host.settings)
         else:
-            js = client.jetstream(prefix=mesh.foreign_prefix(self._source))
             stream = await self._await_stream(js, stop)
         if stream is None:
             return None
@@ -115,10 +118,12 @@ class Consumer:
 
     async def _await_stream(self, js: JetStreamContext, stop: asyncio.Event) -> StreamInfo | None:
         """A stream is made by its own domain alone, which may not have started yet."""
+        pause = _SOONEST
         while not stop.is_set():
             with suppress(NotFoundError):
                 return await js.stream_info(mesh.stream_name(self._source))
-            await paused(stop, _STREAM_SECONDS)
+            await paused(stop, pause)
+            pause = min(2 * pause, _LATEST)
         return None
 
     async def _sort(self, messages: Sequence[Msg], lanes: "Lanes") -> None:
@@ -174,7 +179,8 @@ class Lanes:
         self._waiting: dict[str, deque[_Held]] = {}
         self._places: set[int] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        self._broken: BaseException | None = None
+        self._error: BaseException | None = None
+        self.broken = asyncio.Event()
 
     @property
     def count(self) -> int:
@@ -196,8 +202,8 @@ class Lanes:
 
     def check(self) -> None:
         """Raise what broke a lane: everything begins again from the last acknowledgement."""
-        if self._broken is not None:
-            raise ConnectionError("a lane broke") from self._broken
+        if self.broken.is_set():
+            raise ConnectionError("a lane broke") from self._error
 
     async def finish(self, seconds: float) -> None:
         """Let the reactions that run come to their end."""
@@ -228,13 +234,23 @@ class Lanes:
             return
         error = task.exception()
         if error is not None and not isinstance(error, Stopped):
-            self._broken = error
+            self._error = error
+            self.broken.set()
 
 
-async def _fetch(client: Client, fetching: JetStreamContext.PullSubscription) -> list[Msg]:
+async def _fetch(
+    fetching: JetStreamContext.PullSubscription, ends: Sequence[asyncio.Task[Any]]
+) -> list[Msg]:
+    """What came, or nothing where it is over before anything comes."""
+    asking = asyncio.ensure_future(fetching.fetch(FETCH, timeout=_WAIT_SECONDS))
     try:
-        return await fetching.fetch(FETCH, timeout=_WAIT_SECONDS)
+        await asyncio.wait((asking, *ends), return_when=asyncio.FIRST_COMPLETED)
+        if not asking.done():
+            return []
+        if asking.cancelled():  # by nats-py, when its connection closes
+            raise ConnectionError("the mesh is gone")
+        return asking.result()
     except TimeoutError:
-        if client.is_closed:
-            raise ConnectionError("the mesh is gone") from None
         return []
+    finally:
+        asking.cancel()

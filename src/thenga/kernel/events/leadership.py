@@ -17,6 +17,11 @@ _SILENCE_SECONDS = 5.0
 _SHORTEST, _LONGEST = 0.1, 10.0  # pause before something that failed is run again
 _SETTLED_SECONDS = 15.0  # what ran this long failed for a new reason
 
+_TRY_TEXT = (
+    "SELECT name FROM unnest($1::text[]) AS name "
+    "WHERE pg_try_advisory_lock(hashtextextended(name, 0))"
+)
+
 log = structlog.get_logger()
 
 
@@ -52,18 +57,52 @@ class Seat:
         self._session: Session | None = None
         self._pulse: asyncio.Task[None] | None = None
         self._leads: dict[str, Lead] = {}
+        self._wanted: dict[str, asyncio.Future[Lead]] = {}
+        self._asking: asyncio.Task[None] | None = None
 
-    async def take(self, name: str) -> Lead | None:
-        """The lead of `name`, or nothing while another has it."""
+    async def take(self, *names: str) -> list[Lead]:
+        """The leads of those names that no other has."""
         async with self._turn:
             session = await self._opened()
-            if name in self._leads:  # the lock would let the same session in twice
-                return None
-            text = "SELECT pg_try_advisory_lock(hashtextextended($1, 0))"
-            if not await session.fetchval(text, name):
-                return None
-            self._leads[name] = Lead(name, session, self._turn)
-            return self._leads[name]
+            # The lock would let the same session in twice.
+            asked = [name for name in names if name not in self._leads]
+            found = await session.fetch(_TRY_TEXT, asked)
+            taken = [Lead(row["name"], session, self._turn) for row in found]
+            self._leads |= {lead.name: lead for lead in taken}
+            return taken
+
+    async def wait(self, name: str, stop: asyncio.Event) -> Lead | None:
+        """The lead of `name` once no other has it; nothing when stopped before.
+
+        All who wait at this seat are asked for in one statement.
+        """
+        wanted = self._wanted[name] = asyncio.get_running_loop().create_future()
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.create_task(self._ask())
+        stopping = asyncio.create_task(stop.wait())
+        try:
+            await asyncio.wait((wanted, stopping), return_when=asyncio.FIRST_COMPLETED)
+            return wanted.result() if wanted.done() else None
+        finally:
+            stopping.cancel()
+            self._wanted.pop(name, None)
+
+    async def _ask(self) -> None:
+        while self._wanted:
+            try:
+                taken = await self.take(*self._wanted)
+            except Exception as error:  # noqa: BLE001  # whoever waits is told, and begins again
+                waiting, self._wanted = self._wanted, {}
+                for each in waiting.values():
+                    each.set_exception(error)
+                return
+            for lead in taken:
+                wanted = self._wanted.pop(lead.name, None)
+                if wanted is None:  # stopped meanwhile
+                    await self.leave(lead)
+                else:
+                    wanted.set_result(lead)
+            await asyncio.sleep(_ASK_SECONDS * random.uniform(0.5, 1))  # noqa: S311  # only spreads
 
     async def leave(self, lead: Lead) -> None:
         """Give a lead back; one that was lost is gone already."""
@@ -77,8 +116,9 @@ class Seat:
 
     async def close(self) -> None:
         """End the session, and every lead with it."""
-        if self._pulse is not None:
-            self._pulse.cancel()
+        for task in (self._pulse, self._asking):
+            if task is not None:
+                task.cancel()
         if self._session is not None and not self._session.is_closed():
             try:
                 await self._session.close(timeout=2)
@@ -118,9 +158,9 @@ Body = Callable[[Lead, asyncio.Event], Awaitable[None]]
 
 async def lead(seat: Seat, name: str, body: Body, stop: asyncio.Event) -> None:
     """Wait until this process leads `name`, then run `body` until it ends or the lead is lost."""
-    while (held := await seat.take(name)) is None:
-        if await paused(stop, _ASK_SECONDS * random.uniform(0.5, 1)):  # noqa: S311  # only spreads
-            return
+    held = await seat.wait(name, stop)
+    if held is None:
+        return
     try:
         await _while_leading(held, body, stop)
     finally:

@@ -1,11 +1,11 @@
 """The mesh: connections to NATS, one stream a domain, and consumers that begin where they ended.
 
 A client that reconnects by itself sends its buffer again and could swap events, so ours never
-does: after any failure the connection is dropped and the work begins again from the database.
+does: after it fails another one is opened, and the work begins again from the database.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from datetime import timedelta
 
@@ -29,6 +29,7 @@ from nats.js.errors import NotFoundError
 from thenga.kernel import secret_settings
 from thenga.kernel.settings import Settings
 
+WORKER = "worker"  # the login of a process that runs several domains; see `accounts.py`
 OLDEST_SERVER = (2, 12)  # older ones drop fields that they do not know without a word
 MOST_PENDING = 2000  # messages a consumer may hold unacknowledged
 ACK_SECONDS = 300.0  # long, because a new leader does not wait for it: see `begin_consumer`
@@ -78,6 +79,57 @@ async def drop(client: Client) -> None:
         await asyncio.wait_for(client.close(), 2)
 
 
+class Link:
+    """A connection that the runners of a process share; one that has died is replaced.
+
+    It is made with a domain's own login, or with the one login of a worker for all its domains.
+    """
+
+    def __init__(self, settings: Settings, login: str) -> None:
+        self._settings = settings
+        self._login = login
+        self._opening: asyncio.Task[Client] | None = None
+
+    async def client(self) -> Client:
+        """The open one, or a new one; all who wait for it hear the same failure."""
+        opening = self._opening
+        if opening is None or _has_failed(opening):
+            opening = asyncio.create_task(connect(self._settings, self._login))
+            self._opening = opening
+        return await asyncio.shield(opening)
+
+    def jetstream(self, client: Client, domain: str, *, seconds: float = 5.0) -> JetStreamContext:
+        """The stream of a domain, as this login reaches it."""
+        if self._login == domain:
+            return client.jetstream(timeout=seconds)
+        return client.jetstream(prefix=foreign_prefix(domain), timeout=seconds)
+
+    def publishing(self, domain: str) -> str:
+        """What stands before the subject of an event of this domain."""
+        return "" if self._login == domain else f"{publishing_prefix(domain)}."
+
+    async def close(self) -> None:
+        opening, self._opening = self._opening, None
+        if opening is not None:
+            with suppress(ConnectionError, MeshRefused):
+                await drop(await opening)
+
+
+def _has_failed(opening: asyncio.Task[Client]) -> bool:
+    if not opening.done():
+        return False
+    return opening.exception() is not None or not opening.result().is_connected
+
+
+def login_of(domain: str, domains: Sequence[str], settings: Settings) -> str:
+    """The login of a domain in a process that runs these: its own, or that of workers.
+
+    Where an operator gives the domain an address of its own, that is used.
+    """
+    derived = [name for name in domains if not settings.of_domain("nats", name)]
+    return WORKER if domain in derived and len(derived) > 1 else domain
+
+
 async def note_error(error: Exception) -> None:
     log.warning("events.mesh.error", cause=type(error).__name__)
 
@@ -93,6 +145,11 @@ def consumer_name(domain: str, source: str) -> str:
 def foreign_prefix(source: str) -> str:
     """Where another domain's stream is asked, in place of `$JS.API`; see `accounts.py`."""
     return f"thenga-from.{source}"
+
+
+def publishing_prefix(domain: str) -> str:
+    """Where a worker publishes for a domain; see `accounts.py`."""
+    return f"thenga-to.{domain}"
 
 
 def epoch_of(info: StreamInfo) -> str:

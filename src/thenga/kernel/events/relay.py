@@ -3,17 +3,19 @@
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID
 
 import asyncpg
+import orjson
 import structlog
 from nats.aio.client import Client
+from nats.aio.msg import Msg
 from nats.errors import Error as NatsError
 from nats.js import JetStreamContext
 from nats.js.api import Header, PubAck
-from nats.js.errors import APIError, NotFoundError
+from nats.js.errors import NotFoundError
 
 from thenga.kernel.db.idempotency import KEPT
 from thenga.kernel.events import mesh
@@ -35,14 +37,49 @@ class Interrupted(ConnectionError):
 
 
 @dataclass
+class _Answers:
+    """What the stream answers to the messages of one relay, on an inbox of its own.
+
+    Not nats-py's own: that one raises a refusal where only the whole connection can see it.
+    """
+
+    inbox: str
+    refused: asyncio.Event = field(default_factory=asyncio.Event)
+    waiting: dict[str, asyncio.Future[PubAck]] = field(default_factory=dict)
+    count: int = 0
+
+    def begin(self) -> None:
+        """What comes for messages sent before is not waited for any more."""
+        self.waiting.clear()
+        self.refused.clear()
+
+    def expect(self) -> str:
+        """Where the next message is to be answered."""
+        self.count += 1
+        reply = f"{self.inbox}.{self.count}"
+        self.waiting[reply] = asyncio.get_running_loop().create_future()
+        return reply
+
+    async def take(self, message: Msg) -> None:
+        expected = self.waiting.get(message.subject)
+        if expected is None or expected.done():
+            return
+        answer = orjson.loads(message.data or b'{"error": {}}')  # nobody has the subject
+        if "error" in answer:
+            self.refused.set()
+        else:
+            expected.set_result(PubAck.from_response(answer))
+
+
+@dataclass
 class _Line:
     """One connection, and what the stream is known to hold while it lasts."""
 
     client: Client
     js: JetStreamContext
+    answers: _Answers
     epoch: str
     last: int
-    refused: asyncio.Event
     window: int = BATCH  # messages sent before the first is acknowledged
 
 
@@ -54,9 +91,11 @@ class Relay:
     know that it leads no more: order holds without waiting for each acknowledgement.
     """
 
-    def __init__(self, host: Host, domain: str) -> None:
+    def __init__(self, host: Host, domain: str, *, link: mesh.Link | None = None) -> None:
         self._host = host
         self._domain = domain
+        self._is_shared = link is not None
+        self._link = link or mesh.Link(host.settings, domain)
         self._stream = mesh.stream_name(domain)
         self._outbox = Outbox(domain)
         self.published = 0  # acknowledged by the stream since this was made
@@ -69,29 +108,25 @@ class Relay:
             await keep(name, lambda: lead(seat, name, self._carry, stop), stop)
         finally:
             await seat.close()
+            if not self._is_shared:
+                await self._link.close()
 
     async def _carry(self, held: Lead, stop: asyncio.Event) -> None:
-        refused = asyncio.Event()
-
-        async def note(error: Exception) -> None:
-            # nats-py raises a refusal where nobody but this callback can see it.
-            if isinstance(error, APIError):
-                refused.set()
-            else:
-                await mesh.note_error(error)
-
-        client = await mesh.connect(self._host.settings, self._domain, note)
+        client = await self._link.client()
+        answers = _Answers(client.new_inbox())
+        listening = await client.subscribe(f"{answers.inbox}.*", cb=answers.take)
         try:
-            line = await self._begin(client, held, refused)
+            line = await self._begin(client, answers, held)
             await self._go_on(line, held, stop)
         finally:
-            await mesh.drop(client)
+            with suppress(NatsError, OSError):
+                await listening.unsubscribe()
 
-    async def _begin(self, client: Client, held: Lead, refused: asyncio.Event) -> _Line:
+    async def _begin(self, client: Client, answers: _Answers, held: Lead) -> _Line:
         """Compare outbox and stream, both ways, before anything is sent (security rule 13)."""
-        js = client.jetstream(timeout=_SILENCE_SECONDS)
+        js = self._link.jetstream(client, self._domain, seconds=_SILENCE_SECONDS)
         info = await mesh.ensure_stream(js, self._domain, self._host.settings)
-        line = _Line(client, js, mesh.epoch_of(info), info.state.last_seq, refused)
+        line = _Line(client, js, answers, mesh.epoch_of(info), info.state.last_seq)
         async with held.session() as session:
             same = await self._outbox.epoch(session) == line.epoch
             known = line.last if same else 0
@@ -165,8 +200,8 @@ class Relay:
     async def _publish(
         self, line: _Line, rows: Sequence[asyncpg.Record]
     ) -> list[asyncio.Future[PubAck]]:
-        waiting: list[asyncio.Future[PubAck]] = []
-        line.refused.clear()
+        answers, before = line.answers, self._link.publishing(self._domain)
+        answers.begin()
         with suppress(NatsError, OSError):  # half a batch: what of it is stored must be marked
             for place, row in enumerate(rows, start=line.last):
                 headers = {
@@ -174,12 +209,10 @@ class Relay:
                     Header.EXPECTED_LAST_SEQUENCE.value: str(place),
                     "Content-Type": "application/cloudevents+json",
                 }
-                sending = line.js.publish_async(
-                    row["mesh_subject"], row["envelope"].encode(), headers=headers
-                )
-                waiting.append(await sending)
-        await _acknowledged(line, waiting)
-        return waiting
+                subject, envelope = before + row["mesh_subject"], row["envelope"].encode()
+                await line.client.publish(subject, envelope, answers.expect(), headers)
+        await _acknowledged(line.client, answers)
+        return list(answers.waiting.values())
 
     async def _mark(self, held: Lead, stored: dict[UUID, int]) -> None:
         async with held.session() as session:
@@ -202,16 +235,17 @@ class Relay:
             )
 
 
-async def _acknowledged(line: _Line, waiting: Sequence[asyncio.Future[PubAck]]) -> None:
+async def _acknowledged(client: Client, answers: _Answers) -> None:
     """Wait for the answers, but not for those behind a refusal or of a server that is gone."""
     clock = asyncio.get_running_loop()
     deadline = clock.time() + _SILENCE_SECONDS
-    refused = asyncio.ensure_future(line.refused.wait())
-    answers = asyncio.gather(*waiting, return_exceptions=True)
+    refused = asyncio.ensure_future(answers.refused.wait())
+    waiting = answers.waiting.values()
+    every = asyncio.gather(*waiting, return_exceptions=True)
     try:
-        while clock.time() < deadline and not line.client.is_closed:
+        while clock.time() < deadline and not client.is_closed:
             done, _ = await asyncio.wait(
-                (answers, refused), timeout=0.25, return_when=asyncio.FIRST_COMPLETED
+                (every, refused), timeout=0.25, return_when=asyncio.FIRST_COMPLETED
             )
             if done:
                 return
@@ -219,7 +253,7 @@ async def _acknowledged(line: _Line, waiting: Sequence[asyncio.Future[PubAck]]) 
         refused.cancel()
         for future in waiting:
             future.cancel()
-        await asyncio.gather(answers, return_exceptions=True)
+        await asyncio.gather(every, return_exceptions=True)
 
 
 def _stored(

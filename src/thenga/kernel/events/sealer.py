@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -56,9 +57,15 @@ class Sealer:
     async def _seal_on(self, held: Lead, stop: asyncio.Event) -> None:
         while not stop.is_set():
             async with held.session() as session:
-                sealed = await seal(session, self._domain)
+                waits = await session.fetchval(_waiting_text(self._domain))
+                sealed = await seal(session, self._domain) if waits else 0
             if sealed < STEP:
                 await paused(stop, _PAUSE_SECONDS)
+
+
+@cache
+def _waiting_text(domain: str) -> str:
+    return f"SELECT EXISTS (SELECT FROM {domain}.audit_entry WHERE seq IS NULL)"
 
 
 async def seal(connection: Connection | Session, domain: str) -> int:

@@ -44,6 +44,7 @@ _MAY_PASS = (408, 409, 412, 429)  # refusals of the moment; the other 4xx stay w
 _CONNECTION = (
     "-c synchronous_commit=off -c enable_sort=off -c enable_seqscan=off -c enable_bitmapscan=off"
 )
+_POOLED, _LISTENING = 2, 1  # connections of Procrastinate for one domain
 _MOST_HANDED_ON = 10  # attempts, after which a job is taken for what kills its workers
 
 
@@ -68,15 +69,18 @@ class JobSide:
     """The jobs of all domains of this process."""
 
     def __init__(self, host: Host, domains: Sequence["Domain"], *, pace: Pace | None = None):
+        self._host = host
         self._sides = [_Side(host, d, pace or Pace()) for d in domains if d.jobs is not None]
         # Its lines repeat the arguments of every job that fails; we tell of those ourselves.
         logging.getLogger("procrastinate.worker").addFilter(lambda record: False)
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until `stop`; what runs then has the drain time to finish and is handed back after it."""
-        async with asyncio.TaskGroup() as group:
-            for side in self._sides:
-                group.create_task(side.run(stop))
+        engines = self._host.engines
+        with engines.reserved((_POOLED + _LISTENING) * len(self._sides)):
+            async with asyncio.TaskGroup() as group:
+                for side in self._sides:
+                    group.create_task(side.run(stop))
 
 
 class _Retries(BaseRetryStrategy):
@@ -160,7 +164,7 @@ class _Side:
             pool_factory=_pool,
             configure=_configure,
             min_size=1,
-            max_size=4,
+            max_size=_POOLED,
             kwargs={
                 "application_name": f"thenga jobs {self._domain.name}",
                 "connect_timeout": 10,
