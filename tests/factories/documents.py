@@ -171,7 +171,7 @@ async def number_all(
         held = await work.find(Account)
         assert held is not None
         await issuing.issue_next(work, seller=seller, book=held.book)
-        told += [event for event, _ in work._events]
+        told += [event for event, *_ in work._events]
         more = bool(work._events)
         await _finish(work)
         if not more:
