@@ -214,7 +214,7 @@ async def _replayed(
                 await _number(work)
                 continue
             await provider_results.apply_report(work, of.id, said[place])
-            told += sum(isinstance(event, PaymentSucceeded) for event, _ in work._events)
+            told += sum(isinstance(event, PaymentSucceeded) for event, *_ in work._events)
         await connection.execute("SET CONSTRAINTS ALL IMMEDIATE")
         ends = {
             name: [tuple(row) for row in await connection.fetch(query, of.organization_id)]

@@ -190,7 +190,7 @@ async def test_a_night_without_a_check_is_told_the_day_after(host: Host, seeded:
         ahead = timedelta(days=days, hours=34 - host.now().hour)
         work = documents.system(host, None, ahead=ahead)
         missed = await ledger_checks.report_missing_check(work)
-        events = [event.type for event, _ in work._events]
+        events = [event.type for event, *_ in work._events]
         told.append((missed and (missed.passed, missed.checks), events))
         await work.finish()
 

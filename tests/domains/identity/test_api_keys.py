@@ -355,7 +355,7 @@ async def test_time_warns_of_an_end_and_writes_it_down_once(
         work = people.working(host, owner.organization_id)
         work.now += timedelta(days=days, seconds=1)
         await api_keys.check_time(work, api_keys.UUID(key["id"]))
-        told += [(type(e).__name__, getattr(e, "days_left", None)) for e, _ in work._events]
+        told += [(type(e).__name__, getattr(e, "days_left", None)) for e, *_ in work._events]
         await work.finish()
 
     assert told == [("ApiKeyExpiring", 14), ("ApiKeyExpiring", 3), ("ApiKeyRevoked", None)]
