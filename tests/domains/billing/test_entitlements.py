@@ -74,7 +74,7 @@ async def test_a_trial_gives_the_whole_plan_and_is_told(
     changed = {one["feature"]: one["after"] for one in told["changes"]}
     assert (seats(before), seats(whole)) == ((1, ["fallback"]), (10, ["trial"]))
     assert (whole.headers["ETag"][:3], again.status_code) == ('"1-', 304)
-    assert (own.json()["access"], len(own.json()["items"])) == ("full", 18)
+    assert (own.json()["access"], len(own.json()["items"])) == ("full", 24)
     assert (told["setVersion"], told["access"]) == (1, "full")
     assert changed[SEATS]["limit"] == 10
     assert changed[RUNS]["mode"] == "soft"

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from starlette.applications import Starlette
 
 from tests.domains.organization.companies import BANK, Company, company
+from tests.factories import organization as factory
 from tests.planting import plant
 from thenga.domains.organization import public
 from thenga.domains.organization.services.organizations import profiles as profiles_service
@@ -23,7 +24,7 @@ from thenga.kernel.ports.remote import remote
 
 P = TypeVar("P", bound=Port)
 SECRET = b"k" * 32
-PORTS = (public.Profiles, public.Suggestions, public.Verifications)
+PORTS = (public.Profiles, public.Suggestions, public.Verifications, public.Disclosures)
 PRODUCER = public.Producer(name="profile-reader", version="3.1")
 
 
@@ -115,6 +116,30 @@ async def test_a_purpose_that_sees_secrets_would_be_found(
     plant(monkeypatch, profiles_service, "PURPOSES", wide)
 
     assert "display: secret" in await too_much(asked, mokoena)
+
+
+async def test_records_and_disclosed_values_arrive_alike(asked: Asked, mokoena: Company):
+    made = await factory.equipment(mokoena.host, mokoena.id, mokoena.owner.user_id)
+    profiles = asked.of(public.Profiles)
+
+    described = await profiles.describe(
+        organization_id=mokoena.id, purpose="match", record_types=["equipment"]
+    )
+    (machine,) = described.records
+    (cited,) = await profiles.resolve(refs=[machine.ref], organization_id=mokoena.id)
+    (told,) = await asked.of(public.Disclosures).reveal(
+        organization_id=mokoena.id,
+        subjects=[public.Ref(type="fact", id=f"{mokoena.id}:bankAccount", version=1)],
+        fields=["bankAccount"],
+        purpose="invoice",
+        reference=public.DisclosureReference(domain="contract", type="invoice", id=uuid4()),
+        on_behalf_of=mokoena.owner.user_id,
+        key="invoice 1",
+    )
+
+    assert machine.ref == public.Ref(type="equipment", id=str(made.id), version=1)
+    assert (machine.summary["name"], cited.state) == ("TLB", "live")
+    assert told.values == {"bankAccount": BANK}
 
 
 async def test_an_unknown_company_is_not_described_and_has_no_card(asked: Asked, mokoena: Company):

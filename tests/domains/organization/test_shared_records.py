@@ -12,17 +12,20 @@ from sqlalchemy import LargeBinary, true
 
 from tests.domains.organization import directing
 from tests.domains.organization.companies import Company, company
+from tests.factories import identity as people
 from tests.factories import organization as factory
 from tests.planting import plant
 from thenga.domains.organization import public
 from thenga.domains.organization.services.organizations import profiles, shared_records
 from thenga.domains.organization.services.organizations.shared_records import SHARED
+from thenga.domains.organization.services.people import users
 from thenga.domains.organization.tables import (
     Address,
     Capability,
     CapabilityStatus,
     CapabilityVerification,
     EquipmentStatus,
+    MemberStatus,
     PastProject,
     PastProjectStatus,
     Product,
@@ -224,6 +227,32 @@ async def test_planted_records_that_are_over_are_found(
     plant(monkeypatch, shared_records, "SHARED", always)
 
     assert {"service", "past_project", "contact", "equipment"} <= set(await over(app, mokoena))
+
+
+async def test_who_may_sign_is_told_as_the_user_list_decides(
+    app: FastAPI, mokoena: Company, host: Host
+):
+    day = date(2028, 1, 1)
+    given: list[dict[str, Any]] = [
+        {"signing_authority": AUTHORITY | {"valid_to": None}},
+        {"signing_authority": AUTHORITY | {"valid_from": "2028-01-01", "valid_to": "2028-01-01"}},
+        {"signing_authority": AUTHORITY | {"valid_from": "2028-01-02"}},
+        {"signing_authority": AUTHORITY | {"valid_to": "2027-12-31"}},
+        {"signing_authority": AUTHORITY, "status": MemberStatus.INVITED},
+        {"signing_authority": None},
+    ]
+    made = [
+        await factory.organization_user(
+            host, mokoena.id, (await people.person(host)).user_id, **one
+        )
+        for one in given
+    ]
+
+    told = (await described(app, mokoena, "bid_form", "user", on=day)).records
+
+    decided = {str(one.id) for one in made if users.signs_on(one, day)}
+    assert {one.ref.id for one in told} & {str(one.id) for one in made} == decided
+    assert len(decided) == 2
 
 
 async def test_a_check_counts_as_of_the_day_asked(app: FastAPI, mokoena: Company):
