@@ -72,7 +72,7 @@ EXCEPTIONS: dict[str, tuple[float, str]] = {
     "tests/suites/test_tenants_matrix.py": (130.0, "walks every operation with every identifier"),
     "tests/suites/test_schema_fuzz.py": (95.0, "sends twenty requests to every operation"),
     "tests/suites/test_kill.py": (50.0, "a platform of three processes, killed and started again"),
-    "tests/suites/test_fifteen_domains.py": (60.0, "fifteen domains in two processes, twice"),
+    "tests/suites/test_fifteen_domains.py": (35.0, "fifteen domains in two processes, twice"),
     "tests/suites/test_clock.py": (25.0, "months of three domains pass in a running worker"),
     "tests/suites/test_revocation.py": (24.0, "two processes, of which one is started again"),
     "tests/suites/test_topology.py": (24.0, "the flows in one process and in four others"),

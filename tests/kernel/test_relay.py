@@ -18,7 +18,6 @@ from tests.kernel.running import change_thing, make_things, running, until
 from tests.probe import Thing, ThingChanged, ThingMade
 from thenga.kernel.events import mesh
 from thenga.kernel.events.accounts import TOOLS
-from thenga.kernel.events.leadership import Lead, Seat, lead
 from thenga.kernel.events.outbox import Outbox
 from thenga.kernel.events.relay import Relay
 from thenga.kernel.host import Host
@@ -157,28 +156,6 @@ async def test_a_second_relay_waits_and_takes_over(host: Host, opening: Opening)
     events = await told(host, organization_id)
     print(f"\nsecond_relay events={len(events)} back_after_seconds={took:.2f}")
     assert len(events) == len({event_id for event_id, _, _ in events}) == 200
-
-
-async def test_a_lost_session_ends_the_lead(host: Host):
-    seat = Seat(host, "probe")
-    ended: list[str] = []
-
-    async def body(held: Lead, stop: asyncio.Event) -> None:
-        async with held.session() as session:
-            session.terminate()
-        try:
-            await asyncio.sleep(30)
-        except asyncio.CancelledError:
-            ended.append("cancelled")
-            raise
-
-    with pytest.raises(ConnectionError):
-        await lead(seat, "test lost", body, asyncio.Event())
-    assert ended == ["cancelled"]
-    [held] = await seat.take("test lost")
-    assert held.name == "test lost"
-    assert await seat.take("test lost") == []
-    await seat.close()
 
 
 @pytest.mark.rule("SEC-13")
