@@ -36,7 +36,7 @@ from thenga.domains.organization.provider import (
     LocalVerifications,
 )
 from thenga.domains.organization.reactions import reactions
-from thenga.domains.organization.services import reference_data
+from thenga.domains.organization.services import panel, reference_data
 from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
@@ -77,4 +77,5 @@ DOMAIN = Domain(
     reactions=reactions,
     jobs=jobs,
     at_deployment=reference_data.seed,
+    panel=panel.summarize,
 )

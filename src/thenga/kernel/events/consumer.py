@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 
 import structlog
 from nats.aio.client import Client
@@ -25,6 +26,7 @@ from thenga.kernel.events import mesh
 from thenga.kernel.events.delivery import Stopped, Taking
 from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
 from thenga.kernel.host import Host
+from thenga.kernel.values.ids import made_at
 
 FETCH = 200
 AT_ONCE = 8  # aggregates
@@ -43,6 +45,19 @@ class _Held:
     message: Msg
     envelope: Envelope
     place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a consumer has come: all events before `through` have had their effect.
+
+    Nothing is said of events that wait in the outbox of `source`; its own figures tell of those.
+    """
+
+    domain: str
+    source: str
+    through: datetime | None  # None until it has caught up once, or has an event in hand
+    pending: int
 
 
 class Consumer:
@@ -68,6 +83,9 @@ class Consumer:
         self._subjects = {reaction.mesh_subject for reaction in reactions}
         self._names = [reaction.name for reaction in reactions]
         self._taking = Taking(host, domain)
+        self._lanes: Lanes | None = None  # while this process leads and hears the mesh
+        self._undelivered = 0
+        self._caught_up_at: datetime | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until stopped; whatever fails is begun again."""
@@ -79,21 +97,37 @@ class Consumer:
             if self._seat is None:
                 await seat.close()
 
+    def position(self) -> Position | None:
+        """How far it has come; None where another process leads or the mesh is away."""
+        if self._lanes is None:
+            return None
+        through = self._lanes.oldest() or self._caught_up_at
+        pending = self._lanes.count + self._undelivered
+        return Position(self._domain, self._source, through, pending)
+
     async def _follow(self, held: Lead, stop: asyncio.Event) -> None:
         client = await mesh.connect(self._host.settings, self._domain)
         lanes = Lanes(self._taking, self._reactions, stop)
         try:
             fetching = await self._begin(client, stop)
+            self._caught_up_at = None
             while fetching is not None and not stop.is_set():
                 lanes.check()
                 if lanes.count > _MOST_HELD:
                     await asyncio.sleep(_ROOM_SECONDS)
                     continue
+                began = self._host.now()
                 messages = await _fetch(client, fetching)
                 if messages:
                     await self._sort(messages, lanes)
+                # Behind the last message the server counts what it has not delivered yet.
+                self._undelivered = messages[-1].metadata.num_pending if messages else 0
+                if not self._undelivered:
+                    self._caught_up_at = began
+                self._lanes = lanes  # from now on it knows where it stands
             await lanes.finish(self._host.settings.drain_seconds / 2)
         finally:
+            self._lanes = None
             await lanes.cancel()
             await mesh.drop(client)
 
@@ -179,6 +213,12 @@ class Lanes:
     @property
     def count(self) -> int:
         return len(self._places)
+
+    def oldest(self) -> datetime | None:
+        """When the oldest event held now was told."""
+        # A sandbox's own time runs ahead; the identifier has the time of the process.
+        first = (lane[0].envelope for lane in self._waiting.values() if lane)
+        return min((min(one.time, made_at(one.id)) for one in first), default=None)
 
     def put(self, held: _Held) -> None:
         if held.place in self._places:

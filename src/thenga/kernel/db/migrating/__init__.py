@@ -7,6 +7,7 @@ from thenga.kernel.db.migrating.constraints import (
     joins_only_while,
 )
 from thenga.kernel.db.migrating.kernel_tables import (
+    make_figures,
     make_kernel_tables,
     make_series,
     show_job_schedule,
@@ -27,6 +28,7 @@ __all__ = [
     "joins_only_while",
     "let_gate_read",
     "let_gate_read_more",
+    "make_figures",
     "make_kernel_tables",
     "make_series",
     "make_table",
