@@ -157,6 +157,16 @@ class ValidationFailed(Problem):
     members = told(errors=ERRORS)
 
 
+class SearchTooBroad(Problem):
+    """The search matches too much to be answered in time.
+
+    Add one of `filters`, or search for a rarer word.
+    """
+
+    code, status, title = "search-too-broad", 422, "The search is too broad"
+    members = told(filters=(list[str], "Filters that would narrow the search."))
+
+
 class RuleViolated(Problem):
     """The fields are well-formed but break a business rule. `rule` names the rule."""
 

@@ -12,6 +12,11 @@ from thenga.kernel.db.migrating.kernel_tables import (
     make_series,
     show_job_schedule,
 )
+from thenga.kernel.db.migrating.searching import (
+    make_part_index,
+    make_search_configuration,
+    make_search_index,
+)
 from thenga.kernel.db.migrating.tables import (
     Instant,
     let_gate_read,
@@ -30,6 +35,9 @@ __all__ = [
     "let_gate_read_more",
     "make_figures",
     "make_kernel_tables",
+    "make_part_index",
+    "make_search_configuration",
+    "make_search_index",
     "make_series",
     "make_table",
     "secure",
