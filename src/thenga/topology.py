@@ -5,12 +5,12 @@ from importlib import import_module
 
 import httpx2
 
+from thenga.kernel.answered import bind as bind_domain
+from thenga.kernel.answered import kernel_ports
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
 from thenga.kernel.ports.remote import remote
-from thenga.kernel.ports.timetable import bind as bind_domain
-from thenga.kernel.ports.timetable import timetable_of
 from thenga.kernel.settings import Settings
 
 # A domain stands here from the day it has a manifest; the order is the specification's.
@@ -43,7 +43,7 @@ def bind(host: Host, domains: Sequence[Domain], *, gate: type[Port]) -> None:
         bind_domain(domain, host)
     needed = {port for domain in domains for port in domain.needs} | {gate}
     hoped_for = {port for domain in domains for port in domain.may_need}
-    hoped_for |= {timetable_of(name) for name in DOMAINS}
+    hoped_for |= {port for name in DOMAINS for port in kernel_ports(name)}
     client = httpx2.AsyncClient(trust_env=False)  # no proxy may take a call between ourselves
     host.closing.append(client.aclose)
     for port in sorted(needed | hoped_for, key=lambda p: p.port_name):

@@ -11,6 +11,7 @@ from thenga import topology
 from thenga.domains.identity.public import Decisions
 from thenga.kernel import logs, starting
 from thenga.kernel.events.worker import MeshSide
+from thenga.kernel.figures import FigureSide
 from thenga.kernel.files.scanner import watch
 from thenga.kernel.jobs.runner import JobSide
 from thenga.kernel.settings import Settings, load
@@ -40,11 +41,13 @@ async def _run(settings: Settings) -> None:
     log.info("worker.process.started", domains=[domain.name for domain in domains])
     try:
         async with asyncio.TaskGroup() as group:
+            mesh = MeshSide(host, domains)
             sides = [
-                group.create_task(_side("mesh", MeshSide(host, domains).run, stop)),
+                group.create_task(_side("mesh", mesh.run, stop)),
                 group.create_task(_side("jobs", JobSide(host, domains).run, stop)),
             ]
             group.create_task(_beat(stop))
+            group.create_task(FigureSide(host, domains, mesh.consumers).run(stop))
             group.create_task(watch(host.scanner, stop))
             await stop.wait()
             await _end_in_time(sides, settings.drain_seconds)

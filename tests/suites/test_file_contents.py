@@ -37,7 +37,7 @@ from thenga.kernel.http.app import make_app
 from thenga.kernel.http.entrances import SLOW_SECONDS
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
-from thenga.tooling.dev import clamav, processes, servers
+from thenga.tooling.dev import clamav, doctor, processes, servers
 
 
 @pytest.fixture(scope="module")
@@ -256,7 +256,8 @@ async def scanned_badly(desk: Desk) -> AsyncIterator[Desk]:
         try:
             assert processes.wait(lambda: clamav.answers(port), 20)
             bad = desk.host.settings.model_copy(update={"scanner": f"127.0.0.1:{port}"})
-            yield Desk(replace(desk.host, scanner=Scanner(bad)), desk.client, desk.owner)
+            badly = replace(desk.host, settings=bad, scanner=Scanner(bad))
+            yield Desk(badly, desk.client, desk.owner)
         finally:
             processes.end(process, signal.SIGKILL, seconds=5)
 
@@ -281,6 +282,16 @@ async def test_scanner_that_misses_nested_eicar_cleans_nothing(desk: Desk) -> No
 
         assert alone.outcome is Outcome.INFECTED
         assert await became(badly, seconds=3) == {"quarantined"}
+
+
+async def test_the_doctor_tells_a_fit_scanner_from_an_unfit_one(desk: Desk) -> None:
+    def is_fit(scanner: str) -> bool:
+        settings = desk.host.settings.model_copy(update={"scanner": scanner})
+        return all(one.ok for one in doctor._scanner(settings))
+
+    async with scanned_badly(desk) as badly:
+        assert not await asyncio.to_thread(is_fit, badly.host.settings.scanner)
+    assert await asyncio.to_thread(is_fit, desk.host.settings.scanner)
 
 
 async def test_a_scanner_that_is_believed_untested_is_found(

@@ -7,6 +7,7 @@ import random
 import signal
 import sys
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import httpx2
 import obstore
@@ -21,7 +22,7 @@ from thenga.kernel.files.store import FileLost, FileStore, StoredFile
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.observe import Edge
 from thenga.kernel.settings import Settings
-from thenga.tooling.dev import processes
+from thenga.tooling.dev import doctor, processes
 
 PLACES = {"folder": stores.folder}
 if size(0, 1):
@@ -62,6 +63,20 @@ async def differing(store: FileStore, count: int) -> int:
             bad += part != content[first : last + 1]
             bad += await whole(store, kept.key, first=last) != content[last:]
     return bad
+
+
+async def test_the_doctor_writes_and_reads_a_file(place: Settings, tmp_path: Path) -> None:
+    async def found(**changed: str) -> bool:
+        settings = place.model_copy(update=changed)
+        (one,) = await asyncio.to_thread(lambda: list(doctor._files(settings)))
+        return one.ok
+
+    in_the_way = tmp_path / "file"
+    in_the_way.touch()
+
+    assert await found()
+    assert not await found(files=str(in_the_way))
+    assert not await found(files="")
 
 
 async def test_files_come_back_as_they_were_sent(store: FileStore) -> None:

@@ -14,12 +14,12 @@ from tests.conftest import Opening
 from thenga import topology
 from thenga.domains.organization.tables import Equipment
 from thenga.kernel.access.origin import Origin
+from thenga.kernel.answered import bind
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import EVENTS, Event
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import PROBLEMS, Problem
 from thenga.kernel.logs import names_a_secret
-from thenga.kernel.ports.timetable import bind
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
 

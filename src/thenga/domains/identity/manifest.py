@@ -31,6 +31,7 @@ from thenga.domains.identity.provider import (
     LocalPeople,
 )
 from thenga.domains.identity.reactions import reactions
+from thenga.domains.identity.services import panel
 from thenga.domains.identity.services import roles as role_services
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Profiles
@@ -70,4 +71,5 @@ DOMAIN = Domain(
     gate=True,
     adapters={Requests: MailRequests},
     at_deployment=role_services.seed_permissions,
+    panel=panel.summarize,
 )

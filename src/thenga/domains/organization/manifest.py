@@ -38,7 +38,7 @@ from thenga.domains.organization.provider import (
     LocalVerifications,
 )
 from thenga.domains.organization.reactions import reactions
-from thenga.domains.organization.services import reference_data
+from thenga.domains.organization.services import panel, reference_data
 from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
@@ -81,4 +81,5 @@ DOMAIN = Domain(
     reactions=reactions,
     jobs=jobs,
     at_deployment=reference_data.seed,
+    panel=panel.summarize,
 )

@@ -15,7 +15,7 @@ from thenga.kernel.settings import Settings
 _ALEMBIC = Path(__file__).parent / "alembic"
 # Trusted ones that come with PostgreSQL: whoever may create in the database may have them, and
 # the logins of domains, which may not, use what they bring without a right of their own.
-EXTENSIONS = ("btree_gist",)
+EXTENSIONS = ("btree_gist", "pg_trgm", "unaccent")
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ def _make_roles(connection: sa.Connection, settings: Settings, target: Migrated)
     connection.exec_driver_sql("REVOKE ALL ON SCHEMA public FROM PUBLIC")
     for extension in EXTENSIONS:
         connection.exec_driver_sql(f"CREATE EXTENSION IF NOT EXISTS {extension} SCHEMA public")
+    # Migrations name operator classes and dictionaries; the logins still cannot name anything.
+    connection.exec_driver_sql(f"GRANT USAGE ON SCHEMA public TO {domain}_owner")
 
 
 def _make_role(connection: sa.Connection, name: str, password: str | None) -> None:

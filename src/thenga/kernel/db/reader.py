@@ -31,7 +31,7 @@ from thenga.kernel.db.paging import (
 from thenga.kernel.db.rows import Row, row_of
 from thenga.kernel.db.statements import Named
 from thenga.kernel.declare.port import Port
-from thenga.kernel.errors import NotFound
+from thenga.kernel.errors import NotFound, SearchTooBroad
 from thenga.kernel.host import Host
 from thenga.kernel.values.clock import of_sandbox
 
@@ -162,6 +162,25 @@ class Reader:
     async def records(self, statement: Select[*tuple[Any, ...]]) -> Sequence[asyncpg.Record]:
         """Result rows of several columns, by name."""
         return await self._fetch(statement)
+
+    async def search(
+        self, statement: Select[*tuple[Any, ...]], *, seconds: float = 2.0
+    ) -> Sequence[asyncpg.Record]:
+        """As `records`, but no longer than so many seconds: then `SearchTooBroad`.
+
+        This unit of work can go on after a refusal, with statements as long as before.
+        """
+        text, arguments = statements.render(statement)
+        connection = await self._open()
+        limit = f"SET LOCAL statement_timeout = {int(seconds * 1000)}"
+        await connection.execute(f"SAVEPOINT search; {limit}")
+        try:
+            return await connection.fetch(text, *arguments)
+        except asyncpg.QueryCanceledError:
+            raise SearchTooBroad() from None
+        finally:
+            if not connection.is_closed():
+                await connection.execute("ROLLBACK TO SAVEPOINT search; RELEASE SAVEPOINT search")
 
     async def page(
         self, statement: Select[R], paged: Paged, by: ColumnElement[Any] | None = None

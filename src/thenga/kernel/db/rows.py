@@ -211,6 +211,11 @@ def rows() -> list[type[Row]]:
     return list(_ROWS.values())
 
 
+def known_row(table: Any) -> type[Row] | None:
+    """The row class of a table, if it has one."""
+    return _ROWS.get(table)
+
+
 def row_of(table: Any) -> type[Row]:
     """The row class of a table."""
     return _ROWS[table]

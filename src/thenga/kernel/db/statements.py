@@ -19,6 +19,7 @@ from sqlalchemy.dialects.postgresql.asyncpg import PGDialect_asyncpg
 from sqlalchemy.sql.compiler import SQLCompiler
 from sqlalchemy.sql.expression import ClauseElement
 
+from thenga.kernel.db import search_operators
 from thenga.kernel.values.calendar import local_midnight
 
 T = TypeVar("T")
@@ -42,6 +43,7 @@ def render(statement: ClauseElement, named: dict[str, Any] | None = None) -> tup
         if len(_COMPILED) >= _MOST_SHAPES:
             # So many shapes mean that values are written into statements: a defect, not a load.
             raise RuntimeError("too many statement shapes; values must be bound, not written")
+        search_operators.check(statement)
         made = statement.compile(dialect=_DIALECT, cache_key=key)
         assert isinstance(made, SQLCompiler)  # noqa: S101  # narrows the type for mypy
         compiled = _COMPILED[key.key] = made
@@ -110,6 +112,7 @@ def render_extended(
     if known is None:
         if len(_EXTENDED) >= _MOST_SHAPES:
             raise RuntimeError("too many statement shapes; values must be bound, not written")
+        search_operators.check(statement)
         compiled = extend(statement).compile(dialect=_DIALECT)
         assert isinstance(compiled, SQLCompiler)  # noqa: S101  # narrows the type for mypy
         places = {id(bind): place for place, bind in enumerate(key.bindparams)}

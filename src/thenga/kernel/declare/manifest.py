@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter
 
@@ -13,6 +13,9 @@ from thenga.kernel.declare.lifecycle import Lifecycle
 from thenga.kernel.declare.permission import Granted
 from thenga.kernel.declare.port import Port
 from thenga.kernel.declare.reaction import Reactions
+
+if TYPE_CHECKING:
+    from thenga.kernel.panels import Summarize
 
 
 @dataclass(frozen=True)
@@ -34,6 +37,7 @@ class Domain:
     secrets: Sequence[str] = ()  # settings that hold secrets of its providers, comma separated
     adapters: dict[type, Any] = field(default_factory=dict)  # protocol -> maker(host)
     at_deployment: Any = None  # async (host, all domains): seeds catalogues as the system login
+    panel: "Summarize | None" = None  # what operators see of one organization (kernel/panels.py)
 
     @property
     def migrations(self) -> Path:

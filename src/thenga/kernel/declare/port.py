@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from inspect import Parameter, Signature, iscoroutinefunction, signature
+from types import new_class
 from typing import Any, ClassVar, NotRequired, TypeVar, get_type_hints
 
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
@@ -49,6 +50,17 @@ class Port(ABC):
             _check(cls, method)
         cls.port_name, cls.port_timeout = name, timeout
         PORTS[name] = cls
+
+
+def port_of(shape: type, *, name: str, timeout: float) -> type[Port]:
+    """A port that the kernel answers for each domain: the methods of `shape` by a name of its own.
+
+    It is a `shape` too, so that `Bindings.every` finds those of all domains.
+    """
+    body = {method: vars(shape)[method] for method in _declared(shape)}
+    title = "".join(word.title() for word in name.split("."))
+    named = {"name": name, "timeout": timeout}
+    return new_class(title, (shape, Port), named, lambda space: space.update(body))
 
 
 def idempotent(method: Method) -> Method:
@@ -144,7 +156,7 @@ def _full_name(cls: type) -> tuple[str, str]:
     return cls.__module__, cls.__qualname__
 
 
-def _declared(cls: type[Port]) -> list[str]:
+def _declared(cls: type) -> list[str]:
     return [
         name
         for name, value in vars(cls).items()

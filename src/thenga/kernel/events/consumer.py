@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -27,6 +28,7 @@ from thenga.kernel.events import mesh
 from thenga.kernel.events.delivery import Stopped, Taking
 from thenga.kernel.events.leadership import Lead, Seat, keep, lead, paused
 from thenga.kernel.host import Host
+from thenga.kernel.values.ids import made_at
 
 FETCH = 200
 AT_ONCE = 8  # aggregates
@@ -45,6 +47,19 @@ class _Held:
     message: Msg
     envelope: Envelope
     place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """How far a consumer has come: all events before `through` have had their effect.
+
+    Nothing is said of events that wait in the outbox of `source`; its own figures tell of those.
+    """
+
+    domain: str
+    source: str
+    through: datetime | None  # None until it has caught up once, or has an event in hand
+    pending: int
 
 
 class Consumer:
@@ -72,11 +87,22 @@ class Consumer:
         self._subjects = {reaction.mesh_subject for reaction in reactions}
         self._names = [reaction.name for reaction in reactions]
         self._taking = Taking(host, domain)
+        self._lanes: Lanes | None = None  # while this process leads and hears the mesh
+        self._undelivered = 0
+        self._caught_up_at: datetime | None = None
 
     async def run(self, stop: asyncio.Event) -> None:
         """Until stopped; whatever fails is begun again."""
         name = f"consumer {self.name}"
         await keep(name, lambda: lead(self._seat, name, self._follow, stop), stop)
+
+    def position(self) -> Position | None:
+        """How far it has come; None where another process leads or the mesh is away."""
+        if self._lanes is None:
+            return None
+        through = self._lanes.oldest() or self._caught_up_at
+        pending = self._lanes.count + self._undelivered
+        return Position(self._domain, self._source, through, pending)
 
     async def _follow(self, held: Lead, stop: asyncio.Event) -> None:
         lanes = Lanes(self._taking, self._reactions, stop)
@@ -85,16 +111,24 @@ class Consumer:
             return
         ends = [asyncio.create_task(each.wait()) for each in (stop, lanes.broken)]
         try:
+            self._caught_up_at = None
             while not stop.is_set():
                 lanes.check()
                 if lanes.count > _MOST_HELD:
                     await asyncio.sleep(_ROOM_SECONDS)
                     continue
+                began = self._host.now()
                 messages = await _fetch(fetching, ends)
                 if messages:
                     await self._sort(messages, lanes)
+                # Behind the last message the server counts what it has not delivered yet.
+                self._undelivered = messages[-1].metadata.num_pending if messages else 0
+                if not self._undelivered:
+                    self._caught_up_at = began
+                self._lanes = lanes  # from now on it knows where it stands
             await lanes.finish(self._host.settings.drain_seconds / 2)
         finally:
+            self._lanes = None
             for end in ends:
                 end.cancel()
             await lanes.cancel()
@@ -185,6 +219,12 @@ class Lanes:
     @property
     def count(self) -> int:
         return len(self._places)
+
+    def oldest(self) -> datetime | None:
+        """When the oldest event held now was told."""
+        # A sandbox's own time runs ahead; the identifier has the time of the process.
+        first = (lane[0].envelope for lane in self._waiting.values() if lane)
+        return min((min(one.time, made_at(one.id)) for one in first), default=None)
 
     def put(self, held: _Held) -> None:
         if held.place in self._places:

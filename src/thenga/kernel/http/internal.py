@@ -12,13 +12,13 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
+from thenga.kernel.answered import answered_ports
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
 from thenga.kernel.http import observe, port_routes
 from thenga.kernel.http.bounds import Bounds
 from thenga.kernel.http.limits import Limits
 from thenga.kernel.ports.once import Once
-from thenga.kernel.ports.timetable import answered_ports
 
 
 def make_internal(host: Host, limits: Limits, domains: Sequence[Domain]) -> ASGIApp:

@@ -136,6 +136,16 @@ def stand_in(port_class: type[P], ask: Ask) -> P:
     return implementation
 
 
+def answered_by(port_class: type[P], answering: object) -> P:
+    """A port that one object answers, method by method; it has the shape of `port_of`."""
+
+    async def ask(shape: MethodShape, arguments: dict[str, object]) -> object:
+        answer: object = await getattr(answering, shape.name)(**arguments)
+        return answer
+
+    return stand_in(port_class, ask)
+
+
 def through_json(port_class: type[P], implementation: P) -> P:
     """For tests: what would work in one process only is found on the first run."""
 

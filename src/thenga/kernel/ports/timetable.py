@@ -8,8 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cache, partial
-from types import new_class
+from functools import cache
 from typing import Any
 from uuid import UUID
 
@@ -21,10 +20,9 @@ from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
-from thenga.kernel.declare.manifest import Domain
-from thenga.kernel.declare.port import MethodShape, Port, idempotent
+from thenga.kernel.declare.port import Port, idempotent, port_of
 from thenga.kernel.host import Host
-from thenga.kernel.ports.binding import stand_in
+from thenga.kernel.ports.binding import answered_by
 from thenga.kernel.values.ids import new_id
 
 _A_PAGE = 200
@@ -55,37 +53,12 @@ class Timetable(ABC):
 @cache
 def timetable_of(domain: str) -> type[Port]:
     """The port by which a domain tells its dates and starts what is due; silence: ask again."""
-    body = {name: vars(Timetable)[name] for name in ("look", "start")}
-    named = {"name": f"{domain}.timetable", "timeout": 5.0}
-    return new_class(
-        f"{domain.title()}Timetable", (Timetable, Port), named, lambda space: space.update(body)
-    )
-
-
-def answered_ports(domain: Domain) -> dict[type[Port], Any]:
-    """The ports that a domain provides, and its timetable where time moves rows of it."""
-    if domain.jobs is None or not domain.jobs.moved:
-        return domain.provides
-    dates = partial(local_timetable, jobs=domain.jobs)
-    return {**domain.provides, timetable_of(domain.name): dates}
-
-
-def bind(domain: Domain, host: Host) -> None:
-    """Answer the ports of a domain in this process, and let it publish its events."""
-    host.told[domain.name] = frozenset(event.type for event in domain.events)
-    for port, maker in answered_ports(domain).items():
-        host.bindings.bind(port, maker(host))
+    return port_of(Timetable, name=f"{domain}.timetable", timeout=5.0)
 
 
 def local_timetable(host: Host, jobs: Jobs) -> Port:
     """The timetable of a domain of this process."""
-    answering = _Local(host, jobs)
-
-    async def ask(shape: MethodShape, arguments: dict[str, Any]) -> object:
-        answer: object = await getattr(answering, shape.name)(**arguments)
-        return answer
-
-    return stand_in(timetable_of(jobs.domain), ask)
+    return answered_by(timetable_of(jobs.domain), _Local(host, jobs))
 
 
 class _Local(Timetable):

@@ -252,7 +252,7 @@ def _files(settings: Settings) -> Iterator[Finding]:
     try:
         asyncio.run(asyncio.wait_for(_try_files(FileStore(settings)), _SECONDS * 4))
         yield Finding("files", True, f"written and read in {settings.files}", "")
-    except (Problem, LookupError, TimeoutError) as error:
+    except (Problem, LookupError, OSError) as error:
         wanted = "let it be written, or mend THENGA_FILES"
         yield Finding("files", False, type(error.__cause__ or error).__name__, wanted)
 

@@ -7,9 +7,15 @@ from thenga.kernel.db.migrating.constraints import (
     joins_only_while,
 )
 from thenga.kernel.db.migrating.kernel_tables import (
+    make_figures,
     make_kernel_tables,
     make_series,
     show_job_schedule,
+)
+from thenga.kernel.db.migrating.searching import (
+    make_part_index,
+    make_search_configuration,
+    make_search_index,
 )
 from thenga.kernel.db.migrating.tables import (
     Instant,
@@ -27,7 +33,11 @@ __all__ = [
     "joins_only_while",
     "let_gate_read",
     "let_gate_read_more",
+    "make_figures",
     "make_kernel_tables",
+    "make_part_index",
+    "make_search_configuration",
+    "make_search_index",
     "make_series",
     "make_table",
     "secure",

@@ -34,6 +34,25 @@ def make_kernel_tables(domain: str) -> None:
     )
     secure(f"{domain}.clock_offset", Kind.PRIVATE)
     _make_jobs(domain)
+    make_figures(domain)
+
+
+def make_figures(domain: str) -> None:
+    """The figures that workers write of themselves (`kernel/figures.py`).
+
+    A domain whose first migration is older has it by a later one, and only there.
+    """
+    if sa.inspect(op.get_bind()).has_table("figure", schema=domain):
+        return
+    op.create_table(
+        "figure",
+        sa.Column("key", sa.Text, primary_key=True),
+        sa.Column("number", sa.BigInteger, nullable=True),
+        sa.Column("instant", Instant, nullable=True),
+        sa.Column("as_of", Instant, nullable=False),
+        schema=domain,
+    )
+    secure(f"{domain}.figure", Kind.CATALOGUE)
 
 
 def make_series(domain: str) -> None:

@@ -17,6 +17,7 @@ from thenga.domains.identity.services.roles.platform_roles import (
     revoke_platform_role,
 )
 from thenga.domains.identity.services.roles.rights import (
+    OWNER,
     GrantAboveOwn,
     Right,
     awaiting,
@@ -54,6 +55,7 @@ from thenga.domains.identity.services.roles.roles import (
 from thenga.domains.identity.services.roles.validity import assignment_status
 
 __all__ = [
+    "OWNER",
     "GrantAboveOwn",
     "LastOwner",
     "Right",

@@ -1,0 +1,37 @@
+"""Every port that a domain answers: its own, and those that the kernel answers for each domain."""
+
+from functools import partial
+from typing import Any
+
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.port import Port
+from thenga.kernel.events.subscriptions import by_source
+from thenga.kernel.figures import figures_of, local_figures
+from thenga.kernel.host import Host
+from thenga.kernel.panels import local_panels, panels_of
+from thenga.kernel.ports.timetable import local_timetable, timetable_of
+
+
+def answered_ports(domain: Domain) -> dict[type[Port], Any]:
+    """The ports that a domain provides, its figures, its panels and, where time moves rows of it,
+    its timetable."""
+    made: dict[type[Port], Any] = dict(domain.provides)
+    sources = sorted(by_source(domain.reactions))
+    made[figures_of(domain.name)] = partial(local_figures, domain=domain.name, sources=sources)
+    if domain.panel is not None:
+        made[panels_of(domain.name)] = partial(local_panels, domain=domain.name, panel=domain.panel)
+    if domain.jobs is not None and domain.jobs.moved:
+        made[timetable_of(domain.name)] = partial(local_timetable, jobs=domain.jobs)
+    return made
+
+
+def kernel_ports(domain: str) -> set[type[Port]]:
+    """The ports that the kernel answers for a domain, wherever it runs."""
+    return {timetable_of(domain), panels_of(domain), figures_of(domain)}
+
+
+def bind(domain: Domain, host: Host) -> None:
+    """Answer the ports of a domain in this process, and let it publish its events."""
+    host.told[domain.name] = frozenset(event.type for event in domain.events)
+    for port, maker in answered_ports(domain).items():
+        host.bindings.bind(port, maker(host))
