@@ -60,8 +60,7 @@ class Work(Reader):
         self._locked: dict[int, tuple[Row, dict[str, Any]]] = {}
         self._versions: dict[UUID, int] = {}
         self._parties: dict[UUID, tuple[UUID | None, ...]] = {}  # of rows between organizations
-        # With the organization that tells it, and the one it is for.
-        self._events: list[tuple[Event, UUID | None, UUID | None]] = []
+        self._events: list[tuple[Event, UUID | None]] = []  # and whose organization it is
         self._audit: list[audit.Entry] = []
         self._jobs: list[Enqueued] = []
 
@@ -177,10 +176,9 @@ class Work(Reader):
             raise LookupError(f"{event.type} is not in the manifest of {self.domain}")
         if event.aggregate_id not in self._versions:
             raise LookupError(f"{event.type} tells of a row that this work did not change")
-        mine = self._scope.organization_id
         if to is not None:
             self._check_addressee(event, to)
-        self._events.append((event, mine, to or mine))
+        self._events.append((event, to or self._scope.organization_id))
 
     def _check_addressee(self, event: Event, to: UUID) -> None:
         if to not in self._parties.get(event.aggregate_id, ()):
@@ -245,7 +243,7 @@ class Work(Reader):
                 return
             await self._open()
         assert self._connection is not None  # noqa: S101  # narrows the type for mypy
-        told = [self._told(event, mine, to) for event, mine, to in self._events]
+        told = [self._told(event, whose) for event, whose in self._events]
         if self.idempotency is not None:
             await self.present(self.idempotency.hash)
         await flush(self._connection, self.domain, told, self._audit, self.idempotency, answer)
@@ -313,18 +311,21 @@ class Work(Reader):
             **more,
         )
 
-    def _told(self, event: Event, mine: UUID | None, to: UUID | None) -> OutboxRow:
+    def _told(self, event: Event, organization_id: UUID | None) -> OutboxRow:
         made = new_id()
         text = envelope_text(
             event,
             id=made,
             time=self.now,
             sequence=self._versions[event.aggregate_id],
-            organization_id=to,
+            organization_id=organization_id,
             actor_id=self.actor.id,
             correlation_id=self.origin.correlation_id,
             causation_id=self.origin.causation_id,
             traceparent=self.origin.traceparent,
         )
-        # The row stays with whoever tells it, as row security wants; only the envelope goes over.
-        return OutboxRow(made, mine, mesh_subject(event, to), event.aggregate, text, self.now)
+        subject, mine = mesh_subject(event, organization_id), organization_id
+        if event.aggregate_id in self._parties:
+            # The row stays with whoever tells it, as row security wants; the envelope goes over.
+            mine = self._scope.organization_id
+        return OutboxRow(made, mine, subject, event.aggregate, text, self.now)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thenga.kernel import errors
 from thenga.kernel.errors import Problem
+from thenga.kernel.http.entrances.headers import REASON_PATTERN
 
 if TYPE_CHECKING:
     from thenga.kernel.http.doors import Door
@@ -213,7 +214,7 @@ PARAMETERS: dict[str, dict[str, Any]] = {
 _WHY = {
     "name": "X-Admin-Reason",
     "in": "header",
-    "schema": {"type": "string", "minLength": 10, "maxLength": 4500, "pattern": "^[ -~]+$"},
+    "schema": {"type": "string", "pattern": REASON_PATTERN},
 }
 _SAID_WHY = "10 to 500 characters, percent-encoded UTF-8. Stored in the audit trail."
 # Of the operations by which staff look at what is a customer's.

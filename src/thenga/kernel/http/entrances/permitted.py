@@ -59,8 +59,10 @@ class _ByPermission(Entrance):
         unit.proven_at, unit.proof_methods = passed.proven_at, passed.proof_methods
         if isinstance(unit, Work):
             self._prepare(request, shared, unit)
-        elif passed.held_as is gates.HeldAs.PLATFORM:
-            unit.origin.reason = reason_of(facts, required=self.requires_reason)
+        else:
+            by_staff = passed.held_as is gates.HeldAs.PLATFORM
+            why = reason_of(facts, required=by_staff and self.requires_reason)
+            unit.origin.reason = why if by_staff else None
         return unit
 
     def _prepare(self, request: Request, shared: Shared, work: Work) -> None:
