@@ -250,7 +250,7 @@ async def _columns(
 # What the kernel makes in every schema and reads by statements of its own.
 _WITHOUT_ROWS = re.compile(
     r"outbox|relay_state|inbox|parked_event|audit_entry|audit_head|idempotency|clock_offset"
-    r"|series|migration|procrastinate_\w+"
+    r"|series|setting_value|migration|procrastinate_\w+"
 )
 _DIALECT: Any = postgresql.dialect()  # type: ignore[no-untyped-call]  # upstream
 

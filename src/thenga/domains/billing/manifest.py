@@ -38,6 +38,7 @@ from thenga.domains.billing.provider import (
 )
 from thenga.domains.billing.reactions import reactions
 from thenga.domains.billing.services import plan_admin
+from thenga.domains.billing.settings import SETTINGS
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Clocks, Profiles
 from thenga.kernel.declare.manifest import Domain
@@ -64,4 +65,5 @@ DOMAIN = Domain(
     secrets=("paystack_secrets", "payfast_secrets", "stripe_secrets", "stripe_key"),
     adapters={Requests: MailRequests, Providers: Providers},
     at_deployment=plan_admin.seed_catalogue,
+    settings=SETTINGS,
 )

@@ -37,6 +37,7 @@ from thenga.domains.organization.provider import (
 )
 from thenga.domains.organization.reactions import reactions
 from thenga.domains.organization.services import reference_data
+from thenga.domains.organization.settings import SETTINGS
 from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
@@ -77,4 +78,5 @@ DOMAIN = Domain(
     reactions=reactions,
     jobs=jobs,
     at_deployment=reference_data.seed,
+    settings=SETTINGS,
 )

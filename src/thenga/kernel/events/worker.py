@@ -27,7 +27,7 @@ class MeshSide:
         self.consumers = [
             Consumer(host, domain.name, source, reactions, seat=seat)
             for domain, seat in zip(domains, self._seats, strict=True)
-            for source, reactions in by_source(domain.reactions).items()
+            for source, reactions in by_source(domain).items()
         ]
         self.sealers = [
             Sealer(host, domain.name, seat=seat)

@@ -5,6 +5,7 @@ from thenga.domains.billing.public import (
     documents,
     payments,
     recovery,
+    settings,
     subscriptions,
     usage,
 )
@@ -35,6 +36,7 @@ from thenga.domains.billing.public.recovery import (
     RemedyTold,
     RenewalDue,
 )
+from thenga.domains.billing.public.settings import PolicyAcknowledged
 from thenga.domains.billing.public.subscriptions import (
     PauseEnding,
     PeriodTold,
@@ -63,6 +65,7 @@ EVENTS = (
     *recovery.EVENTS,
     *subscriptions.EVENTS,
     *usage.EVENTS,
+    *settings.EVENTS,
 )
 
 __all__ = [
@@ -86,6 +89,7 @@ __all__ = [
     "PaymentRecovered",
     "PaymentSucceeded",
     "PeriodTold",
+    "PolicyAcknowledged",
     "RefundSucceeded",
     "Remedy",
     "RemedyTold",

@@ -8,7 +8,6 @@ from thenga.domains.billing.tables.accounts import (
     Standing,
 )
 from thenga.domains.billing.tables.catalogue import (
-    ConfigurationValue,
     Feature,
     FeatureType,
     Interval,
@@ -124,7 +123,6 @@ __all__ = [
     "ClockStatus",
     "CollectionMethod",
     "CollectionStatus",
-    "ConfigurationValue",
     "CreditNote",
     "CreditNoteLine",
     "CreditNoteStatus",

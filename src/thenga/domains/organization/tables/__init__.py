@@ -41,7 +41,6 @@ from thenga.domains.organization.tables.facts import (
     OrganizationCard,
     OrganizationStatus,
     Origin,
-    PolicyValue,
 )
 from thenga.domains.organization.tables.offers import (
     Capability,
@@ -132,7 +131,6 @@ __all__ = [
     "PastProject",
     "PastProjectStatus",
     "PastProjectVerification",
-    "PolicyValue",
     "PreferencesVersion",
     "ProcurementPreferences",
     "Product",

@@ -9,6 +9,7 @@ from thenga.kernel.db.migrating.constraints import (
 from thenga.kernel.db.migrating.kernel_tables import (
     make_kernel_tables,
     make_series,
+    make_setting_values,
     show_job_schedule,
 )
 from thenga.kernel.db.migrating.tables import (
@@ -29,6 +30,7 @@ __all__ = [
     "let_gate_read_more",
     "make_kernel_tables",
     "make_series",
+    "make_setting_values",
     "make_table",
     "secure",
     "show_job_schedule",

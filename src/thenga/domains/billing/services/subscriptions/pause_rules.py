@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.pricing import Period
+from thenga.domains.billing.settings import PausePolicy
 from thenga.kernel.errors import Problem, told
 
 _YEAR = timedelta(days=365)
@@ -34,7 +34,7 @@ def resumed_end(resumed_on: date, banked: int) -> date:
     return resumed_on + timedelta(days=banked)
 
 
-def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolicy) -> date:
+def resumes_by(paused_on: date, asked: date | None, policy: PausePolicy) -> date:
     """The day on which it resumes by itself: the day asked for, or the longest allowed."""
     earliest, latest = paused_on + timedelta(days=1), paused_on + timedelta(days=policy.max_days)
     if asked is not None and asked < earliest:
@@ -51,7 +51,7 @@ def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolic
     return asked or latest
 
 
-def check_another(earlier: Iterable[date], day: date, policy: catalogue.PausePolicy) -> None:
+def check_another(earlier: Iterable[date], day: date, policy: PausePolicy) -> None:
     """Refuse one pause more than a year may have."""
     recent = [one for one in earlier if day - one < _YEAR]
     if len(recent) >= policy.max_in_a_year:

@@ -29,7 +29,6 @@ from thenga.domains.organization.services.records.masks import (
     phone,
     tax_number,
 )
-from thenga.domains.organization.services.records.policies import current_policy, policy_of
 from thenga.domains.organization.services.records.records import (
     add,
     archive,
@@ -74,7 +73,6 @@ __all__ = [
     "change_event",
     "claimed",
     "company",
-    "current_policy",
     "demand",
     "denied",
     "email",
@@ -94,7 +92,6 @@ __all__ = [
     "origins",
     "passport",
     "phone",
-    "policy_of",
     "save",
     "save_edges",
     "seal",
