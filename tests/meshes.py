@@ -1,4 +1,4 @@
-"""Who reads whose events in the tests: the domains by their manifests, and the probe."""
+"""Who reads whose events in the tests: the domains by their manifests, and those of tests."""
 
 from thenga import topology
 from thenga.kernel.events import accounts
@@ -6,4 +6,8 @@ from thenga.kernel.events import accounts
 
 def reads() -> accounts.Reads:
     known = accounts.reads_of(topology.load(topology.DOMAINS))
-    return {**known, "probe": ["organization"]}
+    return {
+        **known,
+        "administration": ["organization"],
+        "probe": ["administration", "organization"],
+    }

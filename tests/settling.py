@@ -45,7 +45,7 @@ def sides_of(path: Path, asked: Sequence[str]) -> tuple[str, ...]:
     own = path.parent.name
     if own not in topology.DOMAINS:
         return topology.DOMAINS
-    hears = {d.name: set(by_source(d.reactions)) for d in topology.load(topology.DOMAINS)}
+    hears = {d.name: set(by_source(d)) for d in topology.load(topology.DOMAINS)}
     return tuple(
         name for name in topology.DOMAINS if name == own or own in hears[name] or name in hears[own]
     )

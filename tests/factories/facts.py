@@ -4,12 +4,14 @@ from typing import Any
 from uuid import UUID
 
 from tests.factories.organization import working
+from tests.factories.settings import change_setting
+from thenga.domains.organization import settings
+from thenga.domains.organization.manifest import DOMAIN
 from thenga.domains.organization.services import facts
 from thenga.domains.organization.services.facts import Given, Picture, suggestions
 from thenga.domains.organization.services.facts.suggestions import Proposal
 from thenga.domains.organization.tables import FactSuggestion, ImportedStatement
 from thenga.kernel.host import Host
-from thenga.kernel.values.ids import new_id
 
 
 async def stated(host: Host, organization_id: UUID, user_id: UUID, **values: Any) -> None:
@@ -55,19 +57,6 @@ async def picture(host: Host, organization_id: UUID, user_id: UUID, key: str) ->
     return found
 
 
-async def turn(host: Host, key: str, value: Any) -> None:
-    """Turn a number or switch of the deployment, as an operator would."""
-    async with host.engines.connection("organization", "organization_system") as connection:
-        await connection.execute(
-            "INSERT INTO organization.policy_value "
-            "(id, created_at, updated_at, version, key, value) "
-            "VALUES ($1, now(), now(), 1, $2, $3) ON CONFLICT (key) DO UPDATE SET value = $3",
-            new_id(),
-            key,
-            value,
-        )
-
-
 async def without_bounds(host: Host) -> None:
     """Suites found companies by the hundred for one person; the bound has tests of its own."""
-    await turn(host, "perUser.max", 10_000_000)
+    await change_setting(host, DOMAIN, settings.PER_USER_MAX, 10_000_000)

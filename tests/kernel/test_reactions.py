@@ -100,7 +100,8 @@ def test_a_name_is_used_once():
     reactions.on(ThingMade)(remember)
     with pytest.raises(TypeError):
         reactions.on(ThingMade)(remember)
-    assert set(by_source(reactions)) == {"probe", "organization"}
+    domain = Domain(name="probe", home=PROBE, reactions=reactions)
+    assert set(by_source(domain)) == {"probe", "organization"}
     assert reactions.all[0].mesh_subject == "thenga.probe.ThingMade.*"
 
 

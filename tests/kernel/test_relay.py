@@ -115,7 +115,7 @@ async def test_a_late_commit_is_not_skipped(host: Host, opening: Opening):
             connection = await work._open()
             for thing in things:
                 made = ThingMade(organization_id=organization_id, thing_id=thing.id)
-                event = work._told(made, organization_id, organization_id)
+                event = work._told(made, organization_id)
                 await connection.execute(
                     "INSERT INTO probe.outbox "
                     "(id, organization_id, mesh_subject, aggregate, envelope, created_at) "

@@ -2,14 +2,19 @@
 
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 from uuid import UUID
 
 import sqlalchemy as sa
+from pydantic import Field
 
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, TenantRow, col, status
 from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.lifecycle import Lifecycle, Move
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.setting import Acknowledged, Setting, SettingModel
+from thenga.kernel.law import EXTRA_HOLIDAYS, VAT_RATE
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -48,6 +53,28 @@ class ThingChanged(Event, type="probe.ThingChanged.v1", subject="thing_id"):
     organization_id: UUID
     thing_id: UUID
     amount: int
+
+
+class PolicyAcknowledged(Acknowledged, type="probe.PolicyAcknowledged.v1", subject="config_id"):
+    """The probe has applied or refused a published setting or policy."""
+
+
+class Shades(SettingModel):
+    """A setting of several fields."""
+
+    darkest: Annotated[int, Field(ge=0, le=100)] = 90
+    names: tuple[str, ...] = ()
+
+
+MOST = Setting("probe.things.most", Annotated[int, Field(ge=1, le=50)], 10, "Things at most")
+SHADES = Setting("probe.shades", Shades, Shades(), "Shades of a thing", kind="policy")
+
+DOMAIN = Domain(
+    name="probe",
+    home=Path(__file__).parent,
+    events=(ThingMade, ThingChanged, PolicyAcknowledged),
+    settings=(VAT_RATE, EXTRA_HOLIDAYS, MOST, SHADES),
+)
 
 
 class ThingLifecycle(Lifecycle, initial=ThingStatus.NEW):

@@ -292,7 +292,7 @@ async def _columns(
 # What the kernel makes in every schema and reads by statements of its own.
 _WITHOUT_ROWS = re.compile(
     r"outbox|relay_state|inbox|parked_event|audit_entry|audit_head|idempotency|clock_offset"
-    r"|figure|series|migration|procrastinate_\w+"
+    r"|figure|series|setting_value|migration|procrastinate_\w+"
 )
 _DIALECT: Any = postgresql.dialect()  # type: ignore[no-untyped-call]  # upstream
 

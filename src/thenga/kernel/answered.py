@@ -16,7 +16,7 @@ def answered_ports(domain: Domain) -> dict[type[Port], Any]:
     """The ports that a domain provides, its figures, its panels and, where time moves rows of it,
     its timetable."""
     made: dict[type[Port], Any] = dict(domain.provides)
-    sources = sorted(by_source(domain.reactions))
+    sources = sorted(by_source(domain))
     made[figures_of(domain.name)] = partial(local_figures, domain=domain.name, sources=sources)
     if domain.panel is not None:
         made[panels_of(domain.name)] = partial(local_panels, domain=domain.name, panel=domain.panel)

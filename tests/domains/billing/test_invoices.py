@@ -10,7 +10,7 @@ import pytest
 
 from tests.factories import billing, documents
 from tests.factories import identity as people
-from thenga.domains.billing.services.catalogue import configuration
+from thenga.domains.billing import settings
 from thenga.domains.billing.services.customer.recipient import TaxDataMissing
 from thenga.domains.billing.services.invoicing import invoices
 from thenga.domains.billing.services.ledger import credit
@@ -23,6 +23,7 @@ from thenga.domains.billing.tables import (
     LineKind,
     Purpose,
 )
+from thenga.kernel import configuration
 from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money
 
@@ -338,9 +339,9 @@ async def test_overdue_is_right_before_any_sweep(api: httpx2.AsyncClient, host: 
     await work.finish()
     invoice = await documents.issued(host, organization_id, book=Book.SANDBOX)
 
-    days = await configuration.setting(
-        billing.working(host, organization_id), "billing.invoice.due_days", invoice.issue_date
-    )
+    read = billing.working(host, organization_id)
+    days = await configuration.value(read, settings.INVOICE_DUE_DAYS, on=invoice.issue_date)
+    await read.close()
 
     assert invoice.due_date == invoice.issue_date + timedelta(days=7)
     assert days == 7

@@ -16,8 +16,8 @@ from tests.domains.billing.histories import Found
 from tests.planting import plant
 from tests.suites.processes import Child
 from tests.suites.sizes import size
-from thenga.domains.billing.services.catalogue import configuration
 from thenga.domains.billing.services.pricing import proration
+from thenga.domains.billing.services.subscriptions import cancellation_refunds
 from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money
 
@@ -98,9 +98,9 @@ async def test_a_planted_cent_is_found(host: Host, seeded: None, monkeypatch: py
 async def test_planted_partial_refund_of_a_full_one_is_found(
     host: Host, seeded: None, monkeypatch: pytest.MonkeyPatch
 ):
-    async def never(*_: Any) -> int:
-        return -1
+    async def never(*_: Any) -> bool:
+        return False
 
-    plant(monkeypatch, configuration, "full_refund_days", never)
+    plant(monkeypatch, cancellation_refunds, "_is_fresh", never)
 
     assert await _cents_off(host) > 0

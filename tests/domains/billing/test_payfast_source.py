@@ -3,7 +3,6 @@
 from collections.abc import AsyncIterator
 from uuid import uuid4
 
-import asyncpg
 import httpx2
 import pytest
 
@@ -12,27 +11,26 @@ from tests.domains.billing.test_callbacks import owner, payfast, worked
 from tests.domains.billing.test_signatures import deliver
 from tests.factories import identity as people
 from tests.factories import payments
+from tests.factories.settings import change_setting
 from tests.providers import signing
 from tests.providers.servers import PayFastServer
 from thenga.domains.billing.adapters import payfast as adapter
+from thenga.domains.billing.manifest import DOMAIN
+from thenga.domains.billing.settings import PAYFAST_CHECK_SOURCE
 from thenga.kernel.host import Host
 from thenga.kernel.outbound import Silence, addresses
-from thenga.kernel.settings import Settings
 
 __all__ = ["owner", "payfast"]
 
 HERE, ELSEWHERE = "localhost", "127.0.0.2"  # the test client calls from 127.0.0.1
-_SWITCH = "UPDATE billing.configuration_value SET value = $1 WHERE key = $2"
 
 
 @pytest.fixture
-async def compared(settings: Settings, seeded: None) -> AsyncIterator[None]:
+async def compared(host: Host, seeded: None) -> AsyncIterator[None]:
     """The operator has the sender looked at."""
-    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
-    await admin.execute(_SWITCH, "true", "billing.payfast.check_source")
+    await change_setting(host, DOMAIN, PAYFAST_CHECK_SOURCE, True)
     yield
-    await admin.execute(_SWITCH, "false", "billing.payfast.check_source")
-    await admin.close()
+    await change_setting(host, DOMAIN, PAYFAST_CHECK_SOURCE, False)
 
 
 async def told(

@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from thenga.domains.billing.services.catalogue.configuration import PausePolicy, TrialPolicy
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.services.pricing.periods import Period
 from thenga.domains.billing.services.subscriptions import pause_rules
 from thenga.domains.billing.services.subscriptions.pause_rules import PauseLimit
 from thenga.domains.billing.services.trials import dates as trial_calendar
+from thenga.domains.billing.settings import PausePolicy, TrialPolicy
 from thenga.domains.billing.tables import Interval
 from thenga.kernel.values.calendar import local_midnight
 

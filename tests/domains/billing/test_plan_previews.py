@@ -4,7 +4,6 @@ from collections.abc import AsyncIterator
 from datetime import date
 from typing import Any
 
-import asyncpg
 import httpx2
 import pytest
 
@@ -12,11 +11,14 @@ from tests.conftest import Time
 from tests.domains.billing.changing import change, documents, figures, paid_change, preview, rand
 from tests.factories import billing
 from tests.factories import documents as made_documents
+from tests.factories.settings import change_setting
 from tests.factories.subscriptions import Customer, customer
+from thenga.domains.billing.manifest import DOMAIN
 from thenga.domains.billing.services.customer import account_lock
-from thenga.domains.billing.tables import ConfigurationValue
+from thenga.domains.billing.settings import SELLER
 from thenga.kernel.host import Host
-from thenga.kernel.settings import Settings
+from thenga.kernel.law import VAT_RATE
+from thenga.kernel.values.calendar import local_midnight
 
 # Days that no other test ever reaches, so nobody else meets these values.
 NEW_RATE, NEW_SELLER = date(2098, 4, 1), date(2099, 1, 1)
@@ -28,22 +30,17 @@ async def buyer(host: Host, api: httpx2.AsyncClient, clock: Time, seeded: None) 
 
 
 @pytest.fixture
-async def later(host: Host, settings: Settings, seeded: None) -> AsyncIterator[None]:
+async def later(host: Host, seeded: None) -> AsyncIterator[None]:
     """Another rate of VAT from a day on, and after it a seller without a VAT number."""
     seller = await made_documents.seller(host, vat_number=None)
-    work = made_documents.system(host, None)
-    for key, day, value in (
-        ("law.vat.rate", NEW_RATE, "15.5"),
-        ("billing.seller", NEW_SELLER, seller),
-    ):
-        await work.add(ConfigurationValue(key=key, effective_from=day, value=value))
-    await work.finish()
+    await _from_then_on(host, rate="15.5", seller=seller)
     yield
-    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
-    await admin.execute(
-        "DELETE FROM billing.configuration_value WHERE effective_from >= $1", NEW_RATE
-    )
-    await admin.close()
+    await _from_then_on(host, rate="15", seller=SELLER.default)
+
+
+async def _from_then_on(host: Host, *, rate: str, seller: str) -> None:
+    for setting, day, value in ((VAT_RATE, NEW_RATE, rate), (SELLER, NEW_SELLER, seller)):
+        await change_setting(host, DOMAIN, setting, value, effective_from=local_midnight(day))
 
 
 async def refused(buyer: Customer, held: Any, **body: Any) -> list[tuple[int, str]]:

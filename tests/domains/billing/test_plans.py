@@ -33,7 +33,7 @@ def system(host: Host) -> Work:
 
 async def counts(settings: Settings) -> dict[str, tuple[int, int]]:
     admin = await asyncpg.connect(settings.admin_database.get_secret_value())
-    tables = ("plan_version", "offered_plan", "feature", "meter", "seller", "configuration_value")
+    tables = ("plan_version", "offered_plan", "feature", "meter", "seller")
     found = {
         name: tuple(await admin.fetchrow(f"SELECT count(*), sum(version) FROM billing.{name}"))
         for name in tables

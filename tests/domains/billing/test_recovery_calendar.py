@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from thenga.domains.billing.services.access import dunning_schedule as calendar
-from thenga.domains.billing.services.access.dunning_schedule import DunningPolicy
 from thenga.domains.billing.services.payments import card_networks
+from thenga.domains.billing.settings import DunningPolicy
 from thenga.domains.billing.tables import FailureCategory
 
 POLICY = DunningPolicy()

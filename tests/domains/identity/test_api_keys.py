@@ -12,6 +12,7 @@ from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.settling import Settle
+from thenga.domains.identity import settings
 from thenga.domains.identity.services import api_keys
 from thenga.domains.identity.services.decisions import _stages, _statement, key_uses
 from thenga.domains.identity.tables import ApiKey, TenantMirror
@@ -285,7 +286,7 @@ async def test_api_keys_are_limited_to_25_and_one_year(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ):
     body = {"name": "Import", "scopes": [READ], "reason": "for the import"}
-    keys = [await made(api, owner) for _ in range(api_keys.MOST_ACTIVE)]
+    keys = [await made(api, owner) for _ in range(settings.MOST_KEYS.default)]
     full = await api.post("/identity/api-keys", json=body, headers=asking(owner))
     await api.post(
         f"/identity/api-keys/{keys[0]['id']}/revoke", json={"reason": "x"}, headers=asking(owner)

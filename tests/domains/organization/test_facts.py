@@ -9,9 +9,8 @@ import pytest
 
 from tests.domains.organization.companies import Company, ahead, company
 from tests.factories import identity as people
-from thenga.domains.organization import public
+from thenga.domains.organization import public, settings
 from thenga.domains.organization.services.facts import _choosing, _settling, fact_types
-from thenga.domains.organization.services.records import policies
 from thenga.domains.organization.services.reference_data import catalogues
 from thenga.domains.organization.tables import FactConflict
 from thenga.kernel.host import Host
@@ -311,4 +310,4 @@ async def test_parallel_changes_lose_no_value(mokoena: Company):
 
 def test_every_key_of_the_catalogue_has_a_type():
     assert set(catalogues.FACTS) == set(fact_types.TYPES)
-    assert set(policies.DEFAULTS["sources.autoResolve"]) <= set(catalogues.FACTS)
+    assert settings.AUTO_RESOLVE.default <= set(catalogues.FACTS)

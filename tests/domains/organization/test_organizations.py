@@ -9,9 +9,12 @@ import pytest
 
 from tests.domains.organization.companies import company, count
 from tests.factories import identity as people
-from tests.factories.facts import turn, without_bounds
+from tests.factories.facts import without_bounds
+from tests.factories.settings import change_setting
 from tests.settling import Settle
 from tests.suites.sizes import size
+from thenga.domains.organization import settings
+from thenga.domains.organization.manifest import DOMAIN
 from thenga.kernel.host import Host
 
 PROFILE = {"legalName": "Mokoena Civils (Pty) Ltd", "legalForm": "private_company"}
@@ -89,7 +92,7 @@ async def test_organizations_per_person_and_number_are_limited(api: httpx2.Async
     first = await api.post("/organizations", json=body, headers=founder.headers)
     twice = await api.post("/organizations", json=body, headers=founder.headers)
     elsewhere = await api.post("/organizations", json=body, headers=other.headers)
-    await turn(host, "perUser.max", 3)
+    await change_setting(host, DOMAIN, settings.PER_USER_MAX, 3)
     answers = await asyncio.gather(*(found(api, founder.headers) for _ in range(6)))
     await without_bounds(host)
 
@@ -103,7 +106,7 @@ async def test_organizations_per_person_and_number_are_limited(api: httpx2.Async
 
 async def test_an_unbounded_founder_would_be_found(api: httpx2.AsyncClient, host: Host):
     founder = await people.person(host)
-    await turn(host, "perUser.max", 10_000)
+    await change_setting(host, DOMAIN, settings.PER_USER_MAX, 10_000)
     answers = await asyncio.gather(*(found(api, founder.headers) for _ in range(4)))
     await without_bounds(host)
 

@@ -25,6 +25,7 @@ from thenga.domains.billing.provider import (
 )
 from thenga.domains.billing.reactions import reactions
 from thenga.domains.billing.services import panel, plan_admin
+from thenga.domains.billing.settings import SETTINGS
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Clocks, Profiles
 from thenga.kernel.declare.manifest import Domain
@@ -52,4 +53,5 @@ DOMAIN = Domain(
     adapters={Requests: MailRequests, Providers: Providers},
     at_deployment=plan_admin.seed_catalogue,
     panel=panel.summarize,
+    settings=SETTINGS,
 )

@@ -37,6 +37,12 @@ _TOPICS = {
 }
 
 
+@jobs.every(timedelta(seconds=10))
+async def enforce_policies(work: Work) -> None:
+    """Let an access policy decide from its instant on (IDN-37)."""
+    await decisions.enforce_policies(work)
+
+
 @jobs.implements(auth.deliver_link)
 async def deliver_link(run: Run, *, link_hash: str) -> None:
     """Hand the letter over, then forget its text (IDN-10)."""

@@ -33,6 +33,7 @@ from thenga.domains.identity.provider import (
 from thenga.domains.identity.reactions import reactions
 from thenga.domains.identity.services import panel
 from thenga.domains.identity.services import roles as role_services
+from thenga.domains.identity.settings import SETTINGS
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Profiles
 from thenga.kernel.declare.manifest import Domain
@@ -72,4 +73,5 @@ DOMAIN = Domain(
     adapters={Requests: MailRequests},
     at_deployment=role_services.seed_permissions,
     panel=panel.summarize,
+    settings=SETTINGS,
 )

@@ -39,6 +39,7 @@ from thenga.domains.organization.provider import (
 )
 from thenga.domains.organization.reactions import reactions
 from thenga.domains.organization.services import panel, reference_data
+from thenga.domains.organization.settings import SETTINGS
 from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
@@ -82,4 +83,5 @@ DOMAIN = Domain(
     jobs=jobs,
     at_deployment=reference_data.seed,
     panel=panel.summarize,
+    settings=SETTINGS,
 )

@@ -67,6 +67,7 @@ class Reader:
         self.obligations: list[dict[str, Any]] = []
         self.proven_at: datetime | None = None
         self.proof_methods: tuple[str, ...] = ()
+        self.settings_at: dict[datetime, dict[str, Any]] = {}  # see kernel/configuration.py
         self._scope = scope
         self._login = login
         self._pool = host.engines.pool(domain, login)

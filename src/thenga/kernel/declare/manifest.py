@@ -13,6 +13,7 @@ from thenga.kernel.declare.lifecycle import Lifecycle
 from thenga.kernel.declare.permission import Granted
 from thenga.kernel.declare.port import Port
 from thenga.kernel.declare.reaction import Reactions
+from thenga.kernel.declare.setting import LAW, Acknowledged, Setting
 
 if TYPE_CHECKING:
     from thenga.kernel.panels import Summarize
@@ -38,6 +39,20 @@ class Domain:
     adapters: dict[type, Any] = field(default_factory=dict)  # protocol -> maker(host)
     at_deployment: Any = None  # async (host, all domains): seeds catalogues as the system login
     panel: "Summarize | None" = None  # what operators see of one organization (kernel/panels.py)
+    settings: Sequence[Setting[Any]] = ()  # what an operator may change
+
+    def __post_init__(self) -> None:
+        keys = [setting.key for setting in self.settings]
+        foreign = [one.key for one in self.settings if one.domain not in (self.name, LAW)]
+        if foreign or len(set(keys)) < len(keys):
+            raise TypeError(f"{self.name} cannot declare {foreign or 'a setting twice'}")
+        if keys and self.acknowledgement is None:
+            raise TypeError(f"{self.name} has settings and no event PolicyAcknowledged")
+
+    @property
+    def acknowledgement(self) -> type[Acknowledged] | None:
+        """The event that answers a change of its settings."""
+        return next((one for one in self.events if issubclass(one, Acknowledged)), None)
 
     @property
     def migrations(self) -> Path:

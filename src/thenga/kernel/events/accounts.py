@@ -28,9 +28,7 @@ Reads = Mapping[str, Sequence[str]]  # by domain: the domains whose streams it r
 
 def reads_of(domains: Sequence[Domain]) -> Reads:
     """What the manifests name; the domain itself is no foreign source."""
-    return {
-        domain.name: sorted(set(by_source(domain.reactions)) - {domain.name}) for domain in domains
-    }
+    return {domain.name: sorted(set(by_source(domain)) - {domain.name}) for domain in domains}
 
 
 def config(reads: Reads, secret: str) -> str:

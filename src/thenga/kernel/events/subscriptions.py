@@ -1,13 +1,15 @@
-"""What a domain listens to: its own reactions, and the sandbox clock that every domain follows."""
+"""What a domain listens to: its reactions, the sandbox clock, and changes of its settings."""
 
 from datetime import timedelta
 from uuid import UUID
 
 import structlog
 
+from thenga.kernel import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
-from thenga.kernel.declare.reaction import Reaction, Reactions, SandboxCheck
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.declare.reaction import Reaction, SandboxCheck
 
 log = structlog.get_logger()
 
@@ -47,10 +49,11 @@ def _follow_clock(is_sandbox: "SandboxCheck | None") -> Reaction:
     return Reaction("kernel.follow_sandbox_clock", "organization.SandboxClockMoved.v1", handle)
 
 
-def by_source(reactions: Reactions | None) -> dict[str, list[Reaction]]:
+def by_source(domain: Domain) -> dict[str, list[Reaction]]:
     """What a domain listens to, by the domain that tells it; the sandbox clock always."""
     found: dict[str, list[Reaction]] = {}
-    clock = _follow_clock(reactions.is_sandbox if reactions else None)
-    for reaction in (*(reactions.all if reactions else ()), clock):
+    own = domain.reactions
+    clock = _follow_clock(own.is_sandbox if own else None)
+    for reaction in (*(own.all if own else ()), clock, *configuration.reactions_of(domain)):
         found.setdefault(reaction.source, []).append(reaction)
     return found

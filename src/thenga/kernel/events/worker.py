@@ -40,7 +40,7 @@ class MeshSide:
                 link=consuming[logins[domain.name]],
             )
             for domain, seat in zip(domains, self._seats, strict=True)
-            for source, reactions in by_source(domain.reactions).items()
+            for source, reactions in by_source(domain).items()
         ]
         self.sealers = [
             Sealer(host, name, seat=seat) for name, seat in zip(names, self._seats, strict=True)

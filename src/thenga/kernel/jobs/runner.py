@@ -21,6 +21,7 @@ from psycopg_pool import AsyncConnectionPool
 from thenga.kernel import logs
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
+from thenga.kernel.configuration import jobs_of
 from thenga.kernel.declare.job import Job
 from thenga.kernel.errors import Problem
 from thenga.kernel.events.inbox import AlreadyTaken
@@ -70,7 +71,7 @@ class JobSide:
 
     def __init__(self, host: Host, domains: Sequence["Domain"], *, pace: Pace | None = None):
         self._host = host
-        self._sides = [_Side(host, d, pace or Pace()) for d in domains if d.jobs is not None]
+        self._sides = [_Side(host, d, pace or Pace()) for d in domains if jobs_of(d)]
         # Its lines repeat the arguments of every job that fails; we tell of those ourselves.
         logging.getLogger("procrastinate.worker").addFilter(lambda record: False)
 
@@ -124,7 +125,7 @@ class _Side:
         self._domain = domain
         self._pace = pace
         self._login = f"{domain.name}_system"
-        self._jobs: dict[str, Job] = domain.jobs.declared if domain.jobs else {}
+        self._jobs: dict[str, Job] = jobs_of(domain)
         self._adapters: dict[type, Any] = {}
 
     async def run(self, stop: asyncio.Event) -> None:

@@ -26,7 +26,7 @@ class ConfigurationChanged(
 
     config_id: UUID
     key: str
-    scope: Scope
+    scope: Scope = Scope()
     number: int
     effective_from: datetime
     value: JsonValue
@@ -41,7 +41,7 @@ class PolicyConfigurationChanged(
     config_id: UUID
     target_domain: str
     policy_key: str
-    scope: Scope
+    scope: Scope = Scope()
     version: int
     effective_from: datetime
     kind: Literal["parameters", "access"]

@@ -5,6 +5,7 @@ from thenga.domains.billing.public import (
     documents,
     payments,
     recovery,
+    settings,
     subscriptions,
     usage,
 )
@@ -36,6 +37,7 @@ from thenga.domains.billing.public.recovery import (
     RemedyTold,
     RenewalDue,
 )
+from thenga.domains.billing.public.settings import PolicyAcknowledged
 from thenga.domains.billing.public.subscriptions import (
     PauseEnding,
     PeriodTold,
@@ -64,6 +66,7 @@ EVENTS = (
     *recovery.EVENTS,
     *subscriptions.EVENTS,
     *usage.EVENTS,
+    *settings.EVENTS,
 )
 
 __all__ = [
@@ -87,6 +90,7 @@ __all__ = [
     "PaymentRecovered",
     "PaymentSucceeded",
     "PeriodTold",
+    "PolicyAcknowledged",
     "RefundSucceeded",
     "Remedy",
     "RemedyTold",

@@ -10,7 +10,6 @@ from thenga.domains.billing.tables.accounts import (
     Standing,
 )
 from thenga.domains.billing.tables.catalogue import (
-    ConfigurationValue,
     Feature,
     FeatureType,
     Interval,
@@ -122,7 +121,6 @@ __all__ = [
     "ClockStatus",
     "CollectionMethod",
     "CollectionStatus",
-    "ConfigurationValue",
     "CreditNote",
     "CreditNoteLine",
     "CreditNoteStatus",

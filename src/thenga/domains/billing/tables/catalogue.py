@@ -1,4 +1,4 @@
-"""What is sold and by whom: plans and their versions, features, meters, sellers, configuration.
+"""What is sold and by whom: plans and their versions, features, meters and sellers.
 
 Operators write plan versions; everybody reads the offered ones, which only the system login
 copies there (docs/decisions/0020).
@@ -128,11 +128,3 @@ class Seller(Row, table="billing.seller", kind=Kind.CATALOGUE):
     vat_number: Col[str | None] = col(sa.Text, nullable=True, default=None)
     address: Col[dict[str, str]] = col(pg.JSONB)
     bank: Col[dict[str, str]] = col(pg.JSONB)
-
-
-class ConfigurationValue(Row, table="billing.configuration_value", kind=Kind.CATALOGUE):
-    """A setting or policy in force from a day on."""
-
-    key: Col[str] = col(sa.Text)
-    effective_from: Col[date] = col(sa.Date)
-    value: Col[Any] = col(pg.JSONB)

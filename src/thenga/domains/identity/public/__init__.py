@@ -1,6 +1,6 @@
 """What other domains may know of Identity: its events, its ports and their values."""
 
-from thenga.domains.identity.public import belonging, keys, people
+from thenga.domains.identity.public import belonging, keys, people, settings
 from thenga.domains.identity.public.belonging import (
     Belonging,
     InvitationAccepted,
@@ -39,8 +39,9 @@ from thenga.domains.identity.public.people import (
     UserRegistered,
 )
 from thenga.domains.identity.public.people_port import People, PersonCard
+from thenga.domains.identity.public.settings import PolicyAcknowledged
 
-EVENTS = (*people.EVENTS, *belonging.EVENTS, *keys.EVENTS)
+EVENTS = (*people.EVENTS, *belonging.EVENTS, *keys.EVENTS, *settings.EVENTS)
 
 __all__ = [
     "EVENTS",
@@ -64,6 +65,7 @@ __all__ = [
     "People",
     "PermissionAssignmentChanged",
     "PersonCard",
+    "PolicyAcknowledged",
     "Question",
     "ResourceRef",
     "RoleAssignmentChanged",

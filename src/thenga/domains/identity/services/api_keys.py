@@ -9,10 +9,11 @@ from uuid import UUID
 from sqlalchemy import ColumnElement, Text, any_, func, literal, literal_column, or_, select
 from sqlalchemy.dialects.postgresql import ARRAY
 
-from thenga.domains.identity import public
+from thenga.domains.identity import public, settings
 from thenga.domains.identity.lifecycles import ApiKeyLifecycle
 from thenga.domains.identity.services import roles
 from thenga.domains.identity.tables import ApiKey, ApiKeyStatus, PermissionEntry, TenantMirror
+from thenga.kernel import configuration
 from thenga.kernel.crypto import tokens
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
@@ -24,7 +25,6 @@ from thenga.kernel.declare.permission import Audience
 from thenga.kernel.errors import InvalidTransition, Problem, RuleViolated, extensions
 from thenga.kernel.values.ids import new_id
 
-MOST_ACTIVE = 25
 USUAL_LIFE = timedelta(days=90)
 LONGEST_LIFE = timedelta(days=365)
 USUAL_GRACE = timedelta(hours=24)
@@ -236,11 +236,12 @@ async def _check_room(work: Work) -> None:
     working = [ApiKey.status == ApiKeyStatus.ACTIVE, ApiKey.expires_at > work.now]
     mine = ApiKey.organization_id == work.organization_id
     active = await work.value(statement.where(mine, *working))
-    if (active or 0) >= MOST_ACTIVE:
+    most = await configuration.value(work, settings.MOST_KEYS)
+    if (active or 0) >= most:
         raise RuleViolated(
-            f"An organization can have at most {MOST_ACTIVE} active API keys. Revoke one first.",
+            f"An organization can have at most {most} active API keys. Revoke one first.",
             rule="IDN-40",
-            limit=MOST_ACTIVE,
+            limit=most,
             used=active,
         )
 

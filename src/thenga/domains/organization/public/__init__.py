@@ -8,6 +8,7 @@ from thenga.domains.organization.public import (
     offers,
     preferences,
     records,
+    settings,
 )
 from thenga.domains.organization.public.assets import (
     EquipmentAdded,
@@ -84,6 +85,7 @@ from thenga.domains.organization.public.records import (
     DirectorChanged,
     OrganizationUserChanged,
 )
+from thenga.domains.organization.public.settings import PolicyAcknowledged
 
 EVENTS = (
     *preferences.EVENTS,
@@ -93,6 +95,7 @@ EVENTS = (
     *offers.EVENTS,
     *assets.EVENTS,
     *experience.EVENTS,
+    *settings.EVENTS,
 )
 
 __all__ = [
@@ -131,6 +134,7 @@ __all__ = [
     "OrganizationFactSuggested",
     "OrganizationUserChanged",
     "PastProjectChanged",
+    "PolicyAcknowledged",
     "PreferenceSet",
     "Preferences",
     "ProcurementPreferencesChanged",

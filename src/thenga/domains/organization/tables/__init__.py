@@ -44,7 +44,6 @@ from thenga.domains.organization.tables.facts import (
     OrganizationCard,
     OrganizationStatus,
     Origin,
-    PolicyValue,
 )
 from thenga.domains.organization.tables.offers import (
     Capability,
@@ -136,7 +135,6 @@ __all__ = [
     "PastProject",
     "PastProjectStatus",
     "PastProjectVerification",
-    "PolicyValue",
     "PreferencesVersion",
     "ProcurementPreferences",
     "Product",

@@ -103,13 +103,6 @@ class FactKey(Row, table="organization.fact_key", kind=Kind.CATALOGUE):
     legal_forms: Col[list[str]] = col(pg.ARRAY(sa.Text))
 
 
-class PolicyValue(Row, table="organization.policy_value", kind=Kind.CATALOGUE):
-    """A number or switch that an operator has set; a key without a row has its default."""
-
-    key: Col[str] = col(sa.Text)
-    value: Col[Any] = col(pg.JSONB)
-
-
 class CustomerStatement(TenantRow, table="organization.customer_statement", kind=Kind.PRIVATE):
     """What the company itself said about a fact; only its withdrawal is ever written later.
 

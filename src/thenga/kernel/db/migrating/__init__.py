@@ -10,6 +10,7 @@ from thenga.kernel.db.migrating.kernel_tables import (
     make_figures,
     make_kernel_tables,
     make_series,
+    make_setting_values,
     show_job_schedule,
 )
 from thenga.kernel.db.migrating.searching import (
@@ -39,6 +40,7 @@ __all__ = [
     "make_search_configuration",
     "make_search_index",
     "make_series",
+    "make_setting_values",
     "make_table",
     "secure",
     "show_job_schedule",

@@ -6,7 +6,8 @@ from procrastinate.schema import SchemaManager
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.migrating.tables import Instant, grant, secure
+from thenga.kernel.db.migrating.constraints import append_only
+from thenga.kernel.db.migrating.tables import Instant, grant, make_table, secure
 
 
 def make_kernel_tables(domain: str) -> None:
@@ -33,6 +34,7 @@ def make_kernel_tables(domain: str) -> None:
         schema=domain,
     )
     secure(f"{domain}.clock_offset", Kind.PRIVATE)
+    make_setting_values(domain)
     _make_jobs(domain)
     make_figures(domain)
 
@@ -53,6 +55,26 @@ def make_figures(domain: str) -> None:
         schema=domain,
     )
     secure(f"{domain}.figure", Kind.CATALOGUE)
+
+
+def make_setting_values(domain: str) -> None:
+    """The versions of the domain's settings; every row stays as its job has written it.
+
+    A domain that is made anew has the table from its first migration on.
+    """
+    if sa.inspect(op.get_bind()).has_table("setting_value", schema=domain):
+        return
+    make_table(
+        f"{domain}.setting_value",
+        Kind.CATALOGUE,
+        sa.Column("key", sa.Text, nullable=False),
+        sa.Column("number", sa.BigInteger, nullable=False),
+        sa.Column("effective_from", Instant, nullable=False),
+        sa.Column("value", pg.JSONB, nullable=True),
+        sa.Column("refusal_code", sa.Text, nullable=True),
+        indexes=[("key", "effective_from", "number")],
+    )
+    append_only(f"{domain}.setting_value")
 
 
 def make_series(domain: str) -> None:

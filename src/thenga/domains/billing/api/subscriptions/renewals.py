@@ -6,6 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from thenga.domains.billing import settings
 from thenga.domains.billing.api.common_fields import (
     PlanCodeText,
     PlanVersionNumber,
@@ -14,7 +15,7 @@ from thenga.domains.billing.api.common_fields import (
     SubscriptionRef,
 )
 from thenga.domains.billing.permissions import Permission
-from thenga.domains.billing.services import catalogue, pricing, subscriptions
+from thenga.domains.billing.services import pricing, subscriptions
 from thenga.domains.billing.services.catalogue import PlanNotAvailable
 from thenga.domains.billing.services.invoicing import DraftLine
 from thenga.domains.billing.services.subscriptions import NextInvoice, RenewalForecast, RenewalState
@@ -25,6 +26,7 @@ from thenga.domains.billing.tables import (
     PaymentMethod,
     Subscription,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.declare.lifecycle import not_possible
 from thenga.kernel.errors import InvalidTransition
@@ -32,7 +34,7 @@ from thenga.kernel.http.bodies import View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 
 router = make_router("Billing / Renewal")
@@ -192,7 +194,7 @@ async def _current(read: Reader, subscription_id: UUID) -> Subscription:
 async def _invoice(
     read: Reader, subscription: Subscription, wanted: NextInvoice
 ) -> UpcomingInvoiceView:
-    seller_code = await catalogue.setting(read, "billing.seller", local_day(read.now))
+    seller_code = await configuration.value(read, settings.SELLER)
     seller = await pricing.seller_on(read, seller_code, wanted.period.start)
     taxed = pricing.split_vat(
         wanted.gross, await pricing.seller_vat_rate(read, seller, wanted.period.start)

@@ -4,36 +4,14 @@ Schedule and policy are fixed at the first failure. Every date is a function of 
 reads are correct before the job has run.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
 
 from thenga.domains.billing.services import pricing
+from thenga.domains.billing.settings import DunningPolicy
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 _RETRY_HOUR = timedelta(hours=8)
-
-
-class AfterGrace(StrEnum):
-    """What the policy does after grace. `keep` only sends notices."""
-
-    READ_ONLY = "read_only"
-    NONE = "none"
-    KEEP = "keep"
-
-
-@dataclass(frozen=True, slots=True)
-class DunningPolicy:
-    """The setting `billing.dunning`. Nothing else reduces access (BIL-41)."""
-
-    retry_days: tuple[int, ...] = (1, 3, 7, 14, 21)
-    grace_days: int = 14
-    first_charge_grace_days: int = 3
-    first_charge_retry_days: tuple[int, ...] = (1, 3)
-    after_grace: AfterGrace = AfterGrace.READ_ONLY
-    after_exhausted: AfterGrace = AfterGrace.NONE
-    end_after_days: int = 30
-    grace_notice_days: int = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +33,11 @@ def schedule(failed_at: datetime, policy: DunningPolicy, *, first_charge: bool) 
             grace_ends_at=grace_ends_at(failed_at, policy),
             ends_at=ends_at(failed_at, policy),
         )
-    short = replace(
-        policy,
-        retry_days=policy.first_charge_retry_days,
-        grace_days=policy.first_charge_grace_days,
+    short = policy.model_copy(
+        update={
+            "retry_days": policy.first_charge_retry_days,
+            "grace_days": policy.first_charge_grace_days,
+        }
     )
     over = grace_ends_at(failed_at, short)
     return Schedule(

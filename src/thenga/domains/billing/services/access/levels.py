@@ -14,11 +14,8 @@ from sqlalchemy import bindparam, select
 
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.services.access import dunning_schedule as calendar
-from thenga.domains.billing.services.access.dunning_schedule import (
-    AfterGrace,
-    DunningPolicy,
-    Schedule,
-)
+from thenga.domains.billing.services.access.dunning_schedule import Schedule
+from thenga.domains.billing.settings import DUNNING, AfterGrace, DunningPolicy
 from thenga.domains.billing.tables import (
     Access,
     FailureCategory,
@@ -71,16 +68,7 @@ class Reduction:
 
 def dunning_policy_of(value: dict[str, Any]) -> DunningPolicy:
     """Parse a stored `billing.dunning` policy."""
-    return DunningPolicy(
-        retry_days=tuple(value["retryDays"]),
-        grace_days=value["graceDays"],
-        first_charge_grace_days=value["firstChargeGraceDays"],
-        first_charge_retry_days=tuple(value["firstChargeRetryDays"]),
-        after_grace=AfterGrace(value["afterGrace"]),
-        after_exhausted=AfterGrace(value["afterExhausted"]),
-        end_after_days=value["endAfterDays"],
-        grace_notice_days=value["graceNoticeDays"],
-    )
+    return DUNNING.load(value)
 
 
 def access_level(

@@ -1,17 +1,5 @@
-"""Catalogue: plans and their versions, meters, entitlement types and dated settings."""
+"""Catalogue: plans and their versions, meters and entitlement types."""
 
-from thenga.domains.billing.services.catalogue.configuration import (
-    PausePolicy,
-    TrialPolicy,
-    full_refund_days,
-    pause_policy,
-    renewal_notice_days,
-    setting,
-    setting_row,
-    trial_policy,
-    usage_policy,
-    vat_rate,
-)
 from thenga.domains.billing.services.catalogue.entitlement_types import (
     Boolean,
     Entitlement,
@@ -43,11 +31,8 @@ __all__ = [
     "Limit",
     "Metered",
     "Mode",
-    "PausePolicy",
     "PlanNotAvailable",
-    "TrialPolicy",
     "compare_plans",
-    "full_refund_days",
     "get_plan",
     "is_sold_on",
     "list_meters",
@@ -55,17 +40,10 @@ __all__ = [
     "meter_kind",
     "meter_kinds",
     "parse_entitlements",
-    "pause_policy",
     "plan_on",
     "plan_status_on",
     "plan_version",
     "price_of",
-    "renewal_notice_days",
     "renewal_version",
     "serialize_entitlements",
-    "setting",
-    "setting_row",
-    "trial_policy",
-    "usage_policy",
-    "vat_rate",
 ]

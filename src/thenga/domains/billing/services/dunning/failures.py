@@ -11,8 +11,9 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, func, literal, select
 
+from thenga.domains.billing import settings
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
-from thenga.domains.billing.services import access, catalogue, entitlements, subscription_state
+from thenga.domains.billing.services import access, entitlements, subscription_state
 from thenga.domains.billing.services.dunning import notices
 from thenga.domains.billing.tables import (
     Account,
@@ -26,6 +27,7 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
@@ -115,10 +117,9 @@ async def _new_failure(
     at: datetime,
 ) -> PaymentFailure:
     """A recovery with all its dates, on hold if the account is parked."""
-    policy = await catalogue.setting_row(read, "billing.dunning", local_day(at))
+    policy = await configuration.in_force(read, settings.DUNNING, on=local_day(at))
     first_charge = subscription.status is SubscriptionStatus.TRIALING
-    terms = access.dunning_policy_of(policy.value)
-    dates = access.dunning_dates(at, terms, kind=kind, first_charge=first_charge)
+    dates = access.dunning_dates(at, policy.value, kind=kind, first_charge=first_charge)
     failure = PaymentFailure(
         organization_id=invoice.organization_id,
         subscription_id=subscription.id,
@@ -127,8 +128,8 @@ async def _new_failure(
         category=category,
         first_charge=first_charge,
         first_failed_at=at,
-        policy=policy.value,
-        policy_version=policy.effective_from,
+        policy=settings.DUNNING.to_json(policy.value),
+        policy_version=local_day(policy.since) if policy.since else settings.LAUNCHED_ON,
         retries_left=len(dates.retries),
         next_retry_at=min(dates.retries, default=None),
         grace_ends_at=dates.grace_ends_at,

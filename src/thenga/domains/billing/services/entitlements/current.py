@@ -8,7 +8,7 @@ from uuid import UUID
 
 import structlog
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.services import catalogue, metering, pricing
 from thenga.domains.billing.services.catalogue import Boolean, Limit, Metered
 from thenga.domains.billing.services.entitlements import remedies, remedy_inputs, signals
@@ -19,6 +19,7 @@ from thenga.domains.billing.services.entitlements.sources import Sources
 from thenga.domains.billing.services.metering import Moved, UsageCalendar, Used
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import STANDING, Account, EntitlementSet, Feature, UsageTotal
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day
@@ -178,7 +179,7 @@ async def _publish_reached_limits(
     ]
     if not moved:
         return
-    percents = (await catalogue.usage_policy(work, local_day(work.now))).thresholds
+    percents = (await configuration.value(work, settings.USAGE)).thresholds
     crossed = [
         crossing
         for move, counted in moved

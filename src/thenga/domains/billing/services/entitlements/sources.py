@@ -6,6 +6,7 @@ from datetime import date, datetime
 
 from sqlalchemy import select
 
+from thenga.domains.billing import settings
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import access, catalogue
 from thenga.domains.billing.services.access import StandingStep
@@ -25,6 +26,7 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
@@ -151,7 +153,7 @@ async def plan_entitlements(
 async def _fallback(read: Reader) -> tuple[tuple[Entitlement, ...], datetime | None]:
     """The entitlements of the fallback plan, and until when this version is sold."""
     today = local_day(read.now)
-    code = await catalogue.setting(read, "billing.fallback_plan", today)
+    code = await configuration.value(read, settings.FALLBACK_PLAN)
     plan = await catalogue.plan_on(read, code, today)
     if plan is None:
         return (), None
@@ -162,7 +164,7 @@ async def _fallback(read: Reader) -> tuple[tuple[Entitlement, ...], datetime | N
 async def end_fallback_plan(work: Work, plan_code: str, on: date) -> None:
     """Expire stored sets based on the fallback plan when its version ends, so that they are
     recomputed then (BIL-45). Runs as the system login."""
-    if plan_code == await catalogue.setting(work, "billing.fallback_plan", on):
+    if plan_code == await configuration.value(work, settings.FALLBACK_PLAN, on=on):
         await work.run(_END_FALLBACK, work.now, local_midnight(on))
 
 

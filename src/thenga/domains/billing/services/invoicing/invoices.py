@@ -13,8 +13,9 @@ from uuid import UUID
 
 from sqlalchemy import func, select
 
+from thenga.domains.billing import settings
 from thenga.domains.billing.lifecycles import InvoiceLifecycle
-from thenga.domains.billing.services import catalogue, customer, ledger, pricing
+from thenga.domains.billing.services import customer, ledger, pricing
 from thenga.domains.billing.services.customer import TaxDataMissing, recipient_of
 from thenga.domains.billing.services.invoicing import billed_periods, issuing
 from thenga.domains.billing.services.invoicing.billed_periods import BilledLine, running_line
@@ -29,6 +30,7 @@ from thenga.domains.billing.tables import (
     Purpose,
     Subscription,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
@@ -110,7 +112,7 @@ async def draft_invoice(
 async def _sold(work: Work, gross: Money) -> dict[str, Any]:
     """The seller and VAT rate of today. They are fixed when the invoice is issued."""
     today = local_day(work.now)
-    seller_code = await catalogue.setting(work, "billing.seller", today)
+    seller_code = await configuration.value(work, settings.SELLER)
     seller = await pricing.seller_on(work, seller_code, today)
     rate = await pricing.seller_vat_rate(work, seller, today)
     taxed = pricing.split_vat(gross, rate)

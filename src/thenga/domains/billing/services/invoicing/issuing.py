@@ -8,9 +8,9 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import CreditNoteLifecycle, InvoiceLifecycle
-from thenga.domains.billing.services import access, catalogue, customer, ledger, pricing
+from thenga.domains.billing.services import access, customer, ledger, pricing
 from thenga.domains.billing.services.customer import TaxDataMissing, recipient_of
 from thenga.domains.billing.services.invoicing import due_dates
 from thenga.domains.billing.services.invoicing.lines import (
@@ -31,6 +31,7 @@ from thenga.domains.billing.tables import (
     InvoiceLine,
     Seller,
 )
+from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
@@ -255,5 +256,5 @@ def _recipient(account: Account, invoice: Invoice) -> dict[str, Any]:
 async def _due_date(work: Work, account: Account, day: date) -> date:
     if account.collection_method is CollectionMethod.AUTOMATIC:
         return day
-    days = await catalogue.setting(work, "billing.invoice.due_days", day)
+    days = await configuration.value(work, settings.INVOICE_DUE_DAYS)
     return day + timedelta(days=days)

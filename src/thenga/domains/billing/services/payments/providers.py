@@ -2,8 +2,10 @@
 
 from urllib.parse import urlsplit
 
-from thenga.domains.billing.services import catalogue, pricing
-from thenga.domains.billing.tables import Account
+from thenga.domains.billing import settings
+from thenga.domains.billing.services import pricing
+from thenga.domains.billing.tables import Account, Book
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import local_day
@@ -39,20 +41,20 @@ def _check_among(those: list[str], provider: str) -> None:
 
 async def allowed(read: Reader, account: Account) -> list[str]:
     """The providers that the organization can use today."""
-    configured = await catalogue.setting(read, "billing.providers", local_day(read.now))
-    return list(configured[account.book])
+    configured = await configuration.value(read, settings.PROVIDERS)
+    return list(configured.live if account.book is Book.LIVE else configured.sandbox)
 
 
 async def check_return(read: Reader, return_url: str | None) -> None:
     """Refuse a return address outside our own pages."""
     if return_url is None:
         return
-    allowed = await catalogue.setting(read, "billing.return_origins", local_day(read.now))
+    allowed = await configuration.value(read, settings.RETURN_ORIGINS)
     if _origin(return_url) not in allowed:
         raise RuleViolated(
             f"`returnUrl` must start with one of {', '.join(allowed)}.",
             rule="return-origin",
-            allowed=allowed,
+            allowed=list(allowed),
         )
 
 
@@ -68,5 +70,5 @@ def _origin(url: str) -> str | None:
 async def bank(read: Reader) -> dict[str, str]:
     """The bank details for a transfer, from the current seller."""
     today = local_day(read.now)
-    code = await catalogue.setting(read, "billing.seller", today)
+    code = await configuration.value(read, settings.SELLER)
     return (await pricing.seller_on(read, code, today)).bank

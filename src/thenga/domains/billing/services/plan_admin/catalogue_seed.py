@@ -12,7 +12,6 @@ from typing import Any, TypeVar
 
 from thenga.domains.billing.services import entitlements
 from thenga.domains.billing.tables import (
-    ConfigurationValue,
     Feature,
     Meter,
     OfferedPlan,
@@ -82,8 +81,6 @@ async def load(work: Work, lines: dict[str, list[Line]]) -> None:
     new = [terms for terms in plans if await _load_plan(work, terms) and terms["plan_version"] > 1]
     for line in lines["sellers"]:
         await _dated(work, Seller, ("seller_code", "effective_from"), _columns(line))
-    for line in lines["configuration"]:
-        await _dated(work, ConfigurationValue, ("key", "effective_from"), _columns(line))
     for terms in new:
         await entitlements.end_fallback_plan(work, terms["plan_code"], terms["effective_from"])
 

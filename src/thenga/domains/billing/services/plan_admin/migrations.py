@@ -7,9 +7,10 @@ renewal.
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from thenga.domains.billing.services import catalogue
+from thenga.domains.billing import settings
 from thenga.domains.billing.services.plan_admin.versions import EffectiveTooEarly, offer_plan
 from thenga.domains.billing.tables import PlanStatus, PlanVersion
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
@@ -76,8 +77,8 @@ def _check_prices(known: PlanVersion, left: PlanVersion) -> None:
 
 async def _check_notice(read: Reader, apply_after: date) -> None:
     today = local_day(read.now)
-    days = await catalogue.setting(read, "billing.plan.migration_notice_days", today)
-    earliest = today + timedelta(days=int(days))
+    days = await configuration.value(read, settings.MIGRATION_NOTICE_DAYS)
+    earliest = today + timedelta(days=days)
     if apply_after < earliest:
         raise EffectiveTooEarly(
             f"Customers get {days} days' notice. Set `applyAfter` to {earliest} or later.",

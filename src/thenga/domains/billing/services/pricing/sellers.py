@@ -5,8 +5,9 @@ from decimal import Decimal
 
 from sqlalchemy import bindparam, select
 
-from thenga.domains.billing.services import catalogue
+from thenga.domains.billing import settings
 from thenga.domains.billing.tables import Seller
+from thenga.kernel import configuration, law
 from thenga.kernel.db.reader import Reader
 
 _IN_FORCE = (
@@ -26,10 +27,12 @@ async def seller_on(read: Reader, seller_code: str, on: date) -> Seller:
 
 async def seller_vat_rate(read: Reader, seller: Seller, on: date) -> Decimal | None:
     """The VAT rate in per cent. None if the seller has no VAT number."""
-    return None if seller.vat_number is None else await catalogue.vat_rate(read, on)
+    if seller.vat_number is None:
+        return None
+    return await configuration.value(read, law.VAT_RATE, on=on)
 
 
 async def vat_rate_on(read: Reader, on: date) -> Decimal | None:
     """The VAT rate of the seller on a day. None if it has no VAT number."""
-    code = await catalogue.setting(read, "billing.seller", on)
+    code = await configuration.value(read, settings.SELLER, on=on)
     return await seller_vat_rate(read, await seller_on(read, code, on), on)

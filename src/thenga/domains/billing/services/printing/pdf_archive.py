@@ -9,12 +9,13 @@ from uuid import UUID
 
 import structlog
 
-from thenga.domains.billing.services import catalogue, invoicing
+from thenga.domains.billing import settings
+from thenga.domains.billing.services import invoicing
 from thenga.domains.billing.services.invoicing import credit_note_lines, invoice_lines
 from thenga.domains.billing.services.printing import layout
 from thenga.domains.billing.services.printing.layout import Sheet
 from thenga.domains.billing.tables import CreditNote, DocumentPdf, Edition, Invoice
-from thenga.kernel import printing
+from thenga.kernel import configuration, printing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
@@ -65,7 +66,7 @@ async def sheets_to_print(read: Reader, document_id: UUID) -> Order | None:
         }
         return Order(sheets, document.issued_at)
     lines = await invoice_lines(read, document.id)
-    link = await catalogue.setting(read, "billing.pay_link", document.issue_date)
+    link = await configuration.value(read, settings.PAY_LINK)
     link = link.format(invoiceId=document.id)
     sheets = {
         edition: layout.of_invoice(document, lines, edition=edition, pay_link=link)

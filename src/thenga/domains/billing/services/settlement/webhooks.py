@@ -9,10 +9,9 @@ from uuid import UUID
 import structlog
 from sqlalchemy import select
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import ProviderCallbackLifecycle
 from thenga.domains.billing.public.payments import Finding
-from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.payments import ReportSource
 from thenga.domains.billing.services.settlement import provider_results
 from thenga.domains.billing.tables import (
@@ -24,6 +23,7 @@ from thenga.domains.billing.tables import (
 from thenga.domains.billing.values.provider import (
     ProviderReport,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db import sealed
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
@@ -57,7 +57,6 @@ _FORGET = """
     UPDATE billing.provider_callback SET sealed_content = NULL
     WHERE sealed_content IS NOT NULL AND received_at < $1
 """
-_COMPARED = {"payfast": "billing.payfast.check_source"}  # providers that publish their senders
 _MOVES: dict[StatementOutcome, Move] = {
     StatementOutcome.APPLIED: ProviderCallbackLifecycle.apply,
     StatementOutcome.STALE: ProviderCallbackLifecycle.outdate,
@@ -125,8 +124,9 @@ async def pending_callback(read: Reader, callback_id: UUID) -> Waiting | None:
 
 async def _sender(read: Reader, callback: ProviderCallback) -> str | None:
     """The sender's address, if operators want it checked (BIL-38)."""
-    switch = _COMPARED.get(callback.provider)
-    if switch is None or not await catalogue.setting(read, switch, local_day(read.now)):
+    if callback.provider != "payfast":  # the others do not say from where they call
+        return None
+    if not await configuration.value(read, settings.PAYFAST_CHECK_SOURCE):
         return None
     return callback.sender or ""
 

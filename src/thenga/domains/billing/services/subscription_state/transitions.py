@@ -7,12 +7,11 @@ from datetime import date, datetime, timedelta
 
 from sqlalchemy import bindparam, select
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import CancellationLifecycle, SubscriptionLifecycle
 from thenga.domains.billing.public.subscriptions import Change, PeriodTold
 from thenga.domains.billing.services import (
     access,
-    catalogue,
     entitlements,
     invoicing,
     pricing,
@@ -28,6 +27,7 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight
@@ -156,7 +156,7 @@ async def _instants(read: Reader, subscription: Subscription) -> list[datetime]:
         return []  # a trial has its own schedule
     known = [subscription.cancel_at, change_awaited_until(subscription)]
     if subscription.status is SubscriptionStatus.PAUSED and subscription.resume_on is not None:
-        policy = await catalogue.pause_policy(read, local_day(read.now))
+        policy = await configuration.value(read, settings.PAUSE)
         known.append(pricing.renewal_notice_at(subscription.resume_on, policy.notice_days))
         known.append(local_midnight(subscription.resume_on))
     if (
@@ -171,11 +171,11 @@ async def _renewal_instants(
     read: Reader, subscription: Subscription, renews_on: date
 ) -> list[datetime]:
     interval = pricing.interval_of(subscription)
-    days = await catalogue.renewal_notice_days(read, interval, local_day(read.now))
+    notice = await configuration.value(read, settings.RENEWAL_NOTICE)
     month = pricing.usage_month(subscription.anchor_date or renews_on, local_day(read.now))
     # A renewal that failed is tried again; its key is the period.
     return [
-        pricing.renewal_notice_at(renews_on, days),
+        pricing.renewal_notice_at(renews_on, notice.before(interval)),
         _or_later(local_midnight(renews_on), read.now),
         min(month.ends_at, local_midnight(renews_on)),
     ]

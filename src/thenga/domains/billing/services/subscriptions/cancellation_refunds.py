@@ -7,8 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import select
 
+from thenga.domains.billing import settings
 from thenga.domains.billing.services import (
-    catalogue,
     customer,
     invoicing,
     ledger,
@@ -32,6 +32,7 @@ from thenga.domains.billing.tables import (
     Settlement,
     Subscription,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
@@ -101,8 +102,8 @@ async def _is_in_refund_window(read: Reader, subscription: Subscription) -> bool
     found = await read.all(statement.order_by(Invoice.id), limit=1)
     if not found or found[0].released_at is None:
         return False
-    days = await catalogue.full_refund_days(read, local_day(read.now))
-    return read.now < pricing.midnight_after_days(found[0].released_at, days)
+    policy = await configuration.value(read, settings.CANCELLATION)
+    return read.now < pricing.midnight_after_days(found[0].released_at, policy.full_refund_days)
 
 
 async def _all_of(read: Reader, subscription: Subscription) -> list[CreditedPart]:

@@ -9,8 +9,9 @@ from datetime import datetime, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from thenga.domains.billing import settings
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
-from thenga.domains.billing.services import access, catalogue, customer
+from thenga.domains.billing.services import access, customer
 from thenga.domains.billing.services.subscriptions import upcoming_invoice
 from thenga.domains.billing.tables import (
     Access,
@@ -26,8 +27,8 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
 _ZONE = "Africa/Johannesburg"
@@ -110,7 +111,7 @@ async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
 
 async def _next(read: Reader, failure: PaymentFailure) -> str:
     if failure.category is FailureCategory.AUTHENTICATION:  # only the customer can approve it
-        link = await catalogue.setting(read, "billing.pay_link", local_day(read.now))
+        link = await configuration.value(read, settings.PAY_LINK)
         there = link.format(invoiceId=failure.invoice_id)
         return f"Your bank needs you to approve this payment. Please pay it here: {there}"
     if failure.status is FailureStatus.EXHAUSTED or failure.next_retry_at is None:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from datetime import date, timedelta
 
-from thenga.domains.billing.services import catalogue
 from thenga.domains.billing.services.pricing import Period
+from thenga.domains.billing.settings import PausePolicy
 from thenga.kernel.errors import Problem, extensions
 
 _YEAR = timedelta(days=365)
@@ -34,7 +34,7 @@ def resumed_end(resumed_on: date, banked: int) -> date:
     return resumed_on + timedelta(days=banked)
 
 
-def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolicy) -> date:
+def resumes_by(paused_on: date, asked: date | None, policy: PausePolicy) -> date:
     """The day it resumes automatically: the requested one or the latest allowed."""
     earliest, latest = paused_on + timedelta(days=1), paused_on + timedelta(days=policy.max_days)
     if asked is not None and asked < earliest:
@@ -51,7 +51,7 @@ def resumes_by(paused_on: date, asked: date | None, policy: catalogue.PausePolic
     return asked or latest
 
 
-def check_another(earlier: Iterable[date], day: date, policy: catalogue.PausePolicy) -> None:
+def check_another(earlier: Iterable[date], day: date, policy: PausePolicy) -> None:
     """Refuse more pauses than a year allows."""
     recent = [start for start in earlier if day - start < _YEAR]
     if len(recent) >= policy.max_in_a_year:

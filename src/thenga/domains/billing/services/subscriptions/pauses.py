@@ -5,10 +5,9 @@ from datetime import date, timedelta
 
 from sqlalchemy import select
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
-    catalogue,
     customer,
     entitlements,
     invoicing,
@@ -37,6 +36,7 @@ from thenga.domains.billing.tables import (
     Subscription,
     SubscriptionStatus,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day, local_midnight
@@ -83,7 +83,7 @@ async def pause_subscription(
     if change_awaited_until(subscription) is not None:
         raise PaymentInProgress("A plan change is waiting for its payment. Withdraw it first.")
     today = local_day(work.now)
-    policy = await catalogue.pause_policy(work, today)
+    policy = await configuration.value(work, settings.PAUSE)
     SubscriptionLifecycle.pause(subscription, at=work.now)
     await _check_settled(work, subscription, today)
     pause_rules.check_another(await _earlier(work, subscription), today, policy)
@@ -161,7 +161,7 @@ async def run_due_pause_steps(work: Work, subscription: Subscription) -> None:
     if local_midnight(subscription.resume_on) <= work.now:
         await resume_subscription(work, subscription, on=subscription.resume_on)
         return
-    policy = await catalogue.pause_policy(work, local_day(work.now))
+    policy = await configuration.value(work, settings.PAUSE)
     if work.now < pricing.renewal_notice_at(subscription.resume_on, policy.notice_days):
         return
     pause = await _running(work, subscription)

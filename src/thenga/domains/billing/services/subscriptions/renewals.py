@@ -6,12 +6,11 @@ times. Credit pays first; the remainder is charged to the saved method.
 
 from datetime import date, datetime
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle
 from thenga.domains.billing.services import (
     access,
     accounts,
-    catalogue,
     customer,
     dunning,
     invoicing,
@@ -32,9 +31,10 @@ from thenga.domains.billing.tables import (
     Renewal,
     Subscription,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound
-from thenga.kernel.values.calendar import local_day, local_midnight
+from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 
 _REDUCED = (Access.READ_ONLY, Access.NONE)
@@ -49,8 +49,8 @@ async def run_due_renewal_steps(work: Work, subscription: Subscription) -> None:
         await renew(work, subscription)
         return
     interval = interval_of(subscription)
-    days = await catalogue.renewal_notice_days(work, interval, local_day(work.now))
-    if pricing.renewal_notice_at(renews_on, days) <= work.now:
+    notice = await configuration.value(work, settings.RENEWAL_NOTICE)
+    if pricing.renewal_notice_at(renews_on, notice.before(interval)) <= work.now:
         await _announce(work, subscription, renews_on)
 
 

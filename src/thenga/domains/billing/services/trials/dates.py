@@ -7,7 +7,8 @@ correct before the job has run.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from thenga.domains.billing.services import catalogue, pricing
+from thenga.domains.billing.services import pricing
+from thenga.domains.billing.settings import TrialPolicy
 
 _A_DAY = timedelta(days=1)
 
@@ -20,7 +21,7 @@ class TrialDates:
     ends_at: datetime
 
 
-def dates(started_at: datetime, policy: catalogue.TrialPolicy) -> TrialDates:
+def dates(started_at: datetime, policy: TrialPolicy) -> TrialDates:
     """When the notice is sent and when the trial ends."""
     ends_at = pricing.midnight_after_days(started_at, policy.days)
     return TrialDates(ends_at - policy.notice_days * _A_DAY, ends_at)

@@ -7,7 +7,7 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import select
 
-from thenga.domains.billing import public
+from thenga.domains.billing import public, settings
 from thenga.domains.billing.lifecycles import SubscriptionLifecycle, TrialLifecycle
 from thenga.domains.billing.services import (
     accounts,
@@ -30,6 +30,7 @@ from thenga.domains.billing.tables import (
     Trial,
     TrialStatus,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
@@ -53,7 +54,7 @@ async def start_trial(work: Work, *, plan_code: str) -> Trial:
     company = await customer.registered(work)
     await _open_account(work)
     plan = await trial_version(work, plan_code)
-    policy = await catalogue.trial_policy(work, local_day(work.now))
+    policy = await configuration.value(work, settings.TRIAL)
     account = await customer.lock_account(work)
     customer.check_open(account)
     await _check_first(work, account)

@@ -7,10 +7,12 @@ from decimal import Decimal
 
 from sqlalchemy import or_, select
 
-from thenga.domains.billing.services import catalogue, entitlements, metering, pricing
+from thenga.domains.billing import settings
+from thenga.domains.billing.services import entitlements, metering, pricing
 from thenga.domains.billing.services.invoicing import DraftLine, LineKind
 from thenga.domains.billing.services.pricing import Period
 from thenga.domains.billing.tables import Meter, Subscription, UsageMonth, UsageTotal
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day
@@ -50,7 +52,7 @@ async def usage_lines(read: Reader, subscription: Subscription, month: Period) -
     charges = await _due(read, before=month.end)
     total = Money(sum(charge.gross.minor for charge in charges), "ZAR")
     renews = subscription.period_end is None or month.end >= subscription.period_end
-    least = (await catalogue.usage_policy(read, local_day(read.now))).min_invoice
+    least = (await configuration.value(read, settings.USAGE)).least
     if not total or pricing.is_below_minimum(total, least=least, renews=renews):
         return []
     return await _lines(read, subscription, charges)

@@ -4,14 +4,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from thenga.domains.billing.services import catalogue, entitlements, metering
+from thenga.domains.billing import settings
+from thenga.domains.billing.services import entitlements, metering
 from thenga.domains.billing.services.catalogue import Limit, Metered
 from thenga.domains.billing.services.entitlements import CurrentSet
 from thenga.domains.billing.services.metering import Moved
 from thenga.domains.billing.tables import STANDING, Account
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.values.calendar import local_day
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,7 @@ class Watch:
 
 async def watch(read: Reader, held: CurrentSet) -> Watch:
     """The current set, the thresholds, and whether there is a spend cap."""
-    policy = await catalogue.usage_policy(read, local_day(read.now))
+    policy = await configuration.value(read, settings.USAGE)
     account = await read.find(Account)
     ceiling = account is not None and account.spend_cap_minor is not None
     return Watch(held, policy.thresholds, ceiling)

@@ -14,11 +14,10 @@ from thenga.domains.identity.services.decisions._outcome import Outcome
 from thenga.domains.identity.services.decisions._purging import purge
 from thenga.domains.identity.services.decisions._reading import get_record, list_records
 from thenga.domains.identity.services.decisions._stages import decide
+from thenga.domains.identity.services.decisions.enforcing import enforce_policies
 from thenga.domains.identity.services.decisions.given import given_rows
-from thenga.domains.identity.services.decisions.policies import BASE, label_of
 
 __all__ = [
-    "BASE",
     "Explained",
     "Facts",
     "Outcome",
@@ -26,13 +25,13 @@ __all__ = [
     "check",
     "check_many",
     "decide",
+    "enforce_policies",
     "enter",
     "explain",
     "facts_of",
     "get_record",
     "given_rows",
     "judge",
-    "label_of",
     "list_records",
     "purge",
     "question_of",

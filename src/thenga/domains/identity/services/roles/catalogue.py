@@ -44,12 +44,6 @@ _ROLE = """
     VALUES ($1, $2, $2, 1, $3, $4, $5)
     ON CONFLICT (code) DO UPDATE SET title = excluded.title
 """
-_SUPERSEDE = "UPDATE identity.policy_set SET status = 'superseded' WHERE label <> $1"
-_POLICY = """
-    INSERT INTO identity.policy_set (id, created_at, updated_at, version, label, status, text)
-    VALUES ($1, $2, $2, 1, $3, 'enforced', $4)
-    ON CONFLICT (label) DO UPDATE SET status = 'enforced'
-"""
 
 
 async def list_permissions(
@@ -129,6 +123,4 @@ async def publish_catalogue(work: Work, granted: Iterable[Granted]) -> None:
         for code, title in roles.items():
             identifier = uuid5(_CATALOGUE, f"role {code}")
             await work.run(_ROLE, identifier, work.now, code, title, audience)
-    label = decisions.label_of(decisions.BASE)
-    await work.run(_SUPERSEDE, label)
-    await work.run(_POLICY, uuid5(_CATALOGUE, label), work.now, label, decisions.BASE)
+    await decisions.enforce_policies(work)

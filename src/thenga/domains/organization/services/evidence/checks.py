@@ -8,9 +8,11 @@ from uuid import UUID
 
 from sqlalchemy import select
 
+from thenga.domains.organization import settings
 from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.facts import SelfVerification
 from thenga.domains.organization.tables import Outcome, Record, RecordVersion, Verification
+from thenga.kernel import configuration
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
@@ -36,7 +38,7 @@ class Check:
 
 async def only_others(work: Work, row: Record) -> None:
     """Never a member of the company, never the author of one of the last three versions (ORG-6)."""
-    members_may = await records.current_policy(work, "verify.allowMembers")
+    members_may = await configuration.value(work, settings.VERIFY_MEMBERS)
     # Staff who belong to the company act by their platform role, so the members are asked too.
     inside = work.held_as == HeldAs.TENANT or await facts.belongs(work, work.actor.id)
     if not members_may and inside:

@@ -8,9 +8,8 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import select
 
-from thenga.domains.organization import public
+from thenga.domains.organization import public, settings
 from thenga.domains.organization.lifecycles import FactVerificationLifecycle
-from thenga.domains.organization.services import records
 from thenga.domains.organization.services.facts import fact_types, fact_values, member_refs
 from thenga.domains.organization.services.facts._holding import hold_fact
 from thenga.domains.organization.services.facts._ledger import (
@@ -35,6 +34,7 @@ from thenga.domains.organization.tables import (
     Outcome,
     Verification,
 )
+from thenga.kernel import configuration
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
@@ -150,7 +150,7 @@ async def _only_others(work: Work, key: str) -> None:
     """Never the author of one of the last three versions, never a member (ORG-6)."""
     if work.actor.kind is not ActorKind.USER or work.actor.id is None:
         return
-    members_may = await records.current_policy(work, "verify.allowMembers")
+    members_may = await configuration.value(work, settings.VERIFY_MEMBERS)
     if not members_may and await member_refs.belongs(work, work.actor.id):
         raise SelfVerification("You belong to this company, so someone else must verify it.")
     statement = (

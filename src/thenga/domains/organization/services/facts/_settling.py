@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from thenga.domains.organization import public
+from thenga.domains.organization import public, settings
 from thenga.domains.organization.lifecycles import (
     FactConflictLifecycle,
     FactVerificationLifecycle,
@@ -38,6 +38,7 @@ from thenga.domains.organization.tables import (
     Origin,
     Verification,
 )
+from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.ids import new_id
@@ -54,18 +55,13 @@ class Rules:
 
 
 async def rules_of(read: Reader) -> Rules:
-    found = await records.policy_of(
-        read,
-        "sources.rank",
-        "sources.autoResolve",
-        "bankChange.holdHours",
-        "identifiers.vatLuhn",
-    )
+    rank = await configuration.value(read, settings.SOURCE_RANK)
+    hold_hours = await configuration.value(read, settings.BANK_HOLD_HOURS)
     return Rules(
-        found["sources.rank"],
-        frozenset(found["sources.autoResolve"]),
-        timedelta(hours=found["bankChange.holdHours"]),
-        found["identifiers.vatLuhn"],
+        rank.model_dump(by_alias=True),
+        await configuration.value(read, settings.AUTO_RESOLVE),
+        timedelta(hours=hold_hours),
+        await configuration.value(read, settings.VAT_LUHN),
     )
 
 

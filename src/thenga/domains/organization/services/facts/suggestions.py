@@ -7,9 +7,8 @@ from uuid import UUID
 
 from sqlalchemy import ColumnElement, select
 
-from thenga.domains.organization import public
+from thenga.domains.organization import public, settings
 from thenga.domains.organization.lifecycles import SuggestionLifecycle
-from thenga.domains.organization.services import records
 from thenga.domains.organization.services.facts import (
     _ledger,
     _overtaking,
@@ -24,6 +23,7 @@ from thenga.domains.organization.tables import (
     FactSuggestion,
     SuggestionStatus,
 )
+from thenga.kernel import configuration
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
@@ -129,7 +129,8 @@ async def _merge(work: Work, waiting: FactSuggestion, proposal: Proposal) -> Fac
 async def _add(
     work: Work, proposal: Proposal, value: Any, digest: bytes, version: int
 ) -> FactSuggestion:
-    ends = work.now + timedelta(days=await records.current_policy(work, "suggestion.days"))
+    days = await configuration.value(work, settings.SUGGESTION_DAYS)
+    ends = work.now + timedelta(days=days)
     made = await work.add(
         FactSuggestion(
             id=new_id(),

@@ -8,12 +8,13 @@ import asyncpg
 from sqlalchemy import func, select
 
 from thenga.domains.identity import public as identity
-from thenga.domains.organization import public
+from thenga.domains.organization import public, settings
 from thenga.domains.organization.permissions import Permission
 from thenga.domains.organization.services import facts, records
 from thenga.domains.organization.services.facts import Given
 from thenga.domains.organization.services.reference_data import FACTS
 from thenga.domains.organization.tables import Founding, Organization, OrganizationStatus
+from thenga.kernel import configuration
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -42,7 +43,7 @@ async def create_organization(
 ) -> Organization:
     """A new organization of the person who asks; Identity makes them owner when it is told."""
     made = new_id()
-    reviewed = await records.current_policy(work, "review.mode") == "all"
+    reviewed = await configuration.value(work, settings.REVIEW_MODE) == "all"
     await work.enter_organization(made)
     organization = Organization(
         id=made,
@@ -78,7 +79,7 @@ async def _within_bounds(work: Work, made: UUID, number: str | None) -> None:
     # Two requests of one person queue up here, so that both cannot be the last one allowed.
     await work.run("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", str(work.user_id))
     live = select(func.count()).where(Founding.user_id == work.user_id, Founding.ended_at.is_(None))
-    most = await records.current_policy(work, "perUser.max")
+    most = await configuration.value(work, settings.PER_USER_MAX)
     if (await work.value(live) or 0) >= most:
         detail = f"One person can create at most {most} organizations. Close one that is not used."
         raise RuleViolated(detail, rule="ORG-2")

@@ -30,7 +30,6 @@ from thenga.domains.organization.services.records.masks import (
     phone,
     tax_number,
 )
-from thenga.domains.organization.services.records.policies import current_policy, policy_of
 from thenga.domains.organization.services.records.records import (
     add,
     archive,
@@ -76,7 +75,6 @@ __all__ = [
     "change_event",
     "claimed",
     "company",
-    "current_policy",
     "demand",
     "denied",
     "email",
@@ -96,7 +94,6 @@ __all__ = [
     "origins",
     "passport",
     "phone",
-    "policy_of",
     "refuse_denied",
     "save",
     "save_edges",
