@@ -185,7 +185,7 @@ def _apply_job(domain: Domain) -> Job:
         if await work.find(row, id=config_id) is not None:
             return  # Administration publishes again what it has not heard of
         kept, refusal = _checked(declared.get(key), kind, scope, value)
-        await work.add(
+        version = await work.add(
             row(
                 id=config_id,
                 key=key,
@@ -195,19 +195,23 @@ def _apply_job(domain: Domain) -> Job:
                 refusal_code=refusal,
             )
         )
-        assert domain.acknowledgement is not None  # noqa: S101  # held by the manifest
-        work.publish(
-            domain.acknowledgement(
-                config_id=config_id,
-                policy_key=key,
-                number=number,
-                outcome="applied" if refusal is None else "refused",
-                refusal_code=refusal,
-            )
-        )
+        _acknowledge(work, domain, version)
 
     return Job(
         domain.name, "apply_setting", Form.QUEUED, apply_setting, key="{config_id}", as_system=True
+    )
+
+
+def _acknowledge(work: Work, domain: Domain, version: SettingValue) -> None:
+    assert domain.acknowledgement is not None  # noqa: S101  # held by the manifest
+    work.publish(
+        domain.acknowledgement(
+            config_id=version.id,
+            policy_key=version.key,
+            number=version.number,
+            outcome="applied" if version.refusal_code is None else "refused",
+            refusal_code=version.refusal_code,
+        )
     )
 
 
