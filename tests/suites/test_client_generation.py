@@ -19,7 +19,9 @@ import pytest
 from tests.factories import identity
 from tests.suites.processes import ApiProcess
 from tests.suites.sizes import size
+from thenga import topology
 from thenga.kernel.host import Host
+from thenga.kernel.http.document import published
 from thenga.tooling.dev import servers
 
 pytestmark = pytest.mark.skipif(
@@ -42,6 +44,8 @@ def folder() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 async def process(home: Path, folder: Path, seeded: None) -> AsyncIterator[ApiProcess]:
+    # As `make install` leaves it; a request does not wait for a build on a busy machine.
+    await asyncio.to_thread(published.write, published.KEPT, topology.load(topology.DOMAINS))
     api = ApiProcess(servers.up(home), folder)
     await asyncio.to_thread(api.start)
     yield api
