@@ -21,6 +21,7 @@ from thenga.kernel.http.document.operations import SameName, mounted, operations
 from thenga.kernel.http.document.pages import page_routes
 from thenga.kernel.http.document.published import Library
 from thenga.kernel.http.document.refusals import schema_name
+from thenga.kernel.http.document.schema_tables import kind
 from thenga.kernel.settings import Settings
 from thenga.tooling.testing.recording import Recorder, stable
 
@@ -213,6 +214,21 @@ async def test_the_reference_page_needs_no_outside_host(browser: httpx2.AsyncCli
         assert "://" not in page.text
     assert "unsafe" not in page.headers["content-security-policy"]
     assert page.headers["content-security-policy"].startswith("default-src 'none'")
+
+
+async def test_the_reference_page_shows_who_an_operation_is_for(
+    browser: httpx2.AsyncClient,
+) -> None:
+    page = await browser.get("/docs/paper")
+
+    assert "audience: <code>tenant</code>" in page.text
+
+
+def test_years_are_written_without_a_comma() -> None:
+    years = {"type": "integer", "minimum": 1950, "maximum": 2100}
+
+    assert kind({}, years) == "integer, 1950 to 2100"
+    assert kind({}, years | {"maximum": 100_000}) == "integer, 1950 to 100,000"
 
 
 async def test_no_path_leads_out_of_the_assets(browser: httpx2.AsyncClient) -> None:

@@ -18,7 +18,10 @@ SHOWN = (
     "(words => words.every(word => document.querySelector('details[open].operation')"
     ".innerText.includes(word)))"
 )
-WANTED = ("organization:equipment:create", "Excavator 20 t", "stale-version", "Add equipment")
+WANTED = (
+    *("organization:equipment:create", "Excavator 20 t", "stale-version", "Add equipment"),
+    *("audience: tenant", "1950 to 2100"),
+)
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("THENGA_PROVE") != "1", reason=f"in `make prove`; needs {INSTALL}"

@@ -147,11 +147,10 @@ def _marks(each: Json) -> str:
 
 
 def _value(value: object) -> str:
-    return (
-        f": <code>{escape(str(value))}</code>"
-        if isinstance(value, (str, int)) and (value is not True)
-        else ""
-    )
+    if value is True:
+        return ""
+    shown = ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+    return f": <code>{escape(shown)}</code>"
 
 
 def _request(made: Json, path: str, method: str, each: Json) -> str:

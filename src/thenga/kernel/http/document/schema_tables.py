@@ -85,6 +85,9 @@ def kind(made: Json, schema: Json) -> str:
 _WORDS = {"string": "text", "object": "object", "integer": "integer", "boolean": "true or false"}
 
 
+_LONG = 10_000
+
+
 def _plain(schema: Json) -> str:
     base = str(schema.get("format") or schema.get("type", "any"))
     told = _WORDS.get(base, base)
@@ -101,4 +104,5 @@ def _plain(schema: Json) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.10g}"
+    # A year is not written with a comma.
+    return f"{value:.10g}" if abs(value) < _LONG else f"{value:,.10g}"
