@@ -227,6 +227,35 @@ async def test_a_query_parameter_that_is_not_known_is_refused(
     assert answer.json()["errors"][0]["pointer"].startswith("/query/")
 
 
+async def test_link_is_the_same_query_with_the_next_cursor(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    path = f"/organizations/{owner.organization_id}/equipment"
+    for name in ("Digger", "Crane"):
+        await probing.post(path, json={"name": name, "quantity": 1}, headers=owner.headers)
+
+    asked = {"limit": "1", "sort": "-name"}
+    first = await probing.get(path, params=asked, headers=owner.headers)
+    cursor = first.json()["nextCursor"]
+    second = await probing.get(path, params=asked | {"cursor": cursor}, headers=owner.headers)
+
+    assert first.headers["Link"] == f'</v1{path}?limit=1&sort=-name&cursor={cursor}>; rel="next"'
+    assert second.json()["items"][0]["name"] == "Crane"
+    assert "Link" not in second.headers
+
+
+async def test_location_of_a_path_with_a_line_end_is_one_line(
+    host: Host, probing: httpx2.AsyncClient
+):
+    # Python reads a line end before hexadecimal digits as nothing, and so does the gate.
+    owner = await people.member(host, UUID("0" + uuid4().hex[1:]), role="owner")
+    path = f"/organizations/%0A{owner.organization_id.hex[1:]}/equipment"
+
+    made = await probing.post(path, json={"name": "Digger", "quantity": 1}, headers=owner.headers)
+
+    assert made.headers["Location"] == f"/v1{path}/{made.json()['id']}"
+
+
 async def test_upload_is_stopped_at_its_size_limit(
     probing: httpx2.AsyncClient, owner: people.Member
 ):

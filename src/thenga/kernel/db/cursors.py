@@ -6,12 +6,13 @@ authorized again, and row security applies as ever.
 
 import base64
 import binascii
-import json
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal, InvalidOperation
 from typing import TypeAlias
 from uuid import UUID
+
+import orjson
 
 from thenga.kernel.crypto import sealing
 from thenga.kernel.errors import InvalidCursor
@@ -23,8 +24,8 @@ _LONGEST = 4096  # characters; more is refused before any work is done
 
 def seal_cursor(ring: sealing.Ring, position: Sequence[Position], *, bound_to: str) -> str:
     """`bound_to` names route, tenant, actor and filters; opening needs the same text."""
-    plain = json.dumps([_told(value) for value in position], separators=(",", ":"))
-    sealed = ring.seal(plain.encode(), aad=bound_to.encode())
+    plain = orjson.dumps([_told(value) for value in position])
+    sealed = ring.seal(plain, aad=bound_to.encode())
     return base64.urlsafe_b64encode(sealed).rstrip(b"=").decode("ascii")
 
 
@@ -35,7 +36,7 @@ def open_cursor(ring: sealing.Ring, text: str, *, bound_to: str) -> list[Positio
     try:
         sealed = _bytes_of(text)
         plain = ring.unseal(sealed, aad=bound_to.encode())
-        return [_heard(value) for value in json.loads(plain)]
+        return [_heard(value) for value in orjson.loads(plain)]
     except (sealing.BrokenSeal, ValueError, TypeError, KeyError, InvalidOperation):
         raise InvalidCursor from None
 

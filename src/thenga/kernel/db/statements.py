@@ -69,7 +69,8 @@ def among_named(column: ColumnElement[T], name: str) -> ColumnElement[bool]:
 
 def where_given(statement: S, *filters: tuple[Any, object]) -> S:
     """The rows whose columns have the values that a caller gave; None was not given."""
-    return statement.where(*(column == value for column, value in filters if value is not None))
+    given = [column == value for column, value in filters if value is not None]
+    return statement.where(*given) if given else statement
 
 
 def on_local_days(

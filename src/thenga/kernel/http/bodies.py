@@ -1,7 +1,9 @@
 """The shapes on the wire: `Body` comes in, `View` goes out, `PageOf` is a list's answer."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import date, datetime
+from functools import cache
+from types import NoneType
 from typing import Annotated, Any, ClassVar, Generic, Self, TypeVar
 from uuid import UUID
 
@@ -139,9 +141,10 @@ class _Once:
 SHOWN_ONCE = _Once()
 
 
-def secrets_of(model: BaseModel) -> list[str]:
+@cache
+def secrets_of(kind: type[BaseModel]) -> list[str]:
     """The fields of an answer that a repeated call must not show again."""
-    return [n for n, f in type(model).model_fields.items() if SHOWN_ONCE in f.metadata]
+    return [n for n, f in kind.model_fields.items() if SHOWN_ONCE in f.metadata]
 
 
 def without_secrets(model: BaseModel) -> bytes | None:
@@ -150,19 +153,24 @@ def without_secrets(model: BaseModel) -> bytes | None:
     return None if emptied is model else emptied.model_dump_json(by_alias=True).encode()
 
 
+_PLAIN = frozenset({str, int, float, bool, NoneType, UUID, date, datetime})  # hold nothing inside
+
+
 def _emptied(value: Any) -> Any:
     """The value with its secrets null, however deep they are; itself where it holds none."""
-    if isinstance(value, BaseModel):
-        changed: dict[str, Any] = dict.fromkeys(secrets_of(value))
-        for name in type(value).model_fields.keys() - changed.keys():
-            made = _emptied(getattr(value, name))
-            if made is not getattr(value, name):
-                changed[name] = made
-        return value.model_copy(update=changed) if changed else value
+    if type(value) in _PLAIN:
+        return value
     if isinstance(value, list):
         items = [_emptied(one) for one in value]
         return items if any(a is not b for a, b in zip(items, value, strict=True)) else value
     if isinstance(value, dict):
         entries = {name: _emptied(one) for name, one in value.items()}
         return entries if any(entries[name] is not value[name] for name in value) else value
+    if isinstance(value, BaseModel):
+        changed: dict[str, Any] = dict.fromkeys(secrets_of(type(value)))
+        for name in type(value).model_fields:
+            inner = value.__dict__[name]
+            if name not in changed and (made := _emptied(inner)) is not inner:
+                changed[name] = made
+        return value.model_copy(update=changed) if changed else value
     return value

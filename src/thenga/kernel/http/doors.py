@@ -11,6 +11,7 @@ from collections.abc import Callable
 from hashlib import blake2b
 from time import monotonic
 from typing import Any
+from urllib.parse import quote, urlencode
 
 import asyncpg
 from fastapi import APIRouter, Request, Response
@@ -153,7 +154,7 @@ def _rendered(request: Request, answer: object, status: int) -> Response:
         # A list of tags, or one that a proxy made weak, holds the tag with its quotes all the same.
         if asked is not None and request.method == "GET" and tag.encode() in asked:
             return Response(status_code=304, headers=headers)
-        if isinstance(answer, BaseModel) and secrets_of(answer):
+        if isinstance(answer, BaseModel) and secrets_of(type(answer)):
             headers["Cache-Control"] = "no-store"  # shown once, so kept nowhere (rule 33)
     else:
         headers["Cache-Control"] = "no-store"
@@ -169,13 +170,15 @@ def _whereabouts(request: Request, answer: object, status: int) -> dict[str, str
     """Location and Link, from what the route returned."""
     headers: dict[str, str] = {}
     # What is known by a code of its own, or stands elsewhere, says where; None is nowhere.
-    beside = f"{request.scope['path']}/{getattr(answer, 'id', '')}" if status == 201 else None
+    path = quote(request.scope["path"])
+    beside = f"{path}/{getattr(answer, 'id', '')}" if status == 201 else None
     own = getattr(answer, "own_path", beside)
     if status in (201, 202) and own is not None:
         headers["Location"] = own
     if isinstance(answer, PageOf) and answer.next_cursor is not None:
-        after = request.url.include_query_params(cursor=answer.next_cursor)
-        headers["Link"] = f'<{after.path}?{after.query}>; rel="next"'
+        asked = [part for part in request.query_params.multi_items() if part[0] != "cursor"]
+        query = urlencode([*asked, ("cursor", answer.next_cursor)])
+        headers["Link"] = f'<{path}?{query}>; rel="next"'
     return headers
 
 

@@ -47,7 +47,7 @@ def _reader_of(orders: tuple[str, ...], default: str) -> Callable[..., Any]:
             cursor=cursor,
             sort=sort.removeprefix("-"),
             descending=sort.startswith("-"),
-            bound_to=f"{request.url.path}|{sort}|{filters}",
+            bound_to=f"{request.scope['path']}|{sort}|{filters}",
         )
 
     read.__annotations__["sort"] = sort_type

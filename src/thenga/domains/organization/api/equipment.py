@@ -146,8 +146,9 @@ class EquipmentView(RecordView):
 
     @classmethod
     def of(cls, item: Equipment, now: datetime) -> "EquipmentView":
-        moves = EquipmentLifecycle.allowed(item, now)
-        values = {**shown(item), "allowed_moves": moves, "expiry_state": _NO_PAPERS}
+        values = shown(item)
+        values["allowed_moves"] = EquipmentLifecycle.allowed(item, now)
+        values["expiry_state"] = _NO_PAPERS
         if item.expiries:
             papers, today = assets.equipment_papers(item), local_day(now)
             values |= {

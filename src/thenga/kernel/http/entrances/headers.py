@@ -98,7 +98,8 @@ async def note_key(request: Request, shared: Shared, unit: Reader) -> None:
 async def _key_of(request: Request, shared: Shared, key: str, work: Work) -> Key:
     if _KEY.fullmatch(key) is None:
         raise MalformedRequest("An Idempotency-Key consists of 1 to 255 visible ASCII characters.")
-    parts = (work.actor.id, work._scope.organization_id, request.method, request.url.path, key)
+    path = request.scope["path"]
+    parts = (work.actor.id, work._scope.organization_id, request.method, path, key)
     digest = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
     # Bodies can hold secrets, so their hash is keyed (context-map, decision 14).
     body = await request.body()

@@ -1,6 +1,7 @@
 """Money in records: two columns, `x_minor` and `x_currency`, that callers know as one field `x`."""
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 from pydantic.alias_generators import to_camel
@@ -11,6 +12,8 @@ from thenga.kernel.values.money import Money
 
 _MINOR, _CURRENCY = "_minor", "_currency"
 
+camel = lru_cache(maxsize=4096)(to_camel)  # columns have few names, and each write names them all
+
 
 def split_amount(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
     """Fields of a body as columns; an amount below zero is refused."""
@@ -18,7 +21,7 @@ def split_amount(fields: Mapping[str, Any], name: str) -> dict[str, Any]:
         return dict(fields)
     money = fields[name]
     if money is not None and money.minor < 0:
-        raise RuleViolated("The amount cannot be negative.", rule="amount", field=to_camel(name))
+        raise RuleViolated("The amount cannot be negative.", rule="amount", field=camel(name))
     rest = {other: value for other, value in fields.items() if other != name}
     return rest | {
         name + _MINOR: None if money is None else money.minor,
@@ -44,7 +47,7 @@ def joined(values: Mapping[str, Any]) -> dict[str, Any]:
 def wire_names(columns: Iterable[str]) -> list[str]:
     """The names by which callers know these columns, each once."""
     bare = (name.removesuffix(_MINOR).removesuffix(_CURRENCY) for name in columns)
-    return list(dict.fromkeys(map(to_camel, bare)))
+    return list(dict.fromkeys(map(camel, bare)))
 
 
 def _is_amount(name: str, values: Mapping[str, Any]) -> bool:

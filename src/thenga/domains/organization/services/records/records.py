@@ -8,13 +8,13 @@ it then stood, which fields changed, who said it. A version never changes, so it
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
+from functools import cache
 from typing import Any, TypeVar
 from uuid import UUID
 
 import asyncpg
 import orjson
-from pydantic.alias_generators import to_camel
-from sqlalchemy import ColumnElement, LargeBinary, Select, select
+from sqlalchemy import ColumnElement, LargeBinary, Select, Table, select
 
 from thenga.domains.organization.services.records import amounts, edges, health_due, sealed_values
 from thenga.domains.organization.services.records.sealed_values import Place, Subject
@@ -58,7 +58,7 @@ async def change(work: Work, row: Record, fields: Mapping[str, Any]) -> list[str
 
 def wire_name(column: str) -> str:
     """The name by which callers know a column."""
-    return to_camel(column)
+    return amounts.camel(column)
 
 
 def change_event(row: Record, change: str, fields: list[str]) -> dict[str, Any]:
@@ -147,9 +147,14 @@ async def in_turn(work: Work, row: type[Row], about: str = "") -> None:
 
 def kept(row: type[R], *, archived: bool) -> Select[R]:
     """The records that a list shows: the archived ones only where they are asked for."""
-    if archived:
-        return select(row).where(row.archived_at.is_not(None))
-    return select(row).where(row.archived_at.is_(None))
+    statement: Select[R] = _kept(row.__table__, archived)
+    return statement
+
+
+@cache  # composing it takes longer than all else that a page's statement needs
+def _kept(table: Table, archived: bool) -> Any:
+    at = table.c.archived_at
+    return select(table).where(at.is_not(None) if archived else at.is_(None))
 
 
 async def versions(
@@ -182,7 +187,7 @@ async def version(read: Reader, row: type[Record], record_id: UUID, number: int)
 
 def type_of(row: Record | type[Record]) -> str:
     """What a reference calls this kind of record: `equipment`, `pastProject`."""
-    return to_camel(str(row.__table__.name))
+    return amounts.camel(str(row.__table__.name))
 
 
 def origins(row: Record) -> dict[str, Any]:
@@ -257,7 +262,7 @@ async def _open(read: Reader, row: type[Record], found: Sequence[RecordVersion])
         if one.sealed is None:
             continue
         if key is None:
-            one.snapshot |= dict.fromkeys(map(to_camel, _personal(row)))
+            one.snapshot |= dict.fromkeys(map(amounts.camel, _personal(row)))
             continue
         place = _place(one.organization_id, one.record_id, one.record_version)
         one.snapshot |= orjson.loads(sealed_values.unseal(key, one.sealed, place))
@@ -270,20 +275,19 @@ def _place(organization_id: UUID, record_id: UUID, number: int) -> Place:
 
 def _personal(row: Record | type[Record]) -> list[str]:
     """The columns that say something of a person; bytes are sealed by themselves already."""
-    return [
-        str(column.name)
-        for column in row.__table__.columns
-        if column.name in row.__secret__ - _ABOUT_THE_ROW - row.unseen
-        and not isinstance(column.type, LargeBinary)
-    ]
+    return [name for name in _facts(row) if name in row.__secret__]
 
 
-def _facts(row: Record) -> list[str]:
+def _facts(row: Record | type[Record]) -> list[str]:
     """The columns that say something of the thing itself."""
-    hidden = _ABOUT_THE_ROW | row.unseen
+    return _columns_but(row.__table__, _ABOUT_THE_ROW | row.unseen)
+
+
+@cache  # each write looks at them three times
+def _columns_but(table: Table, hidden: frozenset[str]) -> list[str]:
     return [
         str(column.name)
-        for column in row.__table__.columns
+        for column in table.columns
         if column.name not in hidden and not isinstance(column.type, LargeBinary)
     ]
 
@@ -312,5 +316,5 @@ def _as_json(value: Any) -> Any:
 
 def _named(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {to_camel(name): _named(inner) for name, inner in value.items()}
+        return {amounts.camel(name): _named(inner) for name, inner in value.items()}
     return [_named(one) for one in value] if isinstance(value, list) else value
