@@ -8,6 +8,7 @@ import httpx2
 from thenga import topology
 from thenga.domains.identity.public import Decisions
 from thenga.domains.identity.services.roles import catalogue
+from thenga.kernel import answered
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.http.app import make_app
 from thenga.kernel.settings import Settings
@@ -20,6 +21,7 @@ async def serving(settings: Settings, domain: Domain) -> AsyncIterator[httpx2.As
     host = make_host(settings)
     domains = topology.load(topology.DOMAINS)
     topology.bind(host, domains, gate=Decisions)
+    answered.bind(domain, host)
     await catalogue.seed_permissions(host, [*domains, domain])
     app = make_app(host, host.bindings.of(Decisions), [*domains, domain])
     transport = httpx2.ASGITransport(app=app)

@@ -33,7 +33,7 @@ PROBE = Domain(name="probe", home=Path(__file__).parents[1] / "probe")
 
 
 def asked(host: Host, domain: Domain = PROBE) -> Figures:
-    answering = figures.local_figures(host, domain.name, sorted(by_source(domain.reactions)))
+    answering = figures.local_figures(host, domain.name, sorted(by_source(domain)))
     assert isinstance(answering, Figures)
     return answering
 

@@ -136,7 +136,7 @@ async def running(place: Place, **more: str) -> AsyncIterator[Running]:
 
 def _is_consuming(place: Place) -> bool:
     standing = topology.load(topology.DOMAINS)  # some react to domains that do not stand yet
-    named = [set(by_source(domain.reactions)) & set(topology.DOMAINS) for domain in standing]
+    named = [set(by_source(domain)) & set(topology.DOMAINS) for domain in standing]
     wanted = sum(map(len, named)) + len(crowd.STUBS) * (crowd.READ + 1)
     found = place.monitor("jsz?accounts=true&streams=true&consumers=true")
     streams = [s for a in found["account_details"] for s in _listed(a, "stream_detail")]

@@ -9,6 +9,9 @@ import pytest
 from tests.conftest import Time
 from tests.factories import billing
 from tests.factories.held import RUNS
+from tests.factories.settings import change_setting
+from thenga.domains.billing import settings
+from thenga.domains.billing.manifest import DOMAIN
 from thenga.domains.billing.services.entitlements import current
 from thenga.domains.billing.services.plan_admin import catalogue_seed
 from thenga.kernel.access.actors import SYSTEM, Scope
@@ -18,6 +21,7 @@ from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import local_midnight
 
 # Far from every other test, because the catalogue is one for all.
+BEGINS = datetime(2300, 1, 1, tzinfo=UTC)
 OPENED = datetime(2300, 2, 1, 8, tzinfo=UTC)
 TURNS = datetime(2300, 2, 15, tzinfo=UTC).date()
 CODE = f"free-{uuid4().hex[:12]}"
@@ -51,15 +55,15 @@ def version(number: int, begins: str, included: int) -> dict[str, Any]:
 async def deploy(host: Host, **lines: list[dict[str, Any]]) -> None:
     origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
     work = Work(host, "billing", Scope(actor=SYSTEM), origin, login="billing_system")
-    none: dict[str, list[Any]] = {"features": [], "plans": [], "sellers": [], "configuration": []}
+    none: dict[str, list[Any]] = {"features": [], "plans": [], "sellers": []}
     await catalogue_seed.load(work, none | lines)
     await work.finish()
 
 
 @pytest.mark.rule("BIL-45")
 async def test_new_fallback_version_counts_on_its_first_day(host: Host, seeded: None, clock: Time):
-    begins = {"key": "billing.fallback_plan", "effectiveFrom": "2300-01-01", "value": CODE}
-    await deploy(host, plans=[version(1, "2300-01-01", 10)], configuration=[begins])
+    await deploy(host, plans=[version(1, BEGINS.date().isoformat(), 10)])
+    await change_setting(host, DOMAIN, settings.FALLBACK_PLAN, CODE, effective_from=BEGINS)
     clock.set(OPENED)
     before, after = uuid4(), uuid4()
     await billing.account(host, before)

@@ -101,6 +101,6 @@ async def test_planted_partial_refund_of_a_full_one_is_found(
     async def never(*_: Any) -> bool:
         return False
 
-    plant(monkeypatch, cancellation_refunds, "_is_fresh", never)
+    plant(monkeypatch, cancellation_refunds, "_is_in_refund_window", never)
 
     assert await _cents_off(host) > 0

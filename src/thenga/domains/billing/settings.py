@@ -85,7 +85,7 @@ TRIAL = Setting("billing.trial", TrialPolicy, TrialPolicy(), "Trials", kind="pol
 
 
 class AfterGrace(StrEnum):
-    """What the policy does once grace is over; `keep` only tells."""
+    """What the policy does after grace. `keep` only sends notices."""
 
     READ_ONLY = "read_only"
     NONE = "none"

@@ -1,4 +1,4 @@
-"""What Billing tells of its settings."""
+"""The event that answers a change of Billing's settings."""
 
 from thenga.kernel.declare.setting import Acknowledged
 

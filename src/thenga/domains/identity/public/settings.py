@@ -1,4 +1,4 @@
-"""What Identity tells of its settings."""
+"""The event that answers a change of Identity's settings."""
 
 from thenga.kernel.declare.setting import Acknowledged
 

@@ -1,4 +1,4 @@
-"""What Organization tells of its settings."""
+"""The event that answers a change of Organization's settings."""
 
 from thenga.kernel.declare.setting import Acknowledged
 
