@@ -124,7 +124,8 @@ class Consumer:
                 # Behind the last message the server counts what it has not delivered yet.
                 self._undelivered = messages[-1].metadata.num_pending if messages else 0
                 if not self._undelivered:
-                    self._caught_up_at = began
+                    last = messages[-1].metadata.timestamp if messages else began
+                    self._caught_up_at = max(began, last)
                 self._lanes = lanes  # from now on it knows where it stands
             await lanes.finish(self._host.settings.drain_seconds / 2)
         finally:
