@@ -311,7 +311,7 @@ async def test_a_planted_check_before_the_update_is_found(
     async def looks_then_writes(work: Any, factor: Any, step: int) -> bool:
         return bool(factor.last_step < step)
 
-    monkeypatch.setattr(_totp, "apply_report", looks_then_writes)
+    monkeypatch.setattr(_totp, "take", looks_then_writes)
     one = await accounts.account(host)
     await accounts.totp(host, one)
 

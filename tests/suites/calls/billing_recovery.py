@@ -13,6 +13,7 @@ from thenga.domains.billing.services.invoicing.invoices import DraftLine
 from thenga.domains.billing.services.pricing import periods
 from thenga.domains.billing.tables import (
     Account,
+    Attempt,
     Book,
     FailureCategory,
     FailureKind,
@@ -85,7 +86,7 @@ async def _failed(work: Work, account: Account) -> UUID:
         *(work, invoice, subscription),
         kind=FailureKind.DECLINED,
         category=FailureCategory.SOFT,
-        attempt={"at": work.now.isoformat(), "paymentId": str(uuid4())},
+        attempt=Attempt(at=work.now, payment_id=uuid4()),
     )
     return failure.id
 
