@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from tests.probe import Thing
+from thenga.kernel import answered
 from thenga.kernel.access.actors import Actor, ActorKind
 from thenga.kernel.access.gate import Gate, HeldAs, Passage, Refusal
 from thenga.kernel.db.work import Work
@@ -102,6 +103,7 @@ class OneCompany(Gate):
 async def probe(settings: Settings) -> AsyncIterator[httpx2.AsyncClient]:
     FINISH.clear()
     host = make_host(settings.model_copy(update={"actor_per_minute": 10_000_000}))
+    answered.bind(DOMAIN, host)
     transport = httpx2.ASGITransport(app=make_app(host, OneCompany(), [DOMAIN]))
     async with httpx2.AsyncClient(transport=transport, base_url="http://thenga.test/v1") as client:
         yield client
