@@ -281,14 +281,21 @@ async def test_without_billing_reads_work_for_five_minutes(
         async def read() -> int:
             return (await client.get(reading, headers=owner.headers)).status_code
 
-        alive = (await read(), await ask(PAY))
+        async def answered() -> int:
+            """A busy machine answers a first call late, and says so by 503."""
+            async with asyncio.timeout(30):
+                while (status := await read()) == 503:
+                    await asyncio.sleep(0.2)
+            return status
+
+        alive = (await answered(), await ask(PAY))
         await asyncio.to_thread(paid.kill)
         await aged(host, owner, timedelta(seconds=90))
         dead = (await read(), await ask(PAY))
         await aged(host, owner, timedelta(minutes=5))
         later = (await read(), await ask(PAY))
         await asyncio.to_thread(paid.start)
-        again = (await read(), await ask(PAY))
+        again = (await answered(), await ask(PAY))
 
     print(f"billing alive={alive} killed={dead} killed_5_min={later} back={again}")
     assert alive == again == (200, "allowed")
