@@ -273,6 +273,18 @@ async def test_the_next_retry_is_asked_for_by_an_instant(
     assert (nowhere.status_code, nowhere.json()["code"]) == (422, "validation-failed")
 
 
+@pytest.mark.parametrize("sort", ["createdAt", "firstFailedAt", "nextRetryAt", "-nextRetryAt"])
+async def test_failures_can_be_sorted(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, sort: str
+):
+    payer, _ = await paying.declined(host, clock)
+    headers = await paying.owner_of(host, payer)
+
+    found = await api.get(f"/billing/payment-failures?sort={sort}&limit=1", headers=headers)
+
+    assert (found.status_code, len(found.json()["items"])) == (200, 1)
+
+
 async def test_a_stranger_finds_no_failure(
     api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
 ):

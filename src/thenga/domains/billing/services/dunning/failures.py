@@ -5,11 +5,11 @@ only what its policy names.
 """
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, literal, select
+from sqlalchemy import ColumnElement, func, literal_column, select
 
 from thenga.domains.billing import settings
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle, SubscriptionLifecycle
@@ -35,7 +35,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day
 
-_NEVER = datetime(9999, 1, 1, tzinfo=UTC)
+_NEVER = literal_column("TIMESTAMPTZ '9999-01-01 00:00:00Z'", Instant)
 
 
 def decline_category(payment: Payment) -> FailureCategory:
@@ -185,9 +185,7 @@ async def exhaust(work: Work, failure: PaymentFailure, subscription: Subscriptio
 # Rows without a date sort last.
 _ORDERS: dict[str, ColumnElement[Any]] = {
     "firstFailedAt": PaymentFailure.__table__.c.first_failed_at,
-    "nextRetryAt": func.coalesce(
-        PaymentFailure.__table__.c.next_retry_at, literal(_NEVER, Instant)
-    ),
+    "nextRetryAt": func.coalesce(PaymentFailure.__table__.c.next_retry_at, _NEVER),
 }
 
 
