@@ -187,20 +187,6 @@ def test_the_doctor_names_what_is_missing_and_shows_no_secret(settings: Settings
     assert "hidden" not in doctor.render(findings)
 
 
-def test_a_planted_endless_try_is_seen(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    (nobody,) = processes.free_ports(1)
-    connect = nats.connect
-    monkeypatch.setattr(doctor, "_SECONDS", 1)
-    monkeypatch.setattr(
-        nats, "connect", lambda to, **more: connect(to, **more | {"max_reconnect_attempts": 0})
-    )
-
-    broken = settings.model_copy(update={"nats": f"nats://127.0.0.1:{nobody}"})
-    faults = {each.name: each.found for each in doctor.examine(broken) if not each.ok}
-
-    assert faults == {"nats": "TimeoutError"}
-
-
 def test_the_doctor_sees_a_login_above_row_security(settings: Settings) -> None:
     address = settings.admin_database.get_secret_value()
     with psycopg.connect(address, autocommit=True) as connection:
