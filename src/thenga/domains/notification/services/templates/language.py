@@ -15,7 +15,7 @@ from markdown_it.token import Token
 
 from thenga.domains.notification.services.templates.variables import NAME, Variable
 
-Syntax = Literal["placeholder", "undeclared", "html", "link", "markup", "line_break"]
+Syntax = Literal["placeholder", "undeclared", "html", "link", "line_break"]
 
 _PLACEHOLDER = re.compile(r"\{\{(" + NAME.pattern + r")\}\}")
 _SPACED = re.compile(r"( ?)" + _PLACEHOLDER.pattern)
@@ -41,8 +41,6 @@ def faults_of_body(text: str, variables: Mapping[str, Variable]) -> list[Syntax]
     for token in _inline(text):
         if token.type == "link_open" and not _is_url(token, variables):
             found.append("link")
-        if token.type == "text" and token.content.endswith("!["):
-            found.append("markup")
     return found
 
 
