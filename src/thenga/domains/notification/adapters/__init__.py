@@ -1,0 +1,1 @@
+"""Providers of Notification: SMTP, Twilio, Mailgun."""
