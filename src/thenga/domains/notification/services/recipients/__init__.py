@@ -39,10 +39,20 @@ from thenga.domains.notification.services.recipients.quiet_hours import (
     release_at,
 )
 from thenga.domains.notification.services.recipients.reasons import SENTENCES, Reason
+from thenga.domains.notification.services.recipients.stored_preferences import (
+    GENERAL,
+    MinimumChannel,
+    Scope,
+    ShownPreference,
+    Wanted,
+    list_preferences,
+    replace_preference,
+)
 from thenga.domains.notification.services.recipients.suppressions import suppressed_among
 
 __all__ = [
     "CHANNELS",
+    "GENERAL",
     "MOST_AT_ONCE",
     "SENTENCES",
     "Asking",
@@ -50,12 +60,16 @@ __all__ = [
     "Candidate",
     "Decision",
     "Effective",
+    "MinimumChannel",
     "Person",
     "QuietHours",
     "Reason",
+    "Scope",
+    "ShownPreference",
     "Stored",
     "Switch",
     "Verdict",
+    "Wanted",
     "address_fingerprint",
     "ask_people",
     "audience",
@@ -65,11 +79,13 @@ __all__ = [
     "empty_audience",
     "fingerprint",
     "held_until",
+    "list_preferences",
     "load_persons",
     "mask",
     "minimum_channel",
     "preference_id",
     "release_at",
+    "replace_preference",
     "stranger",
     "suppressed_among",
     "to_json",
