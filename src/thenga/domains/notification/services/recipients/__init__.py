@@ -1,6 +1,11 @@
 """Recipients: who is told, by which channel and when (NOT-1, NOT-4 to 10)."""
 
-from thenga.domains.notification.services.recipients.addresses import fingerprint, mask
+from thenga.domains.notification.services.recipients.addresses import (
+    address_fingerprint,
+    fingerprint,
+    mask,
+    suppressed_among,
+)
 from thenga.domains.notification.services.recipients.audience import (
     MOST_AT_ONCE,
     Asking,
@@ -11,7 +16,6 @@ from thenga.domains.notification.services.recipients.audience import (
 )
 from thenga.domains.notification.services.recipients.persons import (
     Person,
-    address_fingerprint,
     departed,
     load_persons,
     stranger,
@@ -33,6 +37,10 @@ from thenga.domains.notification.services.recipients.preferences import (
     minimum_channel,
     preference_id,
 )
+from thenga.domains.notification.services.recipients.preview import (
+    PreviewedPerson,
+    preview,
+)
 from thenga.domains.notification.services.recipients.quiet_hours import (
     QuietHours,
     held_until,
@@ -48,7 +56,6 @@ from thenga.domains.notification.services.recipients.stored_preferences import (
     list_preferences,
     replace_preference,
 )
-from thenga.domains.notification.services.recipients.suppressions import suppressed_among
 
 __all__ = [
     "CHANNELS",
@@ -62,6 +69,7 @@ __all__ = [
     "Effective",
     "MinimumChannel",
     "Person",
+    "PreviewedPerson",
     "QuietHours",
     "Reason",
     "Scope",
@@ -84,6 +92,7 @@ __all__ = [
     "mask",
     "minimum_channel",
     "preference_id",
+    "preview",
     "release_at",
     "replace_preference",
     "stranger",
