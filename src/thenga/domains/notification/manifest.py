@@ -20,7 +20,7 @@ from thenga.domains.notification.jobs import jobs
 from thenga.domains.notification.lifecycles import LIFECYCLES
 from thenga.domains.notification.permissions import GRANTED
 from thenga.domains.notification.reactions import reactions
-from thenga.domains.notification.services import panel
+from thenga.domains.notification.services import panel, seeding
 from thenga.domains.notification.settings import SETTINGS
 from thenga.kernel.declare.manifest import Domain
 
@@ -45,6 +45,7 @@ DOMAIN = Domain(
     may_need=(administration.Integrations, billing.Usage),
     reactions=reactions,
     jobs=jobs,
+    at_deployment=seeding.seed,
     panel=panel.summarize,
     settings=SETTINGS,
 )
