@@ -1,0 +1,1 @@
+"""Providers of messages: SMTP, Twilio and Mailgun."""
