@@ -1,6 +1,12 @@
 """What other domains may know of Notification: its events, its ports and their values."""
 
-from thenga.domains.notification.public import deliveries, escalations, reminders, requests
+from thenga.domains.notification.public import (
+    deliveries,
+    escalations,
+    reminders,
+    requests,
+    settings,
+)
 from thenga.domains.notification.public.deliveries import (
     NotificationAcknowledged,
     NotificationDelivered,
@@ -24,8 +30,15 @@ from thenga.domains.notification.public.requests import (
     Requests,
     Target,
 )
+from thenga.domains.notification.public.settings import PolicyAcknowledged
 
-EVENTS = (*requests.EVENTS, *deliveries.EVENTS, *reminders.EVENTS, *escalations.EVENTS)
+EVENTS = (
+    *requests.EVENTS,
+    *deliveries.EVENTS,
+    *reminders.EVENTS,
+    *escalations.EVENTS,
+    *settings.EVENTS,
+)
 
 __all__ = [
     "EVENTS",
@@ -41,6 +54,7 @@ __all__ = [
     "NotificationRequestRejected",
     "NotificationSent",
     "Offset",
+    "PolicyAcknowledged",
     "Recipient",
     "RejectedFact",
     "ReminderReanchored",

@@ -18,6 +18,7 @@ from thenga.domains.notification.services.recipients.preferences import (
 )
 from thenga.domains.notification.services.recipients.quiet_hours import QuietHours, held_until
 from thenga.domains.notification.services.recipients.reasons import SENTENCES, Reason
+from thenga.domains.notification.services.recipients.suppressions import suppressed_among
 
 __all__ = [
     "CHANNELS",
@@ -37,4 +38,5 @@ __all__ = [
     "mask",
     "minimum_channel",
     "preference_id",
+    "suppressed_among",
 ]

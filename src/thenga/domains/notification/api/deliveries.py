@@ -1,0 +1,5 @@
+"""How a message was delivered."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Notification / Inbox")

@@ -1,0 +1,5 @@
+"""Preferences of a person and of an organization."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Notification / Preferences")

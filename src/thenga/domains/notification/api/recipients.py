@@ -1,0 +1,5 @@
+"""A preview of whom a message would reach."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Notification / Requests")

@@ -1,0 +1,5 @@
+"""Requests for messages."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Notification / Requests")

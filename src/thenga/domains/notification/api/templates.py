@@ -1,0 +1,5 @@
+"""Templates and their versions."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Notification / Templates")

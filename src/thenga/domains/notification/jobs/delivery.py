@@ -1,0 +1,1 @@
+"""Jobs that send deliveries and apply what providers report."""

@@ -1,0 +1,1 @@
+"""Jobs that plan, release and complete requests."""

@@ -1,0 +1,50 @@
+"""Notification, whole."""
+
+from pathlib import Path
+
+from thenga.domains.administration import public as administration
+from thenga.domains.billing import public as billing
+from thenga.domains.identity import public as identity
+from thenga.domains.notification import public
+from thenga.domains.notification.api import (
+    channels,
+    deliveries,
+    history,
+    inbox,
+    preferences,
+    recipients,
+    requests,
+    templates,
+)
+from thenga.domains.notification.jobs import jobs
+from thenga.domains.notification.lifecycles import LIFECYCLES
+from thenga.domains.notification.permissions import GRANTED
+from thenga.domains.notification.reactions import reactions
+from thenga.domains.notification.services import panel
+from thenga.domains.notification.settings import SETTINGS
+from thenga.kernel.declare.manifest import Domain
+
+DOMAIN = Domain(
+    name="notification",
+    home=Path(__file__).parent,
+    # Fixed paths come before `/notifications/{notificationId}`.
+    routers=(
+        requests.router,
+        recipients.router,
+        preferences.router,
+        templates.router,
+        history.router,
+        channels.router,
+        inbox.router,
+        deliveries.router,
+    ),
+    permissions=GRANTED,
+    events=public.EVENTS,
+    lifecycles=LIFECYCLES,
+    needs=(identity.Decisions, identity.Members, identity.People),
+    may_need=(administration.Integrations, billing.Usage),
+    reactions=reactions,
+    jobs=jobs,
+    panel=panel.summarize,
+    settings=SETTINGS,
+)

@@ -1,0 +1,1 @@
+"""Notification's ports, answered in this process."""

@@ -1,0 +1,9 @@
+"""What Notification does when others publish an event, by the domain that publishes it."""
+
+from thenga.domains.notification.reactions import (  # noqa: F401  # declares them
+    identity,
+    organization,
+)
+from thenga.domains.notification.reactions.declared import reactions
+
+__all__ = ["reactions"]

@@ -1,0 +1,1 @@
+"""Events of Identity that become messages to the person concerned (NOT-3)."""

@@ -1,0 +1,1 @@
+"""Requests: accepting, planning in batches, completing; the inbox of a person."""

@@ -1,0 +1,48 @@
+"""Notification's tables, by area."""
+
+from thenga.domains.notification.tables.deliveries import (
+    Attempt,
+    AttemptOutcome,
+    CallbackState,
+    Certainty,
+    Channel,
+    Delivery,
+    DeliveryStatus,
+    ProviderCallback,
+    Suppression,
+)
+from thenga.domains.notification.tables.history import HistoryEntry
+from thenga.domains.notification.tables.requests import (
+    Notification,
+    Outcome,
+    Request,
+    RequestStatus,
+)
+from thenga.domains.notification.tables.settings import Preference, Tenant
+from thenga.domains.notification.tables.templates import (
+    Template,
+    TemplateVersion,
+    VersionStatus,
+)
+
+__all__ = [
+    "Attempt",
+    "AttemptOutcome",
+    "CallbackState",
+    "Certainty",
+    "Channel",
+    "Delivery",
+    "DeliveryStatus",
+    "HistoryEntry",
+    "Notification",
+    "Outcome",
+    "Preference",
+    "ProviderCallback",
+    "Request",
+    "RequestStatus",
+    "Suppression",
+    "Template",
+    "TemplateVersion",
+    "Tenant",
+    "VersionStatus",
+]
