@@ -141,6 +141,7 @@ def _attempts() -> None:
         whole("fence"),
         ident("channel_id"),
         text("provider"),
+        text("address_fingerprint", nullable=True),
         text("provider_message_id", nullable=True),
         instant("started_at"),
         instant("finished_at", nullable=True),
@@ -162,6 +163,11 @@ def _attempts() -> None:
     op.execute(
         "CREATE UNIQUE INDEX attempt_provider_message_once ON notification.attempt "
         "(channel_id, provider_message_id) WHERE provider_message_id IS NOT NULL"
+    )
+    op.execute(
+        "CREATE INDEX attempt_without_answer ON notification.attempt "
+        "(channel_id, address_fingerprint) "
+        "WHERE outcome = 'unknown' AND provider_message_id IS NULL"
     )
     make_table(
         "notification.provider_callback",
