@@ -21,7 +21,7 @@ from thenga.domains.notification.jobs import jobs
 from thenga.domains.notification.lifecycles import LIFECYCLES
 from thenga.domains.notification.permissions import GRANTED
 from thenga.domains.notification.reactions import reactions
-from thenga.domains.notification.services import panel
+from thenga.domains.notification.services import panel, seeding
 from thenga.domains.notification.settings import SETTINGS
 from thenga.kernel.declare.manifest import Domain
 
@@ -48,6 +48,7 @@ DOMAIN = Domain(
     jobs=jobs,
     secrets=("smtp_password", "twilio_tokens", "mailgun_keys"),
     adapters={Senders: Senders},
+    at_deployment=seeding.seed,
     panel=panel.summarize,
     settings=SETTINGS,
 )

@@ -212,7 +212,9 @@ async def _goes(work: Work, delivery: Delivery, found: Verdict, *, captured: boo
         DeliveryLifecycle.requeue(delivery, at=work.now)
         DeliveryLifecycle.hold(delivery, at=work.now)
         delivery.reason_code = found.reason
-        delivery.held_until = delivery.next_check_at = found.held_until
+        assert found.held_until is not None  # noqa: S101  # a hold has an end
+        delivery.held_until = found.held_until
+        delivery.next_check_at = recipients.release_at(found.held_until, delivery.id)
         await work.save(delivery)
         return False
     stopped_by = found.reason if found.verdict == "stop" else None

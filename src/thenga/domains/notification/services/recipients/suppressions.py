@@ -6,6 +6,7 @@ from sqlalchemy import or_, select
 
 from thenga.domains.notification.tables import Suppression
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 
 
 async def suppressed_among(read: Reader, fingerprints: Iterable[str]) -> set[str]:
@@ -15,7 +16,7 @@ async def suppressed_among(read: Reader, fingerprints: Iterable[str]) -> set[str
         return set()
     found = await read.values(
         select(Suppression.address_fingerprint)
-        .where(Suppression.address_fingerprint.in_(asked))
+        .where(among(Suppression.address_fingerprint, asked))
         .where(or_(Suppression.until.is_(None), Suppression.until > read.now))
     )
     return set(found)

@@ -9,18 +9,24 @@ from thenga.domains.notification.services.templates.contents import (
     platform_content,
 )
 from thenga.domains.notification.services.templates.rendering import (
+    HeaderRefused,
     Rendered,
     choose_language,
+    header_value,
     render,
     render_for_history,
 )
+from thenga.domains.notification.services.templates.seed import seed
 from thenga.domains.notification.services.templates.topics import (
     Acknowledgement,
     Category,
     ChannelKind,
     Lane,
     Topic,
+    TopicUnknown,
+    find_topic,
     topics,
+    unknown_topic,
 )
 from thenga.domains.notification.services.templates.variables import (
     FactFault,
@@ -28,26 +34,35 @@ from thenga.domains.notification.services.templates.variables import (
     Variable,
     check_facts,
 )
+from thenga.domains.notification.services.templates.versions import Approved, approved
 
 __all__ = [
     "FALLBACK",
     "LANGUAGES",
     "Acknowledgement",
+    "Approved",
     "Category",
     "ChannelKind",
     "Content",
     "ContentFault",
     "FactFault",
+    "HeaderRefused",
     "Lane",
     "Locale",
     "Rendered",
     "Topic",
+    "TopicUnknown",
     "Variable",
+    "approved",
     "check_facts",
     "choose_language",
     "faults_of",
+    "find_topic",
+    "header_value",
     "platform_content",
     "render",
     "render_for_history",
+    "seed",
     "topics",
+    "unknown_topic",
 ]
