@@ -127,6 +127,4 @@ async def receive_callback(
 def _view(read: Reader, channel: Channel) -> ChannelView:
     url = delivery.callback_url(read.host, channel.id)
     reports = channel.status_from != "none"
-    return ChannelView.model_validate(
-        channel.__dict__ | {"callback_url": url if reports else None}
-    )
+    return ChannelView.model_validate(channel.__dict__ | {"callback_url": url if reports else None})

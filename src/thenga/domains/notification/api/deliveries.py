@@ -99,9 +99,7 @@ class DeliveryView(Stored):
         datetime | None, Field(description="Until when it waits for quiet hours to end.")
     ]
     expires_at: Annotated[datetime, Field(description="When it is too late to send it.")]
-    address_mask: Annotated[
-        str | None, Field(description="Address it was sent to, mostly hidden.")
-    ]
+    address_mask: Annotated[str | None, Field(description="Address it was sent to, mostly hidden.")]
     certainty: Annotated[
         Certainty,
         Field(description="`unknown` if the provider did not confirm that it took the message."),

@@ -87,9 +87,7 @@ async def meter_attempt(run: Run, *, attempt_id: UUID) -> None:
         metered = await delivery.usage_of(read, attempt_id)
     if metered is None:
         return
-    receipt = await usage.record(
-        organization_id=metered.organization_id, records=[metered.entry]
-    )
+    receipt = await usage.record(organization_id=metered.organization_id, records=[metered.entry])
     if receipt.rejected:
         log.error("notification.usage.rejected", attempt_id=str(attempt_id))
 

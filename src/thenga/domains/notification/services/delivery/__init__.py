@@ -21,8 +21,8 @@ from thenga.domains.notification.services.delivery.channels import (
 from thenga.domains.notification.services.delivery.endings import suppress_address
 from thenga.domains.notification.services.delivery.metering import meter_attempt, usage_of
 from thenga.domains.notification.services.delivery.reading import (
-    DeliveriesOf,
     Delivered,
+    DeliveriesOf,
     deliveries_of,
 )
 from thenga.domains.notification.services.delivery.sending import (
@@ -37,8 +37,8 @@ from thenga.domains.notification.services.delivery.sending import (
 from thenga.domains.notification.services.delivery.suppressing import suppress_bounced
 
 __all__ = [
-    "DeliveriesOf",
     "Delivered",
+    "DeliveriesOf",
     "DeployedChannel",
     "Order",
     "Received",

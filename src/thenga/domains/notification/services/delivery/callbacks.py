@@ -223,7 +223,9 @@ async def _move(work: Work, delivery: Delivery, attempt: Attempt, report: Report
             await endings.end_failed(
                 work,
                 delivery,
-                reason=Reason.ADDRESS_INVALID if report.address_is_bad else Reason.PROVIDER_REJECTED,
+                reason=Reason.ADDRESS_INVALID
+                if report.address_is_bad
+                else Reason.PROVIDER_REJECTED,
                 move=DeliveryLifecycle.bounce,
                 provider=provider,
             )

@@ -17,9 +17,7 @@ _WAIT_FOR_REPORT_SECURITY = timedelta(seconds=20)
 
 def longest_delay(tries: int, lane: Lane) -> timedelta:
     """The upper bound of the delay after so many tries."""
-    first, most = (
-        (_SECURITY_FIRST, _SECURITY_LONGEST) if lane == "security" else (_FIRST, _LONGEST)
-    )
+    first, most = (_SECURITY_FIRST, _SECURITY_LONGEST) if lane == "security" else (_FIRST, _LONGEST)
     return timedelta(seconds=min(most, first * 2 ** min(tries - 1, 20)))
 
 

@@ -321,9 +321,7 @@ async def record(work: Work, order: Order, answer: Answer) -> None:
     found_by = None if answer.provider_message_id in named else answer.provider_message_id
     attempt = await _finish_attempt(work, order.attempt_id, answer, provider_message_id=found_by)
     if found_by is not None:
-        work.enqueue(
-            match_callbacks, channel_id=attempt.channel_id, provider_message_id=found_by
-        )
+        work.enqueue(match_callbacks, channel_id=attempt.channel_id, provider_message_id=found_by)
     if answer.outcome == "accepted" and order.simulated is None:
         work.enqueue(meter_attempt, attempt_id=attempt.id)
     if delivery.status is not DeliveryStatus.SENDING:
@@ -380,9 +378,7 @@ async def attempts_of(read: Reader, delivery_id: UUID) -> list[Attempt]:
     """The attempts of a delivery, oldest first."""
     return await read.all(
         select(Attempt)
-        .where(
-            Attempt.organization_id == read.organization_id, Attempt.delivery_id == delivery_id
-        )
+        .where(Attempt.organization_id == read.organization_id, Attempt.delivery_id == delivery_id)
         .order_by(Attempt.number)
     )
 
