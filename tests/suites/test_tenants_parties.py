@@ -214,6 +214,37 @@ async def test_nobody_adds_a_row_in_which_they_are_no_party(scene: Scene) -> Non
                 await work.add(row)
 
 
+_REPLACED = "UPDATE parties.offer SET {party} = $1 WHERE id = $2"
+
+
+async def replace_party(scene: Scene, who: str, party: str) -> None:
+    """Put a stranger in the place of a party of the offer, past all of our own code."""
+    stranger = scene.everybody["stranger"].organization_id
+    async with scene.working(scene.everybody[who]) as work:
+        await work.query(_REPLACED.format(party=party), stranger, scene.made["offer"].id)
+
+
+@contextmanager
+def without_trigger(settings: Settings) -> Iterator[None]:
+    with psycopg.connect(settings.admin_database.get_secret_value(), autocommit=True) as admin:
+        admin.execute("ALTER TABLE parties.offer DISABLE TRIGGER keep_parties")
+        try:
+            yield
+        finally:
+            admin.execute("ALTER TABLE parties.offer ENABLE TRIGGER keep_parties")
+
+
+async def test_no_party_of_a_row_replaces_the_other(scene: Scene, settings: Settings) -> None:
+    tries = (("owner", "counterparty_id"), ("counterparty", "organization_id"))
+    for who, party in tries:
+        with pytest.raises(asyncpg.RaiseError, match=f"{party} of offer cannot be replaced"):
+            await replace_party(scene, who, party)
+
+    with without_trigger(settings):
+        for who, party in tries:
+            await replace_party(scene, who, party)  # rolled back, but nothing refuses it
+
+
 async def test_reader_binds_a_row_between_two_to_its_parties(
     scene: Scene, monkeypatch: pytest.MonkeyPatch
 ) -> None:

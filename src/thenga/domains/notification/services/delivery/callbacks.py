@@ -127,7 +127,7 @@ async def apply_report(work: Work, callback_id: UUID, report: Report | None) -> 
     else:
         callback.state = CallbackState.MISMATCHED
         log.error("notification.callback.mismatched", callback_id=str(callback.id))
-    callback.next_check_at = None
+    callback.try_again_at = None
     await work.save(callback)
 
 
@@ -165,9 +165,9 @@ def _wait_or_give_up(work: Work, callback: ProviderCallback, *, is_readable: boo
     """A report may be faster than the answer to its call, so it waits for a day."""
     if is_readable and callback.received_at > work.now - _MATCHED_WITHIN:
         callback.state = CallbackState.UNMATCHED
-        callback.next_check_at = work.now + _ANSWERED_WITHIN
+        callback.try_again_at = work.now + _ANSWERED_WITHIN
         return
-    callback.state, callback.next_check_at = CallbackState.ORPHANED, None
+    callback.state, callback.try_again_at = CallbackState.ORPHANED, None
     log.warning("notification.callback.orphaned", callback_id=str(callback.id))
 
 
@@ -248,9 +248,9 @@ async def retry_unmatched(work: Work) -> None:
         select(ProviderCallback.id)
         .where(
             ProviderCallback.state == CallbackState.UNMATCHED,
-            ProviderCallback.next_check_at <= work.now,
+            ProviderCallback.try_again_at <= work.now,
         )
-        .order_by(ProviderCallback.next_check_at)
+        .order_by(ProviderCallback.try_again_at)
     )
     for callback_id in await work.values(due, limit=500):
         work.enqueue(apply_callback, callback_id=callback_id)
