@@ -5,6 +5,7 @@ from thenga.domains.notification.services.templates.contents import (
     LANGUAGES,
     Content,
     ContentFault,
+    Language,
     faults_of,
     platform_content,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "FactFault",
     "HeaderRefused",
     "Lane",
+    "Language",
     "Locale",
     "Rendered",
     "Topic",

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
@@ -16,10 +16,20 @@ from thenga.domains.notification.services.templates import language
 from thenga.domains.notification.services.templates.language import Syntax
 from thenga.domains.notification.services.templates.variables import NAME, Variable
 
-LANGUAGES = (
-    *("en-ZA", "af-ZA", "zu-ZA", "xh-ZA", "st-ZA", "nso-ZA"),
-    *("tn-ZA", "ts-ZA", "ss-ZA", "ve-ZA", "nr-ZA"),
-)
+Language = Literal[
+    "en-ZA",
+    "af-ZA",
+    "zu-ZA",
+    "xh-ZA",
+    "st-ZA",
+    "nso-ZA",
+    "tn-ZA",
+    "ts-ZA",
+    "ss-ZA",
+    "ve-ZA",
+    "nr-ZA",
+]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
 FALLBACK = "en-ZA"
 _FOLDER = Path(__file__).parents[2] / "content" / "templates"
 _PARTS = ConfigDict(frozen=True, extra="forbid")
