@@ -10,6 +10,7 @@ from pydantic import Field
 from thenga.domains.notification.permissions import Permission
 from thenga.domains.notification.services import delivery
 from thenga.domains.notification.services.delivery import Delivered
+from thenga.domains.notification.services.requests import NotRecipient
 from thenga.domains.notification.tables import (
     Attempt,
     AttemptOutcome,
@@ -17,7 +18,6 @@ from thenga.domains.notification.tables import (
     DeliveryStatus,
 )
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import Forbidden
 from thenga.kernel.http.bodies import Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
@@ -116,7 +116,7 @@ class DeliveriesView(View):
     items: Annotated[list[DeliveryView], Field(description="Deliveries, oldest first.")]
 
 
-@router.get("/notifications/{notificationId}/deliveries", responses=problems(Forbidden))
+@router.get("/notifications/{notificationId}/deliveries", responses=problems(NotRecipient))
 async def list_deliveries(
     notification_id: Annotated[UUID, Path(alias="notificationId", description="The message.")],
     read: Annotated[Reader, reads(Permission.DELIVERY_READ)],

@@ -1,6 +1,7 @@
 """How a delivery ends: its status, events, history, and the next channel if one is owed."""
 
 from collections.abc import Iterable
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
@@ -209,7 +210,7 @@ def _topic(notification: Notification) -> Topic:
     return topics()[notification.topic_code]
 
 
-def _facts(work: Work, delivery: Delivery, notification: Notification) -> dict[str, object]:
+def _facts(work: Work, delivery: Delivery, notification: Notification) -> dict[str, Any]:
     about = notification.about
     return {
         "organization_id": work.organization_id,

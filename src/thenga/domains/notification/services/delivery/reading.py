@@ -5,13 +5,10 @@ from uuid import UUID
 
 from sqlalchemy import select
 
-from thenga.domains.identity import public as identity
-from thenga.domains.notification.permissions import Permission
-from thenga.domains.notification.tables import Attempt, Delivery, Notification
-from thenga.kernel.access.actors import ActorKind
+from thenga.domains.notification.services import requests
+from thenga.domains.notification.tables import Attempt, Delivery
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.errors import Forbidden
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +29,7 @@ class DeliveriesOf:
 
 async def deliveries_of(read: Reader, notification_id: UUID) -> DeliveriesOf:
     """How a message was delivered, for its recipient or a reader of the history (NOT-42)."""
-    notification = await read.get(Notification, notification_id)
-    is_own = notification.user_id is not None and notification.user_id == read.actor.id
-    if not is_own:
-        await _demand_history(read, notification_id)
+    message = await requests.open_message(read, notification_id)
     deliveries = await read.all(
         select(Delivery)
         .where(
@@ -56,23 +50,4 @@ async def deliveries_of(read: Reader, notification_id: UUID) -> DeliveriesOf:
         Delivered(one, [other for other in attempts if other.delivery_id == one.id])
         for one in deliveries
     ]
-    return DeliveriesOf(is_own, items)
-
-
-async def _demand_history(read: Reader, notification_id: UUID) -> None:
-    actor = read.actor
-    assert actor.id is not None  # noqa: S101  # the entrance has let somebody in
-    decided = await read.port(identity.Decisions).check(
-        actor=identity.ActorRef(
-            type="user" if actor.kind is ActorKind.USER else "api_key",
-            id=actor.id,
-            session_id=actor.session_id,
-        ),
-        organization_id=read.organization_id,
-        action=Permission.HISTORY_READ,
-        resource=identity.ResourceRef(type="notification", id=str(notification_id)),
-        channel="http",
-        request_id=read.origin.request_id,
-    )
-    if decided.decision != "allow":
-        raise Forbidden("This message is not yours.")
+    return DeliveriesOf(requests.is_recipient(read, message), items)

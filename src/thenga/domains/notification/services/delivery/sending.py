@@ -133,7 +133,7 @@ async def claimed(read: Reader, delivery_id: UUID, *, fence: int) -> Claimed | N
         return None
     notification = await read.get(Notification, delivery.notification_id)
     channel = await channels.channel_for(read, _kind(delivery))
-    return Claimed(notification.user_id, channel and channel.provider)
+    return Claimed(notification.user_id, None if channel is None else channel.provider)
 
 
 async def begin(
@@ -327,7 +327,7 @@ async def record(work: Work, order: Order, answer: Answer) -> None:
     if delivery.status is not DeliveryStatus.SENDING:
         return  # a report was faster than the answer
     await _apply_answer(work, delivery, attempt, answer)
-    if order.simulated is not None and delivery.status is DeliveryStatus.SENT:
+    if order.simulated is not None and answer.outcome == "accepted":
         await endings.end_delivered(work, delivery, assurance="internal", provider="sandbox")
 
 
