@@ -112,7 +112,7 @@ async def list_channels(
 @router.post(
     "/notifications/channels/{channelId}/callbacks", responses=problems(CallbackForged, NotFound)
 )
-async def receive_callback(
+async def receive_channel_callback(
     channel_id: Annotated[
         UUID, Path(alias="channelId", description="Channel whose provider reports.")
     ],

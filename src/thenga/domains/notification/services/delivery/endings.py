@@ -23,7 +23,6 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import Move
-from thenga.kernel.values.references import Reference
 
 suppress_address = job_stub(
     "notification.suppress_address",
@@ -219,7 +218,7 @@ def _facts(work: Work, delivery: Delivery, notification: Notification) -> dict[s
         "request_id": notification.request_id,
         "channel_kind": delivery.channel_kind,
         "topic_code": notification.topic_code,
-        "about": about and Reference.model_validate(about),
+        "about": requests.about_of(about),
         "at": work.now,
     }
 
