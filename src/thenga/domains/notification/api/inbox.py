@@ -17,7 +17,12 @@ from thenga.domains.notification.services.requests import (
     NotRecipient,
 )
 from thenga.domains.notification.services.templates import Acknowledgement, Category, ChannelKind
-from thenga.domains.notification.tables import Delivery, DeliveryStatus, Notification, Outcome
+from thenga.domains.notification.tables import (
+    Delivery,
+    DeliveryStatus,
+    MessageOutcome,
+    Notification,
+)
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -30,7 +35,7 @@ from thenga.kernel.values.fields import Instant, Note
 
 router = make_router("Notification / Inbox")
 
-NotificationId = Annotated[UUID, Path(alias="notificationId")]
+NotificationId = Annotated[UUID, Path(alias="notificationId", description="The message.")]
 
 
 class Acknowledge(Body):
@@ -105,7 +110,7 @@ class NotificationView(Stored):
     dismissed_at: datetime | None
     acknowledgement: AcknowledgementView
     outcome: Annotated[
-        Outcome, Field(description="What became of it. Reading it does not change this.")
+        MessageOutcome, Field(description="What became of it. Reading it does not change this.")
     ]
     delivery_summary: Annotated[
         list[DeliverySummaryView], Field(description="What became of it on each channel.")
