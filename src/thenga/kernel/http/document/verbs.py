@@ -15,11 +15,14 @@ BY_METHOD = {
 }
 # Whatever else can be done, each word once. A new one is added here, after a look for its like.
 MOVES = (
-    *("accept", "activate", "advance", "answer", "archive", "ask", "assign", "authorize", "buy"),
+    *("accept", "acknowledge", "activate", "advance", "answer", "approve", "archive", "ask"),
+    *("assign", "authorize", "buy"),
     *("cancel", "change", "claim", "close", "confirm", "convert", "deactivate", "decline"),
-    *("deprecate", "disable", "discontinue", "draft", "enable", "erase", "explain", "inspect"),
+    *("deprecate", "disable", "discontinue", "dismiss", "draft", "enable", "erase", "explain"),
+    *("inspect",),
     *("invite", "issue", "leave", "maintain", "make", "migrate", "move", "open", "pause", "pay"),
-    *("preview", "print", "propose", "publish", "reactivate", "reappoint", "receive", "record"),
+    *("preview", "print", "propose", "publish", "reactivate", "read", "reappoint", "receive"),
+    *("record",),
     *("refresh", "refund", "register", "reject", "release", "remove", "replay", "report"),
     *("request", "resend", "reserve", "resign", "resolve", "resume", "retire", "retry", "return"),
     *(
