@@ -2,6 +2,7 @@
 
 from thenga.domains.administration.jobs import (  # noqa: F401  # declares them
     configuration,
+    flags,
     integrations,
     policies,
     support,
