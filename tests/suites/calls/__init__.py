@@ -7,6 +7,8 @@ that nobody has written a maker for, and a suite fails while there is one.
 from collections.abc import Mapping, Sequence
 
 from tests.suites.calls import (
+    administration_platform,
+    administration_support,
     billing,
     billing_documents,
     billing_entitlements,
@@ -40,6 +42,8 @@ MAKERS: dict[str, Maker] = (
     | billing_documents.MAKERS
     | billing_recovery.MAKERS
     | billing_subscriptions.MAKERS
+    | administration_support.MAKERS
+    | administration_platform.MAKERS
 )
 
 __all__ = [
