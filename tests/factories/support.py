@@ -76,9 +76,10 @@ async def make_room(host: Host, organization_id: UUID) -> None:
 async def tenant_card(host: Host, organization_id: UUID, *, plan_code: str | None = None) -> None:
     """What the events of Organization and Billing would have told."""
     origin = Origin(action="factory", request_id="factory", correlation_id="factory")
-    scope = Scope(actor=SYSTEM, platform=True)
-    work = Work(host, "administration", scope, origin)
-    await work.add(TenantCard(id=organization_id, sandbox=False, plan_code=plan_code))
+    work = Work(host, "administration", Scope(SYSTEM, organization_id), origin)
+    card = TenantCard(id=organization_id, organization_id=organization_id, plan_code=plan_code)
+    card.sandbox = False
+    await work.add(card)
     await work.finish()
 
 
