@@ -110,7 +110,9 @@ async def test_open_findings_keep_a_review_open(
     verified = await move(api, other, f"{FINDINGS}/{finding['id']}/verify", evidence=[proof])
     read = await api.get(f"{FINDINGS}/{finding['id']}", headers=other.headers)
     closed = await move(api, other, f"{path}/close", conclusion="All is well.")
+    seen = await api.get(path, headers=other.headers)
 
+    assert seen.json() == closed.json()
     assert (finding["dueOn"], finding["overdue"]) == ("2026-12-31", False)
     assert (refused.status_code, refused.json()["code"]) == (409, "administration-findings-open")
     assert refused.json()["openFindings"] == 1
@@ -173,13 +175,6 @@ async def test_a_decision_is_recorded_with_its_hash(
     path = f"{DECISIONS}/{made_['id']}"
 
     read = await api.get(path, headers=operator.headers)
-    async with host.engines.connection("administration", "administration_system") as connection:
-        await connection.execute("BEGIN")
-        await connection.execute(
-            "UPDATE administration.governance_decision SET status = 'recorded' WHERE id = $1",
-            UUID(made_["id"]),
-        )
-        await connection.execute("ROLLBACK")
     found = await api.get(f"{DECISIONS}?q=SECOND&sort=-number", headers=operator.headers)
     ahead = await api.post(
         DECISIONS, json=staff.decision_body(decidedOn="2199-01-01"), headers=operator.headers
@@ -197,19 +192,19 @@ async def test_the_text_of_a_decision_cannot_be_changed(
 ) -> None:
     recorded = await made(api, operator, DECISIONS, staff.decision_body())
     change = "UPDATE administration.governance_decision SET decision = 'else' WHERE id = $1"
-    refused = []
+    refused = 0
 
     work = platform(host)
-    with pytest.raises(asyncpg.InsufficientPrivilegeError) as by_grant:
+    with pytest.raises(asyncpg.RaiseError, match="stays as it is"):
         await work.run(change, UUID(recorded["id"]))
     await work.close()
-    refused.append(by_grant.value)
+    refused += 1
     async with host.engines.connection("administration", "administration_system") as connection:
-        with pytest.raises(asyncpg.RaiseError) as by_trigger:
+        with pytest.raises(asyncpg.RaiseError, match="stays as it is"):
             await connection.execute(change, UUID(recorded["id"]))
-    refused.append(by_trigger.value)
+        refused += 1
 
-    print(f"logins=2 refused={len(refused)}")
+    print(f"logins=2 refused={refused}")
 
 
 async def _two_successors(

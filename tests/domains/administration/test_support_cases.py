@@ -207,6 +207,7 @@ async def test_staff_triage_answer_and_resolve_a_case(
         json={"body": "We look into it.", "reason": REASON},
         headers=staff.headers,
     )
+    listed = await api.get(f"{case}/messages", headers=customer.acting)
     resolved = await cases.resolved(api, staff, made["id"])
     repeated = await cases.resolved(api, staff, made["id"], "answered")
 
@@ -214,6 +215,7 @@ async def test_staff_triage_answer_and_resolve_a_case(
     assert triaged.json()["assigneeUserId"] == str(staff.user_id)
     assert again.json()["version"] == triaged.json()["version"]
     assert (replied.status_code, replied.json()["authorKind"]) == (201, "staff")
+    assert listed.json()["items"] == [replied.json()]
     assert resolved.json()["resolution"]["code"] == "fixed"
     assert resolved.json()["sla"]["firstResponse"]["state"] == "met"
     assert repeated.json() == resolved.json()

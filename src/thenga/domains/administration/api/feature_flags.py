@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field, JsonValue
 
+from thenga.domains.administration.api.documents import JsonDocument
 from thenga.domains.administration.api.reasons import Reason
 from thenga.domains.administration.permissions import Permission
 from thenga.domains.administration.services import flags
@@ -69,7 +70,7 @@ class CreateFlag(Body):
         FlagValueType.BOOLEAN
     )
     variants: Annotated[
-        dict[Variant, JsonValue],
+        dict[Variant, JsonDocument],
         Field(min_length=2, max_length=20, description="Values by the name of the variant."),
     ] = {"on": True, "off": False}
     on_variant: Annotated[Variant, Field(description="Variant of callers it is on for.")] = "on"

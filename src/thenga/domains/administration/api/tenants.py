@@ -14,7 +14,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.http.bodies import View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
-from thenga.kernel.panels import PanelState, Value
+from thenga.kernel.panels import Value
 from thenga.kernel.values.fields import matching
 
 router = make_router("Administration / Tenant")
@@ -35,7 +35,9 @@ class PanelView(View):
         Literal["available", "unavailable"],
         Field(description="`unavailable`: the domain did not answer in time."),
     ]
-    state: Annotated[PanelState | None, Field(description="Whether somebody should look.")]
+    state: Annotated[
+        Literal["ok", "warn", "alarm"] | None, Field(description="Whether somebody should look.")
+    ]
     figures: Annotated[list[PanelFigure], Field(description="Figures. No content, no names.")]
     as_of: Annotated[datetime | None, Field(description="When it was read.")]
 
@@ -47,7 +49,7 @@ class PanelView(View):
         return cls(
             domain=one.domain,
             status="available",
-            state=panel.state,
+            state=panel.state.value,
             figures=[PanelFigure(key=each.key, value=each.value) for each in panel.figures],
             as_of=panel.as_of,
         )
