@@ -1,5 +1,10 @@
 """Templates: topics, variables, and texts by language and channel (NOT-22 to NOT-27)."""
 
+from thenga.domains.notification.services.templates.checks import (
+    LanguageMissing,
+    TemplateSyntax,
+    TemplateTooLong,
+)
 from thenga.domains.notification.services.templates.contents import (
     FALLBACK,
     LANGUAGES,
@@ -8,6 +13,17 @@ from thenga.domains.notification.services.templates.contents import (
     Language,
     faults_of,
     platform_content,
+    worst_case,
+)
+from thenga.domains.notification.services.templates.own_templates import (
+    Owner,
+    TemplateDetail,
+    TemplateSummary,
+    add_version,
+    approve_version,
+    create_template,
+    get_template,
+    list_templates,
 )
 from thenga.domains.notification.services.templates.rendering import (
     HeaderRefused,
@@ -33,9 +49,10 @@ from thenga.domains.notification.services.templates.variables import (
     FactFault,
     Locale,
     Variable,
+    VariableType,
     check_facts,
 )
-from thenga.domains.notification.services.templates.versions import Approved, approved
+from thenga.domains.notification.services.templates.versions import Approved, approved, content_of
 
 __all__ = [
     "FALLBACK",
@@ -50,21 +67,35 @@ __all__ = [
     "HeaderRefused",
     "Lane",
     "Language",
+    "LanguageMissing",
     "Locale",
+    "Owner",
     "Rendered",
+    "TemplateDetail",
+    "TemplateSummary",
+    "TemplateSyntax",
+    "TemplateTooLong",
     "Topic",
     "TopicUnknown",
     "Variable",
+    "VariableType",
+    "add_version",
+    "approve_version",
     "approved",
     "check_facts",
     "choose_language",
+    "content_of",
+    "create_template",
     "faults_of",
     "find_topic",
+    "get_template",
     "header_value",
+    "list_templates",
     "platform_content",
     "render",
     "render_for_history",
     "seed",
     "topics",
     "unknown_topic",
+    "worst_case",
 ]
