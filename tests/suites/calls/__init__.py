@@ -15,6 +15,7 @@ from tests.suites.calls import (
     billing_subscriptions,
     facts,
     keys,
+    notification_deliveries,
     notification_requests,
     offers,
     organizations,
@@ -42,6 +43,7 @@ MAKERS: dict[str, Maker] = (
     | billing_recovery.MAKERS
     | billing_subscriptions.MAKERS
     | notification_requests.MAKERS
+    | notification_deliveries.MAKERS
 )
 
 __all__ = [
