@@ -99,6 +99,10 @@ CALLED_OTHERWISE: dict[str, str] = {
 FREE_MAPS: dict[str, str] = {
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
+    **dict.fromkeys(
+        ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
+        "the provider's own message",
+    ),
 }
 
 # Lists that do not begin with the newest: they hold things with a name, not what happened.
@@ -123,6 +127,7 @@ NAMED_THINGS: dict[str, str] = {
     **dict.fromkeys(("list_plans", "list_meters"), "a catalogue, in the order of its making"),
     "list_billing_accounts": "customers of ours, one an organization",
     "list_payment_methods": "cards and accounts that can be charged",
+    "list_channels": "a few ways of the platform, each with a code",
 }
 
 # Names of an organization beside `organizationId`.

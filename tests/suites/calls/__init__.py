@@ -17,6 +17,8 @@ from tests.suites.calls import (
     billing_subscriptions,
     facts,
     keys,
+    notification_deliveries,
+    notification_requests,
     offers,
     organizations,
     people,
@@ -44,6 +46,8 @@ MAKERS: dict[str, Maker] = (
     | billing_subscriptions.MAKERS
     | administration_support.MAKERS
     | administration_platform.MAKERS
+    | notification_requests.MAKERS
+    | notification_deliveries.MAKERS
 )
 
 __all__ = [
