@@ -97,6 +97,10 @@ CALLED_OTHERWISE: dict[str, str] = {
 
 # Recorded maps whose names are not ours to choose.
 FREE_MAPS: dict[str, str] = {
+    **dict.fromkeys(
+        ("get_notification_request/counts/deliveries", "get_notification_request/counts/notSent"),
+        "counts by status and by reason code",
+    ),
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
     **dict.fromkeys(
@@ -124,6 +128,7 @@ NAMED_THINGS: dict[str, str] = {
         "entries of a company's profile",
     ),
     **dict.fromkeys(("list_equipment", "list_fleet_assets"), "machines, each with a name"),
+    "list_support_messages": "a conversation, read from its first message",
     **dict.fromkeys(("list_plans", "list_meters"), "a catalogue, in the order of its making"),
     "list_billing_accounts": "customers of ours, one an organization",
     "list_payment_methods": "cards and accounts that can be charged",
