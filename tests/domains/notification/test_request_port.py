@@ -1,6 +1,6 @@
 """Requests of other domains: repeated keys, given addresses, secrets, and messages to leavers."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4
@@ -43,22 +43,6 @@ def office(app: FastAPI, host: Host, seeded: None) -> Iterator[Office]:
     clock = Time(app.state.shared.host, host, made)
     yield Office(made, clock)
     clock.restore()
-
-
-@pytest.fixture(autouse=True)
-async def mail(host: Host, seeded: None) -> AsyncIterator[None]:
-    """A channel for mail, which is seeded with the delivery room."""
-    text = """
-        INSERT INTO notification.channel (id, created_at, updated_at, version, code, name,
-            channel_kind, provider, status_from, priority, status)
-        VALUES ($1, now(), now(), 1, 'test-mail', 'Mail', 'email', 'smtp', 'none', 0, 'active')
-        ON CONFLICT DO NOTHING
-    """
-    async with host.engines.connection("notification", "notification_system") as link:
-        await link.execute(text, uuid4())
-    yield
-    async with host.engines.connection("notification", "notification_system") as link:
-        await link.execute("DELETE FROM notification.channel WHERE code = 'test-mail'")
 
 
 def reset() -> dict[str, Any]:

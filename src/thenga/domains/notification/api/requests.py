@@ -1,16 +1,15 @@
 """Requests for messages."""
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Path
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
-from thenga.domains.notification.api.references import ReferenceBody, ReferenceView, TopicCode
+from thenga.domains.notification.api.about import AboutBody, AboutView, TopicCode
+from thenga.domains.notification.api.targets import Audience, targets_of
 from thenga.domains.notification.permissions import Permission
-from thenga.domains.notification.public import Target
 from thenga.domains.notification.services import requests
 from thenga.domains.notification.services.recipients import AudienceEmpty
 from thenga.domains.notification.services.requests import Asked, Counts, FactsMismatch
@@ -21,7 +20,7 @@ from thenga.domains.notification.services.templates import (
     Lane,
     TopicUnknown,
 )
-from thenga.domains.notification.tables import Request, RequestStatus
+from thenga.domains.notification.tables import DeliveryStatus, Request, RequestStatus
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -39,49 +38,14 @@ router = make_router("Notification / Requests")
 RequestId = Annotated[UUID, Path(alias="requestId")]
 FactName = Annotated[str, matching("^[a-z][A-Za-z0-9]{0,39}$", 40)]
 FactValue = Annotated[str, lines(0, 4000)]
-_GIVEN = {"users": "user_ids", "role": "role_code", "permission": "permission"}
-
-
-class TargetBody(Body):
-    """Group of members to tell. Send the field that belongs to `kind`, and no other."""
-
-    kind: Annotated[
-        Literal["users", "role", "permission", "members"],
-        Field(description="`members` are all members of the organization."),
-    ]
-    user_ids: Annotated[
-        list[UUID], Field(max_length=500, description="Members to tell, for `users`.")
-    ] = []
-    role_code: Annotated[
-        Annotated[str, matching("^[a-z][a-z0-9_]{0,59}$", 60)] | None,
-        Field(description="Role whose holders are told, for `role`."),
-    ] = None
-    permission: Annotated[
-        Annotated[str, matching("^[a-z]+:[a-z-]+:[a-z-]+$", 120)] | None,
-        Field(description="Permission whose holders are told, for `permission`."),
-    ] = None
-
-    @model_validator(mode="after")
-    def has_what_its_kind_needs(self) -> Self:
-        wanted = _GIVEN.get(self.kind)
-        given = {name for name in _GIVEN.values() if getattr(self, name)}
-        if given != ({wanted} if wanted else set()):
-            raise PydanticCustomError("target", "Send only the field that belongs to this kind")
-        return self
-
-    def target(self) -> Target:
-        return Target.model_validate(self.model_dump())
 
 
 class CreateRequest(Body):
     """Message to send to members of the organization."""
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
-    about: ReferenceBody
-    audience: Annotated[
-        list[TargetBody],
-        Field(min_length=1, max_length=20, description="Who is told. Nobody is told twice."),
-    ]
+    about: AboutBody
+    audience: Audience
     exclude_actor: Annotated[
         bool, Field(description="Whether you are left out if you are in the audience.")
     ] = True
@@ -121,7 +85,7 @@ class CreateRequest(Body):
             topic_code=self.topic_code,
             source_domain="notification",
             facts=self.facts,
-            audience=[one.target() for one in self.audience],
+            audience=targets_of(self.audience),
             about=Reference.model_validate(self.about.model_dump()),
             dedupe_key=self.dedupe_key,
             exclude_actor=self.exclude_actor,
@@ -134,29 +98,51 @@ class CreateRequest(Body):
         )
 
 
-class CountsView(View):
+class StatusCountView(View):
+    """Number of deliveries in one status."""
+
+    status: DeliveryStatus
+    count: int
+
+
+class ReasonCountView(View):
+    """Number of deliveries that were not sent for one reason."""
+
+    reason_code: str
+    count: int
+
+
+class RequestCountsView(View):
     """How many people were addressed, and what became of the deliveries to them."""
 
     persons: Annotated[int, Field(description="People addressed so far.")]
     reached: Annotated[int, Field(description="People reached on at least one channel.")]
     not_reached: Annotated[int, Field(description="People whom no attempt reached.")]
-    deliveries: Annotated[dict[str, int], Field(description="Number of deliveries by status.")]
+    deliveries: Annotated[
+        list[StatusCountView], Field(description="Number of deliveries by status.")
+    ]
     not_sent: Annotated[
-        dict[str, int], Field(description="Number of deliveries not sent, by reason code.")
+        list[ReasonCountView], Field(description="Number of deliveries not sent, by reason.")
     ]
 
     @classmethod
-    def of(cls, counts: Counts) -> "CountsView":
+    def of(cls, counts: Counts) -> "RequestCountsView":
         return cls(
             persons=counts.persons,
             reached=counts.outcomes.get("reached", 0),
             not_reached=counts.outcomes.get("not_reached", 0),
-            deliveries=counts.deliveries,
-            not_sent=counts.not_sent,
+            deliveries=[
+                StatusCountView(status=DeliveryStatus(one), count=count)
+                for one, count in sorted(counts.deliveries.items())
+            ],
+            not_sent=[
+                ReasonCountView(reason_code=one, count=count)
+                for one, count in sorted(counts.not_sent.items())
+            ],
         )
 
 
-class RequestView(Stored):
+class NotificationRequestView(Stored):
     """A request to tell people something, with the figures of what became of it."""
 
     organization_id: UUID
@@ -168,7 +154,7 @@ class RequestView(Stored):
     requested_by: Annotated[
         UUID | None, Field(description="Person who asked. Null for machines and other domains.")
     ]
-    about: ReferenceView | None
+    about: AboutView | None
     dedupe_key: str | None
     exclude_actor: bool
     channel_kinds: list[ChannelKind] | None
@@ -179,7 +165,7 @@ class RequestView(Stored):
     completed_at: Annotated[
         datetime | None, Field(description="When nothing was left to send. Null until then.")
     ]
-    counts: CountsView
+    counts: RequestCountsView
     progress: Annotated[Progress, Field(description="How many deliveries are finished.")]
 
     @property
@@ -187,15 +173,15 @@ class RequestView(Stored):
         return f"{PREFIX}/notifications/requests/{self.id}"
 
     @classmethod
-    def of(cls, request: Request, counts: Counts, now: datetime) -> "RequestView":
+    def of(cls, request: Request, counts: Counts, now: datetime) -> "NotificationRequestView":
         status = requests.status_at(request, now)
         total = sum(counts.deliveries.values())
         waiting = sum(counts.deliveries.get(one, 0) for one in ("held", "queued", "sending"))
         planned = status not in _UNPLANNED
         values = request.__dict__ | {
             "status": status,
-            "about": request.about and ReferenceView.model_validate(request.about),
-            "counts": CountsView.of(counts),
+            "about": request.about and AboutView.model_validate(request.about),
+            "counts": RequestCountsView.of(counts),
             "progress": Progress(
                 done=total - waiting, total=total if planned else None, note=status.value
             ),
@@ -214,20 +200,20 @@ _UNPLANNED = (RequestStatus.SCHEDULED, RequestStatus.ACCEPTED, RequestStatus.RES
 async def create_notification_request(
     body: CreateRequest,
     work: Annotated[Work, writes(Permission.REQUEST_CREATE)],
-) -> RequestView:
+) -> NotificationRequestView:
     """Send a message to members. Facts are checked now; people are resolved in the background.
 
     Read the request again to see whom it reached.
     """
     request = await requests.submit(work, body.asked(work))
-    return RequestView.of(request, await requests.counts_of(work, request.id), work.now)
+    return NotificationRequestView.of(request, await requests.counts_of(work, request.id), work.now)
 
 
 @router.get("/notifications/requests/{requestId}")
 async def get_notification_request(
     request_id: RequestId,
     read: Annotated[Reader, reads(Permission.REQUEST_READ)],
-) -> RequestView:
+) -> NotificationRequestView:
     """Retrieve a request with the number of people it reached and the reasons where it did not."""
     request = await read.get(Request, request_id)
-    return RequestView.of(request, await requests.counts_of(read, request_id), read.now)
+    return NotificationRequestView.of(request, await requests.counts_of(read, request_id), read.now)

@@ -52,6 +52,7 @@ MOVES = (
         "verify",
     ),
     *("withdraw", "write"),
+    *("acknowledge", "dismiss", "read"),  # what people do with a message
 )
 VERBS = frozenset((*READING, *CREATING, *(v for one in BY_METHOD.values() for v in one), *MOVES))
 # Words that belong to the verb before them: `sign_in`, `write_off_invoice`.
