@@ -209,7 +209,7 @@ def _templates() -> None:
         text("template_key"),
         text("topic_code"),
         text("name"),
-        unique=[("organization_id", "template_key")],
+        unique=[("organization_id", "template_key"), ("organization_id", "id")],
     )
     make_table(
         "notification.template_version",
@@ -224,7 +224,13 @@ def _templates() -> None:
         ident("approved_by", nullable=True),
         instant("approved_at", nullable=True),
         unique=[("organization_id", "template_id", "number")],
-        references=[(("template_id",), "notification.template", ("id",))],
+        references=[
+            (
+                ("organization_id", "template_id"),
+                "notification.template",
+                ("organization_id", "id"),
+            )
+        ],
     )
     op.execute(
         "CREATE UNIQUE INDEX template_version_approved_once ON notification.template_version "
