@@ -19,6 +19,7 @@ from tests.suites.calls import (
     keys,
     notification_deliveries,
     notification_requests,
+    notification_settings,
     offers,
     organizations,
     people,
@@ -48,6 +49,7 @@ MAKERS: dict[str, Maker] = (
     | administration_platform.MAKERS
     | notification_requests.MAKERS
     | notification_deliveries.MAKERS
+    | notification_settings.MAKERS
 )
 
 __all__ = [
