@@ -18,8 +18,8 @@ from thenga.domains.notification.tables import (
     Attempt,
     Delivery,
     DeliveryStatus,
+    MessageOutcome,
     Notification,
-    Outcome,
     Preference,
     ProviderCallback,
     Request,
@@ -123,7 +123,7 @@ async def message(
             template_key=topic.template_key,
             template_version=1,
             expires_at=asked.expires_at,
-            outcome=Outcome.PENDING,
+            outcome=MessageOutcome.PENDING,
         )
     )
     for kind in kinds:

@@ -185,6 +185,9 @@ async def test_every_member_gets_one_message_and_each_channel_a_decision(
     deliveries = await office.deliveries(UUID(made.json()["id"]))
     inbox = [one for one in deliveries if one.channel_kind == "in_app"]
     assert request["counts"]["persons"] == request["counts"]["reached"] == 2
+    assert {"status": "delivered", "count": 2} in request["counts"]["deliveries"]
+    reasons = {one["reasonCode"]: one["count"] for one in request["counts"]["notSent"]}
+    assert sum(reasons.values()) == sum(one.status == "not_sent" for one in deliveries)
     assert [one.status for one in inbox] == ["delivered", "delivered"]
     assert all(one.decisions for one in deliveries)
     assert all(one.reason_code for one in deliveries if one.status == "not_sent")

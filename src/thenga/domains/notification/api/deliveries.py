@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.notification.api.inbox import NotificationId
 from thenga.domains.notification.permissions import Permission
 from thenga.domains.notification.services import delivery
 from thenga.domains.notification.services.delivery import Delivered
@@ -118,7 +118,7 @@ class DeliveriesView(View):
 
 @router.get("/notifications/{notificationId}/deliveries", responses=problems(NotRecipient))
 async def list_deliveries(
-    notification_id: Annotated[UUID, Path(alias="notificationId", description="The message.")],
+    notification_id: NotificationId,
     read: Annotated[Reader, reads(Permission.DELIVERY_READ)],
 ) -> DeliveriesView:
     """List how a message was delivered: each channel with its attempts, the provider's reports

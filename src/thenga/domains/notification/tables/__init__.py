@@ -13,8 +13,8 @@ from thenga.domains.notification.tables.deliveries import (
 )
 from thenga.domains.notification.tables.history import HistoryEntry
 from thenga.domains.notification.tables.requests import (
+    MessageOutcome,
     Notification,
-    Outcome,
     Request,
     RequestStatus,
 )
@@ -34,8 +34,8 @@ __all__ = [
     "Delivery",
     "DeliveryStatus",
     "HistoryEntry",
+    "MessageOutcome",
     "Notification",
-    "Outcome",
     "Preference",
     "ProviderCallback",
     "Request",

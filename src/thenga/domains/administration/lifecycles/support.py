@@ -1,0 +1,5 @@
+"""The lifecycles of support cases."""
+
+from thenga.kernel.declare.lifecycle import Lifecycle
+
+LIFECYCLES: tuple[type[Lifecycle], ...] = ()
