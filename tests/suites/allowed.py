@@ -70,7 +70,7 @@ SERVER_OWNED: dict[str, str] = {
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
     "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
-    "SignIn.organization_id": "a selector, looked up among the person's own memberships",
+    "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
 }
 
@@ -79,6 +79,7 @@ WITHOUT_LOCATION: dict[str, str] = {
     "register": "the same answer for everybody, so that nobody learns who is known",
     "ask_password_reset": "as register",
     "ask_address_change": "as register",
+    "start_provider_sign_in": "ended by the callback; there is nothing to read",
     "register_factor": "read in the list of factors alone",
     "create_challenge": "answered once, by the session that asked",
     "assign_role": "read in the list of assignments alone",
@@ -116,7 +117,13 @@ NAMED_THINGS: dict[str, str] = {
         "people of an organization, in the order in which they came",
     ),
     **dict.fromkeys(
-        ("list_role_assignments", "list_permission_assignments", "list_api_keys", "list_devices"),
+        (
+            "list_role_assignments",
+            "list_permission_assignments",
+            "list_api_keys",
+            "list_devices",
+            "list_external_identities",
+        ),
         "what somebody has now; each is known by its role, permission or name",
     ),
     **dict.fromkeys(

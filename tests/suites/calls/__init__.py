@@ -71,6 +71,7 @@ NUMBERS = {"version": "1"}
 QUERIES = {
     "list_classifications": "?scheme=cidb",
     "get_signal": "?feature=identity.seats",
+    "return_from_provider": "?state=unknown&code=unknown",
 }
 
 
