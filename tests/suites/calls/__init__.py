@@ -7,6 +7,7 @@ that nobody has written a maker for, and a suite fails while there is one.
 from collections.abc import Mapping, Sequence
 
 from tests.suites.calls import (
+    administration_changes,
     billing,
     billing_documents,
     billing_entitlements,
@@ -40,6 +41,7 @@ MAKERS: dict[str, Maker] = (
     | billing_documents.MAKERS
     | billing_recovery.MAKERS
     | billing_subscriptions.MAKERS
+    | administration_changes.MAKERS
 )
 
 __all__ = [

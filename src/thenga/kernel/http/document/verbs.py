@@ -15,7 +15,8 @@ BY_METHOD = {
 }
 # Whatever else can be done, each word once. A new one is added here, after a look for its like.
 MOVES = (
-    *("accept", "activate", "advance", "answer", "archive", "ask", "assign", "authorize", "buy"),
+    *("accept", "activate", "advance", "answer", "approve", "archive", "ask", "assign"),
+    *("authorize", "buy"),
     *("cancel", "change", "claim", "close", "confirm", "convert", "deactivate", "decline"),
     *("deprecate", "disable", "discontinue", "draft", "enable", "erase", "explain", "inspect"),
     *("invite", "issue", "leave", "maintain", "make", "migrate", "move", "open", "pause", "pay"),
