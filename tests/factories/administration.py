@@ -6,9 +6,11 @@ from uuid import UUID, uuid4
 
 from sqlalchemy import select
 
+from thenga.domains.administration.services.integrations.secrets import store_secret
 from thenga.domains.administration.tables import (
     ConfigurationStatus,
     ConfigurationVersion,
+    Declaration,
     IntegrationConfiguration,
     PolicyConfiguration,
     PolicyKind,
@@ -54,6 +56,37 @@ async def clear(host: Host, table: str, column: str, key: str) -> None:
     ids = [one["id"] for one in found]
     await work.run(f"DELETE FROM administration.{table} WHERE id = ANY($1)", ids)
     await work.finish()
+
+
+async def declare(host: Host) -> str:
+    """A key of its own, for walks that go side by side; no domain checks its values."""
+    key = f"administration.k{uuid4().hex}"
+    work = system(host)
+    await work.add(
+        Declaration(
+            kind="configuration",
+            key=key,
+            domains=["administration"],
+            schema={"type": "integer"},
+            default_value=30,
+            schema_hash="0" * 64,
+            approval="second_person",
+            title="Made by a test",
+            retroactive=False,
+        )
+    )
+    await work.finish()
+    return key
+
+
+async def any_key(host: Host, kind: str, table: str, column: str) -> Declaration:
+    """A declared key of which nothing waits for a decision."""
+    declared = await rows(host, Declaration, kind=kind, status="active")
+    real = [one for one in declared if one.title != "Made by a test"]
+    chosen = real[uuid4().int % len(real)]
+    assert isinstance(chosen, Declaration)
+    await clear(host, table, column, chosen.key)
+    return chosen
 
 
 async def version(
@@ -112,7 +145,7 @@ async def policy(
 
 
 async def integration(host: Host, **more: Any) -> IntegrationConfiguration:
-    """An integration without secrets."""
+    """An integration whose password is set."""
     work = system(host)
     made = await work.add(
         IntegrationConfiguration(
@@ -130,5 +163,6 @@ async def integration(host: Host, **more: Any) -> IntegrationConfiguration:
             **more,
         )
     )
+    await store_secret(work, made, "password", uuid4().hex)
     await work.finish()
     return made

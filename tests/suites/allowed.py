@@ -56,6 +56,11 @@ KNOCKED_ELSEWHERE: dict[str, str] = {
     "change_billing_account": "one account an organization; completed on the way, test_accounts.py",
 }
 
+# Fields of events with the name of a secret that hold none.
+TOLD: dict[str, str] = {
+    "IntegrationConfigurationChanged.secrets": "names and version numbers; values are sealed",
+}
+
 # Fields of request bodies with the name of something that the server decides (security rule 34).
 SERVER_OWNED: dict[str, str] = {
     "AddContact.user_id": "which account a contact has; refused unless it belongs here",

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from tests.suites.calls import (
     administration_platform,
     administration_support,
+    administration_changes,
     billing,
     billing_documents,
     billing_entitlements,
@@ -50,6 +51,7 @@ MAKERS: dict[str, Maker] = (
     | notification_requests.MAKERS
     | notification_deliveries.MAKERS
     | notification_settings.MAKERS
+    | administration_changes.MAKERS
 )
 
 __all__ = [

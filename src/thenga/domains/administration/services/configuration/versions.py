@@ -74,12 +74,13 @@ async def create(
 
 
 async def approve(work: Work, version_id: UUID, *, reason: str) -> ConfigurationVersion:
-    """Approve a version, which is checked again; each domain learns of it by event."""
+    """Approve a version; if its declaration has changed since, the value is checked again."""
     await actions.act_for_platform(work)
     seen = await work.get(ConfigurationVersion, version_id)
     if seen.status is ConfigurationStatus.PENDING_APPROVAL:
         declaration = await declared(work, seen.key, "configuration")
-        await check_value(work, declaration, seen.value, field="value")
+        if declaration.schema_hash != seen.schema_hash:
+            await check_value(work, declaration, seen.value, field="value")
     version, moved = await _decide(work, version_id, ConfigurationLifecycle.approve, reason)
     if moved:
         work.publish(_changed(version))
