@@ -6,7 +6,7 @@ from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from thenga.domains.administration.api.documents import JsonDocument
 from thenga.domains.administration.api.reasons import Reason
@@ -149,9 +149,7 @@ class FlagView(Stored):
     description: Annotated[str, Field(description="What the flag switches.")]
     purpose: Annotated[FlagPurpose, Field(description="What the flag is for.")]
     value_type: Annotated[FlagValueType, Field(description="Type of every variant.")]
-    variants: Annotated[
-        dict[str, JsonValue], Field(description="Values by the name of the variant.")
-    ]
+    variants: Annotated[dict[str, Any], Field(description="Values by the name of the variant.")]
     on_variant: Annotated[str, Field(description="Variant of callers it is on for.")]
     off_variant: Annotated[str, Field(description="Variant of everybody else.")]
     stickiness: Annotated[

@@ -35,6 +35,7 @@ MOVES = (
         "unpark",
         "verify",
     ),
+    *("roll", "submit", "triage"),
     *("withdraw", "write"),
 )
 VERBS = frozenset((*READING, *CREATING, *(v for one in BY_METHOD.values() for v in one), *MOVES))
