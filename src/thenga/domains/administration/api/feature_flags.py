@@ -149,9 +149,7 @@ class FlagView(Stored):
     description: Annotated[str, Field(description="What the flag switches.")]
     purpose: Annotated[FlagPurpose, Field(description="What the flag is for.")]
     value_type: Annotated[FlagValueType, Field(description="Type of every variant.")]
-    variants: Annotated[
-        dict[str, JsonDocument], Field(description="Values by the name of the variant.")
-    ]
+    variants: Annotated[dict[str, Any], Field(description="Values by the name of the variant.")]
     on_variant: Annotated[str, Field(description="Variant of callers it is on for.")]
     off_variant: Annotated[str, Field(description="Variant of everybody else.")]
     stickiness: Annotated[

@@ -99,31 +99,10 @@ async def roll_out(
         flag.salt = str(int(flag.salt) + 1)
     flag.set_by, flag.set_at = actions.actor_of(work), work.now
     await work.save(flag)
-    await work.add(
-        FlagRollout(
-            flag_id=flag.id,
-            number=flag.rollout_number,
-            mode=flag.mode,
-            percentage=flag.percentage,
-            include=flag.include,
-            exclude=flag.exclude,
-            salt=flag.salt,
-            reason=reason,
-            set_by=flag.set_by,
-        )
-    )
+    await work.add(_kept(flag, reason))
     await actions.record(work, flag, reason=reason, before=before)
-    work.publish(
-        public.FeatureFlagRolledOut(
-            flag_id=flag.id,
-            key=flag.key,
-            rollout_number=flag.rollout_number,
-            mode=flag.mode.value,
-            percentage=flag.percentage,
-            killed=False,
-            ruleset_version=await next_number(work, "flag_ruleset"),
-        )
-    )
+    ruleset_version = await next_number(work, "flag_ruleset")
+    work.publish(_event(flag, ruleset_version))
     return flag
 
 
@@ -159,6 +138,32 @@ async def sync_declared(host: Host, domains: Sequence[Domain]) -> None:
         await work.finish()
     finally:
         await work.close()
+
+
+def _kept(flag: FeatureFlag, reason: str) -> FlagRollout:
+    return FlagRollout(
+        flag_id=flag.id,
+        number=flag.rollout_number,
+        mode=flag.mode,
+        percentage=flag.percentage,
+        include=flag.include,
+        exclude=flag.exclude,
+        salt=flag.salt,
+        reason=reason,
+        set_by=flag.set_by,
+    )
+
+
+def _event(flag: FeatureFlag, ruleset_version: int) -> public.FeatureFlagRolledOut:
+    return public.FeatureFlagRolledOut(
+        flag_id=flag.id,
+        key=flag.key,
+        rollout_number=flag.rollout_number,
+        mode=flag.mode.value,
+        percentage=flag.percentage,
+        killed=False,
+        ruleset_version=ruleset_version,
+    )
 
 
 def _two_places(percentage: Decimal | None) -> Decimal | None:
