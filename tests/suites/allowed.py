@@ -98,6 +98,12 @@ CALLED_OTHERWISE: dict[str, str] = {
 FREE_MAPS: dict[str, str] = {
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
+    "create_template/content": "languages by their tags",
+    "create_template/versions/content": "languages by their tags",
+    "get_template/versions/content": "languages by their tags",
+    "add_template_version/content": "languages by their tags",
+    "add_template_version/versions/content": "languages by their tags",
+    "approve_template_version/versions/content": "languages by their tags",
 }
 
 # Lists that do not begin with the newest: they hold things with a name, not what happened.

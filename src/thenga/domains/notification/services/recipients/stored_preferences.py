@@ -6,6 +6,7 @@ from typing import Any, Literal
 from uuid import UUID
 
 import asyncpg
+from pydantic.alias_generators import to_camel
 from sqlalchemy import or_, select
 
 from thenga.domains.identity import public as identity
@@ -226,7 +227,8 @@ def _check(topic: Topic | None, wanted: Wanted, usable: frozenset[ChannelKind]) 
     must = minimum_channel(topic, usable)
     if must is not None and wanted.channels.get(must) == "off":
         detail = f"Messages on this topic are required by law, so {must} stays on."
-        error = {"pointer": f"/channels/{must}", "code": "minimum_channel", "detail": detail}
+        pointer = f"/channels/{to_camel(must)}"
+        error = {"pointer": pointer, "code": "minimum_channel", "detail": detail}
         raise MinimumChannel(detail, errors=[error], rule="NOT-9")
 
 

@@ -69,7 +69,7 @@ def check_saving(topic: Topic, content: Content) -> None:
         raise TemplateSyntax(errors=_errors(faults))
     long = [
         {
-            "pointer": f"/content/{tag}/{kind}",
+            "pointer": _pointer(f"/texts/{tag}/{kind}"),
             "code": "too_long",
             "detail": f"The {tag} text can have {size} bytes, at most {MOST_BYTES[kind]} fit.",
         }
@@ -133,4 +133,5 @@ def _errors(faults: Iterable[ContentFault]) -> list[FieldError]:
 
 def _pointer(inside: str) -> str:
     """Where a fault is in the request body."""
-    return inside.replace("/texts", "/content", 1).replace("action_label", "actionLabel")
+    outside = inside.replace("/texts", "/content", 1)
+    return outside.replace("in_app", "inApp").replace("action_label", "actionLabel")
