@@ -11,6 +11,7 @@ from sqlalchemy import or_, select
 
 from thenga.domains.identity import public as identity
 from thenga.domains.notification.permissions import Permission
+from thenga.domains.notification.services import templates
 from thenga.domains.notification.services.recipients.audience import ask_people
 from thenga.domains.notification.services.recipients.persons import load_persons
 from thenga.domains.notification.services.recipients.preferences import (
@@ -27,7 +28,6 @@ from thenga.domains.notification.services.templates import (
     ChannelKind,
     Topic,
     find_topic,
-    topics,
 )
 from thenga.domains.notification.tables import Preference
 from thenga.kernel.access import gate
@@ -103,7 +103,7 @@ async def list_preferences(
 
 
 def _codes() -> dict[str, Topic | None]:
-    return {GENERAL: None, **topics()}
+    return {GENERAL: None, **templates.topics()}
 
 
 def _cut(read: Reader, paged: Paged, codes: list[str]) -> tuple[list[str], str | None]:
