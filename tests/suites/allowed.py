@@ -113,6 +113,12 @@ FREE_MAPS: dict[str, str] = {
         ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
         "the provider's own message",
     ),
+    "create_template/content": "languages by their tags",
+    "create_template/versions/content": "languages by their tags",
+    "get_template/versions/content": "languages by their tags",
+    "add_template_version/content": "languages by their tags",
+    "add_template_version/versions/content": "languages by their tags",
+    "approve_template_version/versions/content": "languages by their tags",
 }
 
 # Lists that do not begin with the newest: they hold things with a name, not what happened.

@@ -102,8 +102,8 @@ async def test_the_topic_row_beats_the_general_row(api: httpx2.AsyncClient, me: 
 @pytest.mark.rule("NOT-9")
 async def test_a_minimum_channel_stays_on(api: httpx2.AsyncClient, me: Member) -> None:
     refused = await put(api, me, FAILED, channels={"email": "off"})
-    unversioned = await put(api, me, FAILED, version=None, channels={"in_app": "off"})
-    other = await put(api, me, FAILED, channels={"in_app": "off"})
+    unversioned = await put(api, me, FAILED, version=None, channels={"inApp": "off"})
+    other = await put(api, me, FAILED, channels={"inApp": "off"})
 
     assert refused.status_code == 422
     assert refused.json()["code"] == "notification-minimum-channel"

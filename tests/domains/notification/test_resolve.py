@@ -41,7 +41,7 @@ async def test_a_preview_shows_what_each_channel_would_do(
 ) -> None:
     reader = await identity.member(host, sender.organization_id, role="viewer")
     await put(api, reader, "*", quietHours=HOURS)
-    await put(api, reader, NOTE, channels={"in_app": "off"})
+    await put(api, reader, NOTE, channels={"inApp": "off"})
 
     answer = await resolve(api, sender, [{"kind": "role", "roleCode": "viewer"}], at=EVENING)
 

@@ -4,6 +4,8 @@ import random
 from typing import Any
 from uuid import UUID
 
+from pydantic.alias_generators import to_camel
+
 from tests.factories import templates as factory
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Ids, Maker, Sent, filled, of_person
@@ -28,7 +30,10 @@ def _content(topic_code: str) -> dict[str, Any]:
         }
         for one in content.variables
     ]
-    texts = {tag: one.model_dump(exclude_none=True) for tag, one in content.texts.items()}
+    texts = {
+        tag: {to_camel(kind): parts for kind, parts in one.model_dump(exclude_none=True).items()}
+        for tag, one in content.texts.items()
+    }
     return {"variables": variables, "content": texts}
 
 

@@ -58,6 +58,14 @@ _HOURS = (
 _LANGUAGE = "Language of messages. Only on the topic `*`; null uses the organization's."
 
 
+class SwitchesBody(Body):
+    """Which channels are on. Omitted channels use the default."""
+
+    in_app: Switch = "default"
+    email: Switch = "default"
+    sms: Switch = "default"
+
+
 class QuietHoursBody(Body):
     """Times at which messages on some channels wait."""
 
@@ -85,11 +93,18 @@ class ReplacePreference(Body):
     scope: Scope
     topic_code: TopicCode
     channels: Annotated[
-        dict[ChannelKind, Switch],
-        Field(max_length=3, description="Channels to switch. Omitted ones use the default."),
-    ] = {}
+        SwitchesBody, Field(description="Channels to switch. Omitted ones use the default.")
+    ] = SwitchesBody()
     quiet_hours: Annotated[QuietHoursBody | None, Field(description=_HOURS)] = None
     language: Annotated[Language | None, Field(description=_LANGUAGE)] = None
+
+
+class SwitchesView(View):
+    """What was set for each channel."""
+
+    in_app: Switch
+    email: Switch
+    sms: Switch
 
 
 class QuietHoursView(View):
@@ -114,6 +129,14 @@ class EffectiveView(View):
     rule: Annotated[str | None, Field(description="Rule that locks the value.")]
 
 
+class EffectivesView(View):
+    """What applies on each channel."""
+
+    in_app: Annotated[EffectiveView, Field(description="What applies in the inbox.")]
+    email: Annotated[EffectiveView, Field(description="What applies to mails.")]
+    sms: Annotated[EffectiveView, Field(description="What applies to SMS.")]
+
+
 class PreferenceView(View):
     """A preference. One that was never stored has version 0 and its defaults."""
 
@@ -126,13 +149,11 @@ class PreferenceView(View):
     mandatory: Annotated[
         bool, Field(description="Whether at least one channel must stay on by law.")
     ]
-    channels: Annotated[
-        dict[ChannelKind, Switch], Field(description="What was set for each channel.")
-    ]
+    channels: Annotated[SwitchesView, Field(description="Switches that were set.")]
     quiet_hours: Annotated[QuietHoursView | None, Field(description=_HOURS)]
     language: Annotated[str | None, Field(description=_LANGUAGE)]
     effective: Annotated[
-        dict[ChannelKind, EffectiveView] | None,
+        EffectivesView | None,
         Field(description="What applies on each channel. Null for the topic `*`."),
     ]
     created_at: datetime | None
@@ -206,7 +227,7 @@ async def replace_preference(
     wanted = Wanted(
         scope=body.scope,
         topic_code=body.topic_code,
-        channels=body.channels,
+        channels={kind: getattr(body.channels, kind) for kind in recipients.CHANNELS},
         quiet_hours=body.quiet_hours.stored() if body.quiet_hours else None,
         language=body.language,
     )

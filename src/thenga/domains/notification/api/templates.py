@@ -29,6 +29,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Duplicate, InvalidTransition, RuleViolated, SamePerson
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -91,9 +92,7 @@ class SmsBody(Body):
 class TextsBody(Body):
     """Texts of one language, by channel."""
 
-    in_app: Annotated[InAppBody | None, Field(alias="in_app", description="Text in the inbox.")] = (
-        None
-    )
+    in_app: Annotated[InAppBody | None, Field(description="Text in the inbox.")] = None
     email: Annotated[EmailBody | None, Field(description="Text of a mail.")] = None
     sms: Annotated[SmsBody | None, Field(description="Text of an SMS.")] = None
 
@@ -158,7 +157,7 @@ class SmsView(View):
 class TextsView(View):
     """Texts of one language, by channel."""
 
-    in_app: Annotated[InAppView | None, Field(alias="in_app", description="Text in the inbox.")]
+    in_app: Annotated[InAppView | None, Field(description="Text in the inbox.")]
     email: Annotated[EmailView | None, Field(description="Text of a mail.")]
     sms: Annotated[SmsView | None, Field(description="Text of an SMS.")]
 
@@ -225,6 +224,11 @@ class TemplateDetailView(TemplateView):
     """A template with its newest 100 versions."""
 
     versions: Annotated[list[VersionView], Field(description="Versions, the newest first.")]
+
+    @property
+    def own_path(self) -> str:
+        """Where the template is read again; a version is read with it."""
+        return f"{PREFIX}/notifications/templates/{self.id}"
 
     @classmethod
     def whole(cls, detail: TemplateDetail, now: datetime) -> "TemplateDetailView":

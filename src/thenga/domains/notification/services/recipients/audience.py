@@ -1,4 +1,4 @@
-"""Who is in an audience, asked of Identity in batches (NOT-4, NOT-36)."""
+"""Who is in an audience, asked of Identity in batches (NOT-4)."""
 
 from collections.abc import Sequence
 from typing import Any, Protocol, TypeVar

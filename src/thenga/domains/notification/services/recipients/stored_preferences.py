@@ -6,10 +6,12 @@ from typing import Any, Literal
 from uuid import UUID
 
 import asyncpg
+from pydantic.alias_generators import to_camel
 from sqlalchemy import or_, select
 
 from thenga.domains.identity import public as identity
 from thenga.domains.notification.permissions import Permission
+from thenga.domains.notification.services import templates
 from thenga.domains.notification.services.recipients.audience import ask_people
 from thenga.domains.notification.services.recipients.persons import load_persons
 from thenga.domains.notification.services.recipients.preferences import (
@@ -26,7 +28,6 @@ from thenga.domains.notification.services.templates import (
     ChannelKind,
     Topic,
     find_topic,
-    topics,
 )
 from thenga.domains.notification.tables import Preference
 from thenga.kernel.access import gate
@@ -103,7 +104,7 @@ async def list_preferences(
 
 
 def _codes() -> dict[str, Topic | None]:
-    return {GENERAL: None, **topics()}
+    return {GENERAL: None, **templates.topics()}
 
 
 async def _usable(read: Reader, scope: Scope) -> frozenset[ChannelKind]:
@@ -217,7 +218,8 @@ def _check(topic: Topic | None, wanted: Wanted, usable: frozenset[ChannelKind]) 
     must = minimum_channel(topic, usable)
     if must is not None and wanted.channels.get(must) == "off":
         detail = f"Messages on this topic are required by law, so {must} stays on."
-        error = {"pointer": f"/channels/{must}", "code": "minimum_channel", "detail": detail}
+        pointer = f"/channels/{to_camel(must)}"
+        error = {"pointer": pointer, "code": "minimum_channel", "detail": detail}
         raise MinimumChannel(detail, errors=[error], rule="NOT-9")
 
 

@@ -14,7 +14,7 @@ from thenga.domains.notification.services.templates.variables import Variable, c
 from thenga.kernel.errors import ERRORS, FieldError, Problem, extensions
 
 # A mail has its text twice, and a value can grow when it is escaped: 64 KiB stay below 200 KB.
-# An SMS has at most 1,600 characters. How many parts it has is not looked at yet (NOT-25).
+# An SMS has at most 1,600 characters.
 MOST_BYTES: dict[ChannelKind, int] = {"in_app": 16 * 1024, "email": 64 * 1024, "sms": 6400}
 _INCOMPLETE = ("language_missing", "channel_missing")
 _DETAILS = {
@@ -69,7 +69,7 @@ def check_saving(topic: Topic, content: Content) -> None:
         raise TemplateSyntax(errors=_errors(faults))
     long = [
         {
-            "pointer": f"/content/{tag}/{kind}",
+            "pointer": _pointer(f"/texts/{tag}/{kind}"),
             "code": "too_long",
             "detail": f"The {tag} text can have {size} bytes, at most {MOST_BYTES[kind]} fit.",
         }
@@ -133,4 +133,5 @@ def _errors(faults: Iterable[ContentFault]) -> list[FieldError]:
 
 def _pointer(inside: str) -> str:
     """Where a fault is in the request body."""
-    return inside.replace("/texts", "/content", 1).replace("action_label", "actionLabel")
+    outside = inside.replace("/texts", "/content", 1)
+    return outside.replace("in_app", "inApp").replace("action_label", "actionLabel")
