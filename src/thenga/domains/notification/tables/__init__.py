@@ -11,7 +11,21 @@ from thenga.domains.notification.tables.deliveries import (
     ProviderCallback,
     Suppression,
 )
+from thenga.domains.notification.tables.escalations import (
+    Escalation,
+    EscalationKey,
+    EscalationStatus,
+)
 from thenga.domains.notification.tables.history import HistoryEntry
+from thenga.domains.notification.tables.reminders import (
+    Anchor,
+    AnchorState,
+    Reminder,
+    ReminderOccurrence,
+    ReminderStatus,
+    Schedule,
+    ScheduleStatus,
+)
 from thenga.domains.notification.tables.requests import (
     Notification,
     Outcome,
@@ -26,6 +40,8 @@ from thenga.domains.notification.tables.templates import (
 )
 
 __all__ = [
+    "Anchor",
+    "AnchorState",
     "Attempt",
     "AttemptOutcome",
     "CallbackState",
@@ -33,13 +49,21 @@ __all__ = [
     "Channel",
     "Delivery",
     "DeliveryStatus",
+    "Escalation",
+    "EscalationKey",
+    "EscalationStatus",
     "HistoryEntry",
     "Notification",
     "Outcome",
     "Preference",
     "ProviderCallback",
+    "Reminder",
+    "ReminderOccurrence",
+    "ReminderStatus",
     "Request",
     "RequestStatus",
+    "Schedule",
+    "ScheduleStatus",
     "Suppression",
     "Template",
     "TemplateVersion",
