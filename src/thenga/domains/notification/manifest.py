@@ -19,6 +19,7 @@ from thenga.domains.notification.api import (
 from thenga.domains.notification.jobs import jobs
 from thenga.domains.notification.lifecycles import LIFECYCLES
 from thenga.domains.notification.permissions import GRANTED
+from thenga.domains.notification.provider import LocalRequests
 from thenga.domains.notification.reactions import reactions
 from thenga.domains.notification.services import panel, seeding
 from thenga.domains.notification.settings import SETTINGS
@@ -41,6 +42,7 @@ DOMAIN = Domain(
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
+    provides={public.Requests: LocalRequests},
     needs=(identity.Decisions, identity.Members, identity.People),
     may_need=(administration.Integrations, billing.Usage),
     reactions=reactions,
