@@ -64,7 +64,7 @@ class ScheduleLifecycle(Lifecycle, initial=S.ACTIVE):
     cancel = Move(S.ACTIVE, S.SUSPENDED, to=S.CANCELLED)
 
 
-class ReminderLifecycle(Lifecycle, initial=M.AWAITING_ANCHOR):
+class ReminderLifecycle(Lifecycle, initial=(M.AWAITING_ANCHOR, M.ACTIVE)):
     """A reminder, which a deadline that moves makes active again (NOT-39)."""
 
     anchor = Move(M.AWAITING_ANCHOR, to=M.ACTIVE, by=By.SYSTEM)

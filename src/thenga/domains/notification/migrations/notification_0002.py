@@ -2,7 +2,7 @@
 
 from alembic import op
 
-from thenga.kernel.db.columns import ident, instant, json, number, text, whole
+from thenga.kernel.db.columns import ident, instant, json, number, text, texts, whole
 from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.migrating import make_table
 
@@ -74,7 +74,8 @@ def _reminders() -> None:
         json("repeat", nullable=True),
         whole("round"),
         text("status"),
-        ident("created_by", nullable=True),
+        ident("acts_for", nullable=True),
+        text("acts_for_kind", nullable=True),
         text("cancelled_reason", nullable=True),
         unique=[("organization_id", "source_domain", "key")],
         indexes=[("organization_id", "anchor_id", "id")],
@@ -116,6 +117,7 @@ def _escalations() -> None:
         json("facts"),
         text("status"),
         whole("level"),
+        texts("request_ids"),
         json("log"),
         text("resolution_code", nullable=True),
         text("resolution_note", nullable=True),

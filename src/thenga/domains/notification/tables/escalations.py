@@ -31,6 +31,7 @@ class Escalation(TenantRow, table="notification.escalation", kind=Kind.PRIVATE):
     status: Col[EscalationStatus] = status(EscalationStatus, default=EscalationStatus.OPEN)
     level: Col[int] = col(sa.Integer, default=0)  # steps taken
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    request_ids: Col[list[str]] = col(pg.ARRAY(sa.Text))  # of the steps taken
     log: Col[list[dict[str, Any]]] = col(pg.JSONB)
     resolution_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
     resolution_note: Col[str | None] = col(sa.Text, nullable=True, default=None)
@@ -38,9 +39,7 @@ class Escalation(TenantRow, table="notification.escalation", kind=Kind.PRIVATE):
     resolved_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
-class EscalationKey(
-    TenantRow, table="notification.escalation_key", kind=Kind.PRIVATE, told=False
-):
+class EscalationKey(TenantRow, table="notification.escalation_key", kind=Kind.PRIVATE, told=False):
     """A key under which another domain opened an escalation."""
 
     key: Col[str] = col(sa.Text)

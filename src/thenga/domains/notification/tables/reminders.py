@@ -72,7 +72,8 @@ class Reminder(TenantRow, table="notification.reminder", kind=Kind.PRIVATE):
     repeat: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
     round: Col[int] = col(sa.Integer, default=0)
     status: Col[ReminderStatus] = status(ReminderStatus)
-    created_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    acts_for: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    acts_for_kind: Col[str | None] = col(sa.Text, nullable=True, default=None)  # user, api_key
     cancelled_reason: Col[str | None] = col(sa.Text, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
