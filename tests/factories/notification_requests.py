@@ -117,9 +117,9 @@ class Office:
         domains = topology.load(["notification"])
         return Timeline(self.host, self.clock, domains, organization_id or self.organization_id)
 
-    async def settle(self, organization_id: UUID | None = None) -> None:
-        """Do all that waits or is due."""
-        await self.timeline(organization_id).settle()
+    async def work_off(self, organization_id: UUID | None = None) -> None:
+        """Do what waits in the queue, such as planning; deliveries that are due stay unsent."""
+        await self.timeline(organization_id).work_off()
 
     async def accept(self, *recipients: Recipient, **given: Any) -> UUID:
         """What another domain asks for by port; the platform asks if no organization is named."""

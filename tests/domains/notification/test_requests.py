@@ -179,12 +179,15 @@ async def test_every_member_gets_one_message_and_each_channel_a_decision(
     await people.member(host, office.organization_id, role="viewer")
     made = await post(api, owner)
 
-    await office.settle()
+    await office.work_off()
 
     request = await shown(api, owner, made.json()["id"])
     deliveries = await office.deliveries(UUID(made.json()["id"]))
     inbox = [one for one in deliveries if one.channel_kind == "in_app"]
     assert request["counts"]["persons"] == request["counts"]["reached"] == 2
+    assert {"status": "delivered", "count": 2} in request["counts"]["deliveries"]
+    reasons = {one["reasonCode"]: one["count"] for one in request["counts"]["notSent"]}
+    assert sum(reasons.values()) == sum(one.status == "not_sent" for one in deliveries)
     assert [one.status for one in inbox] == ["delivered", "delivered"]
     assert all(one.decisions for one in deliveries)
     assert all(one.reason_code for one in deliveries if one.status == "not_sent")
@@ -208,7 +211,7 @@ async def test_people_in_two_targets_and_many_batches_are_told_once(
     monkeypatch.setattr(recipients, "MOST_AT_ONCE", 2)
     made = await post(api, owner, audience=[{"kind": "members"}, named])
 
-    await office.settle()
+    await office.work_off()
 
     messages = await office.all(select(Notification))
     request = await office.get(Request, UUID(made.json()["id"]))
@@ -227,7 +230,7 @@ async def test_the_sender_is_left_out_unless_asked_for(
     viewer = await people.member(host, office.organization_id, role="viewer")
     await post(api, owner, excludeActor=True)
 
-    await office.settle()
+    await office.work_off()
 
     assert [one.user_id for one in await office.all(select(Notification))] == [viewer.user_id]
 
@@ -237,7 +240,7 @@ async def test_channels_can_be_narrowed_and_need_can_be_raised(
 ) -> None:
     made = await post(api, owner, channelKinds=["in_app"], acknowledgement="required")
 
-    await office.settle()
+    await office.work_off()
 
     (message,) = await office.all(select(Notification))
     request = await shown(api, owner, made.json()["id"])
@@ -261,7 +264,7 @@ async def test_scheduled_requests_are_sent_at_their_time_and_once(
 
     await office.timeline().until(now + timedelta(days=400))
     messages = await office.all(select(Notification).order_by(Notification.created_at))
-    await office.settle()
+    await office.timeline().settle()
 
     again = len(await office.all(select(Notification))) - len(messages)
     sent = [(one.created_at - now).days for one in messages]

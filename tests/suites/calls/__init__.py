@@ -15,6 +15,7 @@ from tests.suites.calls import (
     billing_subscriptions,
     facts,
     keys,
+    notification_requests,
     offers,
     organizations,
     people,
@@ -40,6 +41,7 @@ MAKERS: dict[str, Maker] = (
     | billing_documents.MAKERS
     | billing_recovery.MAKERS
     | billing_subscriptions.MAKERS
+    | notification_requests.MAKERS
 )
 
 __all__ = [

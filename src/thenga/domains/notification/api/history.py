@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.notification.api.references import ReferenceType, ReferenceView, TopicCode
+from thenga.domains.notification.api.about import AboutView, ReferenceType, TopicCode
 from thenga.domains.notification.permissions import Permission
 from thenga.domains.notification.services import history
 from thenga.domains.notification.services.history import Filters
@@ -36,7 +36,7 @@ class HistoryEntryView(View):
     recipient_user_id: UUID | None
     recipient_mask: Annotated[str | None, Field(description="Address with most of it hidden.")]
     topic_code: str
-    about: ReferenceView | None
+    about: AboutView | None
     channel_kind: ChannelKind | None
     template_key: str
     template_version: int
@@ -53,7 +53,7 @@ class HistoryEntryView(View):
 
     @classmethod
     def of(cls, entry: HistoryEntry) -> "HistoryEntryView":
-        about = entry.about and ReferenceView.model_validate(entry.about)
+        about = entry.about and AboutView.model_validate(entry.about)
         values = entry.__dict__ | {"about": about}
         return cls.model_validate({name: values[name] for name in cls.model_fields})
 

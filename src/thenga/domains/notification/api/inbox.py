@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.notification.api.references import ReferenceType, ReferenceView, TopicCode
+from thenga.domains.notification.api.about import AboutView, ReferenceType, TopicCode
 from thenga.domains.notification.permissions import Permission
 from thenga.domains.notification.services import requests
 from thenga.domains.notification.services.requests import (
@@ -17,7 +17,7 @@ from thenga.domains.notification.services.requests import (
     NotRecipient,
 )
 from thenga.domains.notification.services.templates import Acknowledgement, Category, ChannelKind
-from thenga.domains.notification.tables import Delivery, DeliveryStatus, Notification, Outcome
+from thenga.domains.notification.tables import Delivery, DeliveryStatus, Notification
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -30,6 +30,7 @@ from thenga.kernel.values.fields import Instant, Note
 
 router = make_router("Notification / Inbox")
 
+MessageOutcome = Literal["pending", "reached", "not_reached", "not_sent"]
 NotificationId = Annotated[UUID, Path(alias="notificationId")]
 
 
@@ -39,7 +40,7 @@ class Acknowledge(Body):
     note: Annotated[Note | None, Field(description="Remark for whoever sent the message.")] = None
 
 
-class RecipientView(View):
+class MessageRecipientView(View):
     """Person to whom a message is addressed."""
 
     kind: Annotated[
@@ -89,10 +90,10 @@ class NotificationView(Stored):
     request_id: UUID
     topic_code: str
     category: Category
-    about: ReferenceView | None
+    about: AboutView | None
     expires_at: datetime
     deadline_at: datetime | None
-    recipient: RecipientView
+    recipient: MessageRecipientView
     title: Annotated[str | None, Field(description="Null if it is not shown in the app.")]
     body: str | None
     language: str | None
@@ -105,7 +106,7 @@ class NotificationView(Stored):
     dismissed_at: datetime | None
     acknowledgement: AcknowledgementView
     outcome: Annotated[
-        Outcome, Field(description="What became of it. Reading it does not change this.")
+        MessageOutcome, Field(description="What became of it. Reading it does not change this.")
     ]
     delivery_summary: Annotated[
         list[DeliverySummaryView], Field(description="What became of it on each channel.")
@@ -115,8 +116,8 @@ class NotificationView(Stored):
     def of(cls, message: Notification, deliveries: list[Delivery]) -> "NotificationView":
         confirmed = message.acknowledged_at is not None
         values = message.__dict__ | {
-            "about": message.about and ReferenceView.model_validate(message.about),
-            "recipient": RecipientView(
+            "about": message.about and AboutView.model_validate(message.about),
+            "recipient": MessageRecipientView(
                 kind="user" if message.user_id else "address",
                 user_id=message.user_id,
                 mask=message.recipient_mask,

@@ -8,7 +8,7 @@ from fastapi import Path
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from thenga.domains.notification.api.references import ReferenceBody, ReferenceView, TopicCode
+from thenga.domains.notification.api.about import AboutBody, AboutView, TopicCode
 from thenga.domains.notification.permissions import Permission
 from thenga.domains.notification.public import Target
 from thenga.domains.notification.services import requests
@@ -21,7 +21,7 @@ from thenga.domains.notification.services.templates import (
     Lane,
     TopicUnknown,
 )
-from thenga.domains.notification.tables import Request, RequestStatus
+from thenga.domains.notification.tables import DeliveryStatus, Request, RequestStatus
 from thenga.kernel.access.actors import ActorKind
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -42,7 +42,7 @@ FactValue = Annotated[str, lines(0, 4000)]
 _GIVEN = {"users": "user_ids", "role": "role_code", "permission": "permission"}
 
 
-class TargetBody(Body):
+class AudienceTarget(Body):
     """Group of members to tell. Send the field that belongs to `kind`, and no other."""
 
     kind: Annotated[
@@ -77,9 +77,9 @@ class MessageBody(Body):
     """What is told to whom, wherever a message can be described."""
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
-    about: ReferenceBody
+    about: AboutBody
     audience: Annotated[
-        list[TargetBody],
+        list[AudienceTarget],
         Field(min_length=1, max_length=20, description="Who is told. Nobody is told twice."),
     ]
     exclude_actor: Annotated[
@@ -139,29 +139,51 @@ class CreateRequest(MessageBody):
         )
 
 
-class CountsView(View):
+class StatusCountView(View):
+    """Number of deliveries in one status."""
+
+    status: DeliveryStatus
+    count: int
+
+
+class ReasonCountView(View):
+    """Number of deliveries that were not sent for one reason."""
+
+    reason_code: str
+    count: int
+
+
+class RequestCountsView(View):
     """How many people were addressed, and what became of the deliveries to them."""
 
     persons: Annotated[int, Field(description="People addressed so far.")]
     reached: Annotated[int, Field(description="People reached on at least one channel.")]
     not_reached: Annotated[int, Field(description="People whom no attempt reached.")]
-    deliveries: Annotated[dict[str, int], Field(description="Number of deliveries by status.")]
+    deliveries: Annotated[
+        list[StatusCountView], Field(description="Number of deliveries by status.")
+    ]
     not_sent: Annotated[
-        dict[str, int], Field(description="Number of deliveries not sent, by reason code.")
+        list[ReasonCountView], Field(description="Number of deliveries not sent, by reason.")
     ]
 
     @classmethod
-    def of(cls, counts: Counts) -> "CountsView":
+    def of(cls, counts: Counts) -> "RequestCountsView":
         return cls(
             persons=counts.persons,
             reached=counts.outcomes.get("reached", 0),
             not_reached=counts.outcomes.get("not_reached", 0),
-            deliveries=counts.deliveries,
-            not_sent=counts.not_sent,
+            deliveries=[
+                StatusCountView(status=DeliveryStatus(one), count=count)
+                for one, count in sorted(counts.deliveries.items())
+            ],
+            not_sent=[
+                ReasonCountView(reason_code=one, count=count)
+                for one, count in sorted(counts.not_sent.items())
+            ],
         )
 
 
-class RequestView(Stored):
+class NotificationRequestView(Stored):
     """A request to tell people something, with the figures of what became of it."""
 
     organization_id: UUID
@@ -173,7 +195,7 @@ class RequestView(Stored):
     requested_by: Annotated[
         UUID | None, Field(description="Person who asked. Null for machines and other domains.")
     ]
-    about: ReferenceView | None
+    about: AboutView | None
     dedupe_key: str | None
     exclude_actor: bool
     channel_kinds: list[ChannelKind] | None
@@ -184,7 +206,7 @@ class RequestView(Stored):
     completed_at: Annotated[
         datetime | None, Field(description="When nothing was left to send. Null until then.")
     ]
-    counts: CountsView
+    counts: RequestCountsView
     progress: Annotated[Progress, Field(description="How many deliveries are finished.")]
 
     @property
@@ -192,15 +214,15 @@ class RequestView(Stored):
         return f"{PREFIX}/notifications/requests/{self.id}"
 
     @classmethod
-    def of(cls, request: Request, counts: Counts, now: datetime) -> "RequestView":
+    def of(cls, request: Request, counts: Counts, now: datetime) -> "NotificationRequestView":
         status = requests.status_at(request, now)
         total = sum(counts.deliveries.values())
         waiting = sum(counts.deliveries.get(one, 0) for one in ("held", "queued", "sending"))
         planned = status not in _UNPLANNED
         values = request.__dict__ | {
             "status": status,
-            "about": request.about and ReferenceView.model_validate(request.about),
-            "counts": CountsView.of(counts),
+            "about": request.about and AboutView.model_validate(request.about),
+            "counts": RequestCountsView.of(counts),
             "progress": Progress(
                 done=total - waiting, total=total if planned else None, note=status.value
             ),
@@ -219,20 +241,20 @@ _UNPLANNED = (RequestStatus.SCHEDULED, RequestStatus.ACCEPTED, RequestStatus.RES
 async def create_notification_request(
     body: CreateRequest,
     work: Annotated[Work, writes(Permission.REQUEST_CREATE)],
-) -> RequestView:
+) -> NotificationRequestView:
     """Send a message to members. Facts are checked now; people are resolved in the background.
 
     Read the request again to see whom it reached.
     """
     request = await requests.submit(work, body.asked(work))
-    return RequestView.of(request, await requests.counts_of(work, request.id), work.now)
+    return NotificationRequestView.of(request, await requests.counts_of(work, request.id), work.now)
 
 
 @router.get("/notifications/requests/{requestId}")
 async def get_notification_request(
     request_id: RequestId,
     read: Annotated[Reader, reads(Permission.REQUEST_READ)],
-) -> RequestView:
+) -> NotificationRequestView:
     """Retrieve a request with the number of people it reached and the reasons where it did not."""
     request = await read.get(Request, request_id)
-    return RequestView.of(request, await requests.counts_of(read, request_id), read.now)
+    return NotificationRequestView.of(request, await requests.counts_of(read, request_id), read.now)

@@ -149,7 +149,12 @@ def _attempts() -> None:
         text("provider_text", nullable=True),
         whole("units"),
         json("reports"),
-        unique=[("organization_id", "delivery_id", "number")],
+        unique=[
+            ("organization_id", "delivery_id", "number"),
+            ("organization_id", "channel_id", "provider_message_id"),
+        ],
+        # A provider's ID finds its attempt whichever organization sent it; the system login asks.
+        indexes=[("channel_id", "provider_message_id")],
         references=[
             (
                 ("organization_id", "delivery_id"),
@@ -157,11 +162,6 @@ def _attempts() -> None:
                 ("organization_id", "id"),
             )
         ],
-    )
-    # A provider's ID finds its attempt whichever organization sent it: only the system login asks.
-    op.execute(
-        "CREATE UNIQUE INDEX attempt_provider_message_once ON notification.attempt "
-        "(channel_id, provider_message_id) WHERE provider_message_id IS NOT NULL"
     )
     make_table(
         "notification.provider_callback",
@@ -172,9 +172,9 @@ def _attempts() -> None:
         text("provider_message_id", nullable=True),
         octets("sealed_content", nullable=True),
         text("state"),
-        instant("next_check_at", nullable=True),
+        instant("try_again_at", nullable=True),
         unique=[("channel_id", "dedup_key")],
-        indexes=[("channel_id", "provider_message_id"), ("state", "next_check_at")],
+        indexes=[("channel_id", "provider_message_id"), ("state", "try_again_at")],
     )
 
 
@@ -209,7 +209,7 @@ def _templates() -> None:
         text("template_key"),
         text("topic_code"),
         text("name"),
-        unique=[("organization_id", "template_key")],
+        unique=[("organization_id", "template_key"), ("organization_id", "id")],
     )
     make_table(
         "notification.template_version",
@@ -224,7 +224,13 @@ def _templates() -> None:
         ident("approved_by", nullable=True),
         instant("approved_at", nullable=True),
         unique=[("organization_id", "template_id", "number")],
-        references=[(("template_id",), "notification.template", ("id",))],
+        references=[
+            (
+                ("organization_id", "template_id"),
+                "notification.template",
+                ("organization_id", "id"),
+            )
+        ],
     )
     op.execute(
         "CREATE UNIQUE INDEX template_version_approved_once ON notification.template_version "

@@ -102,7 +102,7 @@ class ProviderCallback(Row, table="notification.provider_callback", kind=Kind.IN
         sa.LargeBinary, nullable=True, default=None, sealed=Sealed("provider-callback", ("id",))
     )
     state: Col[CallbackState] = status(CallbackState, default=CallbackState.STORED)
-    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    try_again_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
 class Suppression(Row, table="notification.suppression", kind=Kind.CATALOGUE, told=False):

@@ -9,7 +9,10 @@ from uuid import UUID
 from sqlalchemy import or_, select
 
 from thenga.domains.identity.public import PersonCard
-from thenga.domains.notification.services.recipients.addresses import fingerprint
+from thenga.domains.notification.services.recipients.addresses import (
+    address_fingerprint,
+    suppressed_among,
+)
 from thenga.domains.notification.services.recipients.pipeline import (
     Candidate,
     Decision,
@@ -23,7 +26,6 @@ from thenga.domains.notification.services.recipients.preferences import (
     minimum_channel,
 )
 from thenga.domains.notification.services.recipients.quiet_hours import QuietHours
-from thenga.domains.notification.services.recipients.suppressions import suppressed_among
 from thenga.domains.notification.services.templates import (
     FALLBACK,
     LANGUAGES,
@@ -36,7 +38,6 @@ from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.host import Host
 from thenga.kernel.values.calendar import HOME_ZONE
 
 _GONE = ("disabled", "erased")
@@ -80,11 +81,6 @@ def stranger(channel: ChannelKind, address: str) -> Person:
 def departed(user_id: UUID) -> Person:
     """Somebody whom Identity does not know any more."""
     return Person(user_id=user_id, is_member=False)
-
-
-def address_fingerprint(host: Host, channel: ChannelKind, address: str) -> str:
-    """The fingerprint under which this deployment stores and suppresses an address (NOT-5)."""
-    return fingerprint(host.key("notification-address"), channel, address)
 
 
 async def load_persons(

@@ -46,6 +46,11 @@ def faults_of_body(text: str, variables: Mapping[str, Variable]) -> list[Syntax]
     return found
 
 
+def names_in(text: str) -> list[str]:
+    """The variables that a text names, as often as it names them."""
+    return _PLACEHOLDER.findall(text)
+
+
 def _faults(text: str, variables: Mapping[str, Variable]) -> Iterator[Syntax]:
     for name in _PLACEHOLDER.findall(text):
         if name not in variables:

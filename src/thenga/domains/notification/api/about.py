@@ -10,7 +10,7 @@ TopicCode = Annotated[str, matching("^[a-z]+[.][a-z][a-z_]{0,59}$", 80)]
 ReferenceType = Annotated[str, matching("^[a-z][A-Za-z]{0,59}$", 60)]
 
 
-class ReferenceBody(Body):
+class AboutBody(Body):
     """Resource that a message is about."""
 
     domain: Annotated[str, matching("^[a-z]{1,40}$", 40)]
@@ -18,7 +18,7 @@ class ReferenceBody(Body):
     id: UUID
 
 
-class ReferenceView(View):
+class AboutView(View):
     """Resource that a message is about."""
 
     domain: str
