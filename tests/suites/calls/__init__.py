@@ -16,6 +16,7 @@ from tests.suites.calls import (
     facts,
     keys,
     notification_requests,
+    notification_times,
     offers,
     organizations,
     people,
@@ -42,6 +43,7 @@ MAKERS: dict[str, Maker] = (
     | billing_recovery.MAKERS
     | billing_subscriptions.MAKERS
     | notification_requests.MAKERS
+    | notification_times.MAKERS
 )
 
 __all__ = [

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.notification.api.references import ReferenceType, ReferenceView
+from thenga.domains.notification.api.about import AboutView, ReferenceType
 from thenga.domains.notification.api.schedules import TargetView
 from thenga.domains.notification.lifecycles import EscalationLifecycle
 from thenga.domains.notification.permissions import Permission
@@ -24,7 +24,7 @@ from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
-from thenga.kernel.values.fields import Note, whole
+from thenga.kernel.values.fields import Note
 
 router = make_router("Notification / Escalations")
 
@@ -67,7 +67,7 @@ class EscalationView(Stored):
     organization_id: UUID
     status: EscalationStatus
     policy_key: Annotated[str, Field(description="Policy that sets the steps.")]
-    about: ReferenceView
+    about: AboutView
     level: Annotated[int, Field(description="Steps taken so far.")]
     next_step_at: Annotated[
         datetime | None, Field(description="When the next people are told. Null if nobody is.")
@@ -132,7 +132,7 @@ async def list_escalations(
     read: Annotated[Reader, reads(Permission.ESCALATION_READ)],
     page: Annotated[Paged, paged("createdAt", "nextStepAt", default="-createdAt")],
     status: Annotated[EscalationStatus | None, Query()] = None,
-    level: Annotated[Annotated[int, whole(0, 24)] | None, Query()] = None,
+    level: Annotated[int | None, Query(ge=0, le=24, description="Steps taken so far.")] = None,
     about_type: Annotated[ReferenceType | None, Query(alias="aboutType")] = None,
     about_id: Annotated[UUID | None, Query(alias="aboutId")] = None,
     mine: Annotated[bool, Query(description="Only those about which you were told.")] = False,

@@ -8,13 +8,13 @@ from fastapi import Path, Query, Response
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from thenga.domains.notification.api.references import (
-    ReferenceBody,
+from thenga.domains.notification.api.about import (
+    AboutBody,
+    AboutView,
     ReferenceType,
-    ReferenceView,
     TopicCode,
 )
-from thenga.domains.notification.api.requests import FactName, FactValue, TargetBody
+from thenga.domains.notification.api.requests import AudienceTarget, FactName, FactValue
 from thenga.domains.notification.api.schedules import TargetView
 from thenga.domains.notification.api.times import Duration, LocalTime, duration, written
 from thenga.domains.notification.lifecycles import ReminderLifecycle
@@ -101,7 +101,7 @@ class RepeatBody(Body):
 class AnchorBody(Body):
     """Deadline of a resource, which the reminder follows when it moves."""
 
-    reference: ReferenceBody
+    reference: AboutBody
     kind: Annotated[
         Annotated[str, matching("^[a-z_]{1,40}$", 40)],
         Field(
@@ -115,9 +115,9 @@ class CreateReminder(Body):
     """Reminder of a deadline: that of `anchor`, or `dueAt` in `timeZone`."""
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
-    about: ReferenceBody
+    about: AboutBody
     audience: Annotated[
-        list[TargetBody], Field(min_length=1, max_length=20, description="Who is reminded.")
+        list[AudienceTarget], Field(min_length=1, max_length=20, description="Who is reminded.")
     ]
     facts: Annotated[
         dict[FactName, FactValue],
@@ -208,7 +208,7 @@ class ReminderView(Stored):
     status: ReminderStatus
     source_domain: Annotated[str, Field(description="Domain that asked for it.")]
     topic_code: str
-    about: ReferenceView
+    about: AboutView
     audience: list[TargetView]
     facts: dict[str, str]
     anchor_id: Annotated[

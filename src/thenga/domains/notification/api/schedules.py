@@ -8,7 +8,7 @@ from fastapi import Path, Query, Response
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from thenga.domains.notification.api.references import ReferenceView
+from thenga.domains.notification.api.about import AboutView
 from thenga.domains.notification.api.requests import MessageBody
 from thenga.domains.notification.api.times import Duration, LocalDateTime, duration, written
 from thenga.domains.notification.lifecycles import ScheduleLifecycle
@@ -154,7 +154,7 @@ class ScheduledMessageView(View):
     """Message that a schedule sends."""
 
     topic_code: str
-    about: ReferenceView
+    about: AboutView
     audience: list[TargetView]
     exclude_actor: bool
     facts: dict[str, str]

@@ -131,7 +131,7 @@ def _escalations() -> None:
         "(organization_id, policy_key, about_key) WHERE status <> 'resolved'"
     )
     make_table(
-        "notification.escalation_key",
+        "notification.escalation_opening",
         Kind.PRIVATE,
         text("key"),
         ident("escalation_id"),

@@ -17,5 +17,5 @@ async def resolve_open_payment(work: Work, event: billing.PaymentRecovered) -> N
 @reactions.on(administration.SupportCaseResolved)
 async def resolve_support_breach(work: Work, event: administration.SupportCaseResolved) -> None:
     """Staff are not told again about a case that is resolved. The escalation is the platform's."""
-    await work.enter_organization(OPERATOR)
+    await work.switch_scope(organization_id=OPERATOR)
     await escalations.resolve_on_event(work, event.type, "administration", event.case_id)

@@ -13,7 +13,7 @@ from thenga.domains.notification.tables.deliveries import (
 )
 from thenga.domains.notification.tables.escalations import (
     Escalation,
-    EscalationKey,
+    EscalationOpening,
     EscalationStatus,
 )
 from thenga.domains.notification.tables.history import HistoryEntry
@@ -50,7 +50,7 @@ __all__ = [
     "Delivery",
     "DeliveryStatus",
     "Escalation",
-    "EscalationKey",
+    "EscalationOpening",
     "EscalationStatus",
     "HistoryEntry",
     "Notification",

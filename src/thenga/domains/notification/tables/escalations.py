@@ -39,8 +39,10 @@ class Escalation(TenantRow, table="notification.escalation", kind=Kind.PRIVATE):
     resolved_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
-class EscalationKey(TenantRow, table="notification.escalation_key", kind=Kind.PRIVATE, told=False):
-    """A key under which another domain opened an escalation."""
+class EscalationOpening(
+    TenantRow, table="notification.escalation_opening", kind=Kind.PRIVATE, told=False
+):
+    """That another domain opened an escalation under a key of its own."""
 
     key: Col[str] = col(sa.Text)
     escalation_id: Col[UUID] = col(pg.UUID)

@@ -22,7 +22,7 @@ from thenga.domains.notification.services.escalations.policies import Policy, St
 from thenga.domains.notification.services.requests import Asked
 from thenga.domains.notification.tables import (
     Escalation,
-    EscalationKey,
+    EscalationOpening,
     EscalationStatus,
     Notification,
 )
@@ -76,7 +76,7 @@ async def open_escalation(
 
     Its first step is taken at once if the policy says so.
     """
-    named = await work.find(EscalationKey, key=key)
+    named = await work.find(EscalationOpening, key=key)
     if named is not None:
         return await work.get(Escalation, named.escalation_id)
     policy = _policy(policy_key)
@@ -85,13 +85,13 @@ async def open_escalation(
     await work.run("SAVEPOINT named")
     try:
         await work.add(
-            EscalationKey(
+            EscalationOpening(
                 organization_id=work.organization_id, key=key, escalation_id=escalation.id
             )
         )
     except asyncpg.UniqueViolationError:
         await work.run("ROLLBACK TO SAVEPOINT named")
-        named = await work.find(EscalationKey, key=key)
+        named = await work.find(EscalationOpening, key=key)
         if named is None:
             raise
         return await work.get(Escalation, named.escalation_id)
@@ -196,7 +196,7 @@ async def resolve_escalation(
 
 async def resolve_by_key(work: Work, *, key: str, code: ResolutionCode) -> bool:
     """Resolve what was opened under this key; whether there is such an escalation."""
-    named = await work.find(EscalationKey, key=key)
+    named = await work.find(EscalationOpening, key=key)
     if named is not None:
         await resolve_escalation(work, named.escalation_id, code=code, note=None)
     return named is not None

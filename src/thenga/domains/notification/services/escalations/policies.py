@@ -50,8 +50,10 @@ class Policy(BaseModel):
         step = self.step(level)
         if step is None:
             return None
-        at = since + timedelta(minutes=step.after_minutes)
-        minutes = step.after_working_hours * 60
+        # Before it begins again, the policy waits as long as before its last step.
+        wait = self.steps[-1] if level and step is self.steps[0] else step
+        at = since + timedelta(minutes=wait.after_minutes)
+        minutes = wait.after_working_hours * 60
         return add_working_minutes(at, minutes, hours=self.working_hours, extra=extra)
 
 
