@@ -21,6 +21,7 @@ from tests.suites.calls import (
     notification_deliveries,
     notification_requests,
     notification_settings,
+    notification_times,
     offers,
     organizations,
     people,
@@ -52,6 +53,7 @@ MAKERS: dict[str, Maker] = (
     | notification_deliveries.MAKERS
     | notification_settings.MAKERS
     | administration_changes.MAKERS
+    | notification_times.MAKERS
 )
 
 __all__ = [

@@ -40,8 +40,8 @@ FactName = Annotated[str, matching("^[a-z][A-Za-z0-9]{0,39}$", 40)]
 FactValue = Annotated[str, lines(0, 4000)]
 
 
-class CreateRequest(Body):
-    """Message to send to members of the organization."""
+class MessageBody(Body):
+    """What is told to whom, wherever a message can be described."""
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
     about: AboutBody
@@ -53,6 +53,22 @@ class CreateRequest(Body):
         dict[FactName, FactValue],
         Field(max_length=40, description="Values of the variables that the template declares."),
     ]
+    channel_kinds: Annotated[
+        list[ChannelKind] | None,
+        Field(
+            min_length=1,
+            max_length=3,
+            description="Channels to use among those of the topic. All of them if omitted.",
+        ),
+    ] = None
+    acknowledgement: Annotated[
+        Acknowledgement, Field(description="Whether people are asked to confirm the message.")
+    ] = "none"
+
+
+class CreateRequest(MessageBody):
+    """Message to send to members of the organization."""
+
     dedupe_key: Annotated[
         Annotated[str, text(1, 200)] | None,
         Field(description="A second request with the same key is refused with the first ID."),
@@ -67,17 +83,6 @@ class CreateRequest(Body):
         Instant | None,
         Field(description="Deadline that the message is about. Quiet hours give way close to it."),
     ] = None
-    channel_kinds: Annotated[
-        list[ChannelKind] | None,
-        Field(
-            min_length=1,
-            max_length=3,
-            description="Channels to use among those of the topic. All of them if omitted.",
-        ),
-    ] = None
-    acknowledgement: Annotated[
-        Acknowledgement, Field(description="Whether people are asked to confirm the message.")
-    ] = "none"
 
     def asked(self, work: Work) -> Asked:
         actor = work.actor

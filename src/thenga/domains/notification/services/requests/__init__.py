@@ -5,6 +5,8 @@ from thenga.domains.notification.services.requests.accepting import (
     accept,
     accept_event,
     accept_once,
+    check,
+    check_facts,
     plan_batch,
     submit,
 )
@@ -53,6 +55,8 @@ __all__ = [
     "acknowledge",
     "ask_batch",
     "batch_to_plan",
+    "check",
+    "check_facts",
     "counts_of",
     "deliveries_of",
     "dismiss",

@@ -45,10 +45,25 @@ _plan_batch_first = replace(plan_batch, priority=_SECURITY)
 
 async def submit(work: Work, asked: Asked) -> Request:
     """Accept what a person or an API key asks for, once its recipients are known to be here."""
+    await _check_submission(work, asked)
+    return await accept(work, asked)
+
+
+async def check(work: Work, asked: Asked) -> None:
+    """Refuse what `submit` would refuse; for what is stored now and sent later."""
+    await _check_submission(work, asked)
+    await _checked(work, asked)
+
+
+async def _check_submission(work: Work, asked: Asked) -> None:
     topic = tenant_topic(asked.topic_code)
     check_bounds(topic, asked, work.now)
     await _check_audience(work, asked)
-    return await accept(work, asked)
+
+
+async def check_facts(work: Work, asked: Asked) -> None:
+    """Refuse facts that do not fit the approved template; for what is sent in steps."""
+    await _checked(work, asked)
 
 
 async def accept(work: Work, asked: Asked) -> Request:
