@@ -158,7 +158,7 @@ class Post:
     host: Host
     clock: Clock
     organization_id: UUID = field(default_factory=uuid4)
-    undone: tuple[str, ...] = ()
+    undone: tuple[str, ...] = ("meter_attempt",)  # needs an account in Billing
 
     def __post_init__(self) -> None:
         self.worker = with_ports(self.host)
@@ -220,17 +220,22 @@ class Post:
         return [one["data"] for one in found]
 
     async def preference(self, user_id: UUID, topic_code: str, **channels: str) -> None:
+        """What a person sets for a topic, or sets anew."""
         work = working(self.host, self.organization_id)
         made = recipients.preference_id(self.organization_id, user_id, topic_code)
-        await work.add(
-            Preference(
+        if await work.find(Preference, id=made) is None:
+            row = Preference(
                 id=made,
                 organization_id=self.organization_id,
                 user_id=user_id,
                 topic_code=topic_code,
                 channels=channels,
             )
-        )
+            await work.add(row)
+        else:
+            stored = await work.lock(Preference, made)
+            stored.channels = channels
+            await work.save(stored)
         await work.finish()
 
 

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 from tests.conftest import Time
+from tests.factories import billing
 from tests.factories import notification_deliveries as factory
 from tests.factories.notification_deliveries import FAILED, Post
 from tests.planting import plant
-from tests.providers import messaging
 from tests.providers.messaging import MailServer, TwilioServer
 
 from thenga.domains.notification.services import recipients
@@ -47,7 +47,11 @@ def post(host: Host, seeded: None, clock: Time) -> Post:
 
 @pytest.mark.rule("NOT-28")
 @pytest.mark.rule("NOT-18")
-async def test_a_mail_is_sent_once_and_metered_once(post: Post, relay: MailServer) -> None:
+async def test_a_mail_is_sent_once_and_metered_once(
+    post: Post, relay: MailServer, host: Host, clock: Time
+) -> None:
+    post = Post(host, clock, undone=())
+    await billing.account(host, post.organization_id)
     who = await post.member()
     about = await post.message(who.user_id, "email")
 
@@ -66,6 +70,14 @@ async def test_a_mail_is_sent_once_and_metered_once(post: Post, relay: MailServe
     (request,) = await post.all(Request, id=about.request_id)
     assert (message.outcome, request.status) == ("reached", "completed")
     assert message.content_hash is not None
+    async with host.engines.connection("billing", "billing_system") as link:
+        used = await link.fetch(
+            "SELECT meter, quantity FROM billing.usage_record WHERE organization_id = $1 "
+            "AND key = $2",
+            post.organization_id,
+            str(attempt.id),
+        )
+    assert [tuple(one) for one in used] == [("notification.email.message", 1)]
 
 
 @pytest.mark.rule("NOT-5")
@@ -73,6 +85,7 @@ async def test_the_address_is_read_when_the_message_is_sent(
     post: Post, relay: MailServer, twilio: TwilioServer
 ) -> None:
     who = await post.member()
+    await post.preference(who.user_id, FAILED, sms="on")
     about = await post.message(who.user_id, "sms")
     number = factory.number()
     await factory.move_to(post.host, who.user_id, phone=number)
@@ -88,6 +101,7 @@ async def test_the_address_is_read_when_the_message_is_sent(
 @pytest.mark.rule("NOT-1")
 async def test_a_preference_set_after_planning_counts(post: Post, twilio: TwilioServer) -> None:
     who = await post.member()
+    await post.preference(who.user_id, FAILED, sms="on")
     about = await post.message(who.user_id, "sms")
     await post.preference(who.user_id, FAILED, sms="off")
 
@@ -107,6 +121,7 @@ async def test_a_planted_preference_of_the_plan_is_found(
 
     plant(monkeypatch, recipients, "verdicts", as_planned)
     who = await post.member()
+    await post.preference(who.user_id, FAILED, sms="on")
     about = await post.message(who.user_id, "sms")
     await post.preference(who.user_id, FAILED, sms="off")
 
@@ -235,7 +250,7 @@ async def test_a_channel_that_is_off_takes_over(
     about = await post.message(who.user_id, "sms", "email")
     relay.script = ["554 5.6.0 No"]
 
-    await post.settle()
+    await post.until(NOON + timedelta(minutes=1))
 
     assert (await post.delivery(about, "email")).status == "undelivered"
     assert (await post.delivery(about, "sms")).status == "sent"
@@ -367,7 +382,3 @@ async def test_a_recipient_has_a_limit_over_all_causes(post: Post, relay: MailSe
     found = [await post.delivery(one, "email") for one in messages]
     stopped = [one.reason_code for one in found if one.status == "not_sent"]
     assert (len(relay.mails), stopped) == (20, ["too_many_messages"] * 2)
-
-
-def test_the_test_settings_are_those_of_the_vectors() -> None:
-    assert messaging.TOKEN == "twilio-auth-token"

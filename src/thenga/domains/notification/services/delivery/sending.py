@@ -115,7 +115,8 @@ async def _decide_unclear(work: Work, delivery: Delivery) -> None:
         return
     unknown = sum(one.outcome == AttemptOutcome.UNKNOWN for one in attempts)
     if retries.may_repeat(topic, kind, unknown) and delivery.expires_at > work.now:
-        await _requeue(work, delivery, after=timedelta(0))
+        DeliveryLifecycle.requeue(delivery, at=work.now)
+        await _claim(work, delivery)
         return
     await endings.end_sent(work, delivery, certainty=Certainty.UNKNOWN, provider=last.provider)
 
