@@ -5,6 +5,7 @@ from thenga.domains.administration.public import (
     flags,
     integrations,
     reviews,
+    settings,
     support,
 )
 from thenga.domains.administration.public.configuration import (
@@ -14,11 +15,13 @@ from thenga.domains.administration.public.configuration import (
 )
 from thenga.domains.administration.public.flags import FeatureFlagRolledOut, FlagResult, Flags
 from thenga.domains.administration.public.integrations import (
+    Environment,
     IntegrationConfigurationChanged,
     Integrations,
     SealedIntegration,
     SealedSecret,
     SecretVersion,
+    open_secret,
 )
 from thenga.domains.administration.public.reviews import (
     AuditFindingRecorded,
@@ -26,6 +29,7 @@ from thenga.domains.administration.public.reviews import (
     AuditReviewOpened,
     GovernanceDecisionRecorded,
 )
+from thenga.domains.administration.public.settings import PolicyAcknowledged
 from thenga.domains.administration.public.support import (
     SupportCaseBreached,
     SupportCaseOpened,
@@ -40,6 +44,7 @@ EVENTS = (
     *support.EVENTS,
     *reviews.EVENTS,
     *integrations.EVENTS,
+    *settings.EVENTS,
 )
 
 __all__ = [
@@ -48,12 +53,14 @@ __all__ = [
     "AuditReviewClosed",
     "AuditReviewOpened",
     "ConfigurationChanged",
+    "Environment",
     "FeatureFlagRolledOut",
     "FlagResult",
     "Flags",
     "GovernanceDecisionRecorded",
     "IntegrationConfigurationChanged",
     "Integrations",
+    "PolicyAcknowledged",
     "PolicyConfigurationChanged",
     "Scope",
     "SealedIntegration",
@@ -64,4 +71,5 @@ __all__ = [
     "SupportCaseReplied",
     "SupportCaseResolved",
     "SupportCaseUpdated",
+    "open_secret",
 ]

@@ -141,6 +141,7 @@ def _attempts() -> None:
         whole("fence"),
         ident("channel_id"),
         text("provider"),
+        text("address_fingerprint", nullable=True),
         text("provider_message_id", nullable=True),
         instant("started_at"),
         instant("finished_at", nullable=True),
@@ -149,7 +150,12 @@ def _attempts() -> None:
         text("provider_text", nullable=True),
         whole("units"),
         json("reports"),
-        unique=[("organization_id", "delivery_id", "number")],
+        unique=[
+            ("organization_id", "delivery_id", "number"),
+            ("organization_id", "channel_id", "provider_message_id"),
+        ],
+        # A provider's ID finds its attempt whichever organization sent it; the system login asks.
+        indexes=[("channel_id", "provider_message_id"), ("channel_id", "address_fingerprint")],
         references=[
             (
                 ("organization_id", "delivery_id"),
@@ -157,11 +163,6 @@ def _attempts() -> None:
                 ("organization_id", "id"),
             )
         ],
-    )
-    # A provider's ID finds its attempt whichever organization sent it: only the system login asks.
-    op.execute(
-        "CREATE UNIQUE INDEX attempt_provider_message_once ON notification.attempt "
-        "(channel_id, provider_message_id) WHERE provider_message_id IS NOT NULL"
     )
     make_table(
         "notification.provider_callback",
@@ -172,9 +173,9 @@ def _attempts() -> None:
         text("provider_message_id", nullable=True),
         octets("sealed_content", nullable=True),
         text("state"),
-        instant("next_check_at", nullable=True),
+        instant("try_again_at", nullable=True),
         unique=[("channel_id", "dedup_key")],
-        indexes=[("channel_id", "provider_message_id"), ("state", "next_check_at")],
+        indexes=[("channel_id", "provider_message_id"), ("state", "try_again_at")],
     )
 
 

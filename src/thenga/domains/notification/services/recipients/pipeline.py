@@ -78,6 +78,8 @@ def decide(candidate: Candidate) -> Verdict:
 
 
 def _membership(one: Candidate) -> Decision | None:
+    if one.topic.reaches_leavers:
+        return Decision("membership", "pass", rule="NOT-3")
     if not one.is_member:
         return Decision("membership", "stop", Reason.MEMBERSHIP_ENDED, "NOT-4")
     if one.is_disabled:

@@ -47,6 +47,7 @@ class Topic(BaseModel):
     requires_permission: str | None = None
     validity: timedelta = timedelta(days=7)
     open_to_tenants: bool = False
+    reaches_leavers: bool = False  # also people who left or whose account is disabled (NOT-3)
 
     @property
     def template_key(self) -> str:
