@@ -7,9 +7,9 @@ that nobody has written a maker for, and a suite fails while there is one.
 from collections.abc import Mapping, Sequence
 
 from tests.suites.calls import (
+    administration_changes,
     administration_platform,
     administration_support,
-    administration_changes,
     billing,
     billing_documents,
     billing_entitlements,

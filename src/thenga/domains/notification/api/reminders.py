@@ -14,8 +14,9 @@ from thenga.domains.notification.api.about import (
     ReferenceType,
     TopicCode,
 )
-from thenga.domains.notification.api.requests import AudienceTarget, FactName, FactValue
+from thenga.domains.notification.api.requests import FactName, FactValue
 from thenga.domains.notification.api.schedules import TargetView
+from thenga.domains.notification.api.targets import Audience, targets_of
 from thenga.domains.notification.api.times import Duration, LocalTime, duration, written
 from thenga.domains.notification.lifecycles import ReminderLifecycle
 from thenga.domains.notification.permissions import Permission
@@ -116,9 +117,7 @@ class CreateReminder(Body):
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
     about: AboutBody
-    audience: Annotated[
-        list[AudienceTarget], Field(min_length=1, max_length=20, description="Who is reminded.")
-    ]
+    audience: Audience
     facts: Annotated[
         dict[FactName, FactValue],
         Field(max_length=40, description="Values of the variables that the template declares."),
@@ -145,7 +144,7 @@ class CreateReminder(Body):
         return Wished(
             topic_code=self.topic_code,
             about=Reference.model_validate(self.about.model_dump()),
-            audience=[one.target() for one in self.audience],
+            audience=targets_of(self.audience),
             facts=self.facts,
             offsets=[one.offset() for one in self.offsets],
             anchor=Reference.model_validate(anchor.reference.model_dump()) if anchor else None,
