@@ -99,7 +99,7 @@ async def roll_out(
         flag.salt = str(int(flag.salt) + 1)
     flag.set_by, flag.set_at = actions.actor_of(work), work.now
     await work.save(flag)
-    await work.add(_kept(flag, reason))
+    await work.add(_kept(flag, reason, actions.actor_of(work)))
     await actions.record(work, flag, reason=reason, before=before)
     ruleset_version = await next_number(work, "flag_ruleset")
     work.publish(_event(flag, ruleset_version))
@@ -140,7 +140,7 @@ async def sync_declared(host: Host, domains: Sequence[Domain]) -> None:
         await work.close()
 
 
-def _kept(flag: FeatureFlag, reason: str) -> FlagRollout:
+def _kept(flag: FeatureFlag, reason: str, set_by: UUID) -> FlagRollout:
     return FlagRollout(
         flag_id=flag.id,
         number=flag.rollout_number,
@@ -150,7 +150,7 @@ def _kept(flag: FeatureFlag, reason: str) -> FlagRollout:
         exclude=flag.exclude,
         salt=flag.salt,
         reason=reason,
-        set_by=flag.set_by,
+        set_by=set_by,
     )
 
 
