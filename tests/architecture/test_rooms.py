@@ -16,7 +16,7 @@ KERNEL = (
     {"starting", "letters"},
     {"http", "jobs", "files"},
     {"answered"},
-    {"panels", "figures"},
+    {"panels", "figures", "setting_checks"},
     {"events", "ports"},
     {"configuration"},
     {"db", "buffered_writes"},

@@ -17,8 +17,8 @@ from thenga.domains.notification.public import Recipient
 from thenga.domains.notification.tables import (
     Delivery,
     DeliveryStatus,
+    MessageOutcome,
     Notification,
-    Outcome,
     Request,
     RequestStatus,
 )
@@ -87,7 +87,7 @@ async def message(
         "template_version": 1,
         "expires_at": asked.expires_at,
         "acknowledgement": acknowledgement,
-        "outcome": Outcome.REACHED,
+        "outcome": MessageOutcome.REACHED,
     }
     made = await work.add(Notification(organization_id=organization_id, **fields | given))
     await work.add(

@@ -1,4 +1,4 @@
-"""Versions of settings, written by the kernel's own job as if Administration had published them."""
+"""Versions of settings, applied by the kernel's own job or published as Administration does."""
 
 import json
 import time
@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.configuration import jobs_of
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.declare.setting import Setting
 from thenga.kernel.host import Host
@@ -46,3 +47,21 @@ async def change_setting(
     finally:
         await work.close()
     return made
+
+
+async def publish_change(host: Host, event: Event, *, times: int = 1) -> None:
+    """Publish an event of Administration through its outbox, in one unit of work each time.
+
+    Its version does not exist, so that a test may publish what Administration itself refuses.
+    """
+    for _ in range(times):
+        origin = Origin(action="test", request_id="test", correlation_id="test")
+        scope = Scope(actor=SYSTEM, organization_id=OPERATOR)
+        work = Work(host, "administration", scope, origin, login="administration_system")
+        try:
+            work._versions[event.aggregate_id] = time.time_ns()
+            work.publish(event)
+            await work.run("SELECT 1")
+            await work.finish()
+        finally:
+            await work.close()

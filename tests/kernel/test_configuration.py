@@ -14,13 +14,13 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from tests import administration
 from tests.conftest import Opening
-from tests.factories.settings import change_setting
+from tests.factories.settings import change_setting, publish_change
 from tests.kernel.job_worker import QUICK
 from tests.kernel.running import running, until
 from tests.planting import plant
 from tests.probe import DOMAIN, MOST, SHADES, Shades
+from thenga import topology
 from thenga.domains.administration.public import (
     ConfigurationChanged,
     PolicyConfigurationChanged,
@@ -28,7 +28,6 @@ from thenga.domains.administration.public import (
 )
 from thenga.kernel import configuration
 from thenga.kernel.configuration import row_of, value
-from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.declare.setting import Setting
 from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
@@ -230,14 +229,13 @@ async def published(
     host: Host, settings: Settings, reset: asyncpg.Connection
 ) -> AsyncIterator[Publish]:
     """Publishes through Administration's outbox and JetStream, and waits for the probe's answer."""
-    migrate(settings, [Migrated("administration", administration.HOME / "migrations")])
     await reset.execute("DELETE FROM probe.procrastinate_jobs")
-    mesh = MeshSide(host, [administration.DOMAIN, DOMAIN])
+    mesh = MeshSide(host, [*topology.load(["administration"]), DOMAIN])
     mesh.sealers = []
 
     async def publish(event: Changed, *, times: int = 1) -> list[Kept]:
         wanted = await reset.fetchval(_TAKEN) + times
-        await administration.publish(host, event, times=times)
+        await publish_change(host, event, times=times)
 
         async def settled() -> bool:
             left = await reset.fetchval("SELECT count(*) FROM probe.procrastinate_jobs")
@@ -355,7 +353,7 @@ async def test_versions_of_others_are_left_alone(
         _configuration("supplier.rating.days", 7),
         _policy("probe.shades", {"darkest": 7}, target_domain="supplier"),
     ):
-        await administration.publish(host, event)
+        await publish_change(host, event)
     await published(_configuration("probe.things.most", 7))
 
     assert await reset.fetchval("SELECT count(*) FROM probe.setting_value") == 1

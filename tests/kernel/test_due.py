@@ -6,13 +6,14 @@ from uuid import UUID
 import pytest
 
 from tests.conftest import Opening
-from tests.errand import MIGRATIONS, Errand
+from tests.errand import MIGRATIONS, Chore, Errand
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Jobs
 from thenga.kernel.host import Host
-from thenga.kernel.jobs.due import due
+from thenga.kernel.jobs.due import due, when_due
 from thenga.kernel.settings import Settings
 from thenga.kernel.values.ids import new_id
 
@@ -56,3 +57,21 @@ async def test_what_is_due_follows_each_organizations_clock(
         (sandbox, made["sandbox ahead"]),
     ]
     assert first == found[:1]
+
+
+async def test_rows_of_the_platform_are_due_by_the_base_clock(host: Host, errand: str) -> None:
+    origin = Origin("test", request_id="test", correlation_id="test")
+    sweep = Work(host, errand, Scope(actor=SYSTEM), origin, login="errand_system")
+    past, future = (host.now() + timedelta(days=days) for days in (-1, 1))
+    chore = await sweep.add(Chore(next_check_at=past))
+    await sweep.add(Chore(next_check_at=future))
+    found = await due(sweep, Chore, limit=10)
+    await sweep.close()
+    jobs = Jobs("errand")
+
+    @when_due(jobs, Chore, every=timedelta(minutes=1))
+    async def do_chore(work: Work, *, chore_id: UUID) -> None: ...
+
+    assert found == [(None, chore.id)]
+    assert jobs.declared["do_chore"].as_system
+    assert jobs.moved == {}  # no sandbox clock moves it

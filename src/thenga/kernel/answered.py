@@ -10,16 +10,20 @@ from thenga.kernel.figures import figures_of, local_figures
 from thenga.kernel.host import Host
 from thenga.kernel.panels import local_panels, panels_of
 from thenga.kernel.ports.timetable import local_timetable, timetable_of
+from thenga.kernel.setting_checks import local_setting_checks, setting_checks_of
 
 
 def answered_ports(domain: Domain) -> dict[type[Port], Any]:
-    """The ports that a domain provides, its figures, its panels and, where time moves rows of it,
-    its timetable."""
+    """The ports that a domain provides, its figures, its panels, the checks of its settings and,
+    where time moves rows of it, its timetable."""
     made: dict[type[Port], Any] = dict(domain.provides)
     sources = sorted(by_source(domain))
     made[figures_of(domain.name)] = partial(local_figures, domain=domain.name, sources=sources)
     if domain.panel is not None:
         made[panels_of(domain.name)] = partial(local_panels, domain=domain.name, panel=domain.panel)
+    if domain.settings:
+        checks = partial(local_setting_checks, domain=domain.name, settings=domain.settings)
+        made[setting_checks_of(domain.name)] = checks
     if domain.jobs is not None and domain.jobs.moved:
         made[timetable_of(domain.name)] = partial(local_timetable, jobs=domain.jobs)
     return made
@@ -27,7 +31,8 @@ def answered_ports(domain: Domain) -> dict[type[Port], Any]:
 
 def kernel_ports(domain: str) -> set[type[Port]]:
     """The ports that the kernel answers for a domain, wherever it runs."""
-    return {timetable_of(domain), panels_of(domain), figures_of(domain)}
+    kernel = (timetable_of, panels_of, figures_of, setting_checks_of)
+    return {port_of(domain) for port_of in kernel}
 
 
 def bind(domain: Domain, host: Host) -> None:

@@ -319,12 +319,17 @@ async def test_while_identity_is_silent_users_are_listed_without_names(
 
 
 @pytest.mark.parametrize("wire", [False, True], ids=["in process", "through JSON"])
-async def test_identity_describes_many_people_at_once(host: Host, owner: people.Member, wire: bool):
+async def test_identity_describes_many_people_at_once(
+    host: Host, api: httpx2.AsyncClient, owner: people.Member, wire: bool
+) -> None:
     local: identity.People = LocalPeople(host)
     port = through_json(identity.People, local) if wire else local
+    path = f"/identity/users/{owner.user_id}"
+    await api.patch(path, json={"phone": "082 123 4567"}, headers=owner.headers)
 
     cards = await port.describe(user_ids=[owner.user_id, uuid4()])
 
     assert [card.user_id for card in cards] == [owner.user_id]
     assert cards[0].organization_ids == [owner.organization_id]
     assert (cards[0].display_name, cards[0].status) == ("Lindiwe Mokoena", "active")
+    assert cards[0].phone == "+27821234567"

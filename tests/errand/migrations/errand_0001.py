@@ -12,3 +12,4 @@ depends_on = None
 def upgrade() -> None:
     make_kernel_tables("errand")
     make_table("errand.errand", Kind.PRIVATE, due=True)
+    make_table("errand.chore", Kind.PLATFORM, due=True)

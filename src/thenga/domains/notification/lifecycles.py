@@ -35,7 +35,7 @@ class DeliveryLifecycle(Lifecycle, initial=D.QUEUED):
     hold = Move(D.QUEUED, to=D.HELD, by=By.SYSTEM)
     release = Move(D.HELD, to=D.QUEUED, by=By.SYSTEM)
     claim = Move(D.QUEUED, to=D.SENDING, by=By.SYSTEM)
-    record = Move(D.SENDING, to=D.SENT, by=By.SYSTEM)
+    record = Move(D.QUEUED, D.SENDING, to=D.SENT, by=By.SYSTEM)
     requeue = Move(D.SENDING, to=D.QUEUED, by=By.SYSTEM)
     fail = Move(D.QUEUED, D.SENDING, D.SENT, to=D.UNDELIVERED, by=By.SYSTEM)
     confirm = Move(D.QUEUED, D.SENDING, D.SENT, D.UNDELIVERED, to=D.DELIVERED, by=By.SYSTEM)
@@ -43,6 +43,7 @@ class DeliveryLifecycle(Lifecycle, initial=D.QUEUED):
         *(D.QUEUED, D.SENDING, D.SENT, D.UNDELIVERED, D.DELIVERED), to=D.BOUNCED, by=By.SYSTEM
     )
     stop = Move(D.HELD, D.QUEUED, D.SENDING, to=D.NOT_SENT, by=By.SYSTEM)
+    take_over = Move(D.NOT_SENT, to=D.QUEUED, by=By.SYSTEM)
 
 
 class TemplateVersionLifecycle(Lifecycle, initial=V.DRAFT):

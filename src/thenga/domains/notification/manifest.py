@@ -6,6 +6,7 @@ from thenga.domains.administration import public as administration
 from thenga.domains.billing import public as billing
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public
+from thenga.domains.notification.adapters.senders import Senders
 from thenga.domains.notification.api import (
     channels,
     deliveries,
@@ -61,6 +62,8 @@ DOMAIN = Domain(
     may_need=(administration.Integrations, billing.Usage),
     reactions=reactions,
     jobs=jobs,
+    secrets=("smtp_password", "twilio_tokens", "mailgun_keys"),
+    adapters={Senders: Senders},
     at_deployment=seeding.seed,
     panel=panel.summarize,
     settings=SETTINGS,

@@ -122,10 +122,12 @@ class Jobs:
         self.moved: dict[type, tuple[Job, str]] = {}  # by the row that time moves, and its name
 
     def queued(
-        self, *, key: str = "", retries: int = 5, priority: int = 0
+        self, *, key: str = "", retries: int = 5, priority: int = 0, as_system: bool = False
     ) -> Callable[[Body], Job]:
         """Done in one transaction with a `Work` of the organization that enqueued it."""
-        return self._declaring(Form.QUEUED, key=key, retries=retries, priority=priority)
+        return self._declaring(
+            Form.QUEUED, key=key, retries=retries, priority=priority, as_system=as_system
+        )
 
     def outside(self, *, key: str = "", retries: int = 8) -> Callable[[Body], Job]:
         """Talks to the outside: gets a `Run` with `reading()`, `working()` and `adapter()`."""

@@ -71,6 +71,10 @@ class Setting(Generic[T]):
     def domain(self) -> str:
         return self.key.split(".")[0]
 
+    def schema(self) -> dict[str, Any]:
+        """The JSON Schema of its values."""
+        return self._adapter.json_schema(by_alias=True)
+
     def parse(self, text: str | bytes) -> T:
         """The value of a JSON text; raises `ValidationError` where the type refuses it."""
         parsed: T = self._adapter.validate_json(text, strict=True)

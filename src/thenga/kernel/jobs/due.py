@@ -1,7 +1,9 @@
 """What is due, by the clock of the organization that owns it (conventions, section 9).
 
 A row that time will move has `next_check_at`. Its table needs two indexes: `next_check_at`, and
-`organization_id, next_check_at`; `make_table(…, due=True)` makes the column and both.
+`organization_id, next_check_at`; `make_table(…, due=True)` makes the column and both. Rows of a
+platform table belong to no organization: they are due by the base clock, and their jobs run as the
+system.
 """
 
 import inspect
@@ -28,8 +30,13 @@ def when_due(
         named = inspect.signature(body).parameters.values()
         (name,) = [one.name for one in named if one.kind is one.KEYWORD_ONLY]
         key = f"{{{name}}}"
-        do = (jobs.outside(key=key) if outside else jobs.queued(key=key))(body)
-        jobs.moved[row] = (do, name)
+        is_owned = "organization_id" in row.__table__.c
+        declaring = (
+            jobs.outside(key=key) if outside else jobs.queued(key=key, as_system=not is_owned)
+        )
+        do = declaring(body)
+        if is_owned:
+            jobs.moved[row] = (do, name)
 
         async def find(work: Work) -> None:
             for organization_id, row_id in await due(work, row, limit=limit):
@@ -43,7 +50,7 @@ def when_due(
     return declare
 
 
-async def due(work: Work, row: type[Row], *, limit: int) -> list[tuple[UUID, UUID]]:
+async def due(work: Work, row: type[Row], *, limit: int) -> list[tuple[UUID | None, UUID]]:
     """Organization and identifier of rows whose time has come, earliest first.
 
     A sandbox organization's clock runs ahead, so more of its rows are due; these are found one
@@ -53,8 +60,15 @@ async def due(work: Work, row: type[Row], *, limit: int) -> list[tuple[UUID, UUI
     return [(record[0], record[1]) for record in await work.records(statement)]
 
 
-def _statement(table: sa.Table, now: datetime, limit: int) -> sa.Select[tuple[UUID, UUID]]:
+def _statement(table: sa.Table, now: datetime, limit: int) -> sa.Select[tuple[UUID | None, UUID]]:
     base = sa.literal(now, sa.DateTime(timezone=True))
+    if "organization_id" not in table.c:
+        return (
+            sa.select(sa.cast(None, sa.Uuid), table.c.id)
+            .where(table.c.next_check_at <= base)
+            .order_by(table.c.next_check_at, table.c.id)
+            .limit(limit)
+        )
     offsets = offsets_of(str(table.schema))
     columns = (table.c.organization_id, table.c.id, table.c.next_check_at)
     by_base = (

@@ -29,9 +29,14 @@ class Answering:
         self._domain = port.port_name.split(".")[0]
 
     @asynccontextmanager
-    async def reading(self, organization_id: UUID | None) -> AsyncIterator[Reader]:
-        """What an organization has, or what is published where none is named."""
-        scope = Scope(actor=_service(), organization_id=organization_id)
+    async def reading(
+        self, organization_id: UUID | None, *, of_platform: bool = False
+    ) -> AsyncIterator[Reader]:
+        """What an organization has, or what is published where none is named.
+
+        A port that answers from tables of the platform itself reads `of_platform`.
+        """
+        scope = Scope(actor=_service(), organization_id=organization_id, platform=of_platform)
         read = Reader(self._host, self._domain, scope, self._origin())
         read.held_as = HeldAs.SERVICE
         try:

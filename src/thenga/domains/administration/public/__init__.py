@@ -5,6 +5,7 @@ from thenga.domains.administration.public import (
     flags,
     integrations,
     reviews,
+    settings,
     support,
 )
 from thenga.domains.administration.public.configuration import (
@@ -14,6 +15,7 @@ from thenga.domains.administration.public.configuration import (
 )
 from thenga.domains.administration.public.flags import FeatureFlagRolledOut, FlagResult, Flags
 from thenga.domains.administration.public.integrations import (
+    Environment,
     IntegrationConfigurationChanged,
     Integrations,
     SealedIntegration,
@@ -26,6 +28,7 @@ from thenga.domains.administration.public.reviews import (
     AuditReviewOpened,
     GovernanceDecisionRecorded,
 )
+from thenga.domains.administration.public.settings import PolicyAcknowledged
 from thenga.domains.administration.public.support import (
     SupportCaseBreached,
     SupportCaseOpened,
@@ -40,6 +43,7 @@ EVENTS = (
     *support.EVENTS,
     *reviews.EVENTS,
     *integrations.EVENTS,
+    *settings.EVENTS,
 )
 
 __all__ = [
@@ -48,12 +52,14 @@ __all__ = [
     "AuditReviewClosed",
     "AuditReviewOpened",
     "ConfigurationChanged",
+    "Environment",
     "FeatureFlagRolledOut",
     "FlagResult",
     "Flags",
     "GovernanceDecisionRecorded",
     "IntegrationConfigurationChanged",
     "Integrations",
+    "PolicyAcknowledged",
     "PolicyConfigurationChanged",
     "Scope",
     "SealedIntegration",

@@ -17,7 +17,12 @@ from thenga.domains.notification.services.requests import (
     NotRecipient,
 )
 from thenga.domains.notification.services.templates import Acknowledgement, Category, ChannelKind
-from thenga.domains.notification.tables import Delivery, DeliveryStatus, Notification
+from thenga.domains.notification.tables import (
+    Delivery,
+    DeliveryStatus,
+    MessageOutcome,
+    Notification,
+)
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -30,8 +35,7 @@ from thenga.kernel.values.fields import Instant, Note
 
 router = make_router("Notification / Inbox")
 
-MessageOutcome = Literal["pending", "reached", "not_reached", "not_sent"]
-NotificationId = Annotated[UUID, Path(alias="notificationId")]
+NotificationId = Annotated[UUID, Path(alias="notificationId", description="The message.")]
 
 
 class Acknowledge(Body):

@@ -14,8 +14,9 @@ from thenga.domains.notification.api.about import (
     ReferenceType,
     TopicCode,
 )
-from thenga.domains.notification.api.requests import AudienceTarget, FactName, FactValue
+from thenga.domains.notification.api.requests import FactName, FactValue
 from thenga.domains.notification.api.schedules import TargetView
+from thenga.domains.notification.api.targets import Audience, targets_of
 from thenga.domains.notification.api.times import Duration, LocalTime, duration, written
 from thenga.domains.notification.lifecycles import ReminderLifecycle
 from thenga.domains.notification.permissions import Permission
@@ -101,7 +102,7 @@ class RepeatBody(Body):
 class AnchorBody(Body):
     """Deadline of a resource, which the reminder follows when it moves."""
 
-    reference: AboutBody
+    reference: Annotated[AboutBody, Field(description="Resource that has the deadline.")]
     kind: Annotated[
         Annotated[str, matching("^[a-z_]{1,40}$", 40)],
         Field(
@@ -116,9 +117,7 @@ class CreateReminder(Body):
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
     about: AboutBody
-    audience: Annotated[
-        list[AudienceTarget], Field(min_length=1, max_length=20, description="Who is reminded.")
-    ]
+    audience: Audience
     facts: Annotated[
         dict[FactName, FactValue],
         Field(max_length=40, description="Values of the variables that the template declares."),
@@ -145,7 +144,7 @@ class CreateReminder(Body):
         return Wished(
             topic_code=self.topic_code,
             about=Reference.model_validate(self.about.model_dump()),
-            audience=[one.target() for one in self.audience],
+            audience=targets_of(self.audience),
             facts=self.facts,
             offsets=[one.offset() for one in self.offsets],
             anchor=Reference.model_validate(anchor.reference.model_dump()) if anchor else None,
@@ -179,7 +178,7 @@ class RepeatView(View):
 
     every: Annotated[str, Field(description="ISO 8601 duration.")]
     calendar: Calendar
-    until: Literal["anchor", "acknowledged"]
+    until: Annotated[Literal["anchor", "acknowledged"], Field(description="When it ends.")]
     max: Annotated[int, Field(description="Most repeats.")]
 
 
@@ -189,7 +188,7 @@ class OccurrenceView(View):
     offset_index: Annotated[int, Field(description="Place in `offsets`, from 0.")]
     round: Annotated[int, Field(description="How often the deadline had armed it again.")]
     repeat_no: Annotated[int, Field(description="Number of the repeat, 0 for the offset itself.")]
-    due_at: datetime
+    due_at: Annotated[datetime, Field(description="When the message is due.")]
     fired_at: Annotated[datetime | None, Field(description="When the message was sent.")]
     request_id: Annotated[UUID | None, Field(description="Request that sent the message.")]
     skipped_reason: Annotated[
@@ -299,7 +298,7 @@ async def get_reminder(
     status_code=204,
     responses=problems(InvalidTransition),
 )
-async def cancel_reminder(
+async def remove_reminder(
     reminder_id: ReminderId,
     work: Annotated[Work, writes(Permission.REMINDER_CANCEL)],
 ) -> Response:

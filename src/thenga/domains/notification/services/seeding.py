@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from thenga.domains.notification.services import templates
+from thenga.domains.notification.services import delivery, templates
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
@@ -17,6 +17,7 @@ async def seed(host: Host, domains: Sequence[Domain]) -> None:
     work = Work(host, "notification", scope, origin, login="notification_system")
     try:
         await templates.seed(work)
+        await delivery.seed(work)
         await work.finish()
     finally:
         await work.close()

@@ -27,8 +27,8 @@ from thenga.domains.notification.tables.reminders import (
     ScheduleStatus,
 )
 from thenga.domains.notification.tables.requests import (
+    MessageOutcome,
     Notification,
-    Outcome,
     Request,
     RequestStatus,
 )
@@ -53,8 +53,8 @@ __all__ = [
     "EscalationOpening",
     "EscalationStatus",
     "HistoryEntry",
+    "MessageOutcome",
     "Notification",
-    "Outcome",
     "Preference",
     "ProviderCallback",
     "Reminder",

@@ -50,18 +50,40 @@ def make_table(
     for index in (*indexes, *([kind.value.index] if kind.value.index else [])):
         op.create_index(f"{name}_{'_'.join(index[-2:])}_by", name, list(index), schema=domain)
     if due:
-        _index_due(table)
+        _index_due(table, owned="organization_id" in kind.value.holder + kind.value.beside)
     secure(table, kind, deletes=deletes, appends=appends)
+    if kind.value.beside:
+        _keep_parties(table, kind)
     for number in range(partitions):
         _part(table, kind, number, partitions)
 
 
-def _index_due(table: str) -> None:
+def _index_due(table: str, *, owned: bool) -> None:
     """Found by the base clock over all organizations, and ahead of it in one sandbox."""
     name = table.split(".")[1]
     where = "WHERE next_check_at IS NOT NULL"
-    op.execute(f"CREATE INDEX {name}_due ON {table} (organization_id, next_check_at) {where}")
+    if owned:
+        op.execute(f"CREATE INDEX {name}_due ON {table} (organization_id, next_check_at) {where}")
     op.execute(f"CREATE INDEX {name}_due_any ON {table} (next_check_at) {where}")
+
+
+def _keep_parties(table: str, kind: Kind) -> None:
+    """No party of a row can replace another; one that is missing can be set once."""
+    domain, _ = table.split(".")
+    op.execute(
+        f"CREATE OR REPLACE FUNCTION {domain}.keep_parties() RETURNS trigger LANGUAGE plpgsql "
+        f"AS $$ DECLARE party text; was text; BEGIN FOREACH party IN ARRAY TG_ARGV LOOP "
+        f"was := to_jsonb(OLD) ->> party; "
+        f"IF was IS NOT NULL AND was IS DISTINCT FROM (to_jsonb(NEW) ->> party) THEN "
+        f"RAISE EXCEPTION '% of % cannot be replaced', party, TG_TABLE_NAME; END IF; "
+        f"END LOOP; RETURN NEW; END $$"
+    )
+    parties = (*kind.value.holder, *kind.value.beside)
+    named = ", ".join(f"'{one}'" for one in parties)
+    op.execute(
+        f"CREATE TRIGGER keep_parties BEFORE UPDATE OF {', '.join(parties)} ON {table} "
+        f"FOR EACH ROW EXECUTE FUNCTION {domain}.keep_parties({named})"
+    )
 
 
 def _refers(name: str, here: Columns, target: str, there: Columns) -> sa.ForeignKeyConstraint:

@@ -11,7 +11,7 @@ from thenga.domains.identity import public
 from thenga.kernel.host import Host
 
 _CARDS = """
-    SELECT u.id, u.display_name, u.email, u.locale, u.time_zone, u.status,
+    SELECT u.id, u.display_name, u.email, u.phone, u.locale, u.time_zone, u.status,
         ARRAY(
             SELECT m.organization_id FROM identity.membership m
             WHERE m.user_id = u.user_id AND m.status = 'active' ORDER BY 1
@@ -31,7 +31,7 @@ async def describe_people(host: Host, user_ids: Sequence[UUID]) -> list[public.P
             user_id=one["id"],
             display_name=one["display_name"],
             email=one["email"],
-            phone=None,
+            phone=one["phone"],
             locale=one["locale"],
             time_zone=one["time_zone"],
             status=one["status"],

@@ -23,11 +23,12 @@ from thenga.domains.notification.services.recipients.pipeline import Verdict
 from thenga.domains.notification.services.recipients.preferences import CHANNELS
 from thenga.domains.notification.services.templates import (
     ChannelKind,
+    Topic,
     approved,
     find_topic,
 )
 from thenga.domains.notification.tables import Channel
-from thenga.kernel.db.cursors import open_cursor, seal_cursor
+from thenga.kernel.db.positions import open_position, seal_position
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import InvalidCursor, NotFound
 
@@ -55,7 +56,8 @@ async def preview(
     A user who is not a member is not found, so that nobody learns of strangers (NOT-4).
     """
     topic = find_topic(topic_code)
-    after = _open(read, cursor, topic_code, targets)
+    bound_to = _bound_to(topic_code, targets)
+    after = _opened(read, cursor, bound_to)
     user_ids, position = await audience(
         read, read.organization_id, targets, after=after, limit=limit
     )
@@ -64,24 +66,34 @@ async def preview(
     persons = await load_persons(read, await ask_people(read, user_ids), topic=topic)
     if any(one not in persons or not persons[one].is_member for one in user_ids):
         raise NotFound()
+    found = await _previewed(read, topic, [persons[one] for one in user_ids], at or read.now)
+    if position is None:
+        return found, None
+    place = [position["target"], position["user"]]
+    return found, seal_position(read, place, bound_to=bound_to)
+
+
+async def _previewed(
+    read: Reader, topic: Topic, persons: Sequence[Person], at: datetime
+) -> list[PreviewedPerson]:
     is_approved = await approved(read, topic.template_key) is not None
     configured = await _configured(read)
-    found = [
+    return [
         PreviewedPerson(
-            user_id=user_id,
-            mask=_mask(persons[user_id]),
+            user_id=person.user_id,
+            mask=_mask(person),
             channels=verdicts(
                 topic,
-                persons[user_id],
+                person,
                 topic.allowed_channels,
-                at=at or read.now,
+                at=at,
                 approved=is_approved,
                 configured=configured,
             ),
         )
-        for user_id in user_ids
+        for person in persons
+        if person.user_id is not None
     ]
-    return found, _seal(read, position, topic_code, targets)
 
 
 async def _configured(read: Reader) -> frozenset[ChannelKind]:
@@ -93,30 +105,14 @@ def _mask(person: Person) -> str | None:
     return next((mask(kind, address) for kind, address in person.addresses.items()), None)
 
 
-def _bound_to(read: Reader, topic_code: str, targets: Sequence[public.Target]) -> str:
-    asked = [one.model_dump_json() for one in targets]
-    return f"resolve|{read.organization_id}|{read.actor.id}|{topic_code}|{asked}"
+def _bound_to(topic_code: str, targets: Sequence[public.Target]) -> str:
+    return f"resolve|{topic_code}|{[one.model_dump_json() for one in targets]}"
 
 
-def _open(
-    read: Reader, cursor: str | None, topic_code: str, targets: Sequence[public.Target]
-) -> dict[str, int | str | None] | None:
+def _opened(read: Reader, cursor: str | None, bound_to: str) -> dict[str, int | str | None] | None:
     if cursor is None:
         return None
-    ring, bound_to = read.host.ring("cursor"), _bound_to(read, topic_code, targets)
-    target, user = open_cursor(ring, cursor, bound_to=bound_to)
+    target, user = open_position(read, cursor, bound_to=bound_to)
     if not isinstance(target, int):
         raise InvalidCursor
     return {"target": target, "user": None if user is None else str(user)}
-
-
-def _seal(
-    read: Reader,
-    position: dict[str, int | str | None] | None,
-    topic_code: str,
-    targets: Sequence[public.Target],
-) -> str | None:
-    if position is None:
-        return None
-    ring, bound_to = read.host.ring("cursor"), _bound_to(read, topic_code, targets)
-    return seal_cursor(ring, [position["target"], position["user"]], bound_to=bound_to)

@@ -30,8 +30,8 @@ from thenga.domains.notification.services.templates import (
 )
 from thenga.domains.notification.tables import Preference
 from thenga.kernel.access import gate
-from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.positions import cut
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import (
@@ -95,7 +95,8 @@ async def list_preferences(
         if topic_code in (None, code)
         and (category is None or (topic and topic.category == category))
     ]
-    page, after = _cut(read, paged, sorted(codes, reverse=paged.descending))
+    ordered = sorted(codes, reverse=paged.descending)
+    page, after = cut(read, paged, ordered, lambda code: (code,))
     usable = await _usable(read, scope)
     rows = await _rows(read)
     return [_shown(read, scope, code, rows, usable) for code in page], after
@@ -103,16 +104,6 @@ async def list_preferences(
 
 def _codes() -> dict[str, Topic | None]:
     return {GENERAL: None, **topics()}
-
-
-def _cut(read: Reader, paged: Paged, codes: list[str]) -> tuple[list[str], str | None]:
-    ring = read.host.ring("cursor")
-    bound_to = f"{paged.bound_to}|{read.organization_id}|{read.actor.id}"
-    if paged.cursor is not None:
-        (last,) = open_cursor(ring, paged.cursor, bound_to=bound_to)
-        codes = codes[codes.index(str(last)) + 1 :] if last in codes else []
-    page, rest = codes[: paged.limit], codes[paged.limit :]
-    return page, seal_cursor(ring, page[-1:], bound_to=bound_to) if rest else None
 
 
 async def _usable(read: Reader, scope: Scope) -> frozenset[ChannelKind]:

@@ -15,8 +15,8 @@ from thenga.domains.notification.services.requests.accepting import about_of
 from thenga.domains.notification.tables import (
     Delivery,
     DeliveryStatus,
+    MessageOutcome,
     Notification,
-    Outcome,
     Request,
     RequestStatus,
 )
@@ -47,7 +47,7 @@ class Counts:
     deliveries: dict[str, int]
     not_sent: dict[str, int]  # deliveries that were not sent, by reason
 
-    def of(self, outcome: Outcome) -> int:
+    def of(self, outcome: MessageOutcome) -> int:
         return self.outcomes.get(outcome, 0)
 
 
@@ -83,14 +83,14 @@ async def counts_of(read: Reader, request_id: UUID) -> Counts:
     )
 
 
-def outcome_of(statuses: Iterable[DeliveryStatus]) -> Outcome:
+def outcome_of(statuses: Iterable[DeliveryStatus]) -> MessageOutcome:
     """What became of a message: the best of its deliveries counts."""
     found = set(statuses)
     if found & {*_REACHED}:
-        return Outcome.REACHED
+        return MessageOutcome.REACHED
     if found & {*OPEN}:
-        return Outcome.PENDING
-    return Outcome.NOT_REACHED if found & {*_TRIED} else Outcome.NOT_SENT
+        return MessageOutcome.PENDING
+    return MessageOutcome.NOT_REACHED if found & {*_TRIED} else MessageOutcome.NOT_SENT
 
 
 async def follow_delivery(work: Work, delivery: Delivery) -> None:
@@ -135,9 +135,9 @@ async def has_open(read: Reader, request_id: UUID) -> bool:
 
 def _ending(counts: Counts) -> Move:
     """By the people whom we tried to reach: none, some or all of them were not reached."""
-    if not counts.of(Outcome.NOT_REACHED):
+    if not counts.of(MessageOutcome.NOT_REACHED):
         return RequestLifecycle.complete
-    if counts.of(Outcome.REACHED):
+    if counts.of(MessageOutcome.REACHED):
         return RequestLifecycle.complete_in_part
     return RequestLifecycle.fail
 
@@ -158,9 +158,9 @@ async def end(work: Work, request: Request, move: Move, counts: Counts) -> None:
             status=ended,
             counts=public.RequestCounts(
                 persons=counts.persons,
-                reached=counts.of(Outcome.REACHED),
-                not_reached=counts.of(Outcome.NOT_REACHED),
-                not_sent=counts.of(Outcome.NOT_SENT),
+                reached=counts.of(MessageOutcome.REACHED),
+                not_reached=counts.of(MessageOutcome.NOT_REACHED),
+                not_sent=counts.of(MessageOutcome.NOT_SENT),
             ),
         )
     )

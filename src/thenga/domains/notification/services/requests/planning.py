@@ -29,8 +29,8 @@ from thenga.domains.notification.services.templates import (
 )
 from thenga.domains.notification.tables import (
     Channel,
+    MessageOutcome,
     Notification,
-    Outcome,
     Request,
     RequestStatus,
 )
@@ -227,12 +227,12 @@ def _message(
     )
 
 
-def _first_outcome(verdicts: Mapping[ChannelKind, Verdict]) -> Outcome:
+def _first_outcome(verdicts: Mapping[ChannelKind, Verdict]) -> MessageOutcome:
     """The inbox reaches a person at once; if no channel is left, nothing is sent."""
     if all(one.verdict == "stop" for one in verdicts.values()):
-        return Outcome.NOT_SENT
+        return MessageOutcome.NOT_SENT
     inbox = verdicts.get("in_app")
-    return Outcome.REACHED if inbox and inbox.verdict == "send" else Outcome.PENDING
+    return MessageOutcome.REACHED if inbox and inbox.verdict == "send" else MessageOutcome.PENDING
 
 
 def _text(plan: _Plan, person: Person, channel: ChannelKind) -> Rendered | None:

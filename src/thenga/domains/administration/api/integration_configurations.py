@@ -1,0 +1,5 @@
+"""Routes."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Administration / Integration")

@@ -1,0 +1,11 @@
+"""Administration's jobs, by room."""
+
+from thenga.domains.administration.jobs import (  # noqa: F401  # declares them
+    configuration,
+    integrations,
+    policies,
+    support,
+)
+from thenga.domains.administration.jobs.declared import jobs
+
+__all__ = ["jobs"]

@@ -1,0 +1,41 @@
+"""The lifecycle of a policy."""
+
+from datetime import datetime
+
+from thenga.domains.administration.tables import PolicyConfiguration, PolicyStatus
+from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
+from thenga.kernel.errors import SamePerson
+
+
+def decided_by_another(row: PolicyConfiguration, at: datetime) -> None:
+    """The person who decides is not the author (ADM-5)."""
+    if row.approved_by == row.created_by:
+        raise SamePerson("You wrote this policy. Ask another person to decide it.")
+
+
+class PolicyLifecycle(Lifecycle, initial=PolicyStatus.SUBMITTED):
+    """Published and enforced are two facts: the target domain acknowledges what it applied."""
+
+    IN_FLIGHT = (PolicyStatus.SUBMITTED, PolicyStatus.APPROVED)
+
+    approve = Move(
+        PolicyStatus.SUBMITTED, to=PolicyStatus.APPROVED, guard=decided_by_another, by=By.STAFF
+    )
+    reject = Move(
+        PolicyStatus.SUBMITTED, to=PolicyStatus.REJECTED, guard=decided_by_another, by=By.STAFF
+    )
+    withdraw = Move(
+        PolicyStatus.SUBMITTED, PolicyStatus.APPROVED, to=PolicyStatus.WITHDRAWN, by=By.STAFF
+    )
+    publish = Move(PolicyStatus.APPROVED, to=PolicyStatus.PUBLISHED, by=By.SYSTEM)
+    acknowledge = Move(PolicyStatus.PUBLISHED, to=PolicyStatus.ACKNOWLEDGED, by=By.SYSTEM)
+    refuse = Move(PolicyStatus.PUBLISHED, to=PolicyStatus.REFUSED, by=By.SYSTEM)
+    take_effect = Move(PolicyStatus.ACKNOWLEDGED, to=PolicyStatus.EFFECTIVE, by=By.SYSTEM)
+    supersede = Move(
+        *(PolicyStatus.PUBLISHED, PolicyStatus.ACKNOWLEDGED, PolicyStatus.EFFECTIVE),
+        to=PolicyStatus.SUPERSEDED,
+        by=By.SYSTEM,
+    )
+
+
+LIFECYCLES = (PolicyLifecycle,)
