@@ -52,10 +52,7 @@ MAKERS: dict[str, Maker] = (
     | notification_requests.MAKERS
     | notification_deliveries.MAKERS
     | notification_settings.MAKERS
-<<<<<<< HEAD
     | administration_changes.MAKERS
-=======
->>>>>>> n4
     | notification_times.MAKERS
 )
 
