@@ -58,7 +58,7 @@ check: lint types test ## Run everything that CI runs
 
 # The walks over all operations; a planted bug asks for operations of more than one domain.
 WALKS := $(MATRIX) $(addprefix tests/suites/test_,schema_fuzz.py examples.py locations.py \
-	sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
+	sorts.py sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
 
 check-domain: lint types ## Check one domain: lint, types, tests, flows and walks: D=billing
 	@test -d tests/domains/$(D) -a -n "$(D)" || { echo "name a domain: make check-domain D=billing"; exit 2; }

@@ -50,6 +50,7 @@ PARTS = (
     ("tests/suites/test_idempotency", "walks"),
     ("tests/suites/test_growing", "walks"),
     ("tests/suites/test_locations", "walks"),
+    ("tests/suites/test_sorts", "walks"),
     ("tests/suites/test_openapi_lint", "walks"),
     ("tests/suites/", "fault and time suites"),
 )

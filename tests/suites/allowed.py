@@ -56,6 +56,11 @@ KNOCKED_ELSEWHERE: dict[str, str] = {
     "change_billing_account": "one account an organization; completed on the way, test_accounts.py",
 }
 
+# Fields of events with the name of a secret that hold none.
+TOLD: dict[str, str] = {
+    "IntegrationConfigurationChanged.secrets": "names and version numbers; values are sealed",
+}
+
 # Fields of request bodies with the name of something that the server decides (security rule 34).
 SERVER_OWNED: dict[str, str] = {
     "AddContact.user_id": "which account a contact has; refused unless it belongs here",
@@ -69,6 +74,7 @@ SERVER_OWNED: dict[str, str] = {
     "Invite.organization_id": "a selector; it must be the organization the request acts for",
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
+    "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
     "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
 }
@@ -97,8 +103,22 @@ CALLED_OTHERWISE: dict[str, str] = {
 
 # Recorded maps whose names are not ours to choose.
 FREE_MAPS: dict[str, str] = {
+    **dict.fromkeys(
+        ("get_notification_request/counts/deliveries", "get_notification_request/counts/notSent"),
+        "counts by status and by reason code",
+    ),
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
+    **dict.fromkeys(
+        ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
+        "the provider's own message",
+    ),
+    "create_template/content": "languages by their tags",
+    "create_template/versions/content": "languages by their tags",
+    "get_template/versions/content": "languages by their tags",
+    "add_template_version/content": "languages by their tags",
+    "add_template_version/versions/content": "languages by their tags",
+    "approve_template_version/versions/content": "languages by their tags",
 }
 
 # Lists that do not begin with the newest: they hold things with a name, not what happened.
@@ -126,9 +146,11 @@ NAMED_THINGS: dict[str, str] = {
         "entries of a company's profile",
     ),
     **dict.fromkeys(("list_equipment", "list_fleet_assets"), "machines, each with a name"),
+    "list_support_messages": "a conversation, read from its first message",
     **dict.fromkeys(("list_plans", "list_meters"), "a catalogue, in the order of its making"),
     "list_billing_accounts": "customers of ours, one an organization",
     "list_payment_methods": "cards and accounts that can be charged",
+    "list_channels": "a few ways of the platform, each with a code",
 }
 
 # Names of an organization beside `organizationId`.

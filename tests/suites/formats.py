@@ -21,6 +21,10 @@ def _instant(moment: datetime) -> str:
     return moment.isoformat().replace("+00:00", "Z")
 
 
+def _local(moment: datetime) -> str:
+    return moment.replace(microsecond=0).isoformat()
+
+
 def _decimal(hundredths: int) -> str:
     whole, rest = divmod(hundredths, 100)
     return f"{whole}.{rest:02d}" if rest else str(whole)
@@ -30,6 +34,7 @@ STRATEGIES: dict[str, st.SearchStrategy[str]] = {
     "date": _DAYS.map(date.isoformat),
     "date-time": _INSTANTS.map(_instant),
     "decimal": st.integers(0, 9999).map(_decimal),
+    "local-date-time": st.datetimes(datetime(2100, 1, 1), datetime(2199, 12, 31)).map(_local),  # noqa: DTZ001
     "email": st.builds("{}@{}.example".format, _WORDS, _WORDS),
     "time-zone": st.sampled_from(ZONES),
 }

@@ -214,24 +214,12 @@ async def test_nobody_adds_a_row_in_which_they_are_no_party(scene: Scene) -> Non
                 await work.add(row)
 
 
-_REPLACED = "UPDATE parties.offer SET {party} = $1 WHERE id = $2"
-
-
 async def replace_party(scene: Scene, who: str, party: str) -> None:
-    """Put a stranger in the place of a party of the offer, past all of our own code."""
+    """Put a stranger in the place of a party of the offer."""
     stranger = scene.everybody["stranger"].organization_id
     async with scene.working(scene.everybody[who]) as work:
-        await work.query(_REPLACED.format(party=party), stranger, scene.made["offer"].id)
-
-
-@contextmanager
-def without_trigger(settings: Settings) -> Iterator[None]:
-    with psycopg.connect(settings.admin_database.get_secret_value(), autocommit=True) as admin:
-        admin.execute("ALTER TABLE parties.offer DISABLE TRIGGER keep_parties")
-        try:
-            yield
-        finally:
-            admin.execute("ALTER TABLE parties.offer ENABLE TRIGGER keep_parties")
+        text = f"UPDATE parties.offer SET {party} = $1 WHERE id = $2"
+        await work.query(text, stranger, scene.made["offer"].id)
 
 
 async def test_no_party_of_a_row_replaces_the_other(scene: Scene, settings: Settings) -> None:
@@ -240,9 +228,10 @@ async def test_no_party_of_a_row_replaces_the_other(scene: Scene, settings: Sett
         with pytest.raises(asyncpg.RaiseError, match=f"{party} of offer cannot be replaced"):
             await replace_party(scene, who, party)
 
-    with without_trigger(settings):
-        for who, party in tries:
-            await replace_party(scene, who, party)  # rolled back, but nothing refuses it
+    with psycopg.connect(settings.admin_database.get_secret_value(), autocommit=True) as admin:
+        admin.execute("DROP TRIGGER keep_parties ON parties.offer")
+    for who, party in tries:
+        await replace_party(scene, who, party)  # rolled back: nothing refuses it any more
 
 
 async def test_reader_binds_a_row_between_two_to_its_parties(
@@ -390,9 +379,7 @@ async def test_an_event_for_a_third_organization_is_refused(
     assert len(planted) == 1
 
 
-async def test_only_a_changed_row_between_two_has_an_addressee(
-    scene: Scene,
-) -> None:
+async def test_only_a_changed_row_between_two_has_an_addressee(scene: Scene) -> None:
     offer = scene.made["offer"]
     async with scene.working(scene.everybody["owner"]) as work:
         tender = await work.touch(await work.lock(Tender, scene.made["shared"].id))

@@ -33,6 +33,12 @@ _FOR_ANY_HOST = ("user-agent", "accept")  # headers that follow a redirect to an
 class Silence(Exception):
     """Nobody knows what the other side did: no answer, half an answer, or its own trouble."""
 
+    reply: "Reply | None" = None  # the answer, where its own trouble was one
+
+
+class Unreached(Silence):
+    """No connection was made, so the other side did nothing."""
+
 
 class AddressRefused(Exception):
     """An address that we do not call: not https, not public, or not one of the allowed hosts."""
@@ -90,11 +96,16 @@ class Outbound:
                 ) as answer,
             ):
                 received = await _bounded(answer, _MOST_BYTES)
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise Unreached(type(error).__name__) from None
         except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
             raise Silence(type(error).__name__) from None
-        if answer.status_code >= 500 or answer.is_redirect:
-            raise Silence(f"status {answer.status_code}")
-        return Reply(answer.status_code, received)
+        reply = Reply(answer.status_code, received, dict(answer.headers))
+        if reply.status >= 500 or answer.is_redirect:
+            silence = Silence(f"status {reply.status}")
+            silence.reply = reply
+            raise silence
+        return reply
 
 
 async def guarded(

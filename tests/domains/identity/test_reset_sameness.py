@@ -36,9 +36,14 @@ async def asked(api: httpx2.AsyncClient, host: Host, count: int) -> tuple[set[An
 
 
 def is_the_same(gap: float, auc: float) -> bool:
-    """Whether time tells nothing; few samples on a busy machine leave more room."""
-    low, high = (0.3, 0.7) if RESETS < 500 else (0.4, 0.6)
-    return gap <= 0.002 and low <= auc <= high
+    """Whether time tells nothing.
+
+    Few samples on a busy machine are judged by their order alone: one pause of the machine moves
+    a median of a hundred by more than the two milliseconds that many samples are held to.
+    """
+    if RESETS < 500:
+        return 0.3 <= auc <= 0.7
+    return gap <= 0.002 and 0.4 <= auc <= 0.6
 
 
 @pytest.mark.rule("IDN-52")

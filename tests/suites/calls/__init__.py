@@ -7,6 +7,9 @@ that nobody has written a maker for, and a suite fails while there is one.
 from collections.abc import Mapping, Sequence
 
 from tests.suites.calls import (
+    administration_changes,
+    administration_platform,
+    administration_support,
     billing,
     billing_documents,
     billing_entitlements,
@@ -15,6 +18,10 @@ from tests.suites.calls import (
     billing_subscriptions,
     facts,
     keys,
+    notification_deliveries,
+    notification_requests,
+    notification_settings,
+    notification_times,
     offers,
     organizations,
     people,
@@ -40,6 +47,13 @@ MAKERS: dict[str, Maker] = (
     | billing_documents.MAKERS
     | billing_recovery.MAKERS
     | billing_subscriptions.MAKERS
+    | administration_support.MAKERS
+    | administration_platform.MAKERS
+    | notification_requests.MAKERS
+    | notification_deliveries.MAKERS
+    | notification_settings.MAKERS
+    | administration_changes.MAKERS
+    | notification_times.MAKERS
 )
 
 __all__ = [

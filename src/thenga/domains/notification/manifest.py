@@ -6,21 +6,30 @@ from thenga.domains.administration import public as administration
 from thenga.domains.billing import public as billing
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public
+from thenga.domains.notification.adapters.senders import Senders
 from thenga.domains.notification.api import (
     channels,
     deliveries,
+    escalations,
     history,
     inbox,
     preferences,
     recipients,
+    reminders,
     requests,
+    schedules,
     templates,
 )
 from thenga.domains.notification.jobs import jobs
 from thenga.domains.notification.lifecycles import LIFECYCLES
 from thenga.domains.notification.permissions import GRANTED
+from thenga.domains.notification.provider import (
+    LocalEscalations,
+    LocalReminders,
+    LocalRequests,
+)
 from thenga.domains.notification.reactions import reactions
-from thenga.domains.notification.services import panel
+from thenga.domains.notification.services import panel, seeding
 from thenga.domains.notification.settings import SETTINGS
 from thenga.kernel.declare.manifest import Domain
 
@@ -35,16 +44,27 @@ DOMAIN = Domain(
         templates.router,
         history.router,
         channels.router,
+        schedules.router,
+        reminders.router,
+        escalations.router,
         inbox.router,
         deliveries.router,
     ),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
+    provides={
+        public.Requests: LocalRequests,
+        public.Reminders: LocalReminders,
+        public.Escalations: LocalEscalations,
+    },
     needs=(identity.Decisions, identity.Members, identity.People),
     may_need=(administration.Integrations, billing.Usage),
     reactions=reactions,
     jobs=jobs,
+    secrets=("smtp_password", "twilio_tokens", "mailgun_keys"),
+    adapters={Senders: Senders},
+    at_deployment=seeding.seed,
     panel=panel.summarize,
     settings=SETTINGS,
 )

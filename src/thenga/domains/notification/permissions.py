@@ -6,6 +6,7 @@ from thenga.kernel.declare.permission import Audience, Granted
 
 _TENANT = (Audience.TENANT,)
 _STAFF = (Audience.PLATFORM,)
+_BOTH = (Audience.TENANT, Audience.PLATFORM)
 
 _EVERYBODY = (
     "bid_manager",
@@ -36,6 +37,15 @@ class Permission(StrEnum):
     DELIVERY_READ = "notification:delivery:read"
     HISTORY_READ = "notification:history:read"
     CHANNEL_READ = "notification:channel:read"
+    SCHEDULE_CREATE = "notification:schedule:create"
+    SCHEDULE_READ = "notification:schedule:read"
+    SCHEDULE_UPDATE = "notification:schedule:update"
+    SCHEDULE_CANCEL = "notification:schedule:cancel"
+    REMINDER_CREATE = "notification:reminder:create"
+    REMINDER_READ = "notification:reminder:read"
+    REMINDER_CANCEL = "notification:reminder:cancel"
+    ESCALATION_READ = "notification:escalation:read"
+    ESCALATION_RESOLVE = "notification:escalation:resolve"
 
 
 GRANTED = (
@@ -109,5 +119,24 @@ GRANTED = (
     ),
     Granted(
         Permission.CHANNEL_READ, "Read the platform's channels", _STAFF, ("platform_operator",)
+    ),
+    Granted(Permission.SCHEDULE_CREATE, "Schedule messages to members", _TENANT, _SENDERS),
+    Granted(Permission.SCHEDULE_READ, "Read schedules", _TENANT, _SENDERS),
+    Granted(Permission.SCHEDULE_UPDATE, "Change schedules", _TENANT, _SENDERS),
+    Granted(Permission.SCHEDULE_CANCEL, "Cancel schedules", _TENANT, _SENDERS),
+    Granted(Permission.REMINDER_CREATE, "Create reminders before a deadline", _TENANT, _SENDERS),
+    Granted(Permission.REMINDER_READ, "Read reminders", _TENANT, _SENDERS),
+    Granted(Permission.REMINDER_CANCEL, "Cancel reminders", _TENANT, _SENDERS),
+    Granted(
+        Permission.ESCALATION_READ,
+        "Read escalations",
+        _BOTH,
+        (*_SENDERS, "approver", "platform_operator"),
+    ),
+    Granted(
+        Permission.ESCALATION_RESOLVE,
+        "Resolve escalations",
+        _BOTH,
+        (*_SENDERS, "approver", "platform_operator"),
     ),
 )

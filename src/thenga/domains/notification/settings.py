@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from thenga.kernel.declare.setting import Setting
+from thenga.kernel.law import EXTRA_HOLIDAYS
 
 QUIET_MIN_LEAD = Setting(
     "notification.quiet.minLead",
@@ -13,4 +14,4 @@ QUIET_MIN_LEAD = Setting(
     "Hours before a deadline in which quiet hours no longer hold a message",
 )
 
-SETTINGS = (QUIET_MIN_LEAD,)
+SETTINGS = (QUIET_MIN_LEAD, EXTRA_HOLIDAYS)

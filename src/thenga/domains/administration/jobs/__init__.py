@@ -1,7 +1,6 @@
 """Administration's jobs, by room."""
 
 from thenga.domains.administration.jobs import (  # noqa: F401  # declares them
-    configuration,
     integrations,
     policies,
     support,

@@ -21,6 +21,7 @@ from thenga.domains.administration.public.integrations import (
     SealedIntegration,
     SealedSecret,
     SecretVersion,
+    open_secret,
 )
 from thenga.domains.administration.public.reviews import (
     AuditFindingRecorded,
@@ -70,4 +71,5 @@ __all__ = [
     "SupportCaseReplied",
     "SupportCaseResolved",
     "SupportCaseUpdated",
+    "open_secret",
 ]

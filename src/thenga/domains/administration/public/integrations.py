@@ -1,6 +1,7 @@
 """Integrations with providers: their settings, and secrets that only the target opens."""
 
 from abc import abstractmethod
+from base64 import b64decode
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -10,6 +11,7 @@ from pydantic.alias_generators import to_camel
 
 from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.port import Port
+from thenga.kernel.host import Host
 
 Environment = Literal["live", "sandbox"]
 
@@ -29,6 +31,12 @@ class SealedSecret(BaseModel):
     sealed: str
     aad: str
     until: datetime | None = None
+
+
+def open_secret(host: Host, secret: SealedSecret) -> str:
+    """The value, for the adapter of the target domain when it calls; store it nowhere."""
+    ring = host.ring("integration")
+    return ring.unseal(b64decode(secret.sealed), aad=secret.aad.encode()).decode()
 
 
 class SealedIntegration(BaseModel):

@@ -1,1 +1,1 @@
-"""Providers of Notification: SMTP, Twilio, Mailgun."""
+"""Providers of messages: SMTP, Twilio and Mailgun."""

@@ -141,6 +141,7 @@ def _attempts() -> None:
         whole("fence"),
         ident("channel_id"),
         text("provider"),
+        text("address_fingerprint", nullable=True),
         text("provider_message_id", nullable=True),
         instant("started_at"),
         instant("finished_at", nullable=True),
@@ -154,7 +155,7 @@ def _attempts() -> None:
             ("organization_id", "channel_id", "provider_message_id"),
         ],
         # A provider's ID finds its attempt whichever organization sent it; the system login asks.
-        indexes=[("channel_id", "provider_message_id")],
+        indexes=[("channel_id", "provider_message_id"), ("channel_id", "address_fingerprint")],
         references=[
             (
                 ("organization_id", "delivery_id"),

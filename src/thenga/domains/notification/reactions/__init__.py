@@ -3,6 +3,7 @@
 from thenga.domains.notification.reactions import (  # noqa: F401  # declares them
     identity,
     organization,
+    settled,
 )
 from thenga.domains.notification.reactions.declared import reactions
 

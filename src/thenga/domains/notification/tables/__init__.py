@@ -11,10 +11,24 @@ from thenga.domains.notification.tables.deliveries import (
     ProviderCallback,
     Suppression,
 )
+from thenga.domains.notification.tables.escalations import (
+    Escalation,
+    EscalationOpening,
+    EscalationStatus,
+)
 from thenga.domains.notification.tables.history import HistoryEntry
+from thenga.domains.notification.tables.reminders import (
+    Anchor,
+    AnchorState,
+    Reminder,
+    ReminderOccurrence,
+    ReminderStatus,
+    Schedule,
+    ScheduleStatus,
+)
 from thenga.domains.notification.tables.requests import (
+    MessageOutcome,
     Notification,
-    Outcome,
     Request,
     RequestStatus,
 )
@@ -26,6 +40,8 @@ from thenga.domains.notification.tables.templates import (
 )
 
 __all__ = [
+    "Anchor",
+    "AnchorState",
     "Attempt",
     "AttemptOutcome",
     "CallbackState",
@@ -33,13 +49,21 @@ __all__ = [
     "Channel",
     "Delivery",
     "DeliveryStatus",
+    "Escalation",
+    "EscalationOpening",
+    "EscalationStatus",
     "HistoryEntry",
+    "MessageOutcome",
     "Notification",
-    "Outcome",
     "Preference",
     "ProviderCallback",
+    "Reminder",
+    "ReminderOccurrence",
+    "ReminderStatus",
     "Request",
     "RequestStatus",
+    "Schedule",
+    "ScheduleStatus",
     "Suppression",
     "Template",
     "TemplateVersion",

@@ -71,6 +71,7 @@ class Attempt(TenantRow, table="notification.attempt", kind=Kind.PRIVATE):
     fence: Col[int] = col(sa.Integer)
     channel_id: Col[UUID] = col(pg.UUID)
     provider: Col[str] = col(sa.Text)
+    address_fingerprint: Col[str | None] = col(sa.Text, nullable=True, default=None)
     provider_message_id: Col[str | None] = col(sa.Text, nullable=True, default=None)
     started_at: Col[datetime] = col(Instant)
     finished_at: Col[datetime | None] = col(Instant, nullable=True, default=None)

@@ -64,7 +64,7 @@ class Request(TenantRow, table="notification.request", kind=Kind.PRIVATE):
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
-class Outcome(StrEnum):
+class MessageOutcome(StrEnum):
     """What became of a message, derived from its deliveries."""
 
     PENDING = "pending"
@@ -96,4 +96,4 @@ class Notification(TenantRow, table="notification.notification", kind=Kind.PRIVA
     acknowledgement: Col[str] = col(sa.Text, default="none")  # none, requested, required
     acknowledged_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     acknowledgement_note: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    outcome: Col[Outcome] = status(Outcome, default=Outcome.PENDING)
+    outcome: Col[MessageOutcome] = status(MessageOutcome, default=MessageOutcome.PENDING)

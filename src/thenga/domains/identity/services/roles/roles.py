@@ -23,15 +23,14 @@ from thenga.domains.identity.tables import (
     RoleStatus,
 )
 from thenga.kernel.access.gate import HeldAs
-from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.positions import cut
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import (
     Duplicate,
-    InvalidCursor,
     InvalidTransition,
     NotFound,
     Problem,
@@ -117,7 +116,7 @@ async def list_roles(
         and status in (None, one.status)
     ]
     made.sort(key=_place, reverse=paged.descending)
-    return _cut(read, paged, made)
+    return cut(read, paged, made, _place)
 
 
 async def create_role(
@@ -293,25 +292,6 @@ async def _counts(read: Reader) -> dict[str, int]:
 
 def _place(one: RoleSummary) -> tuple[str, str]:
     return one.kind, one.row.code
-
-
-def _cut(
-    read: Reader, paged: Paged, made: list[RoleSummary]
-) -> tuple[list[RoleSummary], str | None]:
-    ring = read.host.ring("cursor")
-    bound_to = f"{paged.bound_to}|{read.actor.id}"
-    if paged.cursor is not None:
-        kind, code = open_cursor(ring, paged.cursor, bound_to=bound_to)
-        if not isinstance(kind, str) or not isinstance(code, str):
-            raise InvalidCursor
-        after = (kind, code)
-        made = [
-            one
-            for one in made
-            if (_place(one) < after if paged.descending else _place(one) > after)
-        ]
-    page, rest = made[: paged.limit], made[paged.limit :]
-    return page, seal_cursor(ring, _place(page[-1]), bound_to=bound_to) if rest else None
 
 
 def _changed(role: CustomRole, *, added: list[str], removed: list[str]) -> public.RoleChanged:

@@ -45,6 +45,7 @@ class Decision:
     outcome: Outcome
     reason: Reason | None = None
     rule: str | None = None
+    held_until: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +64,22 @@ Step = Callable[[Candidate], Decision | None]
 def decide(candidate: Candidate) -> Verdict:
     """Run the steps in order; the first stop ends it, a hold waits for the later steps."""
     decisions: list[Decision] = []
-    holds: datetime | None = None
+    hold: Decision | None = None
     for name, step in STEPS:
         found = step(candidate) or Decision(name, "pass")
         decisions.append(found)
         if found.outcome == "stop":
             return Verdict("stop", found.reason, None, tuple(decisions))
         if found.outcome == "hold":
-            holds = _quiet_end(candidate)
-    if holds is not None:
-        return Verdict("hold", Reason.QUIET_HOURS, holds, tuple(decisions))
+            hold = found
+    if hold is not None:
+        return Verdict("hold", hold.reason, hold.held_until, tuple(decisions))
     return Verdict("send", None, None, tuple(decisions))
 
 
 def _membership(one: Candidate) -> Decision | None:
+    if one.topic.reaches_leavers:
+        return Decision("membership", "pass", rule="NOT-3")
     if not one.is_member:
         return Decision("membership", "stop", Reason.MEMBERSHIP_ENDED, "NOT-4")
     if one.is_disabled:
@@ -118,16 +121,13 @@ def _suppression(one: Candidate) -> Decision | None:
     return None
 
 
-def _quiet_end(one: Candidate) -> datetime | None:
+def _quiet_hours(one: Candidate) -> Decision | None:
     if one.topic.category == "security" or not one.topic.quiet_hours_apply:
         return None
-    return held_until(one.quiet_hours, one.channel, one.at, deadline=one.deadline_at)
-
-
-def _quiet_hours(one: Candidate) -> Decision | None:
-    if _quiet_end(one) is not None:
-        return Decision("quiet_hours", "hold", Reason.QUIET_HOURS, "NOT-10")
-    return None
+    ends = held_until(one.quiet_hours, one.channel, one.at, deadline=one.deadline_at)
+    if ends is None:
+        return None
+    return Decision("quiet_hours", "hold", Reason.QUIET_HOURS, "NOT-10", held_until=ends)
 
 
 def _template(one: Candidate) -> Decision | None:

@@ -1,7 +1,11 @@
 """Quiet hours: when messages on loud channels wait until the morning (NOT-10)."""
 
+import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from typing import Any
+from uuid import UUID
 from zoneinfo import ZoneInfo
 
 from thenga.domains.notification.services.templates import ChannelKind
@@ -9,8 +13,10 @@ from thenga.kernel.values.calendar import HOME_ZONE, local_instant
 
 # A message that would arrive this close to its deadline does not wait.
 LEAST_LEAD = timedelta(hours=4)
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 EVERY_DAY = frozenset(range(7))
 _ONE_DAY = timedelta(days=1)
+_SPREAD_SECONDS = 301
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +31,21 @@ class QuietHours:
     days: frozenset[int] = EVERY_DAY
     channels: frozenset[ChannelKind] = frozenset({"sms"})
     zone: str = HOME_ZONE
+    lead: timedelta = LEAST_LEAD
+
+    @classmethod
+    def of(cls, stored: Mapping[str, Any] | None, *, lead: timedelta = LEAST_LEAD) -> "QuietHours":
+        """Quiet hours as a preference stores them; without any, the default."""
+        if stored is None:
+            return cls(lead=lead)
+        return cls(
+            begins=time.fromisoformat(stored["from"]),
+            ends=time.fromisoformat(stored["to"]),
+            days=frozenset(WEEKDAYS.index(one) for one in stored["days"]),
+            channels=frozenset(stored["channels"]),
+            zone=stored["timeZone"],
+            lead=lead,
+        )
 
 
 def quiet_until(hours: QuietHours, at: datetime) -> datetime | None:
@@ -50,6 +71,12 @@ def held_until(
 ) -> datetime | None:
     """Until when a message on this channel waits; None if it can go now."""
     ends = quiet_until(hours, at) if channel in hours.channels else None
-    if ends is None or (deadline is not None and deadline - ends < LEAST_LEAD):
+    if ends is None or (deadline is not None and deadline - ends < hours.lead):
         return None
     return ends
+
+
+def release_at(ends: datetime, delivery_id: UUID) -> datetime:
+    """When a held delivery is sent: up to five minutes late, so that not all leave at once."""
+    digest = hashlib.sha256(delivery_id.bytes).digest()
+    return ends + timedelta(seconds=int.from_bytes(digest[:4]) % _SPREAD_SECONDS)

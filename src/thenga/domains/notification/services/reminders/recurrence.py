@@ -5,7 +5,7 @@ INTERVAL=0 and for seconds on a day that does not exist.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from itertools import pairwise, product
@@ -45,6 +45,11 @@ class Recurrence:
     rule: str
     starts_at: datetime  # without a time zone
     zone: str
+
+    def following(self, local: datetime) -> Iterator[datetime]:
+        """The local times after `local`, in their order."""
+        found: Iterator[datetime] = self._made().xafter(local)
+        return found
 
     def after(self, local: datetime) -> datetime | None:
         """The first local time after `local`, or None if there is none any more."""

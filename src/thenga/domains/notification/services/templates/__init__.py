@@ -1,53 +1,101 @@
 """Templates: topics, variables, and texts by language and channel (NOT-22 to NOT-27)."""
 
+from thenga.domains.notification.services.templates.checks import (
+    LanguageMissing,
+    TemplateSyntax,
+    TemplateTooLong,
+)
 from thenga.domains.notification.services.templates.contents import (
     FALLBACK,
     LANGUAGES,
     Content,
     ContentFault,
+    Language,
     faults_of,
     platform_content,
+    worst_case,
+)
+from thenga.domains.notification.services.templates.own_templates import (
+    Owner,
+    TemplateDetail,
+    TemplateSummary,
+    add_version,
+    approve_version,
+    create_template,
+    get_template,
+    list_templates,
 )
 from thenga.domains.notification.services.templates.rendering import (
+    HeaderRefused,
     Rendered,
     choose_language,
+    header_value,
     render,
     render_for_history,
 )
+from thenga.domains.notification.services.templates.seed import seed
 from thenga.domains.notification.services.templates.topics import (
     Acknowledgement,
     Category,
     ChannelKind,
     Lane,
     Topic,
+    TopicUnknown,
+    find_topic,
     topics,
+    unknown_topic,
 )
 from thenga.domains.notification.services.templates.variables import (
     FactFault,
     Locale,
     Variable,
+    VariableType,
     check_facts,
 )
+from thenga.domains.notification.services.templates.versions import Approved, approved, content_of
 
 __all__ = [
     "FALLBACK",
     "LANGUAGES",
     "Acknowledgement",
+    "Approved",
     "Category",
     "ChannelKind",
     "Content",
     "ContentFault",
     "FactFault",
+    "HeaderRefused",
     "Lane",
+    "Language",
+    "LanguageMissing",
     "Locale",
+    "Owner",
     "Rendered",
+    "TemplateDetail",
+    "TemplateSummary",
+    "TemplateSyntax",
+    "TemplateTooLong",
     "Topic",
+    "TopicUnknown",
     "Variable",
+    "VariableType",
+    "add_version",
+    "approve_version",
+    "approved",
     "check_facts",
     "choose_language",
+    "content_of",
+    "create_template",
     "faults_of",
+    "find_topic",
+    "get_template",
+    "header_value",
+    "list_templates",
     "platform_content",
     "render",
     "render_for_history",
+    "seed",
     "topics",
+    "unknown_topic",
+    "worst_case",
 ]

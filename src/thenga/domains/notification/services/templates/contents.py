@@ -8,19 +8,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import BaseModel, ConfigDict
 
 from thenga.domains.notification.services.templates import language
 from thenga.domains.notification.services.templates.language import Syntax
+from thenga.domains.notification.services.templates.topics import ChannelKind
 from thenga.domains.notification.services.templates.variables import NAME, Variable
 
-LANGUAGES = (
-    *("en-ZA", "af-ZA", "zu-ZA", "xh-ZA", "st-ZA", "nso-ZA"),
-    *("tn-ZA", "ts-ZA", "ss-ZA", "ve-ZA", "nr-ZA"),
-)
-FALLBACK = "en-ZA"
+Language = Literal[
+    "en-ZA",
+    "af-ZA",
+    "zu-ZA",
+    "xh-ZA",
+    "st-ZA",
+    "nso-ZA",
+    "tn-ZA",
+    "ts-ZA",
+    "ss-ZA",
+    "ve-ZA",
+    "nr-ZA",
+]
+LANGUAGES: tuple[Language, ...] = get_args(Language)
+FALLBACK: Language = "en-ZA"
+MOST_BYTES_OF_A_CHARACTER = 4
+MOST_BYTES_OF_A_NUMBER = 80
+CHANNEL_KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
 _FOLDER = Path(__file__).parents[2] / "content" / "templates"
 _PARTS = ConfigDict(frozen=True, extra="forbid")
 
@@ -76,12 +90,25 @@ class Content(BaseModel):
         return {one.name: one for one in self.variables}
 
 
+ContentCode = Literal[
+    "language_unknown",
+    "language_missing",
+    "channel_missing",
+    "name",
+    "variable_twice",
+    "variable_missing",
+    "variable_differs",
+    "variable_required",
+    "example",
+]
+
+
 @dataclass(frozen=True, slots=True)
 class ContentFault:
     """What is wrong with a content: where, and in which way."""
 
     pointer: str
-    code: Syntax | Literal["language_unknown", "language_missing", "channel_missing", "name"]
+    code: Syntax | ContentCode
 
 
 def faults_of(content: Content, channels: tuple[str, ...]) -> list[ContentFault]:
@@ -116,6 +143,27 @@ def _faults(texts: Texts, where: str, declared: Mapping[str, Variable]) -> Itera
             check = language.faults_of_body if is_markdown else language.faults_of_line
             for code in check(text, declared):
                 yield ContentFault(f"{where}/{channel}/{name}", code)
+
+
+def worst_case(content: Content) -> dict[tuple[str, ChannelKind], int]:
+    """The most bytes of each language and channel, with the longest possible values."""
+    longest = {one.name: _longest(one) for one in content.variables}
+    return {
+        (tag, kind): sum(
+            len(text.encode()) + sum(longest.get(name, 0) for name in language.names_in(text))
+            for _, text in parts
+            if text
+        )
+        for tag, texts in content.texts.items()
+        for kind in CHANNEL_KINDS
+        if (parts := getattr(texts, kind)) is not None
+    }
+
+
+def _longest(variable: Variable) -> int:
+    """The most bytes of a value; formatted numbers and dates are short."""
+    is_text = variable.type in ("text", "url", "code")
+    return variable.max_length * MOST_BYTES_OF_A_CHARACTER if is_text else MOST_BYTES_OF_A_NUMBER
 
 
 @cache

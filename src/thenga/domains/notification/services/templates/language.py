@@ -15,13 +15,15 @@ from markdown_it.token import Token
 
 from thenga.domains.notification.services.templates.variables import NAME, Variable
 
-Syntax = Literal["placeholder", "undeclared", "html", "link", "markup", "line_break"]
+Syntax = Literal["placeholder", "undeclared", "html", "link", "line_break", "control_character"]
 
 _PLACEHOLDER = re.compile(r"\{\{(" + NAME.pattern + r")\}\}")
 _SPACED = re.compile(r"( ?)" + _PLACEHOLDER.pattern)
 _HREF = re.compile(r"%7B%7B(" + NAME.pattern + r")%7D%7D")
 _CODE = re.compile(r"\{\{|\}\}|\{%|%\}|\$\{|<%|%>|\{#")
 _HTML = re.compile(r"<[A-Za-z/!?]|&[A-Za-z#][A-Za-z0-9]*;")
+_LINE_BREAK = re.compile(r"[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029]")
 # What a body may consist of; a heading, a table or a picture stays text.
 _RULES = ["emphasis", "list", "link", "newline", "balance_pairs", "fragments_join"]
 _TAGS = {"p", "strong", "em", "ul", "ol", "li", "a", "br"}
@@ -31,7 +33,7 @@ _markdown = MarkdownIt("zero", {"html": False}).enable(_RULES)
 
 def faults_of_line(text: str, variables: Mapping[str, Variable]) -> list[Syntax]:
     """What is wrong with a subject, a title or an SMS."""
-    found: list[Syntax] = ["line_break"] if "\n" in text or "\r" in text else []
+    found: list[Syntax] = ["line_break"] if _LINE_BREAK.search(text) else []
     return found + list(_faults(text, variables))
 
 
@@ -41,9 +43,12 @@ def faults_of_body(text: str, variables: Mapping[str, Variable]) -> list[Syntax]
     for token in _inline(text):
         if token.type == "link_open" and not _is_url(token, variables):
             found.append("link")
-        if token.type == "text" and token.content.endswith("!["):
-            found.append("markup")
     return found
+
+
+def names_in(text: str) -> list[str]:
+    """The variables that a text names, as often as it names them."""
+    return _PLACEHOLDER.findall(text)
 
 
 def _faults(text: str, variables: Mapping[str, Variable]) -> Iterator[Syntax]:
@@ -52,6 +57,8 @@ def _faults(text: str, variables: Mapping[str, Variable]) -> Iterator[Syntax]:
             yield "undeclared"
     if _CODE.search(_PLACEHOLDER.sub("", text)):
         yield "placeholder"
+    if _CONTROL.search(text):
+        yield "control_character"
     if _HTML.search(text):
         yield "html"
 

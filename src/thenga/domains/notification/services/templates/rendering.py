@@ -1,6 +1,7 @@
 """From a content and checked facts to what one person receives on one channel."""
 
 import hashlib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,6 +17,22 @@ from thenga.domains.notification.services.templates.variables import (
 
 _HTML = '<!doctype html><html lang="{lang}"><body>{preheader}{body}</body></html>'
 _PREHEADER = '<div style="display:none">{text}</div>'
+_BREAKS_HEADER = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+class HeaderRefused(ValueError):
+    """A header value has a line break or another control character."""
+
+
+def header_value(text: str) -> str:
+    """The text as the value of a mail header; the mail library encodes it (NOT-26).
+
+    The library would decode `=?utf-8?q?=0d=0a…?=` and write the line break, so such a word is
+    split before.
+    """
+    if _BREAKS_HEADER.search(text):
+        raise HeaderRefused("a header value has no control characters")
+    return text.replace("=?", "= ?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +111,6 @@ def _parts(
             else "",
             body=language.to_html(mail.body, values),
         )
-        return language.fill(mail.subject, values), language.to_text(mail.body, values), html
+        subject = header_value(language.fill(mail.subject, values))
+        return subject, language.to_text(mail.body, values), html
     raise LookupError(f"{tag} has no text for {channel}")

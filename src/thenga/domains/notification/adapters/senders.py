@@ -1,0 +1,63 @@
+"""The providers of this deployment by name, and how much one recipient can receive."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from thenga.domains.notification.adapters.mailgun import MailgunReports
+from thenga.domains.notification.adapters.provider import Reporter, Sender
+from thenga.domains.notification.adapters.provider_settings import ProviderSettings
+from thenga.domains.notification.adapters.smtp import Smtp
+from thenga.domains.notification.adapters.twilio import Twilio, TwilioReports
+from thenga.kernel.errors import RateLimited
+from thenga.kernel.host import Host
+from thenga.kernel.http.limits import Limits, Rule
+from thenga.kernel.outbound import Outbound
+
+# Over all causes and organizations (SEC-66). Strangers cause the messages to addresses that
+# nobody has proved, so these have less room. The names are those of the kernel's letters, whose
+# counts they share.
+UNPROVEN = (Rule("letters_unproven", 6, 3600), Rule("letters_unproven_day", 12, 86_400))
+EVERY = (Rule("letters", 20, 3600), Rule("letters_day", 60, 86_400))
+
+REPORTERS: dict[str, Reporter] = {"twilio": TwilioReports(), "mailgun": MailgunReports()}
+
+
+class Senders:
+    """Finds the sender of a provider."""
+
+    def __init__(self, host: Host) -> None:
+        self._settings = ProviderSettings(host)
+        self._limits = Limits(host.settings.redis, secret=host.key("letters"))
+        host.closing.append(self._limits.close)
+
+    async def of(self, provider: str | None) -> Sender | None:
+        """The sender of a provider; None if it is not configured."""
+        match provider:
+            case "smtp":
+                return Smtp(await self._settings.smtp())
+            case "twilio":
+                settings = await self._settings.twilio()
+                if settings is None:
+                    return None
+                return Twilio(Outbound(self._settings.twilio_url()), settings)
+        return None
+
+    async def has_room(self, address: str, *, is_proven: bool) -> bool:
+        """Whether an address can receive one more message; it is counted."""
+        try:
+            for rule in EVERY if is_proven else (*UNPROVEN, *EVERY):
+                await self._limits.hit(rule, address.casefold())
+        except RateLimited:
+            return False
+        return True
+
+
+class CallbackKeys:
+    """The keys that verify callbacks."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self._settings = ProviderSettings(host)
+
+    async def of(self, status_from: Literal["twilio", "mailgun"]) -> Sequence[str]:
+        return await self._settings.callback_keys(status_from)

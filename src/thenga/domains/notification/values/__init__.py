@@ -1,0 +1,1 @@
+"""What services and adapters share and no table keeps."""
