@@ -54,7 +54,7 @@ _COLUMNS = """
     WHERE obj_description(c.oid) IN ('kind: private', 'kind: personal', 'kind: two_party',
                                      'kind: published', 'kind: between', 'kind: notice',
                                      'kind: sponsored')
-      AND t.typname IN ('text', 'varchar', 'jsonb')
+      AND t.typname IN ('text', 'varchar', 'jsonb') AND c.relname <> 'series'
 """
 
 
