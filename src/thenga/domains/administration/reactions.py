@@ -1,7 +1,7 @@
 """Administration's reactions to events of other domains."""
 
 from thenga.domains.administration import public
-from thenga.domains.administration.services import policies
+from thenga.domains.administration.services import actions, policies
 from thenga.domains.billing import public as billing
 from thenga.domains.identity import public as identity
 from thenga.domains.organization import public as organization
@@ -10,7 +10,14 @@ from thenga.kernel.declare.event import Envelope
 from thenga.kernel.declare.reaction import Reactions
 from thenga.kernel.declare.setting import Acknowledged
 
-reactions = Reactions("administration")
+reactions = Reactions("administration", is_sandbox=actions.is_sandbox)
+
+
+@reactions.on(organization.OrganizationCreated)
+async def keep_sandbox_mode(work: Work, event: organization.OrganizationCreated) -> None:
+    """Keep whether a new organization is a sandbox, whose clock may run ahead."""
+    await actions.keep_mode(work, sandbox=event.mode == "sandbox")
+
 
 # Every domain with settings answers a change; its own event names the domain (ADM-35).
 ACKNOWLEDGEMENTS: tuple[type[Acknowledged], ...] = (

@@ -12,6 +12,7 @@ from thenga.domains.administration.tables.integrations import (
     IntegrationSecret,
     IntegrationStatus,
 )
+from thenga.domains.administration.tables.modes import TenantMode
 from thenga.domains.administration.tables.policies import (
     PolicyConfiguration,
     PolicyKind,
@@ -30,4 +31,5 @@ __all__ = [
     "PolicyConfiguration",
     "PolicyKind",
     "PolicyStatus",
+    "TenantMode",
 ]
