@@ -31,6 +31,7 @@ COMPARED = {
     "provider", "reference", "provider_reference", "item_reference", "bank_reference", "currency",
     "dispute_status", "disputes", "failure", "next_action", "initiated_by", "source",
     "settlement",
+    "administration.series.name",
     "billing.payment_failure.category",
     "entitlement", "meter", "operation", "because",
     "administration.support_case.category", "impact", "urgency", "priority", "channel",
