@@ -16,12 +16,6 @@ def upgrade() -> None:
     _settings()
     _policies()
     _integrations()
-    make_table(
-        "administration.tenant_mode",
-        Kind.PRIVATE,
-        flag("sandbox"),
-        unique=[("organization_id",)],
-    )
 
 
 def _settings() -> None:

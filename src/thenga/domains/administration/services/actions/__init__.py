@@ -14,7 +14,6 @@ whole, and no customer, begins with `await actions.act_for_platform(work)`.
 """
 
 from thenga.domains.administration.services.actions.differences import Differences, differences
-from thenga.domains.administration.services.actions.modes import is_sandbox, keep_mode
 from thenga.domains.administration.services.actions.queries import list_actions
 from thenga.domains.administration.services.actions.recording import (
     ReasonRequired,
@@ -32,9 +31,7 @@ __all__ = [
     "act_for_platform",
     "actor_of",
     "differences",
-    "is_sandbox",
     "is_staff",
-    "keep_mode",
     "list_actions",
     "record",
     "record_read",
