@@ -1,7 +1,7 @@
 """Deliveries of Notification, the people they go to, and providers on loopback."""
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -35,6 +35,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import Bindings
 
+NOON = datetime(2026, 11, 16, 10, tzinfo=UTC)
 FAILED = "billing.payment_failed"
 FACTS = {
     "name": "Thandi",

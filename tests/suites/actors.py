@@ -32,6 +32,8 @@ COMPARED = {
     "settlement",
     "billing.payment_failure.category",
     "entitlement", "meter", "operation", "because",
+    "administration.support_case.category", "impact", "urgency", "priority", "channel",
+    "resolution_code", "author_kind",
 }  # fmt: skip
 # What the key may do: everything of an organization that only looks.
 READS = [

@@ -98,6 +98,8 @@ CALLED_OTHERWISE: dict[str, str] = {
     "User.reopen": "enabling an account whose address was never proved; the guards tell which",
     "Session.complete": "answering the challenge of the sign-in that made the session",
     "FactVerification.request": "adding a verification to the fact",
+    "Schedule.cancel": "DELETE of the schedule",
+    "Reminder.cancel": "DELETE of the reminder",
     "Account.complete": "saying who is billed, by POST or PATCH of the account",
 }
 

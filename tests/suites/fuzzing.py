@@ -21,7 +21,10 @@ from tests.suites.corpus import ORGANIZATION, TRUE_WAY, WAYS, Corpus, Way, descr
 
 # A well-formed request may still be refused for what is stored, spent, limited or not one's own.
 # That a bank account needs the version that was read (428) no schema can say either.
-_REFUSED_FOR_OTHER_REASONS = ["2xx", "304", "401", "402", "403", "404", "409", "412", "428", "429"]
+_REFUSED_FOR_OTHER_REASONS = [
+    *("2xx", "303", "304"),
+    *("401", "402", "403", "404", "409", "412", "428", "429"),
+]
 
 
 @dataclass(frozen=True)
@@ -126,7 +129,7 @@ def _send(fuzzed: Fuzzed, case: Any, headers: dict[str, str], origin: str) -> No
     fuzzed.examples += 1
     response = case.call(base_url=origin, headers=headers, timeout=20)
     fuzzed.statuses[response.status_code] += 1
-    if response.status_code < 300 or response.status_code in (409, 412, 428):
+    if response.status_code < 300 or response.status_code in (303, 409, 412, 428):
         fuzzed.unreached.discard(name_of(case.operation))
     sent = {"base_url": origin, "headers": headers, "timeout": 20}
     try:

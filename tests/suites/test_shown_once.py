@@ -90,7 +90,8 @@ CASES: dict[str, Case] = {
 # their own sessions and factors. Half sessions and forged proofs are refused by other suites.
 ONES_OWN = {
     "POST /identity/auth/verify-address": "The link of the letter proves the address.",
-    "POST /identity/auth/sign-in": "The password proves the person.",
+    "POST /identity/auth/sign-in": "The password or the provider proves the person.",
+    "POST /identity/auth/providers/{provider}/start": "Ends the flow that it begins, and no other.",
     "POST /identity/auth/refresh": "The refresh token is the session's own.",
     "POST /identity/mfa/factors": "A factor of one's own, with a fresh proof.",
     "POST /identity/mfa/challenges/{challengeId}/verify": "The factor proves the person.",

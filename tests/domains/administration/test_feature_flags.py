@@ -1,6 +1,7 @@
 """Feature flags: rolled out by staff, evaluated by port, with the plan that Billing told."""
 
 import asyncio
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -23,6 +24,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.flag import DeclaredFlag
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_day
 
 PATH = "/administration/feature-flags"
 REASON = "the feature is ready for everybody"
@@ -69,6 +71,7 @@ async def test_a_flag_is_rolled_out_and_every_rollout_is_kept(
     read = await api.get(f"{PATH}/{flag['id']}", headers=operator.headers)
 
     assert (flag["rollout"]["number"], flag["rollout"]["mode"]) == (0, "off")
+    assert flag["expectedEndDate"] == str(local_day(host.now()) + timedelta(days=90))
     assert first.json()["rollout"]["percentage"] == "10.50"
     assert read.json() == second.json()
     kept = [(one["number"], one["mode"]) for one in read.json()["rollouts"]]
@@ -187,6 +190,13 @@ async def test_a_key_exists_once_and_variants_have_its_type(
         headers=operator.headers,
     )
 
+    large = await api.post(
+        PATH,
+        json=body | {"key": "bid.large", "variants": {"on": 2**60, "off": 1}},
+        headers=operator.headers,
+    )
+
+    assert (large.status_code, large.json()["code"]) == (422, "validation-failed")
     assert (twice.status_code, twice.json()["code"]) == (409, "duplicate")
     assert (wrong.status_code, wrong.json()["rule"]) == (422, "flag-variants")
 

@@ -140,6 +140,8 @@ async def test_an_incident_closes_only_with_the_regulator_told(
         api, other, f"{path}/close", conclusion="Sealed.",
         regulatorNotifiedAt="2026-11-02T08:00:00Z",
     )  # fmt: skip
+    wide = staff.review_body(scope={"from": "2025-01-01", "to": "2026-09-30"})
+    refused = await api.post(REVIEWS, json=wide, headers=auditor.headers)
     without = await api.post(
         REVIEWS, json=staff.review_body(kind="incident"), headers=auditor.headers
     )
@@ -149,6 +151,7 @@ async def test_an_incident_closes_only_with_the_regulator_told(
     assert unknown.status_code == 422
     assert closed.json()["status"] == "closed"
     assert without.status_code == 422
+    assert (refused.status_code, refused.json()["rule"]) == (422, "review-scope")
 
 
 async def test_reviews_are_listed_and_filtered(api: httpx2.AsyncClient, auditor: Person) -> None:

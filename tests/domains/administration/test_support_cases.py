@@ -228,6 +228,24 @@ async def test_staff_triage_answer_and_resolve_a_case(
     assert {one.subject_organization_id for one in on_case} == {customer.organization_id}
 
 
+async def test_an_answer_in_time_stays_in_time_when_priority_rises(
+    api: httpx2.AsyncClient, host: Host, clock: Time
+) -> None:
+    clock.set(OPENED_AT)
+    customer = await identity.member(host, uuid4(), role="owner")
+    made = await cases.opened(api, customer, impact="one_person")
+    clock.set(OPENED_AT + timedelta(days=2))
+    staff = await cases.agent(host)
+    message = {"body": "We look into it.", "reason": REASON}
+    await api.post(f"{PATH}/{made['id']}/messages", json=message, headers=staff.headers)
+
+    triaged = await cases.triaged(api, staff, made["id"], priority="urgent")
+
+    sla = triaged.json()["sla"]
+    assert (sla["firstResponse"]["state"], sla["resolution"]["state"]) == ("met", "breached")
+    assert "SupportCaseBreached" in await names(host, made["id"])
+
+
 async def test_staff_must_say_why(
     api: httpx2.AsyncClient, host: Host, customer: Member, staff: Person
 ) -> None:

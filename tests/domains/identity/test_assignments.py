@@ -238,7 +238,9 @@ async def test_a_single_permission_ends_by_time_once(
 async def test_platform_roles_keep_separation_of_duties(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
-    operator = await people.staff(host, "platform_operator")
+    # Nobody gives what they do not hold, so the giver of this test holds both.
+    both_roles = ("platform_policy_author", "platform_policy_approver")
+    operator = await people.staff(host, "platform_operator", *both_roles)
     colleague = await people.staff(host)
 
     async def given(user_id: UUID, role: str) -> httpx2.Response:

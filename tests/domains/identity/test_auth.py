@@ -55,6 +55,20 @@ async def test_verified_address_sets_the_password_and_signs_in(
     assert again.json()["session"]["id"] != signed_in["session"]["id"]  # type: ignore[index]
 
 
+async def test_a_sign_in_without_a_method_is_by_password(
+    api: httpx2.AsyncClient, letters: Letters, settle: Settle
+):
+    email = address()
+    await verified(api, letters, email)
+
+    unlabelled = {"email": email, "password": PASSWORD}
+    answer = await api.post("/identity/auth/sign-in", json=unlabelled)
+    unknown = await api.post("/identity/auth/sign-in", json=unlabelled | {"method": "magic"})
+
+    assert answer.status_code == 200
+    assert (unknown.status_code, unknown.json()["code"]) == (422, "validation-failed")
+
+
 async def test_a_link_works_once_and_a_newer_one_kills_it(
     api: httpx2.AsyncClient, letters: Letters, settle: Settle
 ):

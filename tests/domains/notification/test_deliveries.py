@@ -1,7 +1,5 @@
 """How a message was delivered, as its recipient, a reader of the history and others see it."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import httpx2
@@ -12,14 +10,6 @@ from tests.factories.notification_deliveries import Post
 from tests.providers.messaging import EMAIL, SMS, MailServer
 
 from thenga.kernel.host import Host
-
-
-@pytest.fixture
-def relay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MailServer]:
-    with MailServer(tmp_path) as server:
-        monkeypatch.setenv("THENGA_SMTP_PORT_NOTIFICATION", str(server.port))
-        monkeypatch.setenv("THENGA_SMTP_CA_NOTIFICATION", server.ca_file)
-        yield server
 
 
 @pytest.fixture

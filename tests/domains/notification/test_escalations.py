@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -13,6 +13,7 @@ from fastapi import FastAPI
 from sqlalchemy import select
 from tests.conftest import Time
 from tests.factories import identity as people
+from tests.factories import notification_deliveries as deliveries
 from tests.factories import notification_requests as requests
 from tests.factories import notification_times as factory
 from tests.factories.notification_requests import Office
@@ -39,11 +40,14 @@ THURSDAY = datetime(2026, 12, 17, 8, 30, tzinfo=UTC)  # 10:30; 16 December is a 
 
 
 @pytest.fixture
-def office(app: FastAPI, host: Host, seeded: None) -> Iterator[Office]:
+async def office(app: FastAPI, host: Host, seeded: None) -> AsyncIterator[Office]:
+    """A sandbox: its messages are captured and not sent."""
     made = requests.with_ports(host)
     time = Time(app.state.shared.host, host, made)
     time.set(TUESDAY)
-    yield Office(made, time)
+    organization_id = uuid4()
+    await deliveries.tenant(host, organization_id, sandbox=True)
+    yield Office(made, time, organization_id)
     time.restore()
 
 

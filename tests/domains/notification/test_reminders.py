@@ -1,6 +1,6 @@
 """Reminders before a deadline: sent once, moved with the deadline, cancelled."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from sqlalchemy import select
 from tests.conftest import Time
 from tests.factories import identity as people
+from tests.factories import notification_deliveries as deliveries
 from tests.factories import notification_requests as requests
 from tests.factories import notification_times as factory
 from tests.factories.notification_requests import Office
@@ -31,11 +32,14 @@ MOVED = datetime(2027, 4, 8, 9, tzinfo=UTC)
 
 
 @pytest.fixture
-def office(app: FastAPI, host: Host, seeded: None) -> Iterator[Office]:
+async def office(app: FastAPI, host: Host, seeded: None) -> AsyncIterator[Office]:
+    """A sandbox: its messages are captured and not sent."""
     made = requests.with_ports(host)
     time = Time(app.state.shared.host, host, made)
     time.set(MARCH)
-    yield Office(made, time)
+    organization_id = uuid4()
+    await deliveries.tenant(host, organization_id, sandbox=True)
+    yield Office(made, time, organization_id)
     time.restore()
 
 

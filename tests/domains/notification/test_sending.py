@@ -1,15 +1,13 @@
 """Sending: claimed once, checked again, tried again, and by the next channel if one is owed."""
 
-from collections.abc import AsyncIterator, Iterator
-from datetime import UTC, datetime, timedelta
-from pathlib import Path
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from tests.conftest import Time
 from tests.factories import billing
 from tests.factories import notification_deliveries as factory
-from tests.factories.notification_deliveries import FAILED, Post
+from tests.factories.notification_deliveries import FAILED, NOON, Post
 from tests.planting import plant
 from tests.providers.messaging import MailServer, TwilioServer
 
@@ -17,32 +15,6 @@ from thenga.domains.notification.services import recipients
 from thenga.domains.notification.services.delivery import retries, sending
 from thenga.domains.notification.tables import Notification, Request
 from thenga.kernel.host import Host
-
-NOON = datetime(2026, 11, 16, 10, tzinfo=UTC)
-LOCKED = "identity.account_locked"
-
-
-@pytest.fixture
-def relay(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[MailServer]:
-    with MailServer(tmp_path) as server:
-        monkeypatch.setenv("THENGA_SMTP_HOST_NOTIFICATION", "127.0.0.1")
-        monkeypatch.setenv("THENGA_SMTP_PORT_NOTIFICATION", str(server.port))
-        monkeypatch.setenv("THENGA_SMTP_CA_NOTIFICATION", server.ca_file)
-        yield server
-
-
-@pytest.fixture
-async def twilio(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[TwilioServer]:
-    server = TwilioServer()
-    async with server.running() as url:
-        monkeypatch.setenv("THENGA_TWILIO_URL_NOTIFICATION", url)
-        yield server
-
-
-@pytest.fixture
-def post(host: Host, seeded: None, clock: Time) -> Post:
-    clock.set(NOON)
-    return Post(host, clock)
 
 
 @pytest.mark.rule("NOT-28")
@@ -82,7 +54,7 @@ async def test_a_mail_is_sent_once_and_metered_once(
 
 @pytest.mark.rule("NOT-5")
 async def test_the_address_is_read_when_the_message_is_sent(
-    post: Post, relay: MailServer, twilio: TwilioServer
+    post: Post, relay: MailServer, provider: TwilioServer
 ) -> None:
     who = await post.member()
     await post.preference(who.user_id, FAILED, sms="on")
@@ -93,13 +65,13 @@ async def test_the_address_is_read_when_the_message_is_sent(
     await post.settle()
 
     sent = await post.delivery(about, "sms")
-    assert [one["To"] for one in twilio.messages] == [number]
+    assert [one["To"] for one in provider.messages] == [number]
     assert sent.address_mask == recipients.mask("sms", number)
     assert sent.address_fingerprint == recipients.address_fingerprint(post.host, "sms", number)
 
 
 @pytest.mark.rule("NOT-1")
-async def test_a_preference_set_after_planning_counts(post: Post, twilio: TwilioServer) -> None:
+async def test_a_preference_set_after_planning_counts(post: Post, provider: TwilioServer) -> None:
     who = await post.member()
     await post.preference(who.user_id, FAILED, sms="on")
     about = await post.message(who.user_id, "sms")
@@ -109,11 +81,11 @@ async def test_a_preference_set_after_planning_counts(post: Post, twilio: Twilio
 
     stopped = await post.delivery(about, "sms")
     assert (stopped.status, stopped.reason_code) == ("not_sent", "topic_off")
-    assert twilio.messages == []
+    assert provider.messages == []
 
 
 async def test_a_planted_preference_of_the_plan_is_found(
-    post: Post, twilio: TwilioServer, monkeypatch: pytest.MonkeyPatch
+    post: Post, provider: TwilioServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def as_planned(topic: object, person: object, channels: list[str], **_: object) -> object:
         decided = recipients.Verdict("send", None, None, ())
@@ -155,7 +127,9 @@ async def test_a_message_whose_time_is_over_is_not_sent(post: Post, relay: MailS
 
 
 @pytest.mark.rule("NOT-10")
-async def test_an_sms_waits_for_the_morning(post: Post, twilio: TwilioServer, clock: Time) -> None:
+async def test_an_sms_waits_for_the_morning(
+    post: Post, provider: TwilioServer, clock: Time
+) -> None:
     clock.set(NOON + timedelta(hours=10))
     who = await post.member()
     about = await post.message(who.user_id, "sms", topic_code=FAILED)
@@ -165,7 +139,7 @@ async def test_an_sms_waits_for_the_morning(post: Post, twilio: TwilioServer, cl
     held = await post.delivery(about, "sms")
     await post.until(NOON + timedelta(hours=20))
 
-    assert (held.status, held.reason_code, twilio.sids[1:]) == ("held", "quiet_hours", [])
+    assert (held.status, held.reason_code, provider.sids[1:]) == ("held", "quiet_hours", [])
     assert (await post.delivery(about, "sms")).status == "sent"
 
 
@@ -199,7 +173,7 @@ def test_a_try_is_never_before_retry_after_nor_after_expiry() -> None:
 @pytest.mark.rule("NOT-9")
 @pytest.mark.rule("NOT-21")
 async def test_eight_tries_and_then_the_next_channel(
-    post: Post, relay: MailServer, twilio: TwilioServer
+    post: Post, relay: MailServer, provider: TwilioServer
 ) -> None:
     relay.script = ["451 4.3.0 Later"] * 20
     who = await post.member()
@@ -211,7 +185,7 @@ async def test_eight_tries_and_then_the_next_channel(
     instead = await post.delivery(about, "sms")
     assert (failed.status, failed.reason_code) == ("undelivered", "provider_unreachable")
     assert [one.outcome for one in await post.attempts(failed)] == ["refused_transient"] * 8
-    assert (instead.status, len(twilio.messages)) == ("sent", 1)
+    assert (instead.status, len(provider.messages)) == ("sent", 1)
     assert {"NOT-9"} <= {one["rule"] for one in instead.decisions}
     (told,) = await post.events("NotificationFailed")
     assert (told["attempts"], told["fallbackChannel"]) == (8, "sms")
@@ -222,7 +196,7 @@ async def test_eight_tries_and_then_the_next_channel(
 @pytest.mark.rule("NOT-9")
 @pytest.mark.rule("NOT-21")
 async def test_a_bounced_address_is_not_used_again(
-    post: Post, relay: MailServer, twilio: TwilioServer
+    post: Post, relay: MailServer, provider: TwilioServer
 ) -> None:
     who = await post.member()
     address = f"{who.user_id}@example.test"
@@ -238,12 +212,12 @@ async def test_a_bounced_address_is_not_used_again(
     stopped = await post.delivery(second, "email")
     assert (stopped.status, stopped.reason_code) == ("not_sent", "address_suppressed_bounce")
     assert (await post.delivery(second, "sms")).status == "sent"
-    assert (len(twilio.messages), relay.mails) == (2, [])
+    assert (len(provider.messages), relay.mails) == (2, [])
 
 
 @pytest.mark.rule("NOT-9")
 async def test_a_channel_that_is_off_takes_over(
-    post: Post, relay: MailServer, twilio: TwilioServer
+    post: Post, relay: MailServer, provider: TwilioServer
 ) -> None:
     who = await post.member()
     await post.preference(who.user_id, FAILED, sms="off")
@@ -273,10 +247,10 @@ async def test_an_unclear_mail_goes_once_more_with_its_id(post: Post, relay: Mai
 @pytest.mark.rule("NOT-31")
 @pytest.mark.parametrize(("topic", "calls"), [("organization.announcement", 1), (FAILED, 2)])
 async def test_an_unclear_sms_is_sent_again_only_if_it_must(
-    post: Post, twilio: TwilioServer, topic: str, calls: int
+    post: Post, provider: TwilioServer, topic: str, calls: int
 ) -> None:
     facts = {"title": "Closed", "message": "Closed"} if topic != FAILED else factory.FACTS
-    twilio.script = ["cut"] * 5
+    provider.script = ["cut"] * 5
     who = await post.member()
     await post.preference(who.user_id, topic, sms="on")
     about = await post.message(who.user_id, "sms", topic_code=topic, facts=facts)
@@ -284,12 +258,12 @@ async def test_an_unclear_sms_is_sent_again_only_if_it_must(
     await post.until(NOON + timedelta(hours=1))
 
     sent = await post.delivery(about, "sms")
-    print(f"topic={topic} calls={len(twilio.messages)} certainty={sent.certainty}")
-    assert (sent.status, sent.certainty, len(twilio.messages)) == ("sent", "unknown", calls)
+    print(f"topic={topic} calls={len(provider.messages)} certainty={sent.certainty}")
+    assert (sent.status, sent.certainty, len(provider.messages)) == ("sent", "unknown", calls)
 
 
 async def test_a_call_that_was_interrupted_counts_as_unclear(
-    post: Post, twilio: TwilioServer, monkeypatch: pytest.MonkeyPatch
+    post: Post, provider: TwilioServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Killed(Exception):
         pass
@@ -309,23 +283,23 @@ async def test_a_call_that_was_interrupted_counts_as_unclear(
 
     sent = await post.delivery(about, "sms")
     assert [one.outcome for one in await post.attempts(sent)] == ["unknown", "accepted"]
-    assert (sent.status, sent.certainty, len(twilio.messages)) == ("sent", "known", 2)
+    assert (sent.status, sent.certainty, len(provider.messages)) == ("sent", "known", 2)
 
 
-async def test_a_fence_that_is_not_ours_records_nothing(post: Post, twilio: TwilioServer) -> None:
+async def test_a_fence_that_is_not_ours_records_nothing(post: Post, provider: TwilioServer) -> None:
     who = await post.member()
     await post.preference(who.user_id, FAILED, sms="on")
     about = await post.message(who.user_id, "sms")
 
     async def meanwhile(sid: str) -> None:
-        twilio.before_answer = None
+        provider.before_answer = None
         work = factory.working(post.host, post.organization_id)
         claimed = await work.lock(factory.Delivery, (await post.delivery(about, "sms")).id)
         claimed.fence += 1
         await work.save(claimed)
         await work.finish()
 
-    twilio.before_answer = meanwhile
+    provider.before_answer = meanwhile
     await post.settle()
 
     late = await post.delivery(about, "sms")

@@ -61,33 +61,35 @@ class AdminActionView(View):
         return cls.shown(action.__dict__ | {"at": action.created_at, "changes": changes})
 
 
+ActorId = Annotated[UUID | None, Query(alias="actorId", description="Filter by person.")]
+OfAction = Annotated[ActionCode | None, Query(description="Filter by permission.")]
+OfType = Annotated[
+    ResourceType | None, Query(alias="resourceType", description="Filter by type of resource.")
+]
+ResourceId = Annotated[UUID | None, Query(alias="resourceId", description="Filter by resource.")]
+SubjectId = Annotated[
+    UUID | None,
+    Query(alias="subjectOrganizationId", description="Filter by customer it concerns."),
+]
+DecisionId = Annotated[
+    UUID | None, Query(alias="decisionId", description="Filter by decision of Identity.")
+]
+Since = Annotated[Instant | None, Query(alias="from", description="Done at this time or later.")]
+Until = Annotated[Instant | None, Query(alias="to", description="Done before this time.")]
+
+
 @router.get("/administration/admin-actions")
 async def list_admin_actions(
     read: Annotated[Reader, reads(Permission.ADMIN_ACTION_READ)],
     page: Annotated[Paged, paged("createdAt", default="-createdAt")],
-    actor_id: Annotated[
-        UUID | None, Query(alias="actorId", description="Filter by person.")
-    ] = None,
-    action: Annotated[ActionCode | None, Query(description="Filter by permission.")] = None,
-    resource_type: Annotated[
-        ResourceType | None, Query(alias="resourceType", description="Filter by type of resource.")
-    ] = None,
-    resource_id: Annotated[
-        UUID | None, Query(alias="resourceId", description="Filter by resource.")
-    ] = None,
-    subject_organization_id: Annotated[
-        UUID | None,
-        Query(alias="subjectOrganizationId", description="Filter by customer it concerns."),
-    ] = None,
-    decision_id: Annotated[
-        UUID | None, Query(alias="decisionId", description="Filter by decision of Identity.")
-    ] = None,
-    since: Annotated[
-        Instant | None, Query(alias="from", description="Done at this time or later.")
-    ] = None,
-    until: Annotated[
-        Instant | None, Query(alias="to", description="Done before this time.")
-    ] = None,
+    actor_id: ActorId = None,
+    action: OfAction = None,
+    resource_type: OfType = None,
+    resource_id: ResourceId = None,
+    subject_organization_id: SubjectId = None,
+    decision_id: DecisionId = None,
+    since: Since = None,
+    until: Until = None,
 ) -> PageOf[AdminActionView]:
     """List what staff did, newest first, with the reason and the difference of each call."""
     found = await actions.list_actions(

@@ -66,7 +66,8 @@ class Incident(Body):
     description: Annotated[Long, Field(description="What happened.")]
     affected_count: Annotated[Count | None, Field(description="People affected, if known.")] = None
     regulator_reference: Annotated[
-        str | None, text(1, 100), Field(description="Reference of the Information Regulator.")
+        Annotated[str, text(1, 100)] | None,
+        Field(description="Reference of the Information Regulator."),
     ] = None
     subjects_notified_at: Annotated[
         Instant | None, Field(description="When the people affected were notified.")

@@ -5,8 +5,9 @@ from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
 
+import rfc8785
 from fastapi import Path, Query
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from thenga.domains.administration.api.documents import JsonDocument
 from thenga.domains.administration.api.reasons import Reason
@@ -43,6 +44,17 @@ Variant = Annotated[str, matching(_NAME, 40)]
 PlanCode = Annotated[str, matching("^[a-z][a-z0-9_-]{0,63}$", 64)]
 
 
+def _exact(value: Any) -> Any:
+    try:
+        rfc8785.dumps(value)
+    except rfc8785.CanonicalizationError:
+        raise ValueError("Use whole numbers from -(2^53 - 1) to 2^53 - 1.") from None
+    return value
+
+
+VariantValue = Annotated[JsonDocument, AfterValidator(_exact)]
+
+
 class TargetsBody(Body):
     """Organizations, plans and people that a rollout names."""
 
@@ -70,7 +82,7 @@ class CreateFlag(Body):
         FlagValueType.BOOLEAN
     )
     variants: Annotated[
-        dict[Variant, JsonDocument],
+        dict[Variant, VariantValue],
         Field(min_length=2, max_length=20, description="Values by the name of the variant."),
     ] = {"on": True, "off": False}
     on_variant: Annotated[Variant, Field(description="Variant of callers it is on for.")] = "on"
@@ -79,7 +91,8 @@ class CreateFlag(Body):
         FlagStickiness, Field(description="What keeps its variant while a percentage grows.")
     ] = FlagStickiness.ORGANIZATION
     expected_end_date: Annotated[
-        Day | None, Field(description="Day on which the flag should be removed.")
+        Day | None,
+        Field(description="Day on which it should be removed. 90 days ahead for `release`."),
     ] = None
     owner_user_id: Annotated[UUID | None, Field(description="Person who looks after it.")] = None
     reason: Reason

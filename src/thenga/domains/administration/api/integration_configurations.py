@@ -53,7 +53,10 @@ SecretName = Annotated[str, matching("^[a-z][A-Za-z]{1,39}$", 40)]
 SecretText = Annotated[
     SecretStr, Field(min_length=1, max_length=16 * 1024), AfterValidator(_is_text)
 ]
-Settings = Annotated[dict[SecretName, JsonDocument], Field(max_length=20)]
+_CLOSED = {"additionalProperties": False}  # no other names than those of the pattern
+Settings = Annotated[
+    dict[SecretName, JsonDocument], Field(max_length=20, json_schema_extra=_CLOSED)
+]
 
 
 class CreateIntegration(Reasoned):
@@ -65,7 +68,11 @@ class CreateIntegration(Reasoned):
     settings: Annotated[Settings, Field(description="Settings of this kind of integration.")]
     secrets: Annotated[
         dict[SecretName, SecretText],
-        Field(max_length=10, description="Secrets by name. They are sealed and never shown."),
+        Field(
+            max_length=10,
+            description="Secrets by name. They are sealed and never shown.",
+            json_schema_extra=_CLOSED,
+        ),
     ] = {}
 
 

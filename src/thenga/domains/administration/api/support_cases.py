@@ -92,7 +92,8 @@ class TriageCase(Body):
         Priority | None, Field(description="Priority. Defaults to what impact and urgency give.")
     ] = None
     priority_reason: Annotated[
-        str | None, lines(1, 2000), Field(description="Required if the priority is lowered.")
+        Annotated[str, lines(1, 2000)] | None,
+        Field(description="Required if the priority is lowered."),
     ] = None
     assignee_user_id: Assignee = None
     reason: Reason

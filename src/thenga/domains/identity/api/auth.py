@@ -4,7 +4,7 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Discriminator, Field, RootModel, Tag
+from pydantic import Field, RootModel, model_validator
 
 from thenga.domains.identity.api.sessions import SessionView
 from thenga.domains.identity.permissions import Permission
@@ -82,7 +82,7 @@ class VerifyAddress(Body):
 class SignInWithPassword(Body):
     """Email address and password."""
 
-    method: Literal["password"] = "password"
+    method: Literal["password"]
     email: Email
     password: Annotated[str, text(1, 128)]
     device_token: Annotated[
@@ -105,22 +105,18 @@ class SignInWithProvider(Body):
     flow_secret: Annotated[Token, Field(description="`flowSecret` from the start of this sign-in.")]
 
 
-def _method_of(sent: Any) -> str:
-    """A body without a method is the one with a password."""
-    named = sent.get("method", "password") if isinstance(sent, dict) else sent.method
-    return named if isinstance(named, str) else ""
-
-
 class SignIn(
-    RootModel[
-        Annotated[
-            Annotated[SignInWithPassword, Tag("password")]
-            | Annotated[SignInWithProvider, Tag("provider")],
-            Discriminator(_method_of),
-        ]
-    ]
+    RootModel[Annotated[SignInWithPassword | SignInWithProvider, Field(discriminator="method")],]
 ):
     """How to sign in: with a password or with an identity provider."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_method(cls, sent: Any) -> Any:
+        """A body that names no method is the one with a password."""
+        if isinstance(sent, dict) and "method" not in sent:
+            return sent | {"method": "password"}
+        return sent
 
 
 class Refresh(Body):

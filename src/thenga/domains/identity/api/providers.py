@@ -71,7 +71,7 @@ class StartedFlowView(View):
     authorization_url: Annotated[
         str, Field(description="Address at the provider. Send the browser there.")
     ]
-    flow_id: UUID
+    flow_id: Annotated[UUID, Field(description="Identifier of this sign-in, for support.")]
     flow_secret: Annotated[
         str | None,
         SHOWN_ONCE,
@@ -102,7 +102,7 @@ class ExternalIdentityView(Stored):
         str | None,
         Field(description="Email address at the provider, shortened. Null if it sent none."),
     ]
-    linked_at: datetime
+    linked_at: Annotated[datetime, Field(description="Time at which the link was made.")]
 
     @classmethod
     def of(cls, row: ExternalIdentity) -> "ExternalIdentityView":
@@ -135,6 +135,7 @@ async def start_provider_sign_in(
     "/identity/auth/providers/{provider}/callback",
     status_code=303,
     response_class=Response,
+    responses={303: {"description": "The browser goes on to `returnTo`."}},
 )
 async def return_from_provider(
     provider: Provider,

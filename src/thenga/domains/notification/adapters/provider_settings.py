@@ -9,7 +9,6 @@ import structlog
 from thenga.domains.administration.public import Integrations, SealedIntegration
 from thenga.domains.notification.adapters.smtp import SmtpSettings
 from thenga.domains.notification.adapters.twilio import TwilioSettings
-from thenga.kernel.crypto import sealing
 from thenga.kernel.errors import Problem
 from thenga.kernel.host import Host
 
@@ -33,8 +32,11 @@ class ProviderSettings:
                 host=_text(found, "host"),
                 port=int(_text(found, "port") or 587),
                 username=_text(found, "username") or None,
-                password=self._secret(found, "password"),
+                password=next(iter(self._secrets(found, "password")), None),
                 ca_file=self._own("smtp_ca") or None,
+                is_tls_at_once=_text(found, "security") == "tls",
+                from_address=_text(found, "fromAddress") or None,
+                from_name=_text(found, "fromName") or None,
             )
         return SmtpSettings(
             host=self._own("smtp_host") or settings.smtp_host,
@@ -48,7 +50,7 @@ class ProviderSettings:
         found = await self._integration("twilio")
         if found is not None:
             tokens = self._secrets(found, "authToken")
-            account, sender = _text(found, "accountSid"), _text(found, "from")
+            account, sender = _text(found, "accountSid"), _text(found, "fromNumber")
         else:
             tokens = _listed(self._own("twilio_tokens"))
             account, sender = self._own("twilio_account"), self._own("twilio_from")
@@ -78,7 +80,9 @@ class ProviderSettings:
             return None
         now = self._host.now()
         try:
-            active = await port.sealed(target_domain=_DOMAIN, kind=kind, environment="live")
+            active = await port.sealed(
+                target_domain=_DOMAIN, kind=f"{_DOMAIN}.{kind}", environment="live"
+            )
         except Problem:
             at, known = self._known.get(kind, (now - 2 * _KNOWN_FOR, None))
             if now - at > _KNOWN_FOR:
@@ -89,19 +93,16 @@ class ProviderSettings:
         self._known[kind] = (now, found)
         return found
 
-    def _secret(self, found: SealedIntegration, name: str) -> str | None:
-        return next(iter(self._secrets(found, name)), None)
-
     def _secrets(self, found: SealedIntegration, name: str) -> list[str]:
         """The versions of a secret that are valid now, newest first. Opened only here (ADM-39)."""
-        key, now = self._host.key("integration"), self._host.now()
+        ring, now = self._host.ring("integration"), self._host.now()
         valid = [
             one
             for one in found.secrets
             if one.name == name and (one.until is None or one.until > now)
         ]
         return [
-            sealing.unseal(key, b64decode(one.sealed), aad=one.aad.encode()).decode()
+            ring.unseal(b64decode(one.sealed), aad=one.aad.encode()).decode()
             for one in sorted(valid, key=lambda one: -one.version)
         ]
 

@@ -1,4 +1,4 @@
-"""The providers of this deployment by name, and how much one recipient can receive."""
+"""The providers of this deployment by name (NOT-32), and how much one recipient can receive."""
 
 from collections.abc import Sequence
 from typing import Literal

@@ -2,7 +2,7 @@
 
 import re
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from email.headerregistry import Address
 from email.message import EmailMessage
 from email.policy import SMTP as WIRE
@@ -21,13 +21,19 @@ _BAD_ADDRESS = re.compile(r"\b5\.(1\.[0-9]{1,3}|2\.1)\b")
 
 @dataclass(frozen=True, slots=True)
 class SmtpSettings:
-    """A mail relay. `ca_file` names a private certificate authority, if the relay has one."""
+    """A mail relay. `ca_file` names a private certificate authority, if the relay has one.
+
+    `is_tls_at_once` is for relays that speak TLS from the first byte, usually on port 465.
+    """
 
     host: str
     port: int
     username: str | None = None
     password: str | None = None
     ca_file: str | None = None
+    is_tls_at_once: bool = False
+    from_address: str | None = None
+    from_name: str | None = None
 
 
 class Smtp:
@@ -37,6 +43,7 @@ class Smtp:
         self._settings = settings
 
     async def send(self, message: Message) -> Answer:
+        message = self._as_sender(message)
         try:
             mail = as_mail(message).as_bytes(policy=WIRE)
         except ValueError as odd:
@@ -49,13 +56,22 @@ class Smtp:
             username=self._settings.username,
             password=self._settings.password,
             timeout=SECONDS,
-            start_tls=True,
+            use_tls=self._settings.is_tls_at_once,
+            start_tls=not self._settings.is_tls_at_once,
             tls_context=_tls(self._settings.ca_file),
         )
         try:
             return await self._transfer(client, message, mail)
         finally:
             client.close()
+
+    def _as_sender(self, message: Message) -> Message:
+        """A relay may send only for addresses of its own."""
+        return replace(
+            message,
+            sender_address=self._settings.from_address or message.sender_address,
+            sender_name=self._settings.from_name or message.sender_name,
+        )
 
     async def _transfer(self, client: aiosmtplib.SMTP, message: Message, mail: bytes) -> Answer:
         """The envelope names the address as Identity has it, not as the header shows it."""

@@ -44,8 +44,8 @@ class ResolveEscalation(Body):
 class LogView(View):
     """One entry of the log."""
 
-    kind: Literal["opened", "step", "resolved"]
-    at: datetime
+    kind: Annotated[Literal["opened", "step", "resolved"], Field(description="What happened.")]
+    at: Annotated[datetime, Field(description="When it happened.")]
     level: Annotated[int, Field(description="Steps taken until then.")]
 
 

@@ -102,7 +102,7 @@ class RepeatBody(Body):
 class AnchorBody(Body):
     """Deadline of a resource, which the reminder follows when it moves."""
 
-    reference: AboutBody
+    reference: Annotated[AboutBody, Field(description="Resource that has the deadline.")]
     kind: Annotated[
         Annotated[str, matching("^[a-z_]{1,40}$", 40)],
         Field(
@@ -178,7 +178,7 @@ class RepeatView(View):
 
     every: Annotated[str, Field(description="ISO 8601 duration.")]
     calendar: Calendar
-    until: Literal["anchor", "acknowledged"]
+    until: Annotated[Literal["anchor", "acknowledged"], Field(description="When it ends.")]
     max: Annotated[int, Field(description="Most repeats.")]
 
 
@@ -188,7 +188,7 @@ class OccurrenceView(View):
     offset_index: Annotated[int, Field(description="Place in `offsets`, from 0.")]
     round: Annotated[int, Field(description="How often the deadline had armed it again.")]
     repeat_no: Annotated[int, Field(description="Number of the repeat, 0 for the offset itself.")]
-    due_at: datetime
+    due_at: Annotated[datetime, Field(description="When the message is due.")]
     fired_at: Annotated[datetime | None, Field(description="When the message was sent.")]
     request_id: Annotated[UUID | None, Field(description="Request that sent the message.")]
     skipped_reason: Annotated[
@@ -298,7 +298,7 @@ async def get_reminder(
     status_code=204,
     responses=problems(InvalidTransition),
 )
-async def cancel_reminder(
+async def remove_reminder(
     reminder_id: ReminderId,
     work: Annotated[Work, writes(Permission.REMINDER_CANCEL)],
 ) -> Response:

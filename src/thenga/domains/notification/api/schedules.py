@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 
 from thenga.domains.notification.api.about import AboutView
 from thenga.domains.notification.api.requests import MessageBody
+from thenga.domains.notification.api.targets import targets_of
 from thenga.domains.notification.api.times import Duration, LocalDateTime, duration, written
 from thenga.domains.notification.lifecycles import ScheduleLifecycle
 from thenga.domains.notification.permissions import Permission
@@ -137,17 +138,24 @@ def _stored(given: dict[str, Any]) -> dict[str, Any]:
     if "misfire_grace" in given:
         given["misfire_grace"] = duration(given["misfire_grace"]) // timedelta(minutes=1)
     if "request" in given:
-        given["request"] = given["request"].model_dump(mode="json")
+        message = given["request"]
+        audience = [one.model_dump(mode="json") for one in targets_of(message.audience)]
+        given["request"] = message.model_dump(mode="json") | {"audience": audience}
     return given
 
 
 class TargetView(View):
     """Group of members."""
 
-    kind: Literal["users", "role", "permission", "members"]
+    kind: Annotated[
+        Literal["users", "role", "permission", "members"],
+        Field(description="`members` are all members of the organization."),
+    ]
     user_ids: list[UUID]
     role_code: str | None
-    permission: str | None
+    permission: Annotated[
+        str | None, Field(description="Permission whose holders are told, for `permission`.")
+    ]
 
 
 class ScheduledMessageView(View):
@@ -242,7 +250,7 @@ async def get_schedule(
 @router.patch(
     "/notifications/schedules/{scheduleId}", responses=problems(*_REFUSALS, InvalidTransition)
 )
-async def update_schedule(
+async def change_schedule(
     schedule_id: ScheduleId,
     body: ChangeSchedule,
     work: Annotated[Work, writes(Permission.SCHEDULE_UPDATE)],
@@ -260,7 +268,7 @@ async def update_schedule(
     status_code=204,
     responses=problems(InvalidTransition),
 )
-async def cancel_schedule(
+async def remove_schedule(
     schedule_id: ScheduleId,
     work: Annotated[Work, writes(Permission.SCHEDULE_CANCEL)],
 ) -> Response:

@@ -5,8 +5,7 @@ from typing import Any
 
 from thenga.domains.administration.tables import Declaration, DeclarationStatus
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import Problem, extensions
-from thenga.kernel.errors.problem import ERRORS
+from thenga.kernel.errors import Problem, ValidationFailed, extensions
 from thenga.kernel.setting_checks import SettingChecks, SettingFault, setting_checks_of
 
 
@@ -21,7 +20,7 @@ class ValueInvalid(Problem):
     is not repeated."""
 
     code, status, title = "administration-value-invalid", 422, "This value is not valid"
-    members = extensions(errors=ERRORS)
+    members = extensions(**ValidationFailed.members)
 
 
 async def declared(read: Reader, key: str, kind: str) -> Declaration:

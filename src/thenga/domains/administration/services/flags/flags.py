@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from thenga.domains.administration.services.flags.evaluation import Targets
 from thenga.domains.administration.tables import (
     FeatureFlag,
     FlagMode,
+    FlagPurpose,
     FlagRollout,
     FlagValueType,
 )
@@ -29,9 +31,11 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import Duplicate, Problem, RuleViolated
 from thenga.kernel.host import Host
+from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
 
 SHOWN_ROLLOUTS = 20
+_RELEASED_WITHIN = timedelta(days=90)
 _SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "key": FeatureFlag.key}
 _DECLARE = """
     INSERT INTO administration.feature_flag (
@@ -76,6 +80,8 @@ async def create_flag(work: Work, *, fields: dict[str, Any], reason: str) -> Fea
     await actions.act_for_platform(work)
     flag = FeatureFlag(created_by=actions.actor_of(work), **fields)
     _check_variants(flag)
+    if flag.purpose is FlagPurpose.RELEASE and flag.expected_end_date is None:
+        flag.expected_end_date = local_day(work.now) + _RELEASED_WITHIN
     try:
         await work.add(flag)
     except asyncpg.UniqueViolationError:

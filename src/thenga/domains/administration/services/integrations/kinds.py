@@ -14,8 +14,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from thenga.kernel.errors import Problem, extensions
-from thenga.kernel.errors.problem import ERRORS
+from thenga.kernel.errors import Problem, ValidationFailed, extensions
 from thenga.kernel.values.fields import Email, text, whole
 
 
@@ -24,7 +23,7 @@ class SettingsInvalid(Problem):
     values are not repeated."""
 
     code, status, title = "administration-settings-invalid", 422, "These settings are not valid"
-    members = extensions(errors=ERRORS)
+    members = extensions(**ValidationFailed.members)
 
 
 def _is_plain_https(value: str) -> str:

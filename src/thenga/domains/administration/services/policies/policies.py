@@ -21,8 +21,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import Move
-from thenga.kernel.errors import Forbidden, Problem, extensions
-from thenga.kernel.errors.problem import ERRORS
+from thenga.kernel.errors import Forbidden, Problem, ValidationFailed, extensions
 
 publish_policy = job_stub(
     "administration.publish_policy", form=Form.OUTSIDE, key="{config_id}", as_system=True
@@ -35,7 +34,7 @@ class PolicyInvalid(Problem):
     is not repeated."""
 
     code, status, title = "administration-policy-invalid", 422, "This document is not valid"
-    members = extensions(errors=ERRORS)
+    members = extensions(**ValidationFailed.members)
 
 
 async def create(

@@ -26,6 +26,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, RuleViolated, extensions
 from thenga.kernel.values.calendar import local_day
 
+MOST_DAYS = 400  # that one review looks at
 SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "dueOn": AuditReview.due_on}
 
 
@@ -44,6 +45,7 @@ async def open_review(work: Work, *, fields: dict[str, Any], reason: str) -> Aud
         raise RuleViolated(
             "Send `incident` with the kind `incident`, and only with it.", rule="review-incident"
         )
+    _check_scope(fields["scope"])
     await actions.act_for_platform(work)
     year = local_day(work.now).year
     review = AuditReview(
@@ -128,6 +130,15 @@ async def list_reviews(
         )
         statement = statement.where(late if overdue else ~late)
     return await read.page(statement, paged, SORTS[paged.sort])
+
+
+def _check_scope(scope: dict[str, Any]) -> None:
+    days = (date.fromisoformat(scope["to"]) - date.fromisoformat(scope["from"])).days
+    if not 0 <= days <= MOST_DAYS:
+        raise RuleViolated(
+            f"`scope.to` is the same day as `scope.from` or up to {MOST_DAYS} days later.",
+            rule="review-scope",
+        )
 
 
 def is_overdue(due_on: date, *, is_closed: bool, now: datetime) -> bool:

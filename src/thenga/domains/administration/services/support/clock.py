@@ -41,7 +41,7 @@ async def start(read: Reader, case: SupportCase) -> None:
     extra = await configuration.value(read, law.EXTRA_HOLIDAYS)
     due = targets.due(case.priority, case.clock_from, extra=extra)
     case.due_at = due.resolution
-    if case.reopen_count == 0:
+    if case.responded_at is None:
         case.response_due_at = due.first_response
     schedule(case)
 

@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from thenga.domains.notification import public
 from thenga.domains.notification.lifecycles import DeliveryLifecycle
-from thenga.domains.notification.services import history, requests
+from thenga.domains.notification.services import history, requests, templates
 from thenga.domains.notification.services.recipients import Reason
-from thenga.domains.notification.services.templates import ChannelKind, Topic, topics
+from thenga.domains.notification.services.templates import ChannelKind, Topic
 from thenga.domains.notification.tables import (
     Certainty,
     Delivery,
@@ -206,7 +206,7 @@ async def _save(work: Work, delivery: Delivery, *, kind: str, provider: str | No
 
 
 def _topic(notification: Notification) -> Topic:
-    return topics()[notification.topic_code]
+    return templates.topics()[notification.topic_code]
 
 
 def _facts(work: Work, delivery: Delivery, notification: Notification) -> dict[str, Any]:

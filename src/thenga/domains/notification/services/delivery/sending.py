@@ -22,7 +22,6 @@ from thenga.domains.notification.services.templates import (
     Locale,
     Rendered,
     Topic,
-    topics,
 )
 from thenga.domains.notification.tables import (
     Attempt,
@@ -106,7 +105,7 @@ async def _decide_unclear(work: Work, delivery: Delivery) -> None:
     if last is None:  # nobody has called yet
         await _requeue(work, delivery, after=retries.longest_delay(1, "normal"))
         return
-    topic = topics()[(await work.get(Notification, delivery.notification_id)).topic_code]
+    topic = templates.topics()[(await work.get(Notification, delivery.notification_id)).topic_code]
     kind = _kind(delivery)
     if last.outcome is None:  # the process ended during the call
         await _finish_attempt(work, last.id, Answer("unknown"), provider_message_id=None)
@@ -151,7 +150,7 @@ async def begin(
         return None
     notification = await work.get(Notification, delivery.notification_id)
     request = await work.get(Request, delivery.request_id)
-    kind, topic = _kind(delivery), topics()[notification.topic_code]
+    kind, topic = _kind(delivery), templates.topics()[notification.topic_code]
     person = await _person(work, delivery, notification, request, topic, cards)
     approved = await templates.approved(work, notification.template_key)
     channel = await channels.channel_for(work, kind)
@@ -335,7 +334,7 @@ async def record(work: Work, order: Order, answer: Answer) -> None:
 async def _apply_answer(work: Work, delivery: Delivery, attempt: Attempt, answer: Answer) -> None:
     """Move the delivery by the outcome of its call (NOT-30)."""
     notification = await work.get(Notification, delivery.notification_id)
-    topic, provider = topics()[notification.topic_code], attempt.provider
+    topic, provider = templates.topics()[notification.topic_code], attempt.provider
     match answer.outcome:
         case "accepted":
             await endings.end_sent(work, delivery, certainty=Certainty.KNOWN, provider=provider)
