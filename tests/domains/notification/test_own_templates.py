@@ -215,6 +215,8 @@ async def test_a_topic_has_one_template_of_an_organization(pair: Pair) -> None:
     assert refused.json()["existing"] == {"id": made}
     security = await pair.create(topicCode="identity.invitation")
     assert (security.status_code, security.json()["rule"]) == (422, "NOT-27")
+    required = await pair.create(topicCode="billing.payment_failed")
+    assert (required.status_code, required.json()["rule"]) == (422, "NOT-9")
     unknown = await pair.create(topicCode="no.topic")
     assert unknown.json()["code"] == "notification-topic-unknown"
 

@@ -41,7 +41,7 @@ async def _creating(host: Host, who: Person, organization_id: UUID) -> Sent:
     free = [
         one.code
         for one in templates.topics().values()
-        if one.category != "security" and one.code != factory.TOPIC
+        if not one.mandatory and one.code != factory.TOPIC
     ]
     topic_code = random.choice(free)
     await factory.without_template(host, organization_id, topic_code)

@@ -34,7 +34,7 @@ from thenga.domains.notification.services.templates.rendering import (
     render_for_history,
 )
 from thenga.domains.notification.services.templates.seed import seed
-from thenga.domains.notification.services.templates.topics import (
+from thenga.domains.notification.services.templates.topic_catalogue import (
     Acknowledgement,
     Category,
     ChannelKind,

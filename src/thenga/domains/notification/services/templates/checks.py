@@ -9,7 +9,7 @@ from thenga.domains.notification.services.templates.contents import (
     platform_content,
     worst_case,
 )
-from thenga.domains.notification.services.templates.topics import ChannelKind, Topic
+from thenga.domains.notification.services.templates.topic_catalogue import ChannelKind, Topic
 from thenga.domains.notification.services.templates.variables import Variable, check_facts
 from thenga.kernel.errors import ERRORS, FieldError, Problem, extensions
 

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from thenga.domains.notification.services.templates import language
 from thenga.domains.notification.services.templates.language import Syntax
-from thenga.domains.notification.services.templates.topics import ChannelKind
+from thenga.domains.notification.services.templates.topic_catalogue import ChannelKind
 from thenga.domains.notification.services.templates.variables import NAME, Variable
 
 Language = Literal[

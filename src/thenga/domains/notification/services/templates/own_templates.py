@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, func, select
 from thenga.domains.notification.lifecycles import TemplateVersionLifecycle
 from thenga.domains.notification.services.templates.checks import check_complete, check_saving
 from thenga.domains.notification.services.templates.contents import Content, Language
-from thenga.domains.notification.services.templates.topics import Topic, find_topic, topics
+from thenga.domains.notification.services.templates.topic_catalogue import Topic, find_topic, topics
 from thenga.domains.notification.services.templates.versions import (
     columns_of,
     content_of,
@@ -145,9 +145,16 @@ async def create_template(
 
 
 def _changeable(topic_code: str) -> Topic:
+    """A topic whose text an organization may write.
+
+    Required messages also go to addresses that nobody has proved, which get none of a stranger's
+    words (SEC-66).
+    """
     topic = find_topic(topic_code)
     if topic.category == "security":
         raise RuleViolated("Texts of security messages are the platform's.", rule="NOT-27")
+    if topic.mandatory:
+        raise RuleViolated("Texts of required messages are the platform's.", rule="NOT-9")
     return topic
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from thenga.domains.notification.services.templates import language
 from thenga.domains.notification.services.templates.contents import FALLBACK, Content, Texts
-from thenga.domains.notification.services.templates.topics import ChannelKind
+from thenga.domains.notification.services.templates.topic_catalogue import ChannelKind
 from thenga.domains.notification.services.templates.variables import (
     HIDDEN,
     Locale,

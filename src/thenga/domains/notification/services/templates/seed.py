@@ -5,7 +5,7 @@ from uuid import UUID, uuid5
 from thenga.domains.notification.lifecycles import TemplateVersionLifecycle
 from thenga.domains.notification.services.templates.checks import check_complete, check_saving
 from thenga.domains.notification.services.templates.contents import platform_content
-from thenga.domains.notification.services.templates.topics import Topic, topics
+from thenga.domains.notification.services.templates.topic_catalogue import Topic, topics
 from thenga.domains.notification.services.templates.versions import columns_of
 from thenga.domains.notification.tables import Template, TemplateVersion, VersionStatus
 from thenga.kernel.access.actors import OPERATOR
