@@ -8,6 +8,5 @@ def reads() -> accounts.Reads:
     known = accounts.reads_of(topology.load(topology.DOMAINS))
     return {
         **known,
-        "administration": ["organization"],
         "probe": ["administration", "organization"],
     }

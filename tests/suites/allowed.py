@@ -69,7 +69,8 @@ SERVER_OWNED: dict[str, str] = {
     "Invite.organization_id": "a selector; it must be the organization the request acts for",
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
-    "SignIn.organization_id": "a selector, looked up among the person's own memberships",
+    "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
+    "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
 }
 
@@ -78,6 +79,7 @@ WITHOUT_LOCATION: dict[str, str] = {
     "register": "the same answer for everybody, so that nobody learns who is known",
     "ask_password_reset": "as register",
     "ask_address_change": "as register",
+    "start_provider_sign_in": "ended by the callback; there is nothing to read",
     "register_factor": "read in the list of factors alone",
     "create_challenge": "answered once, by the session that asked",
     "assign_role": "read in the list of assignments alone",
@@ -96,6 +98,10 @@ CALLED_OTHERWISE: dict[str, str] = {
 
 # Recorded maps whose names are not ours to choose.
 FREE_MAPS: dict[str, str] = {
+    **dict.fromkeys(
+        ("get_notification_request/counts/deliveries", "get_notification_request/counts/notSent"),
+        "counts by status and by reason code",
+    ),
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
     **dict.fromkeys(
@@ -111,7 +117,13 @@ NAMED_THINGS: dict[str, str] = {
         "people of an organization, in the order in which they came",
     ),
     **dict.fromkeys(
-        ("list_role_assignments", "list_permission_assignments", "list_api_keys", "list_devices"),
+        (
+            "list_role_assignments",
+            "list_permission_assignments",
+            "list_api_keys",
+            "list_devices",
+            "list_external_identities",
+        ),
         "what somebody has now; each is known by its role, permission or name",
     ),
     **dict.fromkeys(
@@ -123,6 +135,7 @@ NAMED_THINGS: dict[str, str] = {
         "entries of a company's profile",
     ),
     **dict.fromkeys(("list_equipment", "list_fleet_assets"), "machines, each with a name"),
+    "list_support_messages": "a conversation, read from its first message",
     **dict.fromkeys(("list_plans", "list_meters"), "a catalogue, in the order of its making"),
     "list_billing_accounts": "customers of ours, one an organization",
     "list_payment_methods": "cards and accounts that can be charged",

@@ -9,6 +9,9 @@ from fastapi import FastAPI
 
 from tests.conftest import Time
 from tests.documented import documented
+from tests.factories import providers
+from tests.providers.loopback import serving
+from tests.providers.openid import OpenIdServer
 from thenga.domains.identity.services.auth import _hashing
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
@@ -56,3 +59,16 @@ def quick_hashes(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
     if not getattr(request.module, "FULL_HASHES", False):
         monkeypatch.setattr(_hashing, "_HASHER", _CHEAP)
         monkeypatch.setattr(_hashing, "_NOBODYS", _NOBODYS)
+
+
+@pytest.fixture
+async def server(host: Host) -> AsyncIterator[OpenIdServer]:
+    made = OpenIdServer(now=lambda: host.now())
+    async with serving(made.app) as address:
+        made.issuer = address
+        yield made
+
+
+@pytest.fixture
+async def code(host: Host, seeded: None, server: OpenIdServer) -> str:
+    return await providers.provider(host, server.issuer)

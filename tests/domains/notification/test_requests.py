@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
@@ -17,7 +18,7 @@ from tests.factories import notification_requests as factory
 from tests.factories.notification_requests import Office
 from tests.planting import plant
 
-from thenga.domains.notification.services import recipients
+from thenga.domains.notification.services import recipients, requests
 from thenga.domains.notification.services.requests import accepting
 from thenga.domains.notification.tables import Delivery, Notification, Request
 from thenga.kernel.db.work import Work
@@ -133,6 +134,16 @@ async def test_planted_look_then_insert_is_found(
         ({"excludeActor": True}, 422, "notification-audience-empty"),
         ({"audience": [{"kind": "users", "userIds": [str(uuid4())]}]}, 404, "not-found"),
         ({"audience": [{"kind": "users"}]}, 422, "validation-failed"),
+        (
+            {
+                "audience": [
+                    {"kind": "users", "userIds": [str(uuid4()) for _ in range(300)]}
+                    for _ in range(2)
+                ]
+            },
+            422,
+            "validation-failed",
+        ),
         ({"audience": [{"kind": "members", "roleCode": "owner"}]}, 422, "validation-failed"),
         ({"sendAt": "2199-01-01T00:00:00Z"}, 422, "validation-failed"),
         ({"expiresAt": "2020-01-01T00:00:00Z"}, 422, "validation-failed"),
@@ -222,6 +233,26 @@ async def test_people_in_two_targets_and_many_batches_are_told_once(
     assert told.keys() == {owner.user_id, *(one.user_id for one in members)}
     assert batches > 3
     assert (await shown(api, owner, made.json()["id"]))["counts"]["persons"] == 7
+
+
+@pytest.mark.rule("NOT-36")
+async def test_lost_batch_is_planned_again_and_never_twice(
+    api: httpx2.AsyncClient, owner: people.Member, office: Office
+) -> None:
+    made = UUID((await post(api, owner, channelKinds=["in_app"])).json()["id"])
+    lost = replace(office.timeline(), undone=["plan_batch"])
+    await lost.take_out()
+    assert await office.all(select(Notification)) == []
+
+    await office.timeline().until(office.host.now() + timedelta(minutes=6))
+    asked = await office.get(Request, made)
+    batch = await requests.ask_batch(factory.working(office.host, office.organization_id), asked)
+    work = factory.working(office.host, office.organization_id)
+    await requests.plan_people(work, made, 0, batch)
+    await work.finish()
+
+    assert len(await office.all(select(Notification))) == 1
+    assert asked.status == "completed"
 
 
 async def test_the_sender_is_left_out_unless_asked_for(

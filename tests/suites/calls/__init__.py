@@ -7,6 +7,8 @@ that nobody has written a maker for, and a suite fails while there is one.
 from collections.abc import Mapping, Sequence
 
 from tests.suites.calls import (
+    administration_platform,
+    administration_support,
     billing,
     billing_documents,
     billing_entitlements,
@@ -17,6 +19,7 @@ from tests.suites.calls import (
     keys,
     notification_deliveries,
     notification_requests,
+    notification_settings,
     offers,
     organizations,
     people,
@@ -42,8 +45,11 @@ MAKERS: dict[str, Maker] = (
     | billing_documents.MAKERS
     | billing_recovery.MAKERS
     | billing_subscriptions.MAKERS
+    | administration_support.MAKERS
+    | administration_platform.MAKERS
     | notification_requests.MAKERS
     | notification_deliveries.MAKERS
+    | notification_settings.MAKERS
 )
 
 __all__ = [
@@ -65,6 +71,7 @@ NUMBERS = {"version": "1"}
 QUERIES = {
     "list_classifications": "?scheme=cidb",
     "get_signal": "?feature=identity.seats",
+    "return_from_provider": "?state=unknown&code=unknown",
 }
 
 

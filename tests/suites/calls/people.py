@@ -2,7 +2,7 @@
 
 from uuid import UUID, uuid4
 
-from tests.factories import accounts, identity
+from tests.factories import accounts, identity, providers
 from tests.factories.identity import Person
 from tests.suites.calls.accounts import MAKERS as ACCOUNTS
 from tests.suites.calls.sending import PASSWORD, Maker, Sent, of_person, spare_session
@@ -75,10 +75,37 @@ async def _switching(host: Host, who: Person, organization_id: UUID) -> Sent:
     )
 
 
+async def _starting_at_provider(host: Host, who: Person, organization_id: UUID) -> Sent:
+    code = await providers.provider(host)
+    body = {"returnTo": providers.RETURN_TO}
+    return Sent(body=lambda _: body, parts={"provider": code})
+
+
+async def _returning(host: Host, who: Person, organization_id: UUID) -> Sent:
+    return Sent(parts={"provider": await providers.provider(host)})
+
+
+async def _linked(host: Host, who: Person, organization_id: UUID) -> Sent:
+    await providers.linked(host, await providers.provider(host), who.user_id)
+    return Sent({"userId": who.user_id})
+
+
+async def _unlinking(host: Host, who: Person, organization_id: UUID) -> Sent:
+    other = await identity.member(host, organization_id, role="viewer")
+    for _ in range(2):
+        made = await providers.linked(host, await providers.provider(host), other.user_id)
+    ids = {"userId": other.user_id, "externalIdentityId": made}
+    return Sent(ids, headers=other.headers, stand_in=True)
+
+
 MAKERS: dict[str, Maker] = ACCOUNTS | {
     "register": _registering,
     "verify_address": _verifying,
     "sign_in": _signing_in,
+    "start_provider_sign_in": _starting_at_provider,
+    "return_from_provider": _returning,
+    "list_external_identities": _linked,
+    "remove_external_identity": _unlinking,
     "refresh": _refreshing,
     "sign_out": _signing_out,
     "ask_password_reset": _asking_reset,

@@ -27,6 +27,7 @@ class Permission(StrEnum):
     CONFIGURATION_CREATE = "administration:configuration:create"
     CONFIGURATION_APPROVE = "administration:configuration:approve"
     FEATURE_FLAG_READ = "administration:feature_flag:read"
+    FEATURE_FLAG_CREATE = "administration:feature_flag:create"
     FEATURE_FLAG_ROLLOUT = "administration:feature_flag:rollout"
     SUPPORT_CASE_CREATE = "administration:support_case:create"
     SUPPORT_CASE_READ = "administration:support_case:read"
@@ -71,8 +72,11 @@ def _does(
 
 
 def _helps(code: Permission, title: str) -> Granted:
-    # A customer who is suspended or has not paid can still be helped (ADM-1).
-    return Granted(code, title, _BOTH, (*_MEMBERS, *_SUPPORT), while_suspended=True)
+    # A customer who is suspended or has not paid can still be helped (ADM-1). Cases and messages
+    # name the person who wrote them, so a key only reads.
+    writes = code is not Permission.SUPPORT_CASE_READ
+    roles = (*_MEMBERS, *_SUPPORT)
+    return Granted(code, title, _BOTH, roles, while_suspended=True, people_only=writes)
 
 
 GRANTED = (
@@ -85,6 +89,7 @@ GRANTED = (
         SENSITIVE,
     ),
     _reads(Permission.FEATURE_FLAG_READ, "Read feature flags", _EVERY_STAFF),
+    _does(Permission.FEATURE_FLAG_CREATE, "Create feature flags"),
     _does(Permission.FEATURE_FLAG_ROLLOUT, "Roll out feature flags"),
     _helps(Permission.SUPPORT_CASE_CREATE, "Open support cases"),
     _helps(Permission.SUPPORT_CASE_READ, "Read support cases"),

@@ -3,6 +3,7 @@
 from datetime import timedelta
 from uuid import UUID
 
+from thenga.domains.administration.public import Integrations
 from thenga.domains.identity.services import (
     accounts,
     api_keys,
@@ -10,6 +11,7 @@ from thenga.domains.identity.services import (
     auth,
     decisions,
     invitations,
+    providers,
     roles,
     sessions,
 )
@@ -19,6 +21,7 @@ from thenga.domains.identity.tables import (
     PermissionAssignment,
     RoleAssignment,
 )
+from thenga.domains.identity.values.openid import OpenIdClient
 from thenga.domains.notification.public import Recipient, Requests
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
@@ -123,6 +126,33 @@ async def deliver_invitation(run: Run, *, link_hash: str) -> None:
         await invitations.mark_delivered(work, digest)
 
 
+@jobs.implements(providers.follow_integration)
+async def follow_integration(run: Run, *, integration_id: UUID) -> None:
+    """Copy an identity provider with what it publishes about itself, or stop it (IDN-16)."""
+    active = await run.port(Integrations).sealed(
+        target_domain="identity", kind=providers.KIND, environment="live"
+    )
+    found = next((one for one in active if one.id == integration_id), None)
+    document = None
+    if found is not None:
+        document = await run.adapter(OpenIdClient).describe(str(found.settings["issuer"]))
+    async with run.working() as work:
+        await providers.record_provider(work, integration_id, found, document)
+
+
+@jobs.implements(providers.redeem_ticket)
+async def redeem_ticket(run: Run, *, ticket_hash: str) -> None:
+    """Exchange the code of a ticket at the provider and keep whom it names (IDN-16)."""
+    digest = bytes.fromhex(ticket_hash)
+    async with run.reading() as read:
+        exchange = await providers.exchange_of(read, digest)
+    if exchange is None:
+        return
+    redeemed = await run.adapter(OpenIdClient).redeem(exchange)
+    async with run.working() as work:
+        await providers.record_redeemed(work, digest, redeemed)
+
+
 @when_due(jobs, ApiKey, every=timedelta(seconds=10))
 async def check_key(work: Work, *, api_key_id: UUID) -> None:
     """The grace or life of a key is over, or its end is near."""
@@ -171,6 +201,7 @@ async def expire_session(work: Work, *, user_id: UUID, session_id: UUID) -> None
 async def purge_tokens(work: Work) -> None:
     """What is long over is taken away, a thousand of each at a time."""
     await auth.purge(work, limit=1000)
+    await providers.purge(work, limit=1000)
 
 
 @jobs.every(timedelta(days=1))

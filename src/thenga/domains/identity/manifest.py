@@ -2,9 +2,11 @@
 
 from pathlib import Path
 
+from thenga.domains.administration.public import Integrations
 from thenga.domains.billing.public import Entitlements
 from thenga.domains.identity import public
 from thenga.domains.identity.adapters.mail import MailRequests
+from thenga.domains.identity.adapters.openid import OpenId
 from thenga.domains.identity.api import (
     api_keys,
     audit_events,
@@ -14,6 +16,7 @@ from thenga.domains.identity.api import (
     invitations,
     memberships,
     mfa,
+    providers,
     recovery,
     role_assignments,
     roles,
@@ -34,6 +37,7 @@ from thenga.domains.identity.reactions import reactions
 from thenga.domains.identity.services import panel
 from thenga.domains.identity.services import roles as role_services
 from thenga.domains.identity.settings import SETTINGS
+from thenga.domains.identity.values.openid import OpenIdClient
 from thenga.domains.notification.public import Requests
 from thenga.domains.organization.public import Profiles
 from thenga.kernel.declare.manifest import Domain
@@ -43,6 +47,7 @@ DOMAIN = Domain(
     home=Path(__file__).parent,
     routers=(
         auth.router,
+        providers.router,
         recovery.router,
         users.router,
         devices.router,
@@ -66,11 +71,11 @@ DOMAIN = Domain(
         public.Memberships: LocalMemberships,
         public.People: LocalPeople,
     },
-    may_need=(Entitlements, Profiles),
+    may_need=(Entitlements, Integrations, Profiles),
     reactions=reactions,
     jobs=jobs,
     gate=True,
-    adapters={Requests: MailRequests},
+    adapters={Requests: MailRequests, OpenIdClient: OpenId},
     at_deployment=role_services.seed_permissions,
     panel=panel.summarize,
     settings=SETTINGS,

@@ -26,6 +26,7 @@ class Permission(StrEnum):
     DECISION_CHECK = "identity:decision:check"
     DECISION_INSPECT = "identity:decision:inspect"
     DEVICE_MANAGE = "identity:device:manage"
+    EXTERNAL_IDENTITY_MANAGE = "identity:external_identity:manage"
     FACTOR_MANAGE = "identity:factor:manage"
     FACTOR_READ = "identity:factor:read"
     INVITATION_CREATE = "identity:invitation:create"
@@ -81,6 +82,7 @@ PEOPLE = (
         half=True,
     ),
     _own(Permission.DEVICE_MANAGE, "See and forget one's devices"),
+    _own(Permission.EXTERNAL_IDENTITY_MANAGE, "Link and unlink identity providers"),
     _own(Permission.FACTOR_MANAGE, "Turn second factors on and off"),
     _own(Permission.FACTOR_READ, "See one's second factors"),
     _own(Permission.PASSWORD_CHANGE, "Change one's password", _GRAVE),

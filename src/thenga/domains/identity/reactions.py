@@ -2,8 +2,9 @@
 
 from datetime import timedelta
 
+from thenga.domains.administration import public as administration
 from thenga.domains.billing import public as billing
-from thenga.domains.identity.services import memberships, organizations
+from thenga.domains.identity.services import memberships, organizations, providers
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.reaction import Reactions
@@ -39,3 +40,15 @@ async def let_gate_follow_clock(work: Work, event: organization.SandboxClockMove
 async def follow_entitlements(work: Work, event: billing.EntitlementChanged) -> None:
     """What the gate remembers of a plan is moved at once (IDN-32)."""
     await organizations.refresh_entitlements(work, event)
+
+
+@reactions.on(administration.IntegrationConfigurationChanged)
+async def follow_providers(
+    work: Work, event: administration.IntegrationConfigurationChanged
+) -> None:
+    """A provider is copied with its keys; one that is paused starts no sign-in (IDN-16).
+
+    People sign in once for all their organizations, so only live integrations count.
+    """
+    if event.kind == providers.KIND and event.environment == "live":
+        work.enqueue(providers.follow_integration, integration_id=event.integration_id)

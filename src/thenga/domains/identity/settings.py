@@ -44,4 +44,12 @@ ACCESS = Setting(
     kind="policy",
 )
 
-SETTINGS = (MOST_KEYS, ACCESS)
+Origin = Annotated[str, Field(pattern=r"^https?://[^/\s]+$", max_length=255)]
+PROVIDER_RETURN_ORIGINS: Setting[tuple[str, ...]] = Setting(
+    "identity.provider.returnOrigins",
+    Annotated[tuple[Origin, ...], Field(min_length=1)],
+    ("https://app.thenga.example", "http://localhost:3000"),
+    "Origins to which a person may return from an identity provider",
+)
+
+SETTINGS = (MOST_KEYS, ACCESS, PROVIDER_RETURN_ORIGINS)

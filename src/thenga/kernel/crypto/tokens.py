@@ -24,6 +24,8 @@ class Prefix(StrEnum):
     KEY_TEST = "thk_test"
     LINK = "thl"
     DEVICE = "thd"
+    FLOW = "thf"
+    TICKET = "tht"
 
 
 _PREFIXES = {str(prefix): prefix for prefix in Prefix}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import APIRouter
 
 from thenga.kernel.declare.event import Event
+from thenga.kernel.declare.flag import DeclaredFlag
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.declare.lifecycle import Lifecycle
 from thenga.kernel.declare.permission import Granted
@@ -40,12 +41,15 @@ class Domain:
     at_deployment: Any = None  # async (host, all domains): seeds catalogues as the system login
     panel: "Summarize | None" = None  # what operators see of one organization (kernel/panels.py)
     settings: Sequence[Setting[Any]] = ()  # what an operator may change
+    flags: Sequence[DeclaredFlag] = ()  # what an operator may roll out
 
     def __post_init__(self) -> None:
         keys = [setting.key for setting in self.settings]
         foreign = [one.key for one in self.settings if one.domain not in (self.name, LAW)]
         if foreign or len(set(keys)) < len(keys):
             raise TypeError(f"{self.name} cannot declare {foreign or 'a setting twice'}")
+        if any(flag.key.split(".")[0] != self.name for flag in self.flags):
+            raise TypeError(f"{self.name} declares a flag whose key begins with another domain")
         if keys and self.acknowledgement is None:
             raise TypeError(f"{self.name} has settings and no event PolicyAcknowledged")
 

@@ -44,7 +44,8 @@ _UNKNOWN = {"type": "extra_forbidden", "msg": "unknown", "input": None}
 class Reading:
     """How the parameters and the body of one route are read."""
 
-    def __init__(self, dependant: Dependant) -> None:
+    def __init__(self, dependant: Dependant, *, foreign: bool = False) -> None:
+        self._foreign = foreign  # a stranger's query: what we do not know is passed over
         self._route = _call_of(dependant)
         self._needs = tuple((str(d.name), _call_of(d)) for d in dependant.dependencies)
         every = [*self._route.parameters, *(p for _, c in self._needs for p in c.parameters)]
@@ -77,7 +78,7 @@ class Reading:
             for name, value in request.query_params.items():
                 if name in self._from_query:
                     sent[name] = value
-                else:
+                elif not self._foreign:
                     errors.append(_UNKNOWN | {"loc": ("query", name)})
         try:
             read: dict[str, Any] = self._known.validate_python(sent)

@@ -60,7 +60,7 @@ class Door(APIRoute):
         describe(self)
         self._name = str(way_in.name)
         self.dependant.dependencies.remove(way_in)
-        self._reading = Reading(self.dependant)
+        self._reading = Reading(self.dependant, foreign=self.entrance.foreign_query)
         self._status = self.status_code or 200
 
     async def serve(self, request: Request) -> Response:

@@ -124,11 +124,17 @@ def permission(w: World) -> str | None:
     return None if held_as else lacking
 
 
+def absent(w: World) -> bool:
+    """Somebody for whom something is done later, as they planned it."""
+    away = w["actor"] == "person" and w["session"] == "not_there"
+    return away and w["channel"] in ("job", "reaction")
+
+
 def policy(w: World) -> str | None:
     if w["policy"] == "erring":
         return "policy_error"
     second = w["mfa_needed"] or (w["staff"] and holding(w)[0] != "person")
-    proved = w["aal2"] and w["session"] != "not_there"
+    proved = absent(w) or (w["aal2"] and w["session"] != "not_there")
     if w["actor"] == "person" and second and not proved:
         return "mfa_enrolment_required"
     if not w["network"]:
@@ -172,7 +178,7 @@ def proof(w: World) -> str | None:
     if w["actor"] == "service":
         return None
     away = w["actor"] == "person" and w["session"] == "not_there"
-    if away and w["channel"] in ("job", "reaction"):
+    if absent(w):
         return None
     fresh = w["actor"] == "person" and not away and w["proof_age"] <= 300
     if w["sensitivity"] in ("sensitive", "administration") and not fresh:

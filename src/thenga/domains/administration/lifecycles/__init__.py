@@ -10,6 +10,12 @@ from thenga.domains.administration.lifecycles import (
 from thenga.domains.administration.lifecycles.configuration import ConfigurationLifecycle
 from thenga.domains.administration.lifecycles.integrations import IntegrationLifecycle
 from thenga.domains.administration.lifecycles.policies import PolicyLifecycle
+from thenga.domains.administration.lifecycles.reviews import (
+    AuditFindingLifecycle,
+    AuditReviewLifecycle,
+    GovernanceDecisionLifecycle,
+)
+from thenga.domains.administration.lifecycles.support import CaseTooOld, SupportCaseLifecycle
 from thenga.kernel.declare.lifecycle import Lifecycle
 
 LIFECYCLES: tuple[type[Lifecycle], ...] = (
@@ -22,7 +28,12 @@ LIFECYCLES: tuple[type[Lifecycle], ...] = (
 
 __all__ = [
     "LIFECYCLES",
+    "AuditFindingLifecycle",
+    "AuditReviewLifecycle",
+    "CaseTooOld",
     "ConfigurationLifecycle",
+    "GovernanceDecisionLifecycle",
     "IntegrationLifecycle",
     "PolicyLifecycle",
+    "SupportCaseLifecycle",
 ]

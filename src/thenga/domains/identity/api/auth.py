@@ -1,14 +1,14 @@
 """Registering, signing in, refreshing, signing out. Public: each carries its own secret."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Discriminator, Field, RootModel, Tag
 
 from thenga.domains.identity.api.sessions import SessionView
 from thenga.domains.identity.permissions import Permission
-from thenga.domains.identity.services import accounts, auth
+from thenga.domains.identity.services import accounts, auth, providers
 from thenga.domains.identity.services.auth import (
     FactorNeeded,
     HalfSignedIn,
@@ -18,10 +18,11 @@ from thenga.domains.identity.services.auth import (
     SignedIn,
     SignInRefused,
 )
+from thenga.domains.identity.services.providers import LinkRequired, ProviderPending
 from thenga.domains.identity.services.sessions import StartedSession
 from thenga.domains.identity.tables import FactorKind
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import RateLimited, SessionExpired, SessionRevoked
+from thenga.kernel.errors import Duplicate, RateLimited, SessionExpired, SessionRevoked
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import anyone, writes
@@ -78,10 +79,10 @@ class VerifyAddress(Body):
     ]
 
 
-class SignIn(Body):
+class SignInWithPassword(Body):
     """Email address and password."""
 
-    method: Literal["password"]
+    method: Literal["password"] = "password"
     email: Email
     password: Annotated[str, text(1, 128)]
     device_token: Annotated[
@@ -92,6 +93,34 @@ class SignIn(Body):
         UUID | None,
         Field(description="Organization to start in. Null if you are not a member of any."),
     ] = None
+
+
+class SignInWithProvider(Body):
+    """Ticket that the browser brought back from an identity provider."""
+
+    method: Literal["provider"]
+    ticket: Annotated[
+        Token, Field(description="`ticket` from the address that the browser returned to.")
+    ]
+    flow_secret: Annotated[Token, Field(description="`flowSecret` from the start of this sign-in.")]
+
+
+def _method_of(sent: Any) -> str:
+    """A body without a method is the one with a password."""
+    named = sent.get("method", "password") if isinstance(sent, dict) else sent.method
+    return named if isinstance(named, str) else ""
+
+
+class SignIn(
+    RootModel[
+        Annotated[
+            Annotated[SignInWithPassword, Tag("password")]
+            | Annotated[SignInWithProvider, Tag("provider")],
+            Discriminator(_method_of),
+        ]
+    ]
+):
+    """How to sign in: with a password or with an identity provider."""
 
 
 class Refresh(Body):
@@ -155,7 +184,7 @@ class ReadyFactor(View):
 
 
 class MfaRequiredView(View):
-    """The password was correct. Complete the sign-in with a challenge for one of the factors."""
+    """The first proof was correct. Complete the sign-in with a challenge for one of the factors."""
 
     outcome: Literal["mfa_required"] = "mfa_required"
     pending_token: Annotated[
@@ -201,24 +230,38 @@ async def verify_address(
     return SignedInView.of(signed_in, work.now)
 
 
-@router.post("/identity/auth/sign-in", responses=problems(SignInRefused))
+@router.post(
+    "/identity/auth/sign-in",
+    responses=problems(SignInRefused, LinkRequired, ProviderPending, Duplicate),
+)
 async def sign_in(
     body: SignIn, work: Annotated[Work, anyone(by_address)], shared: Sharing
 ) -> Annotated[SignedInView | MfaRequiredView, Field(discriminator="outcome")]:
-    """Sign in with email address and password. Every refusal is the same `sign-in-refused`.
+    """Sign in with a password or an identity provider. A refusal is always `sign-in-refused`.
 
     Limits are ten attempts a minute for one account and sixty for one network address. Ten wrong
     passwords lock the account for 15 minutes, except on devices that signed in before. With a
     second factor the answer is `mfa_required`: create a challenge and answer it with `pendingToken`
-    as the bearer token.
+    as the bearer token. With a provider, repeat the request while the answer is
+    `identity-provider-pending`.
     """
-    counted = await auth.counted_as(work, email=body.email, device_token=body.device_token)
+    asked = body.root
+    if isinstance(asked, SignInWithProvider):
+        return _view_of(
+            work,
+            await providers.sign_in(work, ticket=asked.ticket, flow_secret=asked.flow_secret),
+        )
+    counted = await auth.counted_as(work, email=asked.email, device_token=asked.device_token)
     await shared.limits.hit(shared.rules.auth_account, counted.limit_key)
     if counted.device is None:  # strangers cannot use up what a person on their own device needs
         await shared.limits.hit(shared.rules.hashing)
     result = await auth.sign_in(
-        work, counted, password=body.password, organization_id=body.organization_id
+        work, counted, password=asked.password, organization_id=asked.organization_id
     )
+    return _view_of(work, result)
+
+
+def _view_of(work: Work, result: SignedIn | HalfSignedIn) -> SignedInView | MfaRequiredView:
     if isinstance(result, HalfSignedIn):
         return MfaRequiredView.of(result)
     return SignedInView.of(result, work.now)

@@ -45,6 +45,14 @@ from thenga.domains.identity.tables.people import (
     UserAccount,
     UserStatus,
 )
+from thenga.domains.identity.tables.providers import (
+    ExternalIdentity,
+    ExternalName,
+    FlowPurpose,
+    IdentityProvider,
+    ProviderFlow,
+    ProviderTicket,
+)
 from thenga.domains.identity.tables.sessions import (
     AccessToken,
     DeviceToken,
@@ -69,8 +77,12 @@ __all__ = [
     "DecisionTally",
     "DeviceToken",
     "EntitlementSignal",
+    "ExternalIdentity",
+    "ExternalName",
     "FactorKind",
     "FactorStatus",
+    "FlowPurpose",
+    "IdentityProvider",
     "Invitation",
     "InvitationStatus",
     "KnownDevice",
@@ -88,6 +100,8 @@ __all__ = [
     "PlatformRoleAssignment",
     "PlatformTally",
     "PolicySet",
+    "ProviderFlow",
+    "ProviderTicket",
     "RecoveryCode",
     "RefreshToken",
     "Role",

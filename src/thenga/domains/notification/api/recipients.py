@@ -70,7 +70,7 @@ class DecisionView(View):
 class ChannelVerdictView(View):
     """What would happen on one channel."""
 
-    channel_kind: ChannelKind
+    channel_kind: Annotated[ChannelKind, Field(description="Channel of the message.")]
     verdict: Annotated[
         Literal["send", "hold", "stop"], Field(description="Whether the message would be sent.")
     ]

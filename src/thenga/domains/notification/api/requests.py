@@ -1,16 +1,15 @@
 """Requests for messages."""
 
 from datetime import datetime
-from typing import Annotated, Literal, Self
+from typing import Annotated
 from uuid import UUID
 
 from fastapi import Path
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from thenga.domains.notification.api.about import AboutBody, AboutView, TopicCode
+from thenga.domains.notification.api.targets import Audience, targets_of
 from thenga.domains.notification.permissions import Permission
-from thenga.domains.notification.public import Target
 from thenga.domains.notification.services import requests
 from thenga.domains.notification.services.recipients import AudienceEmpty
 from thenga.domains.notification.services.requests import Asked, Counts, FactsMismatch
@@ -39,38 +38,6 @@ router = make_router("Notification / Requests")
 RequestId = Annotated[UUID, Path(alias="requestId")]
 FactName = Annotated[str, matching("^[a-z][A-Za-z0-9]{0,39}$", 40)]
 FactValue = Annotated[str, lines(0, 4000)]
-_GIVEN = {"users": "user_ids", "role": "role_code", "permission": "permission"}
-
-
-class AudienceTarget(Body):
-    """Group of members to tell. Send the field that belongs to `kind`, and no other."""
-
-    kind: Annotated[
-        Literal["users", "role", "permission", "members"],
-        Field(description="`members` are all members of the organization."),
-    ]
-    user_ids: Annotated[
-        list[UUID], Field(max_length=500, description="Members to tell, for `users`.")
-    ] = []
-    role_code: Annotated[
-        Annotated[str, matching("^[a-z][a-z0-9_]{0,59}$", 60)] | None,
-        Field(description="Role whose holders are told, for `role`."),
-    ] = None
-    permission: Annotated[
-        Annotated[str, matching("^[a-z]+:[a-z-]+:[a-z-]+$", 120)] | None,
-        Field(description="Permission whose holders are told, for `permission`."),
-    ] = None
-
-    @model_validator(mode="after")
-    def has_what_its_kind_needs(self) -> Self:
-        wanted = _GIVEN.get(self.kind)
-        given = {name for name in _GIVEN.values() if getattr(self, name)}
-        if given != ({wanted} if wanted else set()):
-            raise PydanticCustomError("target", "Send only the field that belongs to this kind")
-        return self
-
-    def target(self) -> Target:
-        return Target.model_validate(self.model_dump())
 
 
 class CreateRequest(Body):
@@ -78,10 +45,7 @@ class CreateRequest(Body):
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
     about: AboutBody
-    audience: Annotated[
-        list[AudienceTarget],
-        Field(min_length=1, max_length=20, description="Who is told. Nobody is told twice."),
-    ]
+    audience: Audience
     exclude_actor: Annotated[
         bool, Field(description="Whether you are left out if you are in the audience.")
     ] = True
@@ -121,7 +85,7 @@ class CreateRequest(Body):
             topic_code=self.topic_code,
             source_domain="notification",
             facts=self.facts,
-            audience=[one.target() for one in self.audience],
+            audience=targets_of(self.audience),
             about=Reference.model_validate(self.about.model_dump()),
             dedupe_key=self.dedupe_key,
             exclude_actor=self.exclude_actor,

@@ -9,11 +9,13 @@ from thenga.domains.notification.public import Target
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import matching
 
+KIND = Field(description="Kind of the group.")
+
 
 class UsersTarget(Body):
     """Members named one by one."""
 
-    kind: Literal["users"]
+    kind: Annotated[Literal["users"], KIND]
     user_ids: Annotated[
         list[UUID], Field(min_length=1, max_length=500, description="Members to tell.")
     ]
@@ -22,7 +24,7 @@ class UsersTarget(Body):
 class RoleTarget(Body):
     """Members who have a role."""
 
-    kind: Literal["role"]
+    kind: Annotated[Literal["role"], KIND]
     role_code: Annotated[
         str,
         matching("^[a-z][a-z0-9_]{0,59}$", 60),
@@ -33,7 +35,7 @@ class RoleTarget(Body):
 class PermissionTarget(Body):
     """Members who hold a permission."""
 
-    kind: Literal["permission"]
+    kind: Annotated[Literal["permission"], KIND]
     permission: Annotated[
         str,
         matching("^[a-z]+:[a-z-]+:[a-z-]+$", 100),
@@ -44,7 +46,7 @@ class PermissionTarget(Body):
 class MembersTarget(Body):
     """All members of the organization."""
 
-    kind: Literal["members"]
+    kind: Annotated[Literal["members"], KIND]
 
 
 TargetBody = Annotated[

@@ -40,7 +40,8 @@ router = make_router("Notification / Templates")
 TemplateId = Annotated[UUID, Path(alias="templateId")]
 VersionNumber = Annotated[int, Path(alias="number", ge=1, le=2**31 - 1)]
 TopicCode = Annotated[str, matching(r"^[a-z]+\.[a-z_]{1,60}$", 80)]
-Line = Annotated[str, text(1, 200)]
+Title = Annotated[str, text(1, 200), Field(description="Title, on one line.")]
+Subject = Annotated[str, text(1, 200), Field(description="Subject, on one line.")]
 _MARKDOWN = "Markdown without HTML. `{{name}}` is replaced by a variable."
 MarkdownText = Annotated[str, lines(1, 20_000), Field(description=_MARKDOWN)]
 
@@ -64,7 +65,7 @@ class VariableBody(Body):
 class InAppBody(Body):
     """Text in the inbox."""
 
-    title: Line
+    title: Title
     body: MarkdownText
     action_label: Annotated[
         Annotated[str, text(1, 40)] | None, Field(description="Label of the button, if any.")
@@ -74,7 +75,7 @@ class InAppBody(Body):
 class EmailBody(Body):
     """Text of a mail."""
 
-    subject: Line
+    subject: Subject
     preheader: Annotated[
         str, text(0, 200), Field(description="Line that mail programs show beside the subject.")
     ] = ""
@@ -90,9 +91,11 @@ class SmsBody(Body):
 class TextsBody(Body):
     """Texts of one language, by channel."""
 
-    in_app: Annotated[InAppBody | None, Field(alias="in_app")] = None
-    email: EmailBody | None = None
-    sms: SmsBody | None = None
+    in_app: Annotated[InAppBody | None, Field(alias="in_app", description="Text in the inbox.")] = (
+        None
+    )
+    email: Annotated[EmailBody | None, Field(description="Text of a mail.")] = None
+    sms: Annotated[SmsBody | None, Field(description="Text of an SMS.")] = None
 
 
 class AddVersion(Body):
@@ -133,7 +136,7 @@ class VariableView(View):
 class InAppView(View):
     """Text in the inbox."""
 
-    title: str
+    title: Annotated[str, Field(description="Title, on one line.")]
     body: Annotated[str, Field(description=_MARKDOWN)]
     action_label: Annotated[str | None, Field(description="Label of the button, if any.")]
 
@@ -141,7 +144,7 @@ class InAppView(View):
 class EmailView(View):
     """Text of a mail."""
 
-    subject: str
+    subject: Annotated[str, Field(description="Subject, on one line.")]
     preheader: Annotated[str, Field(description="Line that mail programs show beside the subject.")]
     body: Annotated[str, Field(description=_MARKDOWN)]
 
@@ -155,23 +158,23 @@ class SmsView(View):
 class TextsView(View):
     """Texts of one language, by channel."""
 
-    in_app: Annotated[InAppView | None, Field(alias="in_app")]
-    email: EmailView | None
-    sms: SmsView | None
+    in_app: Annotated[InAppView | None, Field(alias="in_app", description="Text in the inbox.")]
+    email: Annotated[EmailView | None, Field(description="Text of a mail.")]
+    sms: Annotated[SmsView | None, Field(description="Text of an SMS.")]
 
 
 class SizeView(View):
     """Size of one text with the longest possible values."""
 
-    language: str
-    channel_kind: str
+    language: Annotated[str, Field(description="Language of the text.")]
+    channel_kind: Annotated[str, Field(description="Channel of the text.")]
     bytes: Annotated[int, Field(description="Most bytes that the text can have.")]
 
 
 class VersionView(View):
     """One version of a template. Only the approved one is used."""
 
-    number: int
+    number: Annotated[int, Field(description="Number of the version, from 1.")]
     status: VersionStatus
     variables: Annotated[list[VariableView], Field(description="Variables that texts can name.")]
     content: Annotated[dict[str, TextsView], Field(description="Texts by language and channel.")]
@@ -180,8 +183,8 @@ class VersionView(View):
     author_id: Annotated[
         UUID | None, Field(description="Who wrote it. Null for the platform's own.")
     ]
-    approved_by: UUID | None
-    approved_at: datetime | None
+    approved_by: Annotated[UUID | None, Field(description="Who approved it.")]
+    approved_at: Annotated[datetime | None, Field(description="Time of the approval.")]
     created_at: datetime
     allowed_moves: list[AllowedMove]
 

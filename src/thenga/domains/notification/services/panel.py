@@ -3,15 +3,16 @@
 from thenga.domains.notification.tables import Delivery, DeliveryStatus, Request, RequestStatus
 from thenga.kernel import panels
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.panels import Panel, PanelState
+
+_OPEN = (RequestStatus.ACCEPTED, RequestStatus.RESOLVING, RequestStatus.DISPATCHING)
 
 
 async def summarize(read: Reader) -> Panel:
     """How many requests are open or were rejected, and how many deliveries failed."""
-    open_requests = Request.status.in_(
-        [RequestStatus.ACCEPTED, RequestStatus.RESOLVING, RequestStatus.DISPATCHING]
-    )
-    failed = Delivery.status.in_([DeliveryStatus.UNDELIVERED, DeliveryStatus.BOUNCED])
+    open_requests = among(Request.status, _OPEN)
+    failed = among(Delivery.status, (DeliveryStatus.UNDELIVERED, DeliveryStatus.BOUNCED))
     counts = await panels.count(
         read,
         requests_open=(Request, open_requests),

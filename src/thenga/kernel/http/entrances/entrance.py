@@ -29,6 +29,7 @@ class Entrance(ABC):
     requires_reason = False  # of staff, why they look
     known_by: str | None = None  # asked of the gate only where a credential is sent
     raw = False  # the body is bytes of a stranger's own form, which nobody reads as JSON
+    foreign_query = False  # a provider wrote the query: names that we do not know are passed over
 
     async def __call__(self) -> Any:
         """FastAPI reads this signature; the door opens the entrance itself, before all else."""

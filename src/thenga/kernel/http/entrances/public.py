@@ -17,8 +17,9 @@ U = TypeVar("U", bound=Reader)
 class _Anyone(Entrance):
     writing = True
 
-    def __init__(self, limit: Limit) -> None:
+    def __init__(self, limit: Limit, *, foreign_query: bool) -> None:
         self.limit = limit
+        self.foreign_query = foreign_query
 
     async def open(self, request: Request, domain: str) -> Work:
         return await _for_nobody(Work, request, domain, self.limit)
@@ -44,12 +45,15 @@ class _Perhaps(Entrance):
     async def open(self, request: Request, domain: str) -> Work:
         shared, facts = shared_of(request), facts_of(request)
         await shared.limits.hit_address(self.limit(shared), facts.network)
-        scope, decision_id = Scope(actor=NOBODY), None
-        if b"authorization" in facts.headers:
-            assert self.known_by is not None  # noqa: S101  # set by __init__
-            passed = await let_in(shared, facts, self.known_by, None, shared.rules.actor)
-            scope, decision_id = Scope(passed.actor, user_id=passed.user_id), passed.decision_id
-        return Work(shared.host, domain, scope, origin_of(facts, "public", decision_id))
+        if b"authorization" not in facts.headers:
+            return Work(shared.host, domain, Scope(NOBODY), origin_of(facts, "public", None))
+        assert self.known_by is not None  # noqa: S101  # set by __init__
+        passed = await let_in(shared, facts, self.known_by, None, shared.rules.actor)
+        scope = Scope(passed.actor, user_id=passed.user_id)
+        origin = origin_of(facts, "public", passed.decision_id)
+        work = Work(shared.host, domain, scope, origin)
+        work.proven_at, work.proof_methods = passed.proven_at, passed.proof_methods
+        return work
 
 
 async def _for_nobody(unit: type[U], request: Request, domain: str, limit: Limit) -> U:
@@ -58,9 +62,12 @@ async def _for_nobody(unit: type[U], request: Request, domain: str, limit: Limit
     return unit(shared.host, domain, Scope(actor=NOBODY), origin_of(facts, "public", None))
 
 
-def anyone(limit: Limit) -> Any:
-    """A `Work` for sign-in and the like: nobody is known yet; limited by address."""
-    return Depends(_Anyone(limit))
+def anyone(limit: Limit, *, foreign_query: bool = False) -> Any:
+    """A `Work` for sign-in and the like: nobody is known yet; limited by address.
+
+    With `foreign_query`, a provider sends the browser here, and may say more than we asked for.
+    """
+    return Depends(_Anyone(limit, foreign_query=foreign_query))
 
 
 def anyone_reads(limit: Limit) -> Any:

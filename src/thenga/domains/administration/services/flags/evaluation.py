@@ -1,9 +1,10 @@
 """What a flag evaluates to: a pure function of its rollout and the caller (ADM-12 to ADM-14)."""
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import JsonValue
@@ -22,6 +23,27 @@ class Targets:
     organization_ids: frozenset[UUID] = frozenset()
     plan_codes: frozenset[str] = frozenset()
     user_ids: frozenset[UUID] = frozenset()
+
+    @classmethod
+    def of_row(cls, stored: Mapping[str, Any]) -> "Targets":
+        """The targets of a JSON column."""
+        return cls(
+            frozenset(UUID(one) for one in stored.get("organizationIds", ())),
+            frozenset(stored.get("planCodes", ())),
+            frozenset(UUID(one) for one in stored.get("userIds", ())),
+        )
+
+    def to_row(self) -> dict[str, Any]:
+        """The JSON of the column; kinds without a target are left out."""
+        named = {
+            "organizationIds": sorted(str(one) for one in self.organization_ids),
+            "planCodes": sorted(self.plan_codes),
+            "userIds": sorted(str(one) for one in self.user_ids),
+        }
+        return {name: values for name, values in named.items() if values}
+
+    def __bool__(self) -> bool:
+        return bool(self.organization_ids or self.plan_codes or self.user_ids)
 
     def match(self, caller: "Caller") -> bool:
         return (

@@ -3,13 +3,10 @@
 from collections.abc import Set
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import Literal
 
 from thenga.domains.administration.public.support import Priority
+from thenga.domains.administration.tables import Impact, Urgency
 from thenga.kernel.values.calendar import add_working_minutes
-
-Impact = Literal["one_person", "team", "organization", "many_organizations"]
-Urgency = Literal["low", "medium", "high"]
 
 _IMPACT: dict[Impact, int] = {
     "one_person": 1,

@@ -33,6 +33,7 @@ from thenga.domains.identity.services.auth._results import HalfSignedIn, SignedI
 from thenga.domains.identity.services.auth._signing_in import (
     STRONG,
     SignInRefused,
+    admit,
     arriving,
     counted_as,
     sign_in,
@@ -49,6 +50,7 @@ __all__ = [
     "ProofRefused",
     "SignInRefused",
     "SignedIn",
+    "admit",
     "arriving",
     "ask_change",
     "ask_reset",

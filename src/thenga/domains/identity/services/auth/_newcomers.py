@@ -1,4 +1,4 @@
-"""Somebody new, whose address was proved by the letter that invited them (IDN-9, IDN-21)."""
+"""Somebody new, whose address a letter or a trusted provider proved (IDN-9, IDN-16, IDN-21)."""
 
 from thenga.domains.identity import public
 from thenga.domains.identity.lifecycles import UserLifecycle
@@ -8,8 +8,11 @@ from thenga.domains.identity.tables import Password, UserAccount
 from thenga.kernel.db.work import Work
 
 
-async def newcomer(work: Work, *, email: str, display_name: str, phc: str) -> UserAccount:
-    """An account for the address; one that somebody began and never proved is taken over."""
+async def newcomer(work: Work, *, email: str, display_name: str, phc: str | None) -> UserAccount:
+    """An account for the address; one that somebody began and never proved is taken over.
+
+    Without `phc` it has no password, and another way to sign in.
+    """
     key = account_key(work.host, email)
     name = await find_name(work, key)
     if name is None:
@@ -25,6 +28,7 @@ async def newcomer(work: Work, *, email: str, display_name: str, phc: str) -> Us
     account.display_name = display_name
     account.email_verified_at = account.last_sign_in_at = work.now
     await accounts.save_user(work, account)
-    await work.add(Password(user_id=user_id, phc=phc))
+    if phc is not None:
+        await work.add(Password(user_id=user_id, phc=phc))
     work.publish(public.UserRegistered(user_id=user_id))
     return account

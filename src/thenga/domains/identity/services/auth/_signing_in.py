@@ -28,9 +28,10 @@ STRONG = {"totp", "passkey"}
 
 
 class SignInRefused(Problem):
-    """The email address and password do not match an account. Try again, or reset your password."""
+    """The email address and password do not match an account, or the provider did not confirm who
+    you are. Try again, or reset your password."""
 
-    code, status, title = "sign-in-refused", 401, "Wrong email address or password"
+    code, status, title = "sign-in-refused", 401, "Sign-in failed"
 
 
 @dataclass(frozen=True)
@@ -73,26 +74,49 @@ async def sign_in(
     if not right or locked or account is None or account.status is not UserStatus.ACTIVE:
         await _refuse(work, counted, found)
     renewed = await _hashing.renewed(password, found.phc)
-    await work.become(account.id)
-    if await _counting.is_locked(work, counted.counter):
-        raise SignInRefused()
-    held = await work.lock(UserAccount, account.id)
-    if held.status is not UserStatus.ACTIVE:
-        raise SignInRefused()
+    result = await admit(
+        work,
+        account.id,
+        method="password",
+        counter=counted.counter,
+        device=counted.device,
+        organization_id=organization_id,
+    )
     await _keep_hash(work, renewed)
+    return result
+
+
+async def admit(
+    work: Work,
+    user_id: UUID,
+    *,
+    method: str,
+    counter: bytes | None = None,
+    device: KnownDevice | None = None,
+    organization_id: UUID | None = None,
+) -> SignedIn | HalfSignedIn:
+    """Begin the session of a person who has just proved who they are, whatever the method.
+
+    A lock stops every method alike (IDN-7), and so does an account that is not active.
+    """
+    await work.become(user_id)
+    held = await work.lock(UserAccount, user_id)
+    locked = await _counting.is_locked(work, counter or account_key(work.host, held.email))
+    if locked or held.status is not UserStatus.ACTIVE:
+        raise SignInRefused()
     active_in = await _active_in(work, held, organization_id)
     await sessions.make_room(work, held.id)
     if STRONG & set(held.factor_kinds):
-        return await _half(work, held, counted.device, active_in)
+        return await _half(work, held, method, device, active_in)
     held.last_sign_in_at = work.now
     await accounts.save_user(work, held)
-    device, token = await arriving(work, held.id, counted.device)
+    arrived, token = await arriving(work, held.id, device)
     started = await sessions.start_session(
         work,
         held.id,
-        methods=["password"],
+        methods=[method],
         lives=sessions.session_lifetimes(held),
-        device=device,
+        device=arrived,
         organization_id=active_in,
     )
     if token is not None:
@@ -136,11 +160,15 @@ async def _active_in(work: Work, account: UserAccount, asked: UUID | None) -> UU
 
 
 async def _half(
-    work: Work, account: UserAccount, device: KnownDevice | None, active_in: UUID | None
+    work: Work,
+    account: UserAccount,
+    method: str,
+    device: KnownDevice | None,
+    active_in: UUID | None,
 ) -> HalfSignedIn:
     await accounts.save_user(work, account)
     half = await sessions.start_half_session(
-        work, account.id, device=device, organization_id=active_in
+        work, account.id, method=method, device=device, organization_id=active_in
     )
     statement = select(MfaFactor).where(MfaFactor.status == FactorStatus.ACTIVE)
     factors = await work.all(statement.order_by(MfaFactor.id), limit=20)

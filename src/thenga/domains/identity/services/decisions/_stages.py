@@ -153,9 +153,8 @@ def _proof(facts: Facts, question: Question, now: datetime, policy: Policy) -> O
     """What is grave asks for a fresh proof, which keys cannot give (IDN-15)."""
     if facts.kind == "service":
         return None
-    absent = facts.kind == "user" and facts.session_id is None
-    if absent and question.channel in ("job", "reaction"):
-        return None  # whoever planned a later act proved it then, and is not there now
+    if _is_absent(facts, question):
+        return None
     stale = facts.sensitivity in _GRAVE and not step_up.is_fresh(facts.proven_at, now)
     if not stale and not _signed_in_too_long(facts, now):
         return None
@@ -163,6 +162,12 @@ def _proof(facts: Facts, question: Question, now: datetime, policy: Policy) -> O
     methods = list(proof_methods(facts))
     prove = {"kind": "prove", "maxAgeSeconds": seconds, "methods": methods}
     return Outcome("step_up_required", prove)
+
+
+def _is_absent(facts: Facts, question: Question) -> bool:
+    """Whoever planned a later act proved it then, and is not there now (IDN-34)."""
+    away = facts.kind == "user" and facts.session_id is None
+    return away and question.channel in ("job", "reaction")
 
 
 _GRAVE = (Sensitivity.SENSITIVE, Sensitivity.ADMINISTRATION)
@@ -216,6 +221,7 @@ def context(facts: Facts, question: Question, now: datetime) -> dict[str, Any]:
     local = now.astimezone(_LOCAL)
     # Staff need a second factor for whatever is not their own (IDN-18).
     staff_acts = bool(facts.staff) and held_as is not HeldAs.PERSON
+    present = facts.kind == "user" and not _is_absent(facts, question)
     return {
         "permission": facts.permission,
         "domain": facts.domain or "",
@@ -224,7 +230,7 @@ def context(facts: Facts, question: Question, now: datetime) -> dict[str, Any]:
         "sessionKind": _SESSION_KINDS.get(facts.kind) or facts.session_kind or "interactive",
         "assurance": facts.assurance or "aal1",
         "proofAge": -1 if proven is None else max(0, int((now - proven).total_seconds())),
-        "mfaNeeded": facts.kind == "user" and (staff_acts or facts.mfa_needed),
+        "mfaNeeded": present and (staff_acts or facts.mfa_needed),
         "networkAllowed": facts.network_allowed,
         "methodAllowed": facts.method_allowed,
         "agent": question.agent,

@@ -99,10 +99,15 @@ async def start_session(
 
 
 async def start_half_session(
-    work: Work, user_id: UUID, *, device: KnownDevice | None, organization_id: UUID | None
+    work: Work,
+    user_id: UUID,
+    *,
+    method: str,
+    device: KnownDevice | None,
+    organization_id: UUID | None,
 ) -> StartedHalf:
-    """The password was right and a factor is still to be shown: good for ten minutes."""
-    made = _made(work, user_id, ["password"], HALF, device, organization_id)
+    """The first proof was right and a factor is still to be shown: good for ten minutes."""
+    made = _made(work, user_id, [method], HALF, device, organization_id)
     made.status = SessionStatus.PENDING_MFA
     session = await work.add(made)
     token, _ = await _mint_access(work, session, session.expires_at)

@@ -29,7 +29,7 @@ from thenga.domains.notification.services.templates import Topic
 from thenga.domains.notification.tables import Request, RequestStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
-from thenga.kernel.errors import Duplicate, NotFound
+from thenga.kernel.errors import Duplicate, NotFound, ValidationFailed
 from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.references import Reference
@@ -37,6 +37,7 @@ from thenga.kernel.values.references import Reference
 log = structlog.get_logger()
 
 PLAN_AGAIN = timedelta(minutes=5)  # a batch that was not planned by then is queued again
+MOST_NAMED = 500
 _SECURITY = 10
 
 plan_batch = job_stub("notification.plan_batch", form=Form.OUTSIDE, key="{request_id} {batch}")
@@ -88,7 +89,11 @@ def plan(work: Work, request: Request, batch: int) -> None:
 
 async def _check_audience(work: Work, asked: Asked) -> None:
     """Everybody who is named is a member, and somebody is left to be told (NOT-4)."""
-    named = [one for target in asked.audience for one in target.user_ids]
+    named = list({one: None for target in asked.audience for one in target.user_ids})
+    if len(named) > MOST_NAMED:
+        detail = f"Name at most {MOST_NAMED} people in one request."
+        error = {"pointer": "/audience", "code": "too_many", "detail": detail}
+        raise ValidationFailed(detail, errors=[error])
     for start in range(0, len(named), recipients.MOST_AT_ONCE):
         part = named[start : start + recipients.MOST_AT_ONCE]
         cards = await recipients.ask_people(work, part)

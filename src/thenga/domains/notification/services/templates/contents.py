@@ -33,6 +33,7 @@ Language = Literal[
 LANGUAGES: tuple[Language, ...] = get_args(Language)
 FALLBACK: Language = "en-ZA"
 MOST_BYTES_OF_A_CHARACTER = 4
+MOST_BYTES_OF_A_NUMBER = 80
 CHANNEL_KINDS: tuple[ChannelKind, ...] = get_args(ChannelKind)
 _FOLDER = Path(__file__).parents[2] / "content" / "templates"
 _PARTS = ConfigDict(frozen=True, extra="forbid")
@@ -146,7 +147,7 @@ def _faults(texts: Texts, where: str, declared: Mapping[str, Variable]) -> Itera
 
 def worst_case(content: Content) -> dict[tuple[str, ChannelKind], int]:
     """The most bytes of each language and channel, with the longest possible values."""
-    longest = {one.name: one.max_length * MOST_BYTES_OF_A_CHARACTER for one in content.variables}
+    longest = {one.name: _longest(one) for one in content.variables}
     return {
         (tag, kind): sum(
             len(text.encode()) + sum(longest.get(name, 0) for name in language.names_in(text))
@@ -157,6 +158,12 @@ def worst_case(content: Content) -> dict[tuple[str, ChannelKind], int]:
         for kind in CHANNEL_KINDS
         if (parts := getattr(texts, kind)) is not None
     }
+
+
+def _longest(variable: Variable) -> int:
+    """The most bytes of a value; formatted numbers and dates are short."""
+    is_text = variable.type in ("text", "url", "code")
+    return variable.max_length * MOST_BYTES_OF_A_CHARACTER if is_text else MOST_BYTES_OF_A_NUMBER
 
 
 @cache

@@ -3,7 +3,8 @@
 from uuid import UUID, uuid5
 
 from thenga.domains.notification.lifecycles import TemplateVersionLifecycle
-from thenga.domains.notification.services.templates.contents import faults_of, platform_content
+from thenga.domains.notification.services.templates.checks import check_complete, check_saving
+from thenga.domains.notification.services.templates.contents import platform_content
 from thenga.domains.notification.services.templates.topics import Topic, topics
 from thenga.domains.notification.services.templates.versions import columns_of
 from thenga.domains.notification.tables import Template, TemplateVersion, VersionStatus
@@ -11,10 +12,6 @@ from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.work import Work
 
 _IDS = UUID("019a0000-0000-7000-8000-00000007e391")
-
-
-class TemplateFileFaulty(Exception):
-    """A platform template does not keep the rules of templates. Correct its file."""
 
 
 async def seed(work: Work) -> None:
@@ -25,8 +22,8 @@ async def seed(work: Work) -> None:
 
 async def _seed(work: Work, topic: Topic) -> None:
     content = platform_content(topic.template_key)
-    if faults := faults_of(content, topic.allowed_channels):
-        raise TemplateFileFaulty(f"{topic.template_key}: {faults}")
+    check_saving(topic, content)
+    check_complete(topic, content)
     columns = columns_of(content)
     template = await _template(work, topic)
     current = await work.find(

@@ -1,0 +1,229 @@
+"""Settings change as numbered versions that another person approves."""
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+from uuid import uuid4
+
+import asyncpg
+import httpx2
+import pytest
+
+from tests.factories import administration as made
+from tests.factories import identity as people
+from tests.factories.administration import KEY
+from tests.factories.identity import Person
+from tests.planting import plant
+from thenga.domains.administration.lifecycles import ConfigurationLifecycle
+from thenga.domains.administration.services.configuration import versions
+from thenga.domains.administration.tables import (
+    AdminAction,
+    ConfigurationStatus,
+    ConfigurationVersion,
+    Declaration,
+)
+from thenga.kernel.db.work import Work
+from thenga.kernel.host import Host
+
+PATH = "/administration/configuration"
+WHY = {"reason": "Agreed in the change meeting"}
+
+
+@pytest.fixture
+async def operator(host: Host, seeded: None) -> Person:
+    await made.clear(host, "configuration_version", "key", KEY)
+    return await people.staff(host, "platform_operator")
+
+
+@pytest.fixture
+async def colleague(host: Host, seeded: None) -> Person:
+    return await people.staff(host, "platform_operator")
+
+
+def change(value: Any = 20, **more: Any) -> dict[str, Any]:
+    return {"key": KEY, "value": value, "baseVersion": 0, **WHY, **more}
+
+
+def seen(person: Person, answer: httpx2.Response) -> dict[str, str]:
+    return person.headers | {"If-Match": f'"{answer.json()["version"]}"'}
+
+
+@pytest.mark.rule("ADM-5")
+async def test_a_version_is_created_and_approved_by_another_person(
+    api: httpx2.AsyncClient, host: Host, operator: Person, colleague: Person
+):
+    created = await api.post(PATH, json=change(), headers=operator.headers)
+    path = f"{PATH}/{created.json()['id']}"
+    own = await api.post(f"{path}/approve", json=WHY, headers=seen(operator, created))
+    unseen = await api.post(f"{path}/approve", json=WHY, headers=colleague.headers)
+    approved = await api.post(f"{path}/approve", json=WHY, headers=seen(colleague, created))
+    again = await api.post(f"{path}/approve", json=WHY, headers=seen(colleague, approved))
+    rejected = await api.post(f"{path}/reject", json=WHY, headers=colleague.headers)
+    read = await api.get(path, headers=operator.headers)
+
+    assert (created.status_code, created.json()["status"]) == (201, "pending_approval")
+    assert created.json()["phase"] is None
+    assert (own.status_code, own.json()["code"]) == (403, "same-person")
+    assert unseen.status_code == 428
+    assert (approved.status_code, approved.json()["status"]) == (200, "approved")
+    assert again.json() == approved.json() == read.json()
+    assert read.json()["phase"] == "active"
+    assert read.json()["decidedBy"] == str(colleague.user_id)
+    assert (rejected.status_code, rejected.json()["code"]) == (409, "invalid-transition")
+    acts = await made.rows(host, AdminAction, resource_id=created.json()["id"])
+    assert [one.action for one in acts] == [
+        "administration:configuration:create",
+        "administration:configuration:approve",
+    ]
+    print(f"same_person=403 other=200 actions={len(acts)}")
+
+
+async def test_planted_guard_that_lets_authors_approve_is_found(
+    api: httpx2.AsyncClient, operator: Person, monkeypatch: pytest.MonkeyPatch
+):
+    created = await api.post(PATH, json=change(), headers=operator.headers)
+    monkeypatch.setattr(ConfigurationLifecycle.approve, "guard", None)
+
+    own = await api.post(
+        f"{PATH}/{created.json()['id']}/approve", json=WHY, headers=seen(operator, created)
+    )
+
+    # Only the CHECK of the table stops it then, and it cannot say why.
+    assert (own.status_code, own.json()["code"]) == (409, "conflict")
+
+
+async def test_the_table_refuses_one_person_in_both_roles(host: Host, seeded: None):
+    version = await made.version(host)
+    work = made.system(host)
+
+    with pytest.raises(asyncpg.CheckViolationError):
+        await work.run(
+            "UPDATE administration.configuration_version SET decided_by = created_by WHERE id = $1",
+            version.id,
+        )
+    await work.close()
+
+
+async def parallel(api: httpx2.AsyncClient, person: Person, count: int) -> list[int]:
+    calls = [api.post(PATH, json=change(), headers=person.headers) for _ in range(count)]
+    return sorted(answer.status_code for answer in await asyncio.gather(*calls))
+
+
+@pytest.mark.rule("ADM-9")
+async def test_of_parallel_changes_on_one_base_one_is_stored(
+    api: httpx2.AsyncClient, host: Host, operator: Person
+):
+    found = await parallel(api, operator, 20)
+
+    stored = await made.rows(host, ConfigurationVersion, key=KEY)
+    print(f"posts=20 created={found.count(201)} refused={found.count(409)} rows={len(stored)}")
+    assert found == [201] + [409] * 19
+    assert [one.number for one in stored] == [1]
+
+
+async def test_planted_retry_with_the_next_number_is_found(
+    api: httpx2.AsyncClient, host: Host, operator: Person, monkeypatch: pytest.MonkeyPatch
+):
+    async def insert_after_all(work: Work, version: ConfigurationVersion) -> None:
+        version.status = ConfigurationStatus.APPROVED
+        version.number += uuid4().int % 1000
+        await work.add(version)
+
+    plant(monkeypatch, versions, "_add", insert_after_all)
+
+    assert (await parallel(api, operator, 4)).count(201) > 1
+
+
+@pytest.mark.rule("ADM-9")
+async def test_a_change_on_an_old_base_is_refused(
+    api: httpx2.AsyncClient, host: Host, operator: Person
+):
+    await made.version(host, status=ConfigurationStatus.APPROVED, value=25)
+
+    old = await api.post(PATH, json=change(), headers=operator.headers)
+    fresh = await api.post(PATH, json=change(baseVersion=1), headers=operator.headers)
+    third = await api.post(PATH, json=change(baseVersion=1), headers=operator.headers)
+
+    assert (old.status_code, old.json()["code"]) == (409, "conflict")
+    assert (old.json()["newestVersion"], old.json()["newestValue"]) == (1, 25)
+    assert (fresh.status_code, fresh.json()["number"]) == (201, 2)
+    assert third.json()["code"] == "administration-change-in-flight"
+
+
+@pytest.mark.rule("ADM-8")
+async def test_a_wrong_value_is_refused_and_not_repeated(api: httpx2.AsyncClient, operator: Person):
+    canary = f"canary{uuid4().hex}"
+
+    refused = await api.post(PATH, json=change(value=canary), headers=operator.headers)
+    unknown = await api.post(PATH, json=change(key="bid.unheard.of"), headers=operator.headers)
+    policy = await api.post(PATH, json=change(key="billing.pause"), headers=operator.headers)
+
+    assert (refused.status_code, refused.json()["code"]) == (422, "administration-value-invalid")
+    assert refused.json()["errors"][0]["pointer"] == "/value"
+    assert canary not in refused.text
+    assert unknown.json()["code"] == policy.json()["code"] == "administration-unknown-key"
+
+
+async def test_a_setting_changes_from_now_or_a_later_day(
+    api: httpx2.AsyncClient, operator: Person, host: Host
+):
+    now = host.now()
+
+    past = await api.post(
+        PATH,
+        json=change(effectiveFrom=(now - timedelta(days=1)).isoformat()),
+        headers=operator.headers,
+    )
+    far = await api.post(
+        PATH,
+        json=change(effectiveFrom=(now + timedelta(days=367)).isoformat()),
+        headers=operator.headers,
+    )
+
+    assert past.json()["code"] == far.json()["code"] == "administration-effective-date-invalid"
+
+
+async def test_a_setting_without_approval_changes_at_once(
+    api: httpx2.AsyncClient, host: Host, operator: Person
+):
+    work = made.system(host)
+    declaration = await work.lock_by(Declaration, key=KEY)
+    declaration.approval = "none"
+    await work.save(declaration)
+    await work.finish()
+    try:
+        created = await api.post(PATH, json=change(), headers=operator.headers)
+    finally:
+        work = made.system(host)
+        declaration = await work.lock_by(Declaration, key=KEY)
+        declaration.approval = "second_person"
+        await work.save(declaration)
+        await work.finish()
+
+    assert (created.json()["status"], created.json()["phase"]) == ("approved", "active")
+    assert created.json()["decidedBy"] is None
+
+
+async def test_versions_are_listed_by_key_and_phase(
+    api: httpx2.AsyncClient, host: Host, operator: Person
+):
+    version = await made.version(host, status=ConfigurationStatus.APPROVED)
+
+    async def listed(query: str) -> list[str]:
+        answer = await api.get(f"{PATH}?key={KEY}&{query}", headers=operator.headers)
+        return [one["id"] for one in answer.json()["items"]]
+
+    assert await listed("phase=scheduled&status=approved&domain=administration") == [
+        str(version.id)
+    ]
+    assert await listed("phase=active") == await listed("phase=superseded") == []
+    assert await listed("sort=effectiveFrom&from=2020-01-01T00:00:00Z") == [str(version.id)]
+
+
+async def test_every_setting_of_the_manifests_is_declared(host: Host, seeded: None):
+    declared = {one.key: one for one in await made.rows(host, Declaration)}
+
+    assert declared["law.vat.rate"].domains == ["billing"]
+    assert declared["law.vat.rate"].retroactive and declared["law.vat.rate"].default_value == "15"
+    assert declared["identity.access"].kind == "policy"
+    print(f"declarations={len(declared)}")
