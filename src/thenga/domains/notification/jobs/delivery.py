@@ -38,7 +38,7 @@ async def find_to_move_delivery(work: Work) -> None:
     urgent = select(Delivery.organization_id, Delivery.id).where(
         Delivery.next_check_at <= work.now, Delivery.priority >= _URGENT
     )
-    first = [(row[0], row[1]) for row in await work.records(urgent.limit(_BATCH))]
+    first = {(row[0], row[1]) for row in await work.records(urgent.limit(_BATCH))}
     for organization_id, delivery_id in first:
         job = replace(move_delivery, priority=_URGENT)
         work.enqueue(job, organization_id=organization_id, delivery_id=delivery_id)
@@ -63,10 +63,11 @@ async def send_delivery(run: Run, *, delivery_id: UUID, fence: int) -> None:
         order = await delivery.begin(
             work, delivery_id, fence=fence, cards=cards, is_configured=sender is not None
         )
-    if order is None or sender is None:
+    if order is None:
         return
     answer = order.simulated
     if answer is None:
+        assert sender is not None  # noqa: S101  # otherwise the pipeline has stopped it
         if not await senders.has_room(order.message.to, is_proven=order.is_proven):
             async with run.working() as work:
                 await delivery.stop_crowded(work, order)

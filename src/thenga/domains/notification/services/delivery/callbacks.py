@@ -195,8 +195,8 @@ async def _apply(
     await work.save(attempt)
     if effect == "applied":
         await _move(work, delivery, attempt, report)
-    if report.address_is_bad and attempt.address_fingerprint is not None:
-        endings.suppress(work, delivery, attempt.address_fingerprint)
+    if report.address_is_bad:
+        endings.suppress(work, delivery, attempt)
 
 
 def effect_of(status: DeliveryStatus, report: Report) -> Effect:
@@ -210,15 +210,14 @@ def effect_of(status: DeliveryStatus, report: Report) -> Effect:
 
 
 async def _move(work: Work, delivery: Delivery, attempt: Attempt, report: Report) -> None:
-    provider = attempt.provider
     match report.status:
         case "sent":
-            await endings.end_sent(work, delivery, certainty=Certainty.KNOWN, provider=provider)
+            await endings.end_sent(work, delivery, certainty=Certainty.KNOWN, attempt=attempt)
         case "delivered":
-            await endings.end_delivered(work, delivery, assurance="signed", provider=provider)
+            await endings.end_delivered(work, delivery, assurance="signed", attempt=attempt)
         case "undelivered":
             reason = Reason.PROVIDER_REJECTED
-            await endings.end_failed(work, delivery, reason=reason, provider=provider)
+            await endings.end_failed(work, delivery, reason=reason, attempt=attempt)
         case "bounced":
             await endings.end_failed(
                 work,
@@ -227,7 +226,7 @@ async def _move(work: Work, delivery: Delivery, attempt: Attempt, report: Report
                 if report.address_is_bad
                 else Reason.PROVIDER_REJECTED,
                 move=DeliveryLifecycle.bounce,
-                provider=provider,
+                attempt=attempt,
             )
 
 

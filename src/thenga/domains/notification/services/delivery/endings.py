@@ -12,6 +12,7 @@ from thenga.domains.notification.services import history, requests, templates
 from thenga.domains.notification.services.recipients import Reason
 from thenga.domains.notification.services.templates import ChannelKind, Topic
 from thenga.domains.notification.tables import (
+    Attempt,
     Certainty,
     Delivery,
     DeliveryStatus,
@@ -41,13 +42,13 @@ _FAILED = (DeliveryStatus.UNDELIVERED, DeliveryStatus.BOUNCED)
 
 
 async def end_sent(
-    work: Work, delivery: Delivery, *, certainty: Certainty, provider: str | None
+    work: Work, delivery: Delivery, *, certainty: Certainty, attempt: Attempt
 ) -> None:
     """A provider took the message, or may have."""
     DeliveryLifecycle.record(delivery, at=work.now)
     delivery.certainty = certainty
     delivery.reason_code = Reason.OUTCOME_UNKNOWN if certainty is Certainty.UNKNOWN else None
-    notification = await _save(work, delivery, kind="sent", provider=provider)
+    notification = await _save(work, delivery, kind="sent", attempt=attempt)
     if _topic(notification).lane != "bulk":
         event = public.NotificationSent(
             **_facts(work, delivery, notification), certainty=certainty.value
@@ -57,12 +58,12 @@ async def end_sent(
 
 
 async def end_delivered(
-    work: Work, delivery: Delivery, *, assurance: str, provider: str | None
+    work: Work, delivery: Delivery, *, assurance: str, attempt: Attempt
 ) -> None:
     """A provider reports that the message arrived."""
     DeliveryLifecycle.confirm(delivery, at=work.now)
     delivery.certainty, delivery.reason_code = Certainty.KNOWN, None
-    notification = await _save(work, delivery, kind="delivered", provider=provider)
+    notification = await _save(work, delivery, kind="delivered", attempt=attempt)
     if _topic(notification).lane != "bulk":
         event = public.NotificationDelivered.model_validate(
             _facts(work, delivery, notification) | {"assurance": assurance}
@@ -77,14 +78,14 @@ async def end_failed(
     *,
     reason: Reason,
     move: Move = DeliveryLifecycle.fail,
-    provider: str | None = None,
+    attempt: Attempt | None = None,
 ) -> None:
     """The message did not reach the person by this channel (NOT-9, NOT-21)."""
     move(delivery, at=work.now)
     delivery.reason_code, delivery.held_until = reason, None
     is_stop = delivery.status is DeliveryStatus.NOT_SENT
     kind = "not_sent" if is_stop else "failed"
-    notification = await _save(work, delivery, kind=kind, provider=provider)
+    notification = await _save(work, delivery, kind=kind, attempt=attempt)
     topic = _topic(notification)
     fallback = None
     if not is_stop or reason in _UNREACHABLE:
@@ -184,12 +185,16 @@ def channels_that_failed(deliveries: Iterable[Delivery]) -> set[str]:
     }
 
 
-def suppress(work: Work, delivery: Delivery, fingerprint: str) -> None:
-    """Have an address suppressed for every organization. The operator's job writes it."""
-    work.enqueue(suppress_address, channel_kind=delivery.channel_kind, fingerprint=fingerprint)
+def suppress(work: Work, delivery: Delivery, attempt: Attempt) -> None:
+    """Have the address of an attempt suppressed for every organization, by the system login."""
+    mark = attempt.address_fingerprint
+    if mark is not None and attempt.provider != "sandbox":
+        work.enqueue(suppress_address, channel_kind=delivery.channel_kind, fingerprint=mark)
 
 
-async def _save(work: Work, delivery: Delivery, *, kind: str, provider: str | None) -> Notification:
+async def _save(
+    work: Work, delivery: Delivery, *, kind: str, attempt: Attempt | None
+) -> Notification:
     delivery.next_check_at = None
     await work.save(delivery)
     notification = await work.get(Notification, delivery.notification_id)
@@ -200,7 +205,8 @@ async def _save(work: Work, delivery: Delivery, *, kind: str, provider: str | No
         status=delivery.status,
         channel_kind=delivery.channel_kind,
         reason_code=delivery.reason_code,
-        provider=provider,
+        provider=None if attempt is None else attempt.provider,
+        provider_message_id=None if attempt is None else attempt.provider_message_id,
     )
     return notification
 

@@ -117,7 +117,7 @@ async def _decide_unclear(work: Work, delivery: Delivery) -> None:
         DeliveryLifecycle.requeue(delivery, at=work.now)
         await _claim(work, delivery)
         return
-    await endings.end_sent(work, delivery, certainty=Certainty.UNKNOWN, provider=last.provider)
+    await endings.end_sent(work, delivery, certainty=Certainty.UNKNOWN, attempt=last)
 
 
 async def _requeue(work: Work, delivery: Delivery, *, after: timedelta) -> None:
@@ -153,7 +153,8 @@ async def begin(
     kind, topic = _kind(delivery), templates.topics()[notification.topic_code]
     person = await _person(work, delivery, notification, request, topic, cards)
     approved = await templates.approved(work, notification.template_key)
-    channel = await channels.channel_for(work, kind)
+    channel, is_sandbox = await channels.channel_for(work, kind), await _is_sandbox(work)
+    can_send = channel is not None and (is_configured or is_sandbox)
     found = recipients.verdicts(
         topic,
         person,
@@ -162,9 +163,8 @@ async def begin(
         deadline_at=request.deadline_at,
         expires_at=delivery.expires_at,
         approved=approved is not None,
-        configured=frozenset({kind}) if is_configured and channel is not None else frozenset(),
+        configured=frozenset({kind}) if can_send else frozenset(),
     )[kind]
-    is_sandbox = await _is_sandbox(work)
     address = person.addresses.get(kind, "")
     simulated = sandbox.simulated(address) if is_sandbox else None
     _note_decisions(work, delivery, found)
@@ -328,16 +328,16 @@ async def record(work: Work, order: Order, answer: Answer) -> None:
         return  # a report was faster than the answer
     await _apply_answer(work, delivery, attempt, answer)
     if order.simulated is not None and answer.outcome == "accepted":
-        await endings.end_delivered(work, delivery, assurance="internal", provider="sandbox")
+        await endings.end_delivered(work, delivery, assurance="internal", attempt=attempt)
 
 
 async def _apply_answer(work: Work, delivery: Delivery, attempt: Attempt, answer: Answer) -> None:
     """Move the delivery by the outcome of its call (NOT-30)."""
     notification = await work.get(Notification, delivery.notification_id)
-    topic, provider = templates.topics()[notification.topic_code], attempt.provider
+    topic = templates.topics()[notification.topic_code]
     match answer.outcome:
         case "accepted":
-            await endings.end_sent(work, delivery, certainty=Certainty.KNOWN, provider=provider)
+            await endings.end_sent(work, delivery, certainty=Certainty.KNOWN, attempt=attempt)
         case "refused_transient":
             due = retries.next_try(
                 delivery.id,
@@ -349,14 +349,14 @@ async def _apply_answer(work: Work, delivery: Delivery, attempt: Attempt, answer
             )
             if due is None:
                 reason = Reason.PROVIDER_UNREACHABLE
-                await endings.end_failed(work, delivery, reason=reason, provider=provider)
+                await endings.end_failed(work, delivery, reason=reason, attempt=attempt)
             else:
                 await _requeue(work, delivery, after=due - work.now)
         case "refused_final":
             reason = Reason.ADDRESS_INVALID if answer.address_is_bad else Reason.PROVIDER_REJECTED
-            await endings.end_failed(work, delivery, reason=reason, provider=provider)
-            if answer.address_is_bad and provider != "sandbox" and attempt.address_fingerprint:
-                endings.suppress(work, delivery, attempt.address_fingerprint)
+            await endings.end_failed(work, delivery, reason=reason, attempt=attempt)
+            if answer.address_is_bad:
+                endings.suppress(work, delivery, attempt)
         case "unknown":
             wait = retries.wait_for_report(_kind(delivery), topic.lane)
             delivery.next_check_at = work.now + wait
