@@ -5,9 +5,10 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.notification.lifecycles import DeliveryLifecycle, RequestLifecycle
-from thenga.domains.notification.services import history
+from thenga.domains.notification.services import history, templates
 from thenga.domains.notification.services.recipients import Reason
 from thenga.domains.notification.services.requests import accepting, completion, planning
+from thenga.domains.notification.services.requests.deliveries import publish_failed
 from thenga.domains.notification.tables import (
     Delivery,
     DeliveryStatus,
@@ -25,8 +26,8 @@ _PLANNED = (RequestStatus.ACCEPTED, RequestStatus.RESOLVING)
 async def run_due_steps(work: Work, request_id: UUID) -> None:
     """Do what is due of a request now."""
     request = await work.get(Request, request_id)
-    if completion.status_at(request, work.now) is RequestStatus.EXPIRED:
-        await _expire(work, request_id)
+    if completion.is_overdue(request, work.now):
+        await _expire(work, request)
         return
     request = await work.lock(Request, request_id)
     if request.next_check_at is None or request.next_check_at > work.now:
@@ -39,37 +40,39 @@ async def run_due_steps(work: Work, request_id: UUID) -> None:
     await work.save(request)
 
 
-async def _expire(work: Work, request_id: UUID) -> None:
+async def _expire(work: Work, seen: Request) -> None:
     """Stop what was not sent, then end the request; what is being sent is waited for."""
     waiting = await work.values(
         select(Delivery.id)
         .where(Delivery.organization_id == work.organization_id)
-        .where(Delivery.request_id == request_id, among(Delivery.status, _STOPPED))
+        .where(Delivery.request_id == seen.id, among(Delivery.status, _STOPPED))
         .order_by(Delivery.id),
         limit=_MOST,
     )
-    for delivery_id in waiting:
-        await _stop(work, delivery_id)
-    request = await work.lock(Request, request_id)
-    if completion.status_at(request, work.now) is not RequestStatus.EXPIRED:
+    # All deliveries before any message: whoever sends locks them in the same order.
+    locked = [await work.lock(Delivery, one, beside=True) for one in waiting]
+    for delivery in locked:
+        if delivery.status in _STOPPED:
+            await _stop(work, seen, delivery)
+    request = await work.lock(Request, seen.id)
+    if not completion.is_overdue(request, work.now):
         return
-    if await completion.has_open(work, request_id):
+    if await completion.has_open(work, seen.id):
         request.next_check_at = work.now + accepting.PLAN_AGAIN
         if len(waiting) == _MOST:
             request.next_check_at = work.now
         await work.save(request)
         return
-    counts = await completion.counts_of(work, request_id)
+    counts = await completion.counts_of(work, seen.id)
     await completion.end(work, request, RequestLifecycle.expire, counts)
 
 
-async def _stop(work: Work, delivery_id: UUID) -> None:
-    delivery = await work.lock(Delivery, delivery_id, beside=True)
-    if delivery.status not in _STOPPED:
-        return
+async def _stop(work: Work, request: Request, delivery: Delivery) -> None:
     DeliveryLifecycle.stop(delivery, at=work.now)
     delivery.reason_code, delivery.next_check_at = Reason.EXPIRED, None
     await work.save(delivery)
+    if templates.topics()[request.topic_code].mandatory:
+        publish_failed(work, request, delivery)
     message = await completion.follow_in_message(work, delivery)
     await history.record(
         work,

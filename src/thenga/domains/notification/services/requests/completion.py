@@ -53,9 +53,12 @@ class Counts:
 
 def status_at(request: Request, now: datetime) -> RequestStatus:
     """The status now: a request whose time is over is expired, also before a job has seen it."""
-    if request.status in _UNFINISHED and request.expires_at <= now:
-        return RequestStatus.EXPIRED
-    return request.status
+    return RequestStatus.EXPIRED if is_overdue(request, now) else request.status
+
+
+def is_overdue(request: Request, now: datetime) -> bool:
+    """Whether the time of a request is over and nobody has ended it yet."""
+    return request.status in _UNFINISHED and request.expires_at <= now
 
 
 async def counts_of(read: Reader, request_id: UUID) -> Counts:

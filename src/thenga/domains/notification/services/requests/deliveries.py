@@ -99,15 +99,19 @@ def _publish(
         return
     least = [made[one] for one in topic.minimum_channels if one in made]
     if least and all(one.status is DeliveryStatus.NOT_SENT for one in least):
-        failed = least[0]
-        work.publish(
-            public.NotificationFailed(
-                **_event_fields(work, request, failed),
-                reason_code=failed.reason_code or "",
-                attempts=0,
-                fallback_channel=None,
-            )
+        publish_failed(work, request, least[0])
+
+
+def publish_failed(work: Work, request: Request, delivery: Delivery) -> None:
+    """Tell of a delivery that is not sent although it must be."""
+    work.publish(
+        public.NotificationFailed(
+            **_event_fields(work, request, delivery),
+            reason_code=delivery.reason_code or "",
+            attempts=delivery.attempts,
+            fallback_channel=None,
         )
+    )
 
 
 def _event_fields(work: Work, request: Request, delivery: Delivery) -> dict[str, Any]:
