@@ -133,7 +133,7 @@ async def test_one_matter_has_one_unresolved_escalation(
     new = await opened(office, about, key="key 9")
 
     raised = len(await office.events("EscalationRaised"))
-    print(f"parallel=20 keys=5 escalations={len(ids)} failed=0")
+    print(f"parallel=20 keys=5 answers={len(found)} escalations={len(ids)}")
     assert len(ids) == 1
     assert len(await told(office)) == 1
     assert (again.id in ids, again.status) == (True, "resolved")

@@ -99,7 +99,8 @@ async def test_a_fired_reminder_is_armed_again_when_the_deadline_moves(
     told = (await topics(office)).count("notification.deadline_moved")
     print(
         f"first={first.isoformat()} armed_again={armed.next_check_at.isoformat()} "
-        f"reanchored={len(events)} moved_messages={told} after_sequence_1=0"
+        f"reanchored={len(events)} moved_messages={told} "
+        f"after_sequence_1={after.version - armed.version}"
     )
     assert first == datetime(2027, 3, 23, 9, tzinfo=UTC)
     assert fired == [requests.TOPIC]
