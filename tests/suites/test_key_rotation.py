@@ -27,7 +27,13 @@ from thenga.domains.administration.tables import IntegrationSecret
 from thenga.domains.billing.services.settlement import webhooks
 from thenga.domains.billing.tables import PaymentMethod, ProviderCallback
 from thenga.domains.identity.services.accounts import names
-from thenga.domains.identity.tables import MfaFactor, OneTimeLink
+from thenga.domains.identity.tables import (
+    IdentityProvider,
+    MfaFactor,
+    OneTimeLink,
+    ProviderFlow,
+    ProviderTicket,
+)
 from thenga.domains.notification.tables import ProviderCallback as Report
 from thenga.domains.notification.tables import Request
 from thenga.domains.organization.services.records import sealed_values
@@ -247,4 +253,8 @@ def test_domains_seal_only_in_declared_columns() -> None:
         (Request.__table__.fullname, "sealed_addresses"),
         (Report.__table__.fullname, "sealed_content"),
         (IntegrationSecret.__table__.fullname, "sealed"),
+        (IdentityProvider.__table__.fullname, "secret_sealed"),
+        (ProviderFlow.__table__.fullname, "verifier_sealed"),
+        (ProviderTicket.__table__.fullname, "exchange_sealed"),
+        (ProviderTicket.__table__.fullname, "person_sealed"),
     }

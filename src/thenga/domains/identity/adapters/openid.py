@@ -26,6 +26,7 @@ from thenga.kernel.values.fields import Email, text
 LEEWAY_SECONDS = 60
 _LONGEST_SUBJECT = 255
 _FORM = {"Content-Type": "application/x-www-form-urlencoded", "Accept": "application/json"}
+_PUBLIC = ("RSA", "EC", "OKP")
 _AUTH = ("client_secret_basic", "client_secret_post")
 _READ_EMAIL: TypeAdapter[str] = TypeAdapter(Email)
 _READ_NAME: TypeAdapter[str] = TypeAdapter(Annotated[str, text(1, 120)])
@@ -73,6 +74,8 @@ def verify(exchange: CodeExchange, token: str, keys: list[dict[str, Any]]) -> Pr
     """The person of an ID token; None if anything about it is wrong."""
     provider = exchange.provider
     allowed = sorted(ALGORITHMS & {*provider.algorithms})
+    if not allowed:  # the library would take its own list for an empty one
+        return None
     claimed = jwt.JWTClaimsRegistry(
         now=int(exchange.at.timestamp()),
         leeway=LEEWAY_SECONDS,
@@ -146,7 +149,7 @@ async def _fetch_keys(address: str) -> list[dict[str, Any]]:
     return [
         one
         for one in found
-        if isinstance(one, dict) and one.get("kty") in ("RSA", "EC") and one.get("use") != "enc"
+        if isinstance(one, dict) and one.get("kty") in _PUBLIC and one.get("use") != "enc"
     ]
 
 

@@ -6,7 +6,7 @@ from typing import Any, Protocol
 
 # Only keys that the provider alone has: never `none`, never HMAC, which our own secret could sign.
 ALGORITHMS = frozenset(
-    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512"}
+    {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"}
 )
 
 

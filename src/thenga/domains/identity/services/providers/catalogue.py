@@ -107,7 +107,8 @@ async def record_provider(
 
 def _columns(integration: SealedIntegration, document: ProviderDocument) -> dict[str, Any]:
     given = _Settings.model_validate(integration.settings)
-    newest = next(one for one in integration.secrets if one.name == _SECRET)
+    known = [one for one in integration.secrets if one.name == _SECRET]
+    newest = max(known, key=lambda one: one.version)
     return {
         "code": code_of(integration.name),
         "display_name": given.display_name,
