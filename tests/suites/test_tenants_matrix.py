@@ -220,7 +220,7 @@ async def test_every_operation_works_for_its_rightful_caller(world: World) -> No
             content=content_of(sent.body(sent.ids)),
         )
 
-    refused = {name: answer.text for name, answer in answers.items() if not answer.is_success}
+    refused = {name: answer.text for name, answer in answers.items() if answer.status_code >= 400}
     print(f"positives={len(answers) - len(refused)} operations={len(OPERATIONS)}")
     assert refused == {}
 

@@ -259,12 +259,8 @@ async def test_a_repeat_ends_when_somebody_acknowledges(
             "/anchor/kind",
         ),
         ({"dueAt": "2027-03-02T09:00:00Z"}, "validation-failed", "/dueAt"),
-        ({"dueAt": None}, "validation-failed", ""),
-        (
-            {"offsets": [{"before": "PT5H", "calendar": "working"}]},
-            "validation-failed",
-            "/offsets/0",
-        ),
+        ({"dueAt": None}, "rule-violated", None),
+        ({"offsets": [{"before": "PT5H", "calendar": "working"}]}, "rule-violated", None),
         ({"facts": {}}, "notification-facts-mismatch", "/facts/title"),
     ],
 )
@@ -274,12 +270,12 @@ async def test_what_cannot_be_reminded_of_is_refused(
     office: Office,
     given: dict[str, Any],
     code: str,
-    pointer: str,
+    pointer: str | None,
 ) -> None:
     answer = await post(api, owner, **given)
 
     assert (answer.status_code, answer.json()["code"]) == (422, code), answer.text
-    assert pointer in [one["pointer"] for one in answer.json()["errors"]]
+    assert pointer is None or pointer in [one["pointer"] for one in answer.json()["errors"]]
     assert await office.all(select(Reminder)) == []
 
 
@@ -311,7 +307,7 @@ async def test_reminders_are_listed_read_and_cancelled(
 
 
 @pytest.mark.rule("NOT-48")
-async def test_a_reminder_of_somebody_without_the_permission_is_cancelled(
+async def test_a_reminder_ends_when_its_creator_loses_the_right(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, office: Office
 ) -> None:
     sender = await people.member(host, office.organization_id, role="bid_manager")

@@ -184,7 +184,7 @@ async def test_viewer_cannot_send_and_another_tenant_finds_nothing(
 
 
 @pytest.mark.rule("NOT-1")
-async def test_every_member_gets_one_message_and_each_channel_a_decision(
+async def test_every_member_gets_one_message_with_its_decisions(
     api: httpx2.AsyncClient, host: Host, owner: people.Member, office: Office
 ) -> None:
     await people.member(host, office.organization_id, role="viewer")

@@ -217,10 +217,10 @@ async def test_planted_firing_without_asking_is_found(
             "notification-schedule-empty",
             None,
         ),
-        ({"startsAt": "2020-01-01T09:00:00"}, "validation-failed", "/startsAt"),
+        ({"startsAt": "2020-01-01T09:00:00"}, "rule-violated", None),
         ({"startsAt": "2027-02-30T09:00:00"}, "validation-failed", "/startsAt"),
-        ({"kind": "once"}, "validation-failed", ""),
-        ({"misfireGrace": "P8D"}, "validation-failed", "/misfireGrace"),
+        ({"kind": "once"}, "rule-violated", None),
+        ({"misfireGrace": "P8D"}, "rule-violated", None),
     ],
 )
 async def test_what_cannot_be_sent_is_refused_when_saved(

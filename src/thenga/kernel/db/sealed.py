@@ -32,6 +32,11 @@ def unseal(host: Host, row: Row, column: str) -> bytes:
     return host.ring(declared.purpose).unseal(values[column], aad=_aad(declared, values))
 
 
+def unseal_copy(host: Host, purpose: str, copy: bytes, *, aad: bytes) -> bytes:
+    """What another domain has sealed in a column and handed out, with what it is bound to."""
+    return host.ring(purpose).unseal(copy, aad=aad)
+
+
 def columns(domain: str) -> Iterator[tuple[type[Row], str, Sealed]]:
     """The sealed columns of a domain."""
     for row in rows():

@@ -9,6 +9,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
+from thenga.kernel.db.sealed import unseal_copy
 from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.port import Port
 from thenga.kernel.host import Host
@@ -35,8 +36,8 @@ class SealedSecret(BaseModel):
 
 def open_secret(host: Host, secret: SealedSecret) -> str:
     """The value, for the adapter of the target domain when it calls; store it nowhere."""
-    ring = host.ring("integration")
-    return ring.unseal(b64decode(secret.sealed), aad=secret.aad.encode()).decode()
+    copy, aad = b64decode(secret.sealed), secret.aad.encode()
+    return unseal_copy(host, "integration", copy, aad=aad).decode()
 
 
 class SealedIntegration(BaseModel):

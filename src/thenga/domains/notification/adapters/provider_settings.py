@@ -1,12 +1,11 @@
 """Settings of providers: from Administration's integrations, otherwise from this process."""
 
-from base64 import b64decode
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 import structlog
 
-from thenga.domains.administration.public import Integrations, SealedIntegration
+from thenga.domains.administration.public import Integrations, SealedIntegration, open_secret
 from thenga.domains.notification.adapters.smtp import SmtpSettings
 from thenga.domains.notification.adapters.twilio import TwilioSettings
 from thenga.kernel.errors import Problem
@@ -95,16 +94,13 @@ class ProviderSettings:
 
     def _secrets(self, found: SealedIntegration, name: str) -> list[str]:
         """The versions of a secret that are valid now, newest first. Opened only here (ADM-39)."""
-        ring, now = self._host.ring("integration"), self._host.now()
+        now = self._host.now()
         valid = [
             one
             for one in found.secrets
             if one.name == name and (one.until is None or one.until > now)
         ]
-        return [
-            ring.unseal(b64decode(one.sealed), aad=one.aad.encode()).decode()
-            for one in sorted(valid, key=lambda one: -one.version)
-        ]
+        return [open_secret(self._host, one) for one in sorted(valid, key=lambda one: -one.version)]
 
     def _own(self, name: str) -> str:
         return self._host.settings.of_domain(name, _DOMAIN)

@@ -1,12 +1,11 @@
 """Reminders before a deadline."""
 
 from datetime import datetime, time
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Path, Query, Response
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from thenga.domains.notification.api.about import (
     AboutBody,
@@ -35,7 +34,7 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
-from thenga.kernel.errors import InvalidTransition
+from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
@@ -59,7 +58,7 @@ Calendar = Annotated[
 
 def _check_days(length: str, calendar: str) -> None:
     if calendar != "clock" and not length.endswith("D"):
-        raise PydanticCustomError("whole_days", "Use whole days like P5D with this calendar")
+        raise RuleViolated("Use whole days like P5D with this calendar.", rule="NOT-40")
 
 
 class OffsetBody(Body):
@@ -72,12 +71,8 @@ class OffsetBody(Body):
         Field(description="Local time on that day. That of the deadline if omitted."),
     ] = None
 
-    @model_validator(mode="after")
-    def counts_whole_days(self) -> Self:
-        _check_days(self.before, self.calendar)
-        return self
-
     def offset(self) -> Offset:
+        _check_days(self.before, self.calendar)
         clock = time.fromisoformat(self.at_local_time) if self.at_local_time else None
         return Offset(before=duration(self.before), calendar=self.calendar, at_local_time=clock)
 
@@ -93,10 +88,9 @@ class RepeatBody(Body):
     ]
     max: Annotated[int, whole(1, 30), Field(description="Most repeats.")]
 
-    @model_validator(mode="after")
-    def counts_whole_days(self) -> Self:
+    def stored(self) -> dict[str, Any]:
         _check_days(self.every, self.calendar)
-        return self
+        return self.model_dump(mode="json")
 
 
 class AnchorBody(Body):
@@ -130,17 +124,11 @@ class CreateReminder(Body):
     offsets: Annotated[list[OffsetBody], Field(min_length=1, max_length=10)]
     repeat: RepeatBody | None = None
 
-    @model_validator(mode="after")
-    def has_one_deadline(self) -> Self:
-        own = (self.due_at is not None, self.time_zone is not None)
-        if own != (self.anchor is None, self.anchor is None):
-            raise PydanticCustomError(
-                "deadline", "Send `anchor`, or `dueAt` together with `timeZone`"
-            )
-        return self
-
     def wished(self) -> Wished:
         anchor = self.anchor
+        own = (self.due_at is not None, self.time_zone is not None)
+        if own != (anchor is None, anchor is None):
+            raise RuleViolated("Send `anchor`, or `dueAt` together with `timeZone`.", rule="NOT-39")
         return Wished(
             topic_code=self.topic_code,
             about=Reference.model_validate(self.about.model_dump()),
@@ -151,7 +139,7 @@ class CreateReminder(Body):
             anchor_kind=anchor.kind if anchor else None,
             due_at=self.due_at,
             time_zone=self.time_zone,
-            repeat=self.repeat.model_dump(mode="json") if self.repeat else None,
+            repeat=self.repeat.stored() if self.repeat else None,
         )
 
 
@@ -251,7 +239,7 @@ class ReminderView(Stored):
 @router.post(
     "/notifications/reminders",
     status_code=201,
-    responses=problems(TopicUnknown, FactsMismatch, AudienceEmpty, AnchorUnknown),
+    responses=problems(TopicUnknown, FactsMismatch, AudienceEmpty, AnchorUnknown, RuleViolated),
 )
 async def create_reminder(
     body: CreateReminder,

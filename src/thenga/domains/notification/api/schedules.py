@@ -1,12 +1,11 @@
 """Schedules: messages that are sent later, once or again and again."""
 
 from datetime import datetime, timedelta
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Path, Query, Response
-from pydantic import AfterValidator, Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from thenga.domains.notification.api.about import AboutView
 from thenga.domains.notification.api.requests import MessageBody
@@ -33,7 +32,7 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
-from thenga.kernel.errors import InvalidTransition
+from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
@@ -46,12 +45,6 @@ router = make_router("Notification / Schedules")
 
 ScheduleId = Annotated[UUID, Path(alias="scheduleId")]
 _LEAST, _MOST = timedelta(minutes=1), timedelta(days=7)
-
-
-def _in_bounds(text: str) -> str:
-    if not _LEAST <= duration(text) <= _MOST:
-        raise PydanticCustomError("misfire_grace", "Choose a duration from PT1M to P7D")
-    return text
 
 
 Rule = Annotated[
@@ -80,7 +73,6 @@ Misfire = Annotated[
 ]
 Grace = Annotated[
     Duration,
-    AfterValidator(_in_bounds),
     Field(description="How late the newest missed time may still be sent, PT1M to P7D."),
 ]
 
@@ -106,13 +98,9 @@ class CreateSchedule(Body):
     misfire_grace: Grace = "P1D"
     request: ScheduledMessage
 
-    @model_validator(mode="after")
-    def has_a_rule_if_it_recurs(self) -> Self:
-        if (self.rrule is None) != (self.kind == "once"):
-            raise PydanticCustomError("rrule", "Send `rrule` with `recurring`, and only then")
-        return self
-
     def fields(self) -> ScheduleFields:
+        if (self.rrule is None) != (self.kind == "once"):
+            raise RuleViolated("Send `rrule` with `recurring`, and only then.", rule="NOT-38")
         return ScheduleFields(**_stored({name: getattr(self, name) for name in _FIELDS}))
 
 
@@ -136,7 +124,10 @@ _FIELDS = tuple(ScheduleFields.__slots__)
 def _stored(given: dict[str, Any]) -> dict[str, Any]:
     """Fields as a row holds them."""
     if "misfire_grace" in given:
-        given["misfire_grace"] = duration(given["misfire_grace"]) // timedelta(minutes=1)
+        grace = duration(given["misfire_grace"])
+        if not _LEAST <= grace <= _MOST:
+            raise RuleViolated("Choose a `misfireGrace` from PT1M to P7D.", rule="NOT-38")
+        given["misfire_grace"] = grace // timedelta(minutes=1)
     if "request" in given:
         message = given["request"]
         audience = [one.model_dump(mode="json") for one in targets_of(message.audience)]
@@ -214,7 +205,14 @@ class ScheduleView(Stored):
         return cls.model_validate({name: values[name] for name in cls.model_fields})
 
 
-_REFUSALS = (TopicUnknown, FactsMismatch, AudienceEmpty, RuleNotUsable, ScheduleEmpty)
+_REFUSALS = (
+    TopicUnknown,
+    FactsMismatch,
+    AudienceEmpty,
+    RuleNotUsable,
+    ScheduleEmpty,
+    RuleViolated,
+)
 
 
 @router.post("/notifications/schedules", status_code=201, responses=problems(*_REFUSALS))

@@ -16,7 +16,7 @@ from thenga.kernel.http.document import excerpts, glossary, parameters, showing
 from thenga.kernel.http.document.answers import is_paginated, share_answers
 from thenga.kernel.http.document.components import schema_names
 from thenga.kernel.http.document.operations import Operation, operations, tags
-from thenga.kernel.http.document.schemas import by_format, renamed, without_titles
+from thenga.kernel.http.document.schemas import by_format, closed_maps, renamed, without_titles
 
 Json = dict[str, Any]
 
@@ -90,6 +90,7 @@ def _named(made: Json, routes: Sequence[BaseRoute]) -> Json:
     for schema in schemas.values():
         without_titles(schema)
         by_format(schema)
+        closed_maps(schema)
     components["schemas"] = dict(sorted(schemas.items()))
     components["securitySchemes"] = {"bearer": _BEARER}
     ours = {_SCHEMAS + old: _SCHEMAS + new for old, new in names.items()}

@@ -45,6 +45,13 @@ def by_format(schema: Json) -> None:
             del one["pattern"]
 
 
+def closed_maps(schema: Json) -> None:
+    """A map whose names follow a pattern has no other names; we refuse them."""
+    for one in inner(schema):
+        if "patternProperties" in one:
+            one.setdefault("additionalProperties", False)
+
+
 def without_null(schema: Json) -> Json:
     """A schema that is left out where there is nothing to say; nobody can write null there."""
     kinds = schema.get("anyOf")

@@ -8,8 +8,8 @@ from enum import StrEnum
 from thenga.domains.administration.services.dashboards import counts
 from thenga.domains.administration.services.dashboards.asking import ask_all
 from thenga.kernel.access.actors import OPERATOR
-from thenga.kernel.db.cursors import open_cursor, seal_cursor
 from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.positions import cut
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound
 from thenga.kernel.figures import Figures, FigureValue
@@ -82,15 +82,8 @@ REPORTED = {
 
 def list_boards(read: Reader, paged: Paged) -> tuple[list[Board], str | None]:
     """The built-in dashboards, by their code."""
-    ring, bound_to = read.host.ring("cursor"), f"{paged.bound_to}|{read.actor.id}"
-    codes = sorted(BOARDS, reverse=paged.descending)
-    if paged.cursor is not None:
-        (last,) = open_cursor(ring, paged.cursor, bound_to=bound_to)
-        codes = codes[codes.index(str(last)) + 1 :]
-    shown = codes[: paged.limit]
-    more = len(codes) > paged.limit
-    after = seal_cursor(ring, [shown[-1]], bound_to=bound_to) if more else None
-    return [BOARDS[code] for code in shown], after
+    boards = sorted(BOARDS.values(), key=lambda one: one.code, reverse=paged.descending)
+    return cut(read, paged, boards, lambda one: (one.code,))
 
 
 async def read_board(read: Reader, code: str, *, domain: str | None) -> tuple[Board, list[Widget]]:

@@ -1,6 +1,6 @@
 """The times of a reminder: armed, sent, skipped, and armed again when its deadline moves."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from uuid import UUID
@@ -13,7 +13,7 @@ from thenga.domains.notification.permissions import Permission
 from thenga.domains.notification.public import Offset, Target
 from thenga.domains.notification.services import requests
 from thenga.domains.notification.services.reminders.acting import NOT_ALLOWED, is_allowed
-from thenga.domains.notification.services.reminders.offsets import due, rearm
+from thenga.domains.notification.services.reminders.offsets import Rearmed, due, rearm
 from thenga.domains.notification.services.requests import Asked
 from thenga.domains.notification.tables import (
     Anchor,
@@ -91,11 +91,35 @@ async def reanchor(work: Work, reminder: Reminder, anchor: Anchor) -> Reanchored
         await arm(work, reminder)
         finish_if_done(work, reminder)
         return None
-    offsets = offsets_of(reminder)
     latest, repeats = _latest(await _held(work, reminder))
     fired = {index for index, one in latest.items() if one.fired_at is not None}
     extra = await configuration.value(work, EXTRA_HOLIDAYS)
-    found = rearm(offsets, at, _zone(reminder), fired=fired, now=work.now, extra=extra)
+    offsets, zone = offsets_of(reminder), _zone(reminder)
+    found = rearm(offsets, at, zone, fired=fired, now=work.now, extra=extra)
+    await _move(work, reminder, found, latest, repeats)
+    work.publish(
+        public.ReminderReanchored(
+            organization_id=reminder.organization_id,
+            reminder_id=reminder.id,
+            reference=Reference.model_validate(anchor.reference),
+            from_due_at=before,
+            to_due_at=at,
+            anchor_sequence=anchor.sequence,
+            rearmed=found.rearmed,
+            collapsed=found.collapsed,
+        )
+    )
+    return Reanchored(reminder, before, told=bool(fired) or found.collapsed > 0)
+
+
+async def _move(
+    work: Work,
+    reminder: Reminder,
+    found: Rearmed,
+    latest: Mapping[int, ReminderOccurrence],
+    repeats: Sequence[ReminderOccurrence],
+) -> None:
+    """Arm the times that lie ahead of a moved deadline, and skip those that do not."""
     again = {index for index in found.due_at if not _is_open(latest[index])}
     reminder.round += 1 if again else 0
     for index, one in latest.items():
@@ -114,19 +138,6 @@ async def reanchor(work: Work, reminder: Reminder, anchor: Anchor) -> Reanchored
     reminder.next_check_at = min(found.due_at.values(), default=None)
     finish_if_done(work, reminder)
     await work.save(reminder)
-    work.publish(
-        public.ReminderReanchored(
-            organization_id=reminder.organization_id,
-            reminder_id=reminder.id,
-            reference=Reference.model_validate(anchor.reference),
-            from_due_at=before,
-            to_due_at=at,
-            anchor_sequence=anchor.sequence,
-            rearmed=found.rearmed,
-            collapsed=found.collapsed,
-        )
-    )
-    return Reanchored(reminder, before, told=bool(fired) or found.collapsed > 0)
 
 
 async def fire_reminder(work: Work, reminder_id: UUID) -> None:

@@ -28,7 +28,7 @@ from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import not_possible
-from thenga.kernel.errors import ERRORS, Problem, ValidationFailed, extensions
+from thenga.kernel.errors import ERRORS, Problem, RuleViolated, extensions
 from thenga.kernel.law import EXTRA_HOLIDAYS
 from thenga.kernel.values.references import Reference
 
@@ -183,15 +183,7 @@ async def timing_of(read: Reader, schedule: Schedule) -> Timing:
 async def _check(work: Work, schedule: Schedule, *, started: bool = False) -> None:
     starts_at = datetime.fromisoformat(schedule.starts_at)
     if not started and starts_at < work.now.replace(tzinfo=None) - MOST_PAST:
-        raise ValidationFailed(
-            errors=[
-                {
-                    "pointer": "/startsAt",
-                    "code": "too_early",
-                    "detail": "Start at most 400 days ago.",
-                }
-            ]
-        )
+        raise RuleViolated("Start at most 400 days ago.", rule="NOT-38", field="startsAt")
     if schedule.rrule is not None:
         try:
             recurrence(schedule.rrule, starts_at, schedule.time_zone)
