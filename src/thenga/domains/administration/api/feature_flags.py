@@ -5,9 +5,8 @@ from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
 
-import rfc8785
 from fastapi import Path, Query
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from thenga.domains.administration.api.documents import JsonDocument
 from thenga.domains.administration.api.reasons import Reason
@@ -44,17 +43,6 @@ Variant = Annotated[str, matching(_NAME, 40)]
 PlanCode = Annotated[str, matching("^[a-z][a-z0-9_-]{0,63}$", 64)]
 
 
-def _exact(value: Any) -> Any:
-    try:
-        rfc8785.dumps(value)
-    except rfc8785.CanonicalizationError:
-        raise ValueError("Use whole numbers from -(2^53 - 1) to 2^53 - 1.") from None
-    return value
-
-
-VariantValue = Annotated[JsonDocument, AfterValidator(_exact)]
-
-
 class TargetsBody(Body):
     """Organizations, plans and people that a rollout names."""
 
@@ -82,7 +70,7 @@ class CreateFlag(Body):
         FlagValueType.BOOLEAN
     )
     variants: Annotated[
-        dict[Variant, VariantValue],
+        dict[Variant, JsonDocument],
         Field(min_length=2, max_length=20, description="Values by the name of the variant."),
     ] = {"on": True, "off": False}
     on_variant: Annotated[Variant, Field(description="Variant of callers it is on for.")] = "on"
