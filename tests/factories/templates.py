@@ -2,8 +2,6 @@
 
 from uuid import UUID, uuid4
 
-from sqlalchemy import func, select
-
 from thenga.domains.notification.services import templates
 from thenga.domains.notification.services.templates.versions import columns_of
 from thenga.domains.notification.tables import Template, TemplateVersion, VersionStatus
@@ -26,37 +24,28 @@ def working(host: Host, organization_id: UUID) -> Work:
 
 
 async def template_with_draft(host: Host, organization_id: UUID) -> tuple[UUID, int]:
-    """The organization's template of one topic, and the number of a new draft."""
+    """A template with one draft. Its key is its own, so that parallel calls share nothing."""
     work = working(host, organization_id)
-    await work.run(
-        "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", f"template {organization_id}"
-    )
-    template = await work.find(Template, organization_id=organization_id, template_key=TOPIC)
-    if template is None:
-        template = await work.add(
-            Template(
-                organization_id=organization_id,
-                template_key=TOPIC,
-                topic_code=TOPIC,
-                name="Our receipt",
-            )
+    template = await work.add(
+        Template(
+            organization_id=organization_id,
+            template_key=str(uuid4()),
+            topic_code=TOPIC,
+            name="Our receipt",
         )
-    last = await work.value(
-        select(func.max(TemplateVersion.number)).where(TemplateVersion.template_id == template.id)
     )
-    number = (last or 0) + 1
     await work.add(
         TemplateVersion(
             organization_id=organization_id,
             template_id=template.id,
-            number=number,
+            number=1,
             status=VersionStatus.DRAFT,
             author_id=uuid4(),
             **columns_of(templates.platform_content(TOPIC)),
         )
     )
     await work.finish()
-    return template.id, number
+    return template.id, 1
 
 
 async def without_template(host: Host, organization_id: UUID, template_key: str) -> None:
