@@ -52,24 +52,30 @@ async def message(host: Host, made: SupportCase) -> None:
     await work.finish()
 
 
+_OPEN = """
+    SELECT id FROM administration.support_case
+    WHERE organization_id = $1 AND status <> 'resolved' ORDER BY id DESC FOR UPDATE SKIP LOCKED
+"""
+_MADE_EARLIER = """
+    UPDATE administration.support_case SET created_at = created_at - interval '2 days'
+    WHERE organization_id = $1 AND id = ANY ($2) AND created_at > $3 - interval '1 day'
+"""
+_RESOLVED = """
+    UPDATE administration.support_case
+    SET status = 'resolved', next_check_at = NULL, resolved_at = $3, resolution_code = 'spam'
+    WHERE organization_id = $1 AND id = ANY ($2)
+"""
+_IN_USE = 12  # the newest may be those of calls that a walk makes at the same time
+
+
 async def make_room(host: Host, organization_id: UUID) -> None:
-    """Resolve what is open, days ago, so that no limit is met; locked first, as walks meet."""
+    """Have older cases resolved and opened days ago, so that no limit is met."""
     origin = Origin(action="factory", request_id="factory", correlation_id="factory")
     scope = Scope(actor=SYSTEM, organization_id=organization_id)
     work = Work(host, "administration", scope, origin)
-    found = await work.query(
-        "SELECT id FROM administration.support_case WHERE organization_id = $1 "
-        "AND status <> 'resolved' ORDER BY id FOR UPDATE SKIP LOCKED",
-        organization_id,
-    )
-    await work.run(
-        "UPDATE administration.support_case SET status = 'resolved', next_check_at = NULL, "
-        "resolved_at = $2, created_at = created_at - interval '2 days', resolution_code = 'spam' "
-        "WHERE organization_id = $1 AND id = ANY ($3)",
-        organization_id,
-        work.now,
-        [row["id"] for row in found],
-    )
+    found = [row["id"] for row in await work.query(_OPEN, organization_id)]
+    await work.run(_MADE_EARLIER, organization_id, found, work.now)
+    await work.run(_RESOLVED, organization_id, found[_IN_USE:], work.now)
     await work.finish()
 
 
