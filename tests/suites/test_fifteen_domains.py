@@ -313,11 +313,17 @@ async def _statements(place: Place, api: ApiProcess) -> int:
     await place.admin.execute("ALTER SYSTEM SET log_min_duration_statement = 0")
     await place.admin.execute("SELECT pg_reload_conf()")
     await asyncio.sleep(0.3)
-    with _logged_statements(place) as counted:
-        await _get_one(place, api, 20)
+    # The least of three: what a process does now and then besides may fall into one of them.
+    least = min([await _counted(place, api) for _ in range(3)])
     await place.admin.execute("ALTER SYSTEM RESET log_min_duration_statement")
     await place.admin.execute("SELECT pg_reload_conf()")
     await asyncio.sleep(0.3)
+    return least
+
+
+async def _counted(place: Place, api: ApiProcess) -> int:
+    with _logged_statements(place) as counted:
+        await _get_one(place, api, 20)
     return counted[0]
 
 

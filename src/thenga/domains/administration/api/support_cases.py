@@ -37,7 +37,7 @@ from thenga.kernel.errors import Conflict, InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
-from thenga.kernel.http.lists import OfOrganization, paged
+from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import Instant, lines, text
 
@@ -209,7 +209,10 @@ async def open_support_case(
 async def list_support_cases(
     read: Annotated[Reader, reads(Permission.SUPPORT_CASE_READ)],
     page: Annotated[Paged, paged("createdAt", "dueAt", "priority", default="-createdAt")],
-    organization_id: OfOrganization = None,
+    organization_id: Annotated[
+        UUID | None,
+        Query(alias="organizationId", description="Customer. Customers see only their own cases."),
+    ] = None,
     status: Annotated[SupportCaseStatus | None, Query(description="Filter by status.")] = None,
     priority: Annotated[Priority | None, Query(description="Filter by priority.")] = None,
     category: Annotated[CaseCategory | None, Query(description="Filter by category.")] = None,
