@@ -92,17 +92,19 @@ _RESOLVED = """
     SET status = 'resolved', next_check_at = NULL, resolved_at = $3, resolution_code = 'spam'
     WHERE organization_id = $1 AND id = ANY ($2)
 """
-_IN_USE = 6  # the newest may be those of calls that a walk makes at the same time
 
 
-async def make_room(host: Host, organization_id: UUID) -> None:
-    """Have older cases resolved and opened days ago, so that no limit is met."""
+async def make_room(host: Host, organization_id: UUID, *, newest: int) -> None:
+    """Have older cases resolved and all opened days ago, so that no limit is met.
+
+    The newest stay open: they may be those of calls that a walk makes at the same time.
+    """
     origin = Origin(action="factory", request_id="factory", correlation_id="factory")
     scope = Scope(actor=SYSTEM, organization_id=organization_id)
     work = Work(host, "administration", scope, origin)
     found = [row["id"] for row in await work.query(_OPEN, organization_id)]
     await work.run(_MADE_EARLIER, organization_id, found, work.now)
-    await work.run(_RESOLVED, organization_id, found[_IN_USE:], work.now)
+    await work.run(_RESOLVED, organization_id, found[newest:], work.now)
     await work.finish()
 
 

@@ -26,13 +26,14 @@ _RESOLVED = {"code": "spam", "text": "Nobody asked for this. *", "reason": suppo
 
 
 async def _case(host: Host, who: Person, organization_id: UUID) -> SupportCase:
+    await support.make_room(host, organization_id, newest=12)
     made = await support.standing_case(host, who.user_id, organization_id)
     await support.message(host, made)
     return made
 
 
 async def _opening(host: Host, who: Person, organization_id: UUID) -> Sent:
-    await support.make_room(host, organization_id)
+    await support.make_room(host, organization_id, newest=6)
     body = filled(_OPENED)
     return Sent({}, lambda _: body, {"X-Organization-Id": str(organization_id)})
 

@@ -43,6 +43,11 @@ from thenga.kernel.values.fields import Instant, lines, text
 
 router = make_router("Administration / Support case")
 
+Customer = Annotated[
+    UUID | None,
+    Query(alias="organizationId", description="Customer. Customers see only their own cases."),
+]
+
 CaseId = Annotated[UUID, Path(alias="caseId", description="ID of the case.")]
 Subject = Annotated[str, text(5, 200), Field(description="What the case is about, in one line.")]
 Category = Annotated[CaseCategory, Field(description="What the case is about.")]
@@ -209,10 +214,7 @@ async def open_support_case(
 async def list_support_cases(
     read: Annotated[Reader, reads(Permission.SUPPORT_CASE_READ)],
     page: Annotated[Paged, paged("createdAt", "dueAt", "priority", default="-createdAt")],
-    organization_id: Annotated[
-        UUID | None,
-        Query(alias="organizationId", description="Customer. Customers see only their own cases."),
-    ] = None,
+    organization_id: Customer = None,
     status: Annotated[SupportCaseStatus | None, Query(description="Filter by status.")] = None,
     priority: Annotated[Priority | None, Query(description="Filter by priority.")] = None,
     category: Annotated[CaseCategory | None, Query(description="Filter by category.")] = None,
