@@ -10,8 +10,8 @@ import orjson
 
 from tests.suites import books, buyers
 from tests.suites.clients import Ledger
+from tests.suites.own import DOMAINS
 from tests.suites.streams import Told, inversions, is_carried, is_consumed, told
-from thenga import topology
 from thenga.domains.organization.public import ExpiryApproaching
 from thenga.kernel.db.rows import PersonalRow, TenantRow, rows
 from thenga.kernel.events import sealer
@@ -62,7 +62,7 @@ async def query(host: Host, domain: str, text: str) -> list[Any]:
 
 async def is_quiet(host: Host, ledger: Ledger) -> bool:
     """Whether events, reactions, seals and jobs have all come to their end."""
-    for domain in topology.DOMAINS:
+    for domain in DOMAINS:
         unsealed = await query(
             host, domain, f"SELECT 1 FROM {domain}.audit_entry WHERE seq IS NULL LIMIT 1"
         )
@@ -88,8 +88,8 @@ async def reckon(host: Host, ledger: Ledger, charges: Mapping[str, int]) -> Figu
     figures = Figures()
     await _writes(host, ledger, figures)
     # Before the streams are read: what a sweep tells meanwhile is on its way, and not lost.
-    committed = {domain: await _outbox(host, domain) for domain in topology.DOMAINS}
-    streams = {domain: await told(host, domain) for domain in topology.DOMAINS}
+    committed = {domain: await _outbox(host, domain) for domain in DOMAINS}
+    streams = {domain: await told(host, domain) for domain in DOMAINS}
     for domain, events in streams.items():
         await _stream(host, domain, events, committed[domain], figures)
         await _audit(host, domain, figures)
