@@ -1,10 +1,11 @@
 .DEFAULT_GOAL := help
-.PHONY: help install up down lock lint types test half-domains half-kernel check check-domain domain-tests \
+.PHONY: help install up down lock lint types test from-front from-back check check-domain domain-tests \
 	domain-walks corpus prove grown alone bench docs where migrate
 
 BIN := .venv/bin
 UV := $(BIN)/uv
 BUDGETS := .budgets
+CLAIMS := .claims
 COMPILE := $(UV) pip compile pyproject.toml --universal --generate-hashes --no-header --no-annotate \
 	--python-version 3.11 --quiet
 
@@ -37,27 +38,24 @@ lint: ## Check style, format and domain boundaries
 types: ## Check types (strict)
 	$(BIN)/mypy
 
-test: ## Run all tests on real servers, in two parallel halves
-	rm -rf $(BUDGETS)
-	THENGA_BUDGETS=$(BUDGETS) $(MAKE) --no-print-directory -j2 --output-sync=target \
-		half-domains half-kernel
+test: ## Run all tests on real servers, in two parallel runs
+	rm -rf $(BUDGETS) $(CLAIMS)
+	mkdir $(CLAIMS)
+	THENGA_BUDGETS=$(BUDGETS) THENGA_CLAIMS=$(CLAIMS) $(MAKE) --no-print-directory -k -j2 \
+		--output-sync=target from-front from-back
 	PYTHONPATH=. $(BIN)/python -m tests.budgets $(BUDGETS)
 
-# Suites with servers or a database of their own stand on either side, so that the halves end at about
-# the same time; `make test` prints how long each took.
-MATRIX := tests/suites/test_tenants_matrix.py
-BESIDE := $(MATRIX) tests/suites/test_kill.py tests/suites/test_revocation.py
+# Each claims the next file of its end until they meet (tests/ends.py), so both end at about the same time.
+from-front:
+	$(BIN)/pytest tests -q
 
-half-domains:
-	$(BIN)/pytest tests/domains tests/flows $(BESIDE) -x -q
-
-half-kernel:
-	$(BIN)/pytest tests --ignore=tests/domains --ignore=tests/flows $(addprefix --ignore=,$(BESIDE)) -x -q
+from-back:
+	THENGA_END=back $(BIN)/pytest tests -q
 
 check: lint types test ## Run everything that CI runs
 
 # The walks over all operations; a planted bug asks for operations of more than one domain.
-WALKS := $(MATRIX) $(addprefix tests/suites/test_,schema_fuzz.py examples.py locations.py \
+WALKS := $(addprefix tests/suites/test_,tenants_matrix.py schema_fuzz.py examples.py locations.py \
 	sorts.py sweeps_routes.py sweeps_moves.py sweeps_events.py sweeps_tables.py)
 
 check-domain: lint types ## Check one domain: lint, types, tests, flows and walks: D=billing

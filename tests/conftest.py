@@ -14,7 +14,7 @@ import structlog
 from fastapi import FastAPI
 from hypothesis import settings as hypothesis_settings
 
-from tests import meshes, patience, providers
+from tests import ends, meshes, patience, providers
 from tests.budgets import Measuring
 from tests.documented import documented
 from tests.factories import facts
@@ -50,6 +50,7 @@ hypothesis_settings.load_profile("thenga")
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Measuring(), "budgets")
+    ends.register(config)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -268,8 +269,16 @@ def left_behind(request: pytest.FixtureRequest) -> None:
 
 
 @pytest.fixture
+def nothing_waits(settings: Settings) -> None:
+    """As `left_behind`, for tests that run a worker of their own."""
+    set_aside(settings)
+
+
+@pytest.fixture
 async def settle(host: Host, seeded: None, request: pytest.FixtureRequest) -> AsyncIterator[Settle]:
     """The worker's side while a test runs: `await settle(until)` waits for what events bring."""
     marker = request.node.get_closest_marker("settles")
-    async with Settle(host, sides_of(request.path, marker.args if marker else ())) as settling:
+    reads = "letters" in request.fixturenames
+    sides = sides_of(request.path, marker.args if marker else (), reads_letters=reads)
+    async with Settle(host, sides) as settling:
         yield settling

@@ -2,16 +2,22 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import psycopg
 
 from thenga import topology
+from thenga.domains.organization.provider import LocalProfiles
+from thenga.domains.organization.public import Profiles
+from thenga.kernel.declare.port import Port
 from thenga.kernel.events.subscriptions import by_source
 from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
+from thenga.kernel.ports.binding import Bindings
 from thenga.kernel.settings import Settings
 
 T = TypeVar("T")
@@ -21,6 +27,13 @@ _JOBS = """
     UPDATE {domain}.procrastinate_jobs SET status = 'cancelled'
     WHERE status = 'todo' AND queueing_lock IS NULL
 """
+_TELLING = (
+    "notification.delivery",
+    "notification.request",
+    "notification.reminder",
+    "notification.escalation",
+    "administration.support_case",
+)
 _EVENTS = "UPDATE {domain}.outbox SET published_at = now() WHERE published_at IS NULL"
 
 
@@ -36,26 +49,76 @@ def set_aside(settings: Settings) -> None:
             connection.execute(f"SET search_path = {domain}")  # for the triggers of the queue
             connection.execute(_JOBS.format(domain=domain))
             connection.execute(_EVENTS.format(domain=domain))
+        _set_letters_aside(connection)
 
 
-def sides_of(path: Path, asked: Sequence[str]) -> tuple[str, ...]:
-    """The domains whose worker a test needs: those it names, or its own with its neighbours."""
+def _set_letters_aside(connection: psycopg.Connection[Any]) -> None:
+    """Leave unsent what earlier tests asked of Notification, also where it is due already.
+
+    The platform's own letters all belong to the operator, and a run leaves thousands of them. A
+    support case or an escalation that is due tells all staff, of whom a run has hundreds.
+    """
+    (domain,) = topology.load(["notification"])
+    declared = domain.jobs.declared if domain.jobs else {}
+    tasks = [f"notification.{name}" for name, job in declared.items() if not job.rhythm]
+    connection.execute("SET search_path = notification")  # for the triggers of the queue
+    connection.execute(
+        "UPDATE procrastinate_jobs SET status = 'cancelled' "
+        "WHERE status = 'todo' AND task_name = ANY (%s)",
+        [tasks],
+    )
+    for table in _TELLING:
+        due = f"UPDATE {table} SET next_check_at = NULL WHERE next_check_at <= now()"
+        connection.execute(due.encode())
+
+
+def sides_of(path: Path, asked: Sequence[str], *, reads_letters: bool = False) -> tuple[str, ...]:
+    """The domains whose worker a test needs: those it names, or its own with its neighbours.
+
+    Notification is among them where letters are read.
+    """
+    post = {"notification"} if reads_letters else set()
     if asked:
-        return tuple(asked)
+        return tuple(name for name in topology.DOMAINS if name in post | set(asked))
     own = path.parent.name
     if own not in topology.DOMAINS:
         return topology.DOMAINS
     hears = {d.name: set(by_source(d)) for d in topology.load(topology.DOMAINS)}
     return tuple(
-        name for name in topology.DOMAINS if name == own or own in hears[name] or name in hears[own]
+        name
+        for name in topology.DOMAINS
+        if name == own or own in hears[name] or name in hears[own] or name in post
     )
+
+
+class SameClock:
+    """The clock of another host."""
+
+    def __init__(self, host: Host) -> None:
+        self._host = host
+
+    def now(self) -> datetime:
+        return self._host.clock.now()
+
+
+def with_letters(host: Host) -> Host:
+    """The host as a worker has it that asks for letters and sends them, with the same clock."""
+    made = replace(host, bindings=Bindings(), closing=[], clock=SameClock(host))
+    made.bindings._bound.update(host.bindings._bound)
+    answered: dict[type[Port], Any] = {Profiles: LocalProfiles}
+    for domain in topology.load(("identity", "notification")):
+        answered |= domain.provides
+    for port, maker in answered.items():
+        if port not in made.bindings._bound:
+            made.bindings.bind(port, maker(made))
+    return made
 
 
 class Settle:
     """Runs the mesh and the jobs of some domains while it is open; nothing is sealed."""
 
     def __init__(self, host: Host, domains: Sequence[str]) -> None:
-        self._host = host
+        self._host = with_letters(host)
         self._domains = topology.load(domains)
         self._stop = asyncio.Event()
         self._sides: list[asyncio.Task[None]] = []
@@ -70,6 +133,8 @@ class Settle:
     async def __aexit__(self, *_: object) -> None:
         self._stop.set()
         await asyncio.gather(*self._sides)
+        for close in self._host.closing:
+            await close()
 
     async def __call__(
         self, look: Callable[[], Awaitable[T | None]], *, seconds: float = 60.0

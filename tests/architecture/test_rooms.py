@@ -13,7 +13,7 @@ MOST_LOOSE = 15  # modules in a `services/` that stand in no room
 
 # The rooms of the kernel; each may use those below it when the product runs.
 KERNEL = (
-    {"starting", "letters"},
+    {"starting"},
     {"http", "jobs", "files"},
     {"answered"},
     {"panels", "figures", "setting_checks"},

@@ -119,7 +119,9 @@ class Office:
 
     async def work_off(self, organization_id: UUID | None = None) -> None:
         """Do what waits in the queue, such as planning; deliveries that are due stay unsent."""
-        await self.timeline(organization_id).work_off()
+        timeline = self.timeline(organization_id)
+        timeline.undone = ("move_delivery",)
+        await timeline.work_off()
 
     async def accept(self, *recipients: Recipient, **given: Any) -> UUID:
         """What another domain asks for by port; the platform asks if no organization is named."""

@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 
 from tests.factories import billing
 from tests.factories import identity as people
+from tests.letters import written as letter_text
 from tests.providers.cards import Cards, statement
 from tests.timeline import Clock, Timeline
 from thenga import topology
-from thenga.domains.billing.adapters import mail
 from thenga.domains.billing.adapters.providers import Providers
 from thenga.domains.billing.services.payments.attempts import PaymentChoice
 from thenga.domains.billing.services.settlement import provider_results
@@ -29,7 +29,6 @@ from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.letters import rendered
 
 # They take long, or go to people, and change nothing here.
 UNDONE = ("render_pdf", "tell_payer")
@@ -128,8 +127,7 @@ class Payer:
             await work.close()
         if written is None:
             return None
-        template = mail.LETTERS / f"{topic.removeprefix('billing.')}.txt"
-        return rendered(template, written.facts, proven=False)[1]
+        return letter_text(topic, written.facts).text
 
     async def read(self, row: Any, row_id: UUID) -> Any:
         work = self.work()

@@ -229,12 +229,21 @@ async def apart(
     }
     paid = ApiProcess(env, folder, name="api-billing")
     gate = ApiProcess(
-        env | {"THENGA_DOMAINS": "identity,organization", "THENGA_REMOTE_BILLING": paid.internal},
+        env
+        | {
+            "THENGA_DOMAINS": "identity,organization,notification",
+            "THENGA_REMOTE_BILLING": paid.internal,
+        },
         folder,
         name="api-gate",
     )
     paid = ApiProcess(
-        env | {"THENGA_DOMAINS": "billing", "THENGA_REMOTE_IDENTITY": gate.internal},
+        env
+        | {
+            "THENGA_DOMAINS": "billing",
+            "THENGA_REMOTE_IDENTITY": gate.internal,
+            "THENGA_REMOTE_NOTIFICATION": gate.internal,
+        },
         folder,
         name="api-billing",
         port=paid.port,

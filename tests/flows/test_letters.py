@@ -1,24 +1,27 @@
 """Letters to one address, over all causes and organizations (SEC-66)."""
 
-import re
 from uuid import uuid4
 
 import httpx2
 import pytest
 
 from tests.domains.identity.inviting import address, invite
+from tests.factories import accounts
 from tests.factories import identity as people
 from tests.factories.identity import Member
+from tests.factories.organization import organization
 from tests.letters import Letters as Received
+from tests.letters import written
 from tests.settling import Settle
-from thenga import topology
-from thenga.domains.identity.adapters import mail
+from thenga.domains.identity.tables import UserStatus
+from thenga.domains.notification.adapters.senders import UNPROVEN, Senders
+from thenga.domains.notification.services import templates
+from thenga.domains.notification.services.delivery.sending import OWN_FACTS
 from thenga.kernel.host import Host
-from thenga.kernel.letters import OURS, UNPROVEN, Letter, Letters, rendered
 
 WORDS = "Win now: https://evil.example/prize"
 # Facts that people write themselves; they go to proven addresses only.
-WRITTEN_BY_PEOPLE = {"name", "device"}
+WRITTEN_BY_PEOPLE = {"name", "device", "organization", "inviter"}
 
 
 async def annoy(api: httpx2.AsyncClient, by: Member, email: str, times: int) -> None:
@@ -30,13 +33,22 @@ async def annoy(api: httpx2.AsyncClient, by: Member, email: str, times: int) -> 
         await api.post(path, json={"reason": "again"}, headers=by.acting)
 
 
+_WAITING = {
+    "identity": "deliver_|tell_person|note_lock",
+    "notification": "plan_batch|move_delivery|send_delivery",
+}
+
+
 async def quiet(host: Host) -> bool:
-    """Whether no letter waits to be handed over."""
-    async with host.engines.connection("identity", "identity_system") as connection:
-        return not await connection.fetchval(
-            "SELECT count(*) FROM identity.procrastinate_jobs "
-            "WHERE task_name ~ 'deliver_|tell_person|note_lock' AND status IN ('todo', 'doing')"
-        )
+    """Whether no letter waits to be handed over or sent."""
+    for domain, tasks in _WAITING.items():
+        async with host.engines.connection(domain, f"{domain}_system") as connection:
+            if await connection.fetchval(
+                f"SELECT count(*) FROM {domain}.procrastinate_jobs "
+                f"WHERE task_name ~ '{tasks}' AND status IN ('todo', 'doing')"
+            ):
+                return False
+    return True
 
 
 async def flood(
@@ -77,7 +89,7 @@ async def test_a_planted_limit_per_cause_is_found(
     settle: Settle,
     monkeypatch: pytest.MonkeyPatch,
 ):
-    monkeypatch.setattr("thenga.kernel.letters.UNPROVEN", ())
+    monkeypatch.setattr("thenga.domains.notification.adapters.senders.UNPROVEN", ())
 
     count, _ = await flood(api, host, letters, settle)
 
@@ -86,23 +98,37 @@ async def test_a_planted_limit_per_cause_is_found(
 
 
 @pytest.mark.rule("SEC-66")
-async def test_a_flood_of_strangers_leaves_room_for_own_notices(
-    host: Host, letters: Received, seeded: None
-):
-    post, email = Letters(host), address()
-    template = mail.LETTERS / "account_locked.txt"
-    facts = {"name": "Thabo", "until": "noon"}
+async def test_a_flood_of_strangers_leaves_room_for_own_notices(host: Host, seeded: None):
+    post, email = Senders(host), address()
 
-    strangers = [
-        await post.send(Letter(email, template, facts, str(uuid4()), proven=False))
-        for _ in range(30)
-    ]
+    strangers = [await post.has_room(email, is_proven=False) for _ in range(30)]
     # Another process counts the same letters.
-    own = await Letters(host).send(Letter(email.upper(), template, facts, "own", proven=True))
+    own = await Senders(host).has_room(email.upper(), is_proven=True)
 
     print(f"strangers_sent={sum(strangers)} own_notice_sent={own}")
     assert (sum(strangers), own) == (UNPROVEN[0].amount, True)
-    assert (await letters.to(email)).splitlines()[0] == "Good day,"
+
+
+@pytest.mark.rule("SEC-66")
+async def test_an_invitation_gives_names_to_proven_addresses_only(
+    api: httpx2.AsyncClient, host: Host, seeded: None, letters: Received, settle: Settle
+):
+    founder = await people.person(host)
+    company = await organization(host, founder.user_id, name="Mokoena Ltd")
+    owner = await people.member(host, company.id, role="owner")
+    known, stranger = await accounts.account(host), address()
+    waiting = await accounts.account(host, status=UserStatus.PENDING_VERIFICATION)
+
+    for email in (known.email, stranger, waiting.email):
+        assert (await invite(api, owner, email, "viewer", message=WORDS)).status_code == 201
+    proven, unproven = await letters.to(known.email), await letters.to(stranger)
+    half = await letters.to(waiting.email)
+
+    print(*letters.subjects(known.email), *letters.subjects(stranger), sep="; ")
+    assert "Lindiwe Mokoena invites you to join Mokoena Ltd on Thenga." in proven
+    assert "A colleague invites you to join an organization on Thenga." in unproven
+    assert "A colleague invites you to join an organization on Thenga." in half
+    assert all("thl_" in one and "evil" not in one for one in (proven, unproven, half))
 
 
 @pytest.mark.rule("SEC-66")
@@ -124,13 +150,14 @@ async def test_a_lock_of_an_unproven_account_repeats_no_name(
 
 @pytest.mark.rule("SEC-66")
 def test_every_fact_of_every_letter_is_ours_or_withheld():
-    found: dict[str, set[str]] = {}
-    for domain in topology.load(topology.DOMAINS):
-        for file in sorted(domain.home.glob("content/letters/*.txt")):
-            for fact in re.findall(r"\{\{(\w+)\}\}", file.read_text()):
-                found.setdefault(fact, set()).add(file.stem)
-    file = mail.LETTERS / "confirm_address.txt"
-    _, text = rendered(file, {"name": WORDS, "link": "thl_x"}, proven=False)
+    found = {
+        one.name
+        for code in templates.topics()
+        if code.startswith(("identity.", "billing."))
+        for one in templates.platform_content(code).variables
+    }
+    letter = written("identity.confirm_address", {"name": WORDS, "link": "thl_x"})
 
-    assert found.keys() <= OURS | WRITTEN_BY_PEOPLE
-    assert "evil" not in text and "thl_x" in text and "Good day,\n" in text
+    assert found <= OWN_FACTS | WRITTEN_BY_PEOPLE
+    assert WRITTEN_BY_PEOPLE.isdisjoint(OWN_FACTS)
+    assert "evil" not in letter.text and "thl_x" in letter.text and "Good day,\n" in letter.text

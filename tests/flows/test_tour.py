@@ -1,10 +1,16 @@
-"""The newcomer's hour of docs/tour.md is run as it stands there, against real processes."""
+"""The tours of docs/tour.md and docs/tour-operators.md are run as they stand there."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 
+import asyncpg
 import pytest
 
+from tests.factories import administration as made
+from tests.factories import identity as people
+from tests.factories.administration import KEY
 from tests.flows.touring import Stage, script, staged, statuses
+from thenga.domains.administration.tables import ConfigurationVersion
+from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
 SAID = (
@@ -15,6 +21,17 @@ SAID = (
     "permission_missing, ask for: ['owner', 'administrator'",
     "code key-rotated",
     "intact: True",
+    "in the inbox: Yard closed",
+    "mails are off",
+    "in_app delivered None",
+    "email not_sent topic_off",
+)
+SAID_BY_OPERATORS = (
+    "based on version 0",
+    "status pending_approval",
+    "code same-person",
+    "status approved, active",
+    "administration: applied",
 )
 
 
@@ -43,3 +60,42 @@ def test_a_tour_that_lets_a_rotated_key_in_is_found_out(stage: Stage) -> None:
 
     assert done.returncode != 0
     assert "key-rotated" in done.stdout
+
+
+@pytest.fixture
+async def operators(host: Host, settings: Settings) -> AsyncIterator[str]:
+    """The tokens of two operators; what they change is forgotten afterwards."""
+    await made.clear(host, "configuration_version", "key", KEY)
+    first, second = [await people.staff(host, "platform_operator") for _ in range(2)]
+    yield f"FIRST_OPERATOR={first.token} SECOND_OPERATOR={second.token}\n"
+    versions = await made.rows(host, ConfigurationVersion, key=KEY)
+    await made.clear(host, "configuration_version", "key", KEY)
+    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
+    await admin.execute("SET session_replication_role = replica")
+    forget = "DELETE FROM administration.setting_value WHERE id = ANY ($1)"
+    await admin.execute(forget, [one.id for one in versions])
+    await admin.close()
+
+
+def of_operators() -> str:
+    """The functions of the first hour, and the page."""
+    first, *_ = script("docs/tour.md").split("now=$(date")
+    return first + script("docs/tour-operators.md")
+
+
+@pytest.mark.rule("ADM-5")
+def test_two_operators_change_a_setting(stage: Stage, operators: str) -> None:
+    done = stage.run(operators + of_operators())
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [text for text in SAID_BY_OPERATORS if text not in done.stdout] == []
+    print("operators=2 own_approval=403 applied=1")
+
+
+def test_a_tour_that_lets_its_author_approve_is_found_out(stage: Stage, operators: str) -> None:
+    wrong = of_operators().replace("ask 403 POST", "ask 200 POST")
+
+    done = stage.run(operators + wrong)
+
+    assert done.returncode != 0
+    assert "same-person" in done.stdout

@@ -4,11 +4,13 @@ import asyncio
 import hashlib
 import hmac
 from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 from uuid import UUID
 
+from fastapi import Depends, Query
 from fastapi import Path as InPath
 from sqlalchemy import select
 
@@ -100,9 +102,22 @@ async def get_thing(
     return view(await read.get(Thing, thing_id))
 
 
-async def get_shelf(read: Annotated[Reader, reads(Permission.READ)]) -> Shelf:
+@dataclass(frozen=True)
+class ThingFilters:
+    """Query parameters that several routes share."""
+
+    name: Annotated[str | None, Query(), text(1, 80)] = None
+    least: Annotated[int, Query(alias="amountFrom", ge=0)] = 0
+
+
+async def get_shelf(
+    read: Annotated[Reader, reads(Permission.READ)], filters: Annotated[ThingFilters, Depends()]
+) -> Shelf:
     """One address that shows each organization its own."""
-    return Shelf(version=1, count=len(await read.all(select(Thing))))
+    found = select(Thing).where(Thing.amount >= filters.least)
+    if filters.name is not None:
+        found = found.where(Thing.name == filters.name)
+    return Shelf(version=1, count=len(await read.all(found)))
 
 
 async def change_thing(

@@ -209,7 +209,10 @@ def _policy(key: str, document: Any, **more: Any) -> PolicyConfigurationChanged:
 
 
 Changed = ConfigurationChanged | PolicyConfigurationChanged
-_TAKEN = "SELECT count(*) FROM probe.inbox WHERE consumer LIKE 'kernel.apply_%'"
+_TAKEN = """
+    SELECT count(*) FROM probe.inbox i JOIN administration.outbox o ON o.id = i.event_id
+    WHERE i.consumer LIKE 'kernel.apply_%' AND o.aggregate = $1
+"""
 
 
 class Kept(NamedTuple):
@@ -234,12 +237,12 @@ async def published(
     mesh.sealers = []
 
     async def publish(event: Changed, *, times: int = 1) -> list[Kept]:
-        wanted = await reset.fetchval(_TAKEN) + times
+        wanted = await reset.fetchval(_TAKEN, event.aggregate) + times
         await publish_change(host, event, times=times)
 
         async def settled() -> bool:
             left = await reset.fetchval("SELECT count(*) FROM probe.procrastinate_jobs")
-            return not left and await reset.fetchval(_TAKEN) == wanted
+            return not left and await reset.fetchval(_TAKEN, event.aggregate) == wanted
 
         await until(settled)
         return await _kept(reset, event)

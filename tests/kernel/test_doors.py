@@ -227,6 +227,28 @@ async def test_a_query_parameter_that_is_not_known_is_refused(
     assert answer.json()["errors"][0]["pointer"].startswith("/query/")
 
 
+async def test_a_dataclass_gathers_query_parameters(
+    probing: httpx2.AsyncClient, owner: people.Member
+):
+    for name, amount in (("shelved", 3), ("shelved", 30), ("put away", 40)):
+        await probing.post(
+            things(owner), json={"name": name, "amount": amount}, headers=owner.headers
+        )
+
+    async def shelf(query: str) -> httpx2.Response:
+        return await probing.get(f"/probe/shelf?{query}", headers=owner.acting)
+
+    assert (await shelf("name=shelved")).json()["count"] == 2
+    assert (await shelf("name=shelved&amountFrom=30")).json()["count"] == 1
+    assert (await shelf("amountFrom=3")).json()["count"] >= 3
+    wrong = await shelf("amountFrom=many&nome=shelved")
+    assert wrong.status_code == 422
+    assert {each["pointer"] for each in wrong.json()["errors"]} == {
+        "/query/amountFrom",
+        "/query/nome",
+    }
+
+
 async def test_link_is_the_same_query_with_the_next_cursor(
     probing: httpx2.AsyncClient, owner: people.Member
 ):

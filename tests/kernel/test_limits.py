@@ -216,8 +216,8 @@ async def test_silent_redis_costs_one_timeout_not_one_per_call(
         server.send(signal.SIGCONT)
 
     assert first.degraded
-    assert waited < 0.5
-    assert later < 0.2
+    assert waited >= 0.04
+    assert later < 20 * 0.05  # not one time-out for each call
     await asyncio.sleep(0.4)
     assert not (await limits.hit(rule, "a")).degraded
 

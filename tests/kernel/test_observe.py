@@ -6,7 +6,6 @@ import json
 import logging
 import re
 import sys
-import time
 from collections.abc import AsyncIterator, Iterator
 from uuid import UUID
 
@@ -242,18 +241,17 @@ async def test_a_request_over_its_time_is_stopped(lines: io.BytesIO) -> None:
 
 async def test_a_full_process_refuses_at_once_but_says_that_it_lives(lines: io.BytesIO) -> None:
     bounds = Bounds(process=1, tenant=9)
-    async with client(bounds=bounds, request_seconds=0.3) as http:
+    async with client(bounds=bounds, request_seconds=2) as http:
         slow = asyncio.create_task(http.get("/dawdle"))
         await asyncio.sleep(0.05)
-        began = time.monotonic()
         refused = await http.get("/things/1")
-        took = time.monotonic() - began
         alive = await http.get("/health/live")
+        waited = slow.done()
         await slow
 
     assert (refused.status_code, refused.json()["code"]) == (503, "overloaded")
     assert refused.headers["retry-after"] == "1"
-    assert took < 0.05
+    assert not waited
     assert alive.status_code == 200
     assert bounds.in_flight == 0
 

@@ -11,6 +11,7 @@ import jsonschema_rs
 import pytest
 from fastapi import FastAPI
 
+from tests import filed
 from tests.documented import whole_document
 from tests.kernel.paper import paper
 from thenga.kernel.declare.manifest import Domain
@@ -61,6 +62,15 @@ def _found(made: dict[str, Any], reference: str) -> Any:
     for step in reference.removeprefix("#/").split("/"):
         place = place[step]
     return place
+
+
+def test_files_are_described_as_bytes() -> None:
+    content = _made(filed.DOMAIN)["paths"]["/v1/filed/papers/{paperId}/content"]
+
+    (sent,) = content["put"]["requestBody"]["content"].items()
+    assert sent == ("*/*", {"schema": {"type": "string", "format": "binary"}})
+    assert content["put"]["requestBody"]["required"]
+    assert "*/*" in content["get"]["responses"]["200"]["content"]
 
 
 def test_an_operation_is_named_after_its_function(domain: Domain) -> None:

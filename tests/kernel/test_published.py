@@ -19,7 +19,7 @@ from thenga.kernel.http.document import excerpts, published
 from thenga.kernel.http.document.openapi import document
 from thenga.kernel.http.document.operations import mounted
 from thenga.kernel.http.document.pages import page_routes
-from thenga.kernel.http.document.published import Library
+from thenga.kernel.http.document.published import ENCODINGS, Library
 from thenga.kernel.settings import Settings
 
 EXAMPLE = {"write_sheet": {"request": {"title": "Plan"}, "status": 201, "response": None}}
@@ -90,16 +90,19 @@ def test_a_domain_keeps_only_what_it_leads_to(domain: Domain) -> None:
 PATHS = ("/openapi.json", "/openapi.full.json", "/openapi/paper.json", "/docs", "/docs/paper")
 
 
+@pytest.mark.parametrize("encoding", ENCODINGS)
 @pytest.mark.parametrize("path", [*PATHS, "/events"])
-async def test_a_document_is_compressed_and_tagged(browser: httpx2.AsyncClient, path: str) -> None:
+async def test_a_document_is_compressed_and_tagged(
+    browser: httpx2.AsyncClient, path: str, encoding: str
+) -> None:
     plain = await fetch(browser, path)
-    packed = await fetch(browser, path, Accept_Encoding="br, gzip;q=0.5")
+    packed = await fetch(browser, path, Accept_Encoding=f"zstd, {encoding};q=0.5")
     again = await fetch(
-        browser, path, Accept_Encoding="gzip", If_None_Match=f'"x", W/{packed.headers["etag"]}'
+        browser, path, Accept_Encoding=encoding, If_None_Match=f'"x", W/{packed.headers["etag"]}'
     )
 
     assert "content-encoding" not in plain.headers
-    assert packed.headers["content-encoding"] == "gzip"
+    assert packed.headers["content-encoding"] == encoding
     assert packed.content == plain.content
     assert int(packed.headers["content-length"]) < len(plain.content) / 2
     assert packed.headers["etag"] != plain.headers["etag"]
@@ -110,8 +113,14 @@ async def test_a_document_is_compressed_and_tagged(browser: httpx2.AsyncClient, 
         assert answer.headers["cache-control"].startswith("public, max-age=")
 
 
-@pytest.mark.parametrize("accepted", ["gzip;q=0", "br", "*;q=0", "", "gzip; q=0.000, *"])
-async def test_gzip_is_not_sent_where_it_is_refused(
+async def test_brotli_is_preferred(browser: httpx2.AsyncClient) -> None:
+    answer = await fetch(browser, "/openapi.json", Accept_Encoding="gzip, br")
+
+    assert answer.headers["content-encoding"] == "br"
+
+
+@pytest.mark.parametrize("accepted", ["gzip;q=0", "zstd", "*;q=0", "", "gzip; q=0.000, br;q=0, *"])
+async def test_an_encoding_is_not_sent_where_it_is_refused(
     browser: httpx2.AsyncClient, accepted: str
 ) -> None:
     answer = await fetch(browser, "/openapi.json", Accept_Encoding=accepted)
@@ -180,7 +189,7 @@ def test_a_split_process_reads_its_own_part(domain: Domain, tmp_path: Path) -> N
     assert own is not None
     assert "openapi.organization.json" not in own
     assert own.keys() == published.make([domain]).keys()
-    assert gzip.decompress(own["openapi.json"].packed) == own["openapi.paper.json"].plain()
+    assert gzip.decompress(own["openapi.json"].packed["gzip"]) == own["openapi.paper.json"].plain()
     assert published.read(tmp_path / "kept", topology.load(["identity"])) is None
 
 

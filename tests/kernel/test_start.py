@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
 
 from thenga import topology
 from thenga.kernel import secret_settings, starting
@@ -181,3 +182,29 @@ def test_no_setting_turns_plans_off(monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert "without_billing" not in type(settings).model_fields
     assert uses == []
+
+
+@pytest.mark.rule("NOT-28")
+@pytest.mark.parametrize(
+    ("production", "host", "security", "starts"),
+    [
+        ("false", "127.0.0.1", "none", True),
+        ("false", "::1", "none", True),
+        ("false", "relay.example.co.za", "none", False),
+        ("false", "10.0.0.7", "none", False),
+        ("true", "127.0.0.1", "none", False),
+        ("true", "relay.example.co.za", "starttls", True),
+        ("true", "relay.example.co.za", "tls", True),
+    ],
+)
+def test_mail_without_tls_stays_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch, production: str, host: str, security: str, starts: bool
+):
+    mail = {"THENGA_SMTP_HOST": host, "THENGA_SMTP_SECURITY": security}
+    env = good() | mail | {"THENGA_PRODUCTION": production}
+
+    if starts:
+        assert settings_of(env, monkeypatch).smtp_security == security
+    else:
+        with pytest.raises(ValidationError, match="THENGA_SMTP_SECURITY"):
+            settings_of(env, monkeypatch)

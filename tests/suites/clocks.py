@@ -143,7 +143,7 @@ async def settle(host: Host, place: Place, wanted: Counter[Effect], *, seconds: 
 
 
 async def until(
-    look: Callable[[], Awaitable[bool]], *, seconds: float = 60, pause: float = 0.05
+    look: Callable[[], Awaitable[bool]], *, seconds: float = 180, pause: float = 0.05
 ) -> None:
     async with asyncio.timeout(seconds):
         while True:

@@ -12,7 +12,7 @@ from thenga.kernel.settings import Settings
 from thenga.tooling.dev import servers
 
 # What suites about faults need; each further domain would only make their processes start later.
-DOMAINS = ("identity", "organization", "billing")
+DOMAINS = ("identity", "organization", "billing", "notification")
 
 
 @contextmanager

@@ -27,6 +27,8 @@ from thenga.kernel.jobs import due
 from thenga.kernel.jobs.runner import JobSide
 from thenga.kernel.settings import Settings
 
+pytestmark = pytest.mark.usefixtures("nothing_waits")
+
 DAYS, SOME_DAYS = 400, 40
 
 
@@ -117,7 +119,7 @@ async def test_due_steps_run_once_and_in_order_in_every_domain(
             told = await clocks.settle(host, sandbox, wanted, seconds=180)
             beside = await clocks.told(host, live, clocks.expected(live, 0))
             periods = 1 + len(clocks.renewals(sandbox.today, DAYS))
-            paid = await subscribed.all_paid(host, sandbox, provider, periods, seconds=20)
+            paid = await subscribed.all_paid(host, sandbox, provider, periods, seconds=120)
 
         balance = await subscribed.balance(host, sandbox)
         print(

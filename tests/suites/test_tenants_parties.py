@@ -234,21 +234,28 @@ async def test_no_party_of_a_row_replaces_the_other(scene: Scene, settings: Sett
         await replace_party(scene, who, party)  # rolled back: nothing refuses it any more
 
 
-async def test_reader_binds_a_row_between_two_to_its_parties(
-    scene: Scene, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    "read",
+    [
+        {"owner": {"offer", "own offer"}, "counterparty": {"offer"}, "stranger": set()},
+        {"owner": {"shared", "hidden"}, "counterparty": {"shared"}, "stranger": {"shared"}},
+    ],
+)
+async def test_reader_binds_rows_to_whoever_may_read_them(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, read: dict[str, set[str]]
 ) -> None:
-    async def offers(name: str) -> list[set[str]]:
+    both = read["owner"]
+
+    async def found(name: str) -> list[set[str]]:
         """As the system login, which sees all rows: only the filter of `Reader` is left."""
         ways = await seen(scene, scene.everybody[name], "parties_system")
-        both = {"offer", "own offer"}
         return [ways[way] & both for way in ("get", "find", "all", "prepared", "page")]
 
-    assert await offers("owner") == [{"offer", "own offer"}] * 5
-    assert await offers("counterparty") == [{"offer"}] * 5
-    assert await offers("stranger") == [set()] * 5
+    for name, texts in read.items():
+        assert await found(name) == [texts] * 5
     monkeypatch.setattr(Reader, "_bound", lambda self, row, columns: dict(columns))
 
-    assert await offers("stranger") == [set(), *[{"offer", "own offer"}] * 4]
+    assert await found("stranger") == [read["stranger"], *[both] * 4]
 
 
 @contextmanager

@@ -74,7 +74,7 @@ async def started(*children: ApiProcess | WorkerProcess) -> AsyncIterator[None]:
 
 @pytest.fixture(scope="module")
 async def apart(env: dict[str, str], folder: Path) -> AsyncIterator[Apart]:
-    alone = {**env, "THENGA_DOMAINS": "identity"}
+    alone = {**env, "THENGA_DOMAINS": "identity,notification"}
     own = ApiProcess(alone, folder, name="api-identity")
     remotely = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": own.internal}
     organization = ApiProcess({**env, **remotely}, folder, name="api-organization")

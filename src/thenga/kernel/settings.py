@@ -6,8 +6,10 @@ environment, which wins.
 
 import os
 from functools import cache
+from ipaddress import ip_address
+from typing import Literal, Self
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -80,12 +82,28 @@ class Settings(BaseSettings):
     otlp_endpoint: str = ""
     smtp_host: str = "127.0.0.1"
     smtp_port: int = 1025
+    # `none` is for a mail server on this machine, in development and tests (NOT-28).
+    smtp_security: Literal["starttls", "tls", "none"] = "starttls"
+
+    @model_validator(mode="after")
+    def _mail_is_encrypted(self) -> Self:
+        if self.smtp_security == "none" and (self.production or not _is_loopback(self.smtp_host)):
+            raise ValueError("THENGA_SMTP_SECURITY=none is for loopback, and not for production")
+        return self
 
     def of_domain(self, prefix: str, domain: str) -> str:
         """The setting of one domain (`THENGA_DATABASE_BILLING`), empty where there is none."""
         name = f"{prefix}_{domain}"
         from_file = (self.model_extra or {}).get(name.lower(), "")
         return os.environ.get(f"THENGA_{name}".upper(), str(from_file))
+
+
+def _is_loopback(name: str) -> bool:
+    """Whether a host is this machine. Only addresses count: names can be resolved elsewhere."""
+    try:
+        return ip_address(name).is_loopback
+    except ValueError:
+        return False
 
 
 @cache

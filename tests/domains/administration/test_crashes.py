@@ -14,7 +14,9 @@ from tests.domains.administration.crashing import Crash, Faults
 from tests.domains.administration.working import Worker
 from tests.factories import administration as made
 from tests.factories import identity as people
+from tests.factories import support as cases
 from tests.planting import plant
+from tests.suites.sizes import size
 from thenga.domains.administration.services.actions import recording
 from thenga.domains.administration.tables import (
     AdminAction,
@@ -22,6 +24,7 @@ from thenga.domains.administration.tables import (
     IntegrationSecret,
     PolicyConfiguration,
     PolicyStatus,
+    SupportCase,
 )
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
@@ -30,6 +33,7 @@ WHY = {"reason": "Agreed in the change meeting"}
 CONFIGURATION = "/administration/configuration"
 POLICIES = "/administration/policy-configurations"
 INTEGRATIONS = "/administration/integration-configurations"
+KILLS = size(check=10, prove=200)  # at least; every statement of each operation is a point
 
 
 @pytest.fixture
@@ -87,7 +91,7 @@ async def until_done(faults: Faults, step: Step, check: Callable[[bool], Awaitab
 async def crash(
     raw: httpx2.AsyncClient, host: Host, admin: asyncpg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[], Awaitable[tuple[Faults, Counted]]]:
-    """Dies at every statement of an approval and of a new secret."""
+    """Dies at every statement of an approval, a new secret and a resolved case."""
 
     async def run() -> tuple[Faults, Counted]:
         operator = await people.staff(host, "platform_operator")
@@ -107,10 +111,11 @@ async def crash(
             faults.left = point
             return await until_done(faults, step, check)
 
-        for make in (_approval, _secret):
-            point = 0
-            while await die_at(point, make):
-                point += 1
+        while faults.kills < KILLS:
+            for make in (_approval, _secret, _resolution):
+                point = 0
+                while await die_at(point, make):
+                    point += 1
         return faults, counted
 
     return run
@@ -149,6 +154,22 @@ async def _secret(host: Host) -> Any:
     return "PUT", path, {"value": uuid4().hex}, check
 
 
+async def _resolution(host: Host) -> Any:
+    case = await cases.standing_case(host, uuid4(), uuid4())
+
+    async def check(counted: Counted, done: bool) -> None:
+        (found,) = await made.rows(host, SupportCase, id=case.id)
+        await counted.add(
+            case.id,
+            int(found.status == "resolved"),
+            kind="case",
+            permission="administration:support_case:resolve",
+            done=done,
+        )
+
+    return "POST", f"{cases.PATH}/{case.id}/resolve", {"code": "spam", "text": "Spam."}, check
+
+
 async def test_a_call_that_dies_is_done_wholly_or_not(
     crash: Callable[[], Awaitable[tuple[Faults, Counted]]],
 ):
@@ -158,7 +179,7 @@ async def test_a_call_that_dies_is_done_wholly_or_not(
         f"kills={faults.kills} effects={counted.effects} actions={counted.actions} "
         f"events={counted.events} gaps={counted.gaps}"
     )
-    assert counted.gaps == 0 and faults.kills >= 10
+    assert counted.gaps == 0 and faults.kills >= KILLS
     assert counted.effects == counted.actions == counted.events
 
 

@@ -140,4 +140,4 @@ async def test_the_payer_is_told_what_their_bank_did(host: Host, seeded: None, c
     await work.close()
 
     assert written.facts["amount"] == "ZAR 1499.00"
-    assert written.facts["until"] == "26 March 2027"
+    assert written.facts["until"] == "2027-03-26"

@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import Time
 from tests.factories import paying
 from tests.factories.paying import Payer
+from tests.letters import written as letter_text
 from tests.planting import plant
-from thenga.domains.billing.adapters.mail import LETTERS
 from thenga.domains.billing.services.access import levels as standing
 from thenga.domains.billing.services.customer import notices
 from thenga.domains.billing.services.entitlements import current
@@ -24,8 +24,8 @@ from thenga.domains.billing.tables import (
     PaymentFailure,
     Subscription,
 )
+from thenga.domains.notification.services import templates
 from thenga.kernel.host import Host
-from thenga.kernel.letters import rendered
 from thenga.kernel.values.money import Money
 
 GRACE_ENDS = datetime(2026, 11, 28, 22, tzinfo=UTC)
@@ -307,17 +307,18 @@ async def test_a_stranger_finds_no_failure(
     "topic",
     [
         *(notices.PAYMENT_FAILED, notices.GRACE_ENDING, notices.DISPUTE_LOST),
-        *(notices.RENEWAL_DUE, notices.TRIAL_ENDING),
+        *(notices.RENEWAL_DUE, notices.TRIAL_ENDING, notices.INVOICE_ISSUED),
+        *(notices.RECEIPT, notices.SUBSCRIPTION_CANCELLED),
     ],
 )
 def test_every_letter_can_be_written_with_its_facts(topic: str):
-    facts = dict.fromkeys(("name", "plan", "amount", "until", "standing", "next"), "A")
+    content = templates.platform_content(topic)
+    facts = {one.name: one.example for one in content.variables}
 
-    template = LETTERS / f"{topic.removeprefix('billing.')}.txt"
-    subject, text = rendered(template, facts, proven=False)
+    letter = letter_text(topic, facts)
 
-    assert subject
-    assert "{{" not in text
+    assert letter.subject
+    assert "{{" not in letter.text and "Good day,\n" in letter.text
 
 
 @pytest.mark.rule("BIL-40")

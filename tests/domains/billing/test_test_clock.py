@@ -39,6 +39,8 @@ from thenga.kernel.starting import make_host
 from thenga.kernel.values.calendar import local_day, local_midnight
 from thenga.kernel.values.money import Money
 
+pytestmark = pytest.mark.usefixtures("nothing_waits")
+
 DAYS = size(check=70, prove=400)
 RENEWALS = {70: 2, 400: 13}[DAYS]
 

@@ -159,3 +159,25 @@ async def test_nobody_gives_by_port_what_they_do_not_hold(asked: Asked, host: Ho
             requested_by=viewer.user_id,
             key="above",
         )
+
+
+async def test_staff_are_found_by_platform_roles_in_force(asked: Asked, host: Host, owner: Member):
+    triage = "administration:support_case:triage"
+    made = [
+        await people.staff(host, role)
+        for role in ("platform_support", "platform_operator", "platform_auditor")
+    ]
+    support, operator, auditor = (one.user_id for one in made)
+    among = [support, operator, auditor, owner.user_id]
+    members = asked.of(public.Members)
+
+    holders = await members.staff_holding(permission=triage, user_ids=among)
+    first = await members.staff_holding(permission=triage, user_ids=among, limit=1)
+    rest = await members.staff_holding(permission=triage, user_ids=among, after=first[-1])
+    operators = await members.staff_holding(role_code="platform_operator", user_ids=among)
+    staff = await members.staff_holding(user_ids=among)
+    tenants = await members.staff_holding(permission="organization:equipment:read", user_ids=among)
+
+    assert holders == sorted([support, operator])
+    assert (first + rest, operators) == (holders, [operator])
+    assert (staff, tenants) == (sorted([support, operator, auditor]), [])

@@ -10,12 +10,11 @@ from tests.conftest import Time
 from tests.domains.identity.test_users import bearer
 from tests.factories import accounts
 from tests.factories.accounts import PASSWORD
-from tests.letters import Letters
+from tests.letters import Letters, written
 from tests.settling import Settle
-from thenga.domains.identity.adapters import mail
 from thenga.domains.identity.tables import UserStatus
+from thenga.domains.notification.services import templates
 from thenga.kernel.host import Host
-from thenga.kernel.letters import rendered
 
 NEW = "violin harbour cactus ember"
 RESETS = "/identity/auth/password-resets"
@@ -156,22 +155,27 @@ async def test_a_sign_in_from_an_unknown_device_is_told(
     assert letters.count(one.email) == 1
 
 
-@pytest.mark.parametrize("topic", sorted(path.stem for path in mail.LETTERS.glob("*.txt")))
-def test_every_letter_names_only_facts_that_it_is_given(topic: str):
-    known = ("name", "link", "until", "left", "device", "network", "at")
-    facts = {n: n.upper() for n in known}
+LETTERS = sorted(code for code in templates.topics() if code.startswith("identity."))
 
-    subject, text = rendered(mail.LETTERS / f"{topic}.txt", facts, proven=True)
 
-    assert "{{" not in text and ("NAME" in text or "UNTIL" in text)
-    assert "\n" not in subject and "{{" not in subject
+@pytest.mark.parametrize("topic", LETTERS)
+def test_every_letter_says_what_to_do_with_its_code(topic: str):
+    content = templates.platform_content(topic)
+    facts = {one.name: one.example for one in content.variables}
+
+    letter = written(topic, facts, is_proven=True)
+    unproven = written(topic, facts).text
+
+    assert "{{" not in letter.text + letter.subject and "\n" not in letter.subject
+    assert "Thandi" not in unproven and "Mokoena" not in unproven
+    if "link" in facts:
+        assert "enter this code" in unproven and "\n482913\n" in unproven
 
 
 def test_a_planted_fact_in_a_name_is_not_read_as_a_template():
-    template = mail.LETTERS / "already_registered.txt"
-    _, text = rendered(template, {"name": "{{link}} {{name}}"}, proven=True)
+    letter = written("identity.already_registered", {"name": "{{link}} {{name}}"}, is_proven=True)
 
-    assert "Good day {{link}} {{name}}," in text
+    assert "Good day {{link}} {{name}}," in letter.text
 
 
 @pytest.mark.rule("IDN-8")

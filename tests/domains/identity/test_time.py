@@ -19,6 +19,8 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.runner import JobSide
 
+pytestmark = pytest.mark.usefixtures("nothing_waits")
+
 DAYS = 400
 
 

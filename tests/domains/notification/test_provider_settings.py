@@ -108,6 +108,27 @@ async def test_without_an_integration_the_process_counts(host: Host) -> None:
     assert (mail.host, mail.port) == (host.settings.smtp_host, host.settings.smtp_port)
 
 
+@pytest.mark.rule("NOT-28")
+@pytest.mark.parametrize(
+    ("name", "value", "is_plain"),
+    [
+        ("HOST", "127.0.0.1", True),
+        ("HOST", "relay.example.co.za", False),
+        ("CA", "/etc/ssl/relay.pem", False),
+    ],
+)
+async def test_mail_without_tls_goes_only_to_this_machine(
+    host: Host, monkeypatch: pytest.MonkeyPatch, name: str, value: str, is_plain: bool
+) -> None:
+    assert host.settings.smtp_security == "none"  # as in development
+    monkeypatch.setenv(f"THENGA_SMTP_{name}_NOTIFICATION", value)
+
+    mail = await asking(host, Administration()).smtp()
+    relay = await asking(host, Administration(smtp(host))).smtp()
+
+    assert (mail.is_plain, relay.is_plain) == (is_plain, False)
+
+
 async def test_the_last_known_integration_is_valid_for_15_minutes(host: Host, clock: Time) -> None:
     clock.set(factory.NOON)
     port = Administration(twilio(host))

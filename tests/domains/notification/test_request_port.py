@@ -36,6 +36,8 @@ from thenga.kernel.declare.lifecycle import Move
 from thenga.kernel.errors import ValidationFailed
 from thenga.kernel.host import Host
 
+pytestmark = pytest.mark.usefixtures("nothing_waits")
+
 CODE = "thl_7Zq4secretcode"
 ADDRESS = "thandi@example.test"
 

@@ -212,6 +212,7 @@ async def test_records_of_ones_own_are_evidence_while_they_are_kept(
 
 
 @pytest.mark.rule("ORG-21")
+@pytest.mark.usefixtures("nothing_waits")
 async def test_a_time_that_is_over_lapses_on_reading_and_is_told_once(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):

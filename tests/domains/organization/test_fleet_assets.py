@@ -188,6 +188,7 @@ EACH_STEP = [
 
 
 @pytest.mark.rule("ORG-22")
+@pytest.mark.usefixtures("nothing_waits")
 async def test_sandbox_advance_publishes_each_expiry_step_once(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):

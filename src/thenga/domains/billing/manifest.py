@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from thenga.domains.billing import public
-from thenga.domains.billing.adapters.mail import MailRequests
 from thenga.domains.billing.adapters.providers import Providers
 from thenga.domains.billing.api import plan_changes, trials, usage
 from thenga.domains.billing.api.accounts import accounts, test_clocks
@@ -46,11 +45,12 @@ DOMAIN = Domain(
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
     provides={public.Entitlements: LocalEntitlements, public.Usage: LocalUsage},
+    needs=(Requests,),
     may_need=(Profiles, Clocks),
     reactions=reactions,
     jobs=jobs,
     secrets=("paystack_secrets", "payfast_secrets", "stripe_secrets", "stripe_key"),
-    adapters={Requests: MailRequests, Providers: Providers},
+    adapters={Providers: Providers},
     at_deployment=plan_admin.seed_catalogue,
     panel=panel.summarize,
     settings=SETTINGS,

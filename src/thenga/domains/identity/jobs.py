@@ -22,7 +22,7 @@ from thenga.domains.identity.tables import (
     RoleAssignment,
 )
 from thenga.domains.identity.values.openid import OpenIdClient
-from thenga.domains.notification.public import Recipient, Requests
+from thenga.domains.notification.public import Recipient, Requests, as_fact
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Jobs
 from thenga.kernel.jobs.due import when_due
@@ -53,11 +53,11 @@ async def deliver_link(run: Run, *, link_hash: str) -> None:
     async with run.reading() as read:
         link = await auth.link_to_deliver(read, digest)
     if link is not None:
-        await run.adapter(Requests).accept(
+        await run.port(Requests).accept(
             topic_code=_TOPICS[link.purpose],
             recipients=[Recipient(user_id=link.user_id, address=link.email)],
-            facts={"name": link.display_name},
-            sealed_facts={"link": link.text},
+            facts={"name": as_fact(link.display_name)},
+            sealed_facts=auth.sealed_facts(link),
             key=run.key,
         )
     async with run.working() as work:
@@ -71,7 +71,7 @@ async def tell_person(run: Run, *, topic: str, user_id: UUID, about: str) -> Non
         message = await accounts.compose_message(read, topic, user_id, about)
     if message is None:
         return
-    await run.adapter(Requests).accept(
+    await run.port(Requests).accept(
         topic_code=message.topic,
         recipients=[Recipient(user_id=message.user_id, address=message.email)],
         facts=message.facts,
@@ -115,10 +115,10 @@ async def deliver_invitation(run: Run, *, link_hash: str) -> None:
         letter = await invitations.letter_to_deliver(read, digest)
     if letter is None:
         return
-    await run.adapter(Requests).accept(
+    await run.port(Requests).accept(
         topic_code="identity.invitation_again" if letter.is_reminder else "identity.invitation",
-        recipients=[Recipient(user_id=None, address=letter.email)],
-        facts={"until": f"{letter.expires_at:%d %B %Y}"},
+        recipients=[Recipient(user_id=letter.user_id, address=letter.email)],
+        facts={"until": letter.expires_at.isoformat()} | letter.names,
         sealed_facts={"link": letter.text},
         key=run.key,
     )

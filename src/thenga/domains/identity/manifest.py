@@ -5,7 +5,6 @@ from pathlib import Path
 from thenga.domains.administration.public import Integrations
 from thenga.domains.billing.public import Entitlements
 from thenga.domains.identity import public
-from thenga.domains.identity.adapters.mail import MailRequests
 from thenga.domains.identity.adapters.openid import OpenId
 from thenga.domains.identity.api import (
     api_keys,
@@ -71,11 +70,12 @@ DOMAIN = Domain(
         public.Memberships: LocalMemberships,
         public.People: LocalPeople,
     },
+    needs=(Requests,),
     may_need=(Entitlements, Integrations, Profiles),
     reactions=reactions,
     jobs=jobs,
     gate=True,
-    adapters={Requests: MailRequests, OpenIdClient: OpenId},
+    adapters={OpenIdClient: OpenId},
     at_deployment=role_services.seed_permissions,
     panel=panel.summarize,
     settings=SETTINGS,

@@ -3,7 +3,7 @@
 from uuid import UUID, uuid5
 
 from thenga.domains.identity import public
-from thenga.domains.identity.services import belonging, decisions, memberships, sessions
+from thenga.domains.identity.services import belonging, decisions, memberships, roles, sessions
 from thenga.kernel.access.gate import Passage, Refusal
 from thenga.kernel.events.inbox import AlreadyTaken, take
 from thenga.kernel.host import Host
@@ -83,9 +83,10 @@ class LocalDecisions(public.Decisions):
 
 
 class LocalMembers(public.Members):
-    """Who may do something, read as the organization."""
+    """Who may do something, read as the organization; staff by the login of the gate."""
 
     def __init__(self, host: Host) -> None:
+        self._host = host
         self._answering = Answering(host, public.Members)
 
     async def holding(
@@ -101,6 +102,24 @@ class LocalMembers(public.Members):
             return await memberships.holding(
                 read, permission=permission, role_code=role_code, limit=limit, after=after
             )
+
+    async def staff_holding(
+        self,
+        *,
+        permission: str | None = None,
+        role_code: str | None = None,
+        user_ids: list[UUID] | None = None,
+        limit: int = 200,
+        after: UUID | None = None,
+    ) -> list[UUID]:
+        return await roles.staff_holding(
+            self._host,
+            permission=permission,
+            role_code=role_code,
+            user_ids=user_ids,
+            limit=limit,
+            after=after,
+        )
 
 
 class LocalMemberships(public.Memberships):

@@ -16,6 +16,7 @@ _EVERYBODY = (
     "finance_manager",
     "viewer",
 )
+_TOLD_STAFF = ("platform_operator", "platform_support")
 _SENDERS = ("bid_manager", "compliance_officer", "finance_manager")
 
 
@@ -54,16 +55,16 @@ GRANTED = (
     Granted(
         Permission.NOTIFICATION_READ,
         "Read your own messages",
-        _TENANT,
-        _EVERYBODY,
+        _BOTH,
+        (*_EVERYBODY, *_TOLD_STAFF),
         while_suspended=True,
         people_only=True,
     ),
     Granted(
         Permission.NOTIFICATION_UPDATE,
         "Mark your own messages as read, acknowledged or dismissed",
-        _TENANT,
-        _EVERYBODY,
+        _BOTH,
+        (*_EVERYBODY, *_TOLD_STAFF),
         while_suspended=True,
         people_only=True,
     ),

@@ -41,6 +41,7 @@ P = TypeVar("P", bound=Port)
 
 _OF_ORGANIZATION = (Kind.PRIVATE, Kind.PUBLISHED)
 _OF_EITHER = (Kind.TWO_PARTY, Kind.SPONSORED)  # an organization or a person
+_KEPT = ("organization_id", statements.SHARED)  # its keeper, or everybody
 _PARTIES = ("organization_id", "counterparty_id")  # either of which is whom this is for
 
 
@@ -307,6 +308,8 @@ class Reader:
             return {"user_id": self.user_id, "id": id}
         if row.__kind__ is Kind.BETWEEN:
             return {_PARTIES: self.organization_id, "id": id}
+        if row.__kind__ is Kind.NOTICE and self._scope.organization_id is not None:
+            return {_KEPT: self.organization_id, "id": id}
         if row.__kind__ in _OF_EITHER:
             if self._scope.organization_id is not None:
                 return {"organization_id": self.organization_id, "id": id}
@@ -319,6 +322,8 @@ class Reader:
             bound["organization_id"] = self._scope.organization_id
         elif row.__kind__ is Kind.BETWEEN and self._scope.organization_id is not None:
             bound[_PARTIES] = self._scope.organization_id
+        elif row.__kind__ is Kind.NOTICE and self._scope.organization_id is not None:
+            bound[_KEPT] = self._scope.organization_id
         elif row.__kind__ is Kind.PERSONAL and self._scope.user_id is not None:
             bound["user_id"] = self._scope.user_id
         bound.update(columns)

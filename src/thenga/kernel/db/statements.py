@@ -142,18 +142,19 @@ def _listed(names: Iterable[str]) -> str:
 
 # A column, or several of which any one may have the value.
 Named = str | tuple[str, ...]
+SHARED = "shared"  # of a notice: everybody may read it
 
 
 def is_any_of(table: sa.Table, named: Named, value: Any) -> ColumnElement[bool]:
-    """Whether a column, or any one of several, has a value."""
+    """Whether a column, or any one of several, has a value; `shared` counts as having it."""
     names = (named,) if isinstance(named, str) else named
-    return sa.or_(*(table.c[name] == value for name in names))
+    return sa.or_(*(table.c[n] if n == SHARED else table.c[n] == value for n in names))
 
 
 def _matches(named: Named, place: int) -> str:
-    if isinstance(named, str):
-        return f'"{named}" = ${place}'
-    return "(" + " OR ".join(f'"{name}" = ${place}' for name in named) + ")"
+    names = (named,) if isinstance(named, str) else named
+    tests = (SHARED if name == SHARED else f'"{name}" = ${place}' for name in names)
+    return f"({' OR '.join(tests)})"
 
 
 @cache

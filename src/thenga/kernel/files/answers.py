@@ -19,12 +19,10 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")  # also what turns the orde
 _OF_PATHS = '/\\:*?"<>|'
 
 # What a route that answers with a file says of it in the API document.
+_BYTES = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
 AS_ATTACHMENT: dict[int | str, dict[str, Any]] = {
-    200: {"content": {"application/octet-stream": {"schema": {"type": "string"}}}},
-    206: {
-        "description": "The part that `Range` asked for.",
-        "content": {"application/octet-stream": {"schema": {"type": "string"}}},
-    },
+    200: {"content": _BYTES},
+    206: {"description": "The part that `Range` asked for.", "content": _BYTES},
 }
 
 

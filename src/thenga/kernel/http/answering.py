@@ -3,13 +3,13 @@
 FastAPI reads the signatures and makes the document; on each request it would solve a tree of
 dependencies, validate parameter by parameter and validate the answer again, which cost a third of
 a request when measured (docs/decisions/0007). Doors use a small part of that: path and query
-parameters, one body, and dependencies that are plain coroutines. Those are read here, with one
-validation for all parameters and one for the body.
+parameters, one body, and dependencies that are plain coroutines or dataclasses that gather
+parameters. Those are read here, with one validation for all parameters and one for the body.
 """
 
 import inspect
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
 from typing import Annotated, Any, NotRequired
 
 from fastapi import Request
@@ -33,7 +33,7 @@ class _Parameter:
 class _Call:
     """One function with its parameters; a door's route, or something it depends on."""
 
-    function: Callable[..., Awaitable[Any]]
+    function: Callable[..., Any]  # gives an awaitable, except where it is a dataclass
     parameters: tuple[_Parameter, ...]
     request_name: str | None
 
@@ -68,7 +68,8 @@ class Reading:
             arguments = _given(need, read)
             if need.request_name is not None:
                 arguments[need.request_name] = request
-            values[name] = await need.function(**arguments)
+            made = need.function(**arguments)
+            values[name] = made if isinstance(need.function, type) else await made
         return values
 
     def _parameters(self, request: Request, errors: list[Any]) -> dict[str, Any]:
@@ -92,8 +93,9 @@ class Reading:
 
 def _call_of(dependant: Dependant) -> _Call:
     function = dependant.call
-    if function is None or not inspect.iscoroutinefunction(inspect.unwrap(function)):
-        raise TypeError(f"{function} must be a coroutine function")
+    gathers = isinstance(function, type) and is_dataclass(function)
+    if function is None or not (gathers or inspect.iscoroutinefunction(inspect.unwrap(function))):
+        raise TypeError(f"{function} must be a coroutine function or a dataclass")
     unread = [*dependant.header_params, *dependant.cookie_params]
     if unread:
         raise TypeError(f"{function} reads headers or cookies; entrances do that")

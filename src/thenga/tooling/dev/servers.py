@@ -206,6 +206,7 @@ def environment(home: Path, state: State) -> dict[str, str]:
         "THENGA_INTERNAL_SECRET": secret["internal"],
         "THENGA_SEALING_KEY": secret["sealing"],
         "THENGA_LOOKUP_KEY": secret["lookup"],
+        "THENGA_SMTP_SECURITY": "none",  # the mail server of development has no certificate
     }
 
 

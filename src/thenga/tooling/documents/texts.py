@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -123,8 +124,12 @@ def _reads_as_sentence(text: str) -> bool:
 
 
 def _letters(home: Path) -> Iterator[Said]:
-    for path in sorted((home / "content" / "letters").glob("*.txt")):
-        yield path.name, path.read_text().strip().replace("\n\n", " ¶ ")
+    """The templates of messages: every text of every channel."""
+    for path in sorted((home / "content" / "templates").glob("*.toml")):
+        for language, channels in tomllib.loads(path.read_text())["texts"].items():
+            for channel, parts in channels.items():
+                said = " ¶ ".join(one.strip().replace("\n\n", " ¶ ") for one in parts.values())
+                yield f"{path.stem} ({language}, {channel})", said
 
 
 class _Api:

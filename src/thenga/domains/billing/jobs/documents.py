@@ -50,12 +50,13 @@ async def tell_payer(run: Run, *, topic: str, about: UUID, number: int) -> None:
         letter = await subscriptions.compose_letter(read, topic, about)
     if letter is None:
         return
-    await run.adapter(Requests).accept(
+    await run.port(Requests).accept(
         topic_code=letter.topic,
         recipients=[Recipient(address=address) for address in letter.addresses],
         facts=letter.facts,
         sealed_facts={},
         key=run.key,
+        organization_id=run.carried.organization_id,
     )
     async with run.working() as work:
         told = {"topic": topic, "number": number}

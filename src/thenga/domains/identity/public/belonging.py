@@ -116,7 +116,7 @@ class Belonging(BaseModel):
 
 
 class Members(Port, name="identity.members", timeout=0.5):
-    """Who in an organization may do something. Silence means nobody; ask again.
+    """Who in an organization, or of staff, may do something. Silence means nobody; ask again.
 
     People are told in the order of their ids, at most 200; `after` is the last one told before.
     """
@@ -131,6 +131,18 @@ class Members(Port, name="identity.members", timeout=0.5):
         limit: int = 200,
         after: UUID | None = None,
     ) -> list[UUID]: ...
+
+    @abstractmethod
+    async def staff_holding(
+        self,
+        *,
+        permission: str | None = None,
+        role_code: str | None = None,
+        user_ids: list[UUID] | None = None,
+        limit: int = 200,
+        after: UUID | None = None,
+    ) -> list[UUID]:
+        """Staff who may do something by a platform role; of those named, if some are."""
 
 
 class Memberships(Port, name="identity.memberships", timeout=1.0):

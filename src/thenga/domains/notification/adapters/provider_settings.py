@@ -37,12 +37,18 @@ class ProviderSettings:
                 from_address=_text(found, "fromAddress") or None,
                 from_name=_text(found, "fromName") or None,
             )
+        host, authority = self._own("smtp_host") or settings.smtp_host, self._own("smtp_ca") or None
         return SmtpSettings(
-            host=self._own("smtp_host") or settings.smtp_host,
+            host=host,
             port=int(self._own("smtp_port") or settings.smtp_port),
             username=self._own("smtp_user") or None,
             password=self._own("smtp_password") or None,
-            ca_file=self._own("smtp_ca") or None,
+            ca_file=authority,
+            is_tls_at_once=settings.smtp_security == "tls",
+            # The process was checked to name this machine; a host of our own may be another.
+            is_plain=settings.smtp_security == "none"
+            and host == settings.smtp_host
+            and authority is None,
         )
 
     async def twilio(self) -> TwilioSettings | None:

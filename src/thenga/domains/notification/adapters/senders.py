@@ -14,8 +14,7 @@ from thenga.kernel.http.limits import Limits, Rule
 from thenga.kernel.outbound import Outbound
 
 # Over all causes and organizations (SEC-66). Strangers cause the messages to addresses that
-# nobody has proved, so these have less room. The names are those of the kernel's letters, whose
-# counts they share.
+# nobody has proved, so these have less room.
 UNPROVEN = (Rule("letters_unproven", 6, 3600), Rule("letters_unproven_day", 12, 86_400))
 EVERY = (Rule("letters", 20, 3600), Rule("letters_day", 60, 86_400))
 

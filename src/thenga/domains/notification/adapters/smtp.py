@@ -1,4 +1,4 @@
-"""Mail over SMTP. STARTTLS is required: without it nothing is sent (NOT-28)."""
+"""Mail over SMTP. TLS is required: without it nothing is sent, except to this machine (NOT-28)."""
 
 import re
 import ssl
@@ -24,6 +24,7 @@ class SmtpSettings:
     """A mail relay. `ca_file` names a private certificate authority, if the relay has one.
 
     `is_tls_at_once` is for relays that speak TLS from the first byte, usually on port 465.
+    `is_plain` is for a relay on this machine, in development and tests.
     """
 
     host: str
@@ -32,6 +33,7 @@ class SmtpSettings:
     password: str | None = None
     ca_file: str | None = None
     is_tls_at_once: bool = False
+    is_plain: bool = False
     from_address: str | None = None
     from_name: str | None = None
 
@@ -57,7 +59,7 @@ class Smtp:
             password=self._settings.password,
             timeout=SECONDS,
             use_tls=self._settings.is_tls_at_once,
-            start_tls=not self._settings.is_tls_at_once,
+            start_tls=not (self._settings.is_tls_at_once or self._settings.is_plain),
             tls_context=_tls(self._settings.ca_file),
         )
         try:
@@ -74,7 +76,7 @@ class Smtp:
         )
 
     async def _transfer(self, client: aiosmtplib.SMTP, message: Message, mail: bytes) -> Answer:
-        """The envelope names the address as Identity has it, not as the header shows it."""
+        """The envelope names the address as it is stored, not as the header shows it (SEC-67)."""
         try:
             await client.connect()
             await client.mail(message.sender_address)

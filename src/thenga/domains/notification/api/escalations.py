@@ -12,7 +12,7 @@ from thenga.domains.notification.api.schedules import TargetView
 from thenga.domains.notification.lifecycles import EscalationLifecycle
 from thenga.domains.notification.permissions import Permission
 from thenga.domains.notification.public import Target
-from thenga.domains.notification.services import escalations
+from thenga.domains.notification.services import escalations, tenants
 from thenga.domains.notification.services.escalations import EscalationFilters
 from thenga.domains.notification.tables import Escalation, EscalationStatus
 from thenga.kernel.db.paging import Paged
@@ -138,7 +138,7 @@ async def list_escalations(
     mine: Annotated[bool, Query(description="Only those about which you were told.")] = False,
 ) -> PageOf[EscalationView]:
     """List escalations. Staff who name no organization see those of the platform."""
-    await escalations.enter_own(read)
+    await tenants.enter_own(read)
     filters = EscalationFilters(status, level, about_type, about_id, mine)
     found = await escalations.list_escalations(read, page, filters)
     return PageOf[EscalationView].of(found, lambda one: EscalationView.of(one, read.now))
@@ -150,7 +150,7 @@ async def get_escalation(
     read: Annotated[Reader, reads(Permission.ESCALATION_READ)],
 ) -> EscalationDetailView:
     """Retrieve an escalation with the names of those who are told next."""
-    await escalations.enter_own(read)
+    await tenants.enter_own(read)
     escalation = await read.get(Escalation, escalation_id)
     people = await escalations.next_people(read, escalation)
     named = [PersonView(user_id=user_id, name=name) for user_id, name in people.items()]
@@ -166,7 +166,7 @@ async def resolve_escalation(
     work: Annotated[Work, writes(Permission.ESCALATION_RESOLVE)],
 ) -> EscalationView:
     """Resolve an escalation. From then on nobody else is told."""
-    await escalations.enter_own(work)
+    await tenants.enter_own(work)
     found = await escalations.resolve_escalation(
         work, escalation_id, code=body.code, note=body.note
     )

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from thenga.domains.notification.api.about import AboutView, ReferenceType, TopicCode
 from thenga.domains.notification.permissions import Permission
-from thenga.domains.notification.services import requests
+from thenga.domains.notification.services import requests, tenants
 from thenga.domains.notification.services.requests import (
     AcknowledgementNotNeeded,
     AcknowledgementOpen,
@@ -168,6 +168,7 @@ async def list_notifications(
         created_from=created_from,
         created_to=created_to,
     )
+    await tenants.enter_own(read)
     found = await requests.list_own(read, page, filters)
     deliveries = await requests.deliveries_of(read, found.items)
     return PageOf[NotificationView].of(
@@ -181,6 +182,7 @@ async def get_notification(
     read: Annotated[Reader, reads(Permission.NOTIFICATION_READ)],
 ) -> NotificationView:
     """Retrieve a message. Others' messages need `notification:history:read`; that is recorded."""
+    await tenants.enter_own(read)
     return await _shown(read, await requests.open_message(read, notification_id))
 
 
@@ -190,6 +192,7 @@ async def read_notification(
     work: Annotated[Work, writes(Permission.NOTIFICATION_UPDATE)],
 ) -> NotificationView:
     """Mark your message as read. A second call changes nothing."""
+    await tenants.enter_own(work)
     return await _shown(work, await requests.mark_read(work, notification_id))
 
 
@@ -203,6 +206,7 @@ async def acknowledge_notification(
     work: Annotated[Work, writes(Permission.NOTIFICATION_UPDATE)],
 ) -> NotificationView:
     """Confirm a message that asks for it. A second call changes nothing."""
+    await tenants.enter_own(work)
     message = await requests.acknowledge(work, notification_id, note=body.note)
     return await _shown(work, message)
 
@@ -216,6 +220,7 @@ async def dismiss_notification(
     work: Annotated[Work, writes(Permission.NOTIFICATION_UPDATE)],
 ) -> NotificationView:
     """Take a message out of your feed. It stays readable by its ID."""
+    await tenants.enter_own(work)
     return await _shown(work, await requests.dismiss(work, notification_id))
 
 

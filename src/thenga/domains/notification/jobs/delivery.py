@@ -11,7 +11,7 @@ from thenga.domains.billing.public import Usage
 from thenga.domains.notification.adapters.provider import Unreadable
 from thenga.domains.notification.adapters.senders import REPORTERS, Senders
 from thenga.domains.notification.jobs.declared import jobs
-from thenga.domains.notification.services import delivery, recipients
+from thenga.domains.notification.services import delivery, recipients, requests
 from thenga.domains.notification.tables import Delivery
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.due import due
@@ -23,7 +23,7 @@ _BATCH = 500
 log = structlog.get_logger()
 
 
-@jobs.queued(key="{delivery_id}")
+@jobs.implements(requests.move_delivery)
 async def move_delivery(work: Work, *, delivery_id: UUID) -> None:
     """Release, claim or decide a delivery whose time has come."""
     await delivery.run_due_step(work, delivery_id)

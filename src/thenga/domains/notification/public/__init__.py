@@ -29,6 +29,7 @@ from thenga.domains.notification.public.requests import (
     RequestCounts,
     Requests,
     Target,
+    as_fact,
 )
 from thenga.domains.notification.public.settings import PolicyAcknowledged
 
@@ -62,4 +63,5 @@ __all__ = [
     "RequestCounts",
     "Requests",
     "Target",
+    "as_fact",
 ]

@@ -1,5 +1,6 @@
 """Asking for a message, and what became of the request as a whole."""
 
+import re
 from abc import abstractmethod
 from collections.abc import Sequence
 from datetime import datetime
@@ -13,9 +14,17 @@ from thenga.kernel.declare.event import Event
 from thenga.kernel.declare.port import Port, idempotent
 from thenga.kernel.values.references import Reference
 
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_MOST = 200
+
 _VALUE = ConfigDict(frozen=True, alias_generator=to_camel, populate_by_name=True)
 
 Lane = Literal["security", "urgent", "normal", "bulk"]
+
+
+def as_fact(words: str) -> str:
+    """A person's words as a fact of type `text`: on one line and not too long (SEC-67)."""
+    return _CONTROL.sub(" ", words)[:_MOST]
 
 
 class Recipient(BaseModel):

@@ -1,6 +1,7 @@
 """What Notification does when others publish an event, by the domain that publishes it."""
 
 from thenga.domains.notification.reactions import (  # noqa: F401  # declares them
+    administration,
     identity,
     organization,
     settled,

@@ -1,6 +1,8 @@
-"""What is known of an organization: whether it is a sandbox, as Organization announced it."""
+"""What is known of an organization, and whose rows staff see."""
 
 from thenga.domains.notification.tables import Tenant
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 
@@ -17,3 +19,15 @@ async def is_sandbox(read: Reader) -> bool:
     if tenant is None:
         raise LookupError("this organization was not announced yet")
     return tenant.sandbox
+
+
+async def is_known_sandbox(read: Reader) -> bool:
+    """As `is_sandbox`, where an organization that was not announced yet counts as a live one."""
+    tenant = await read.find(Tenant)
+    return tenant is not None and tenant.sandbox
+
+
+async def enter_own(read: Reader) -> None:
+    """Staff who name no organization act on what is the platform's own."""
+    if read.held_as == HeldAs.PLATFORM and not read.has_organization:
+        await read.enter_organization(OPERATOR)

@@ -16,6 +16,7 @@ KERNEL = {
     "ActorKind": "ActorKind",
     "AllowedMove": "AllowedMove",
     "Audience": "PermissionAudience",
+    "ContentStatus": "ContentStatus",
     "Effect": "PermissionEffect",
     "Money": "Money",
     "Progress": "Progress",

@@ -27,6 +27,11 @@ _FRAMEWORK_SCHEMAS = ("HTTPValidationError", "ValidationError")
 _ACCEPTED = 202
 _DEVELOPMENT = "http://127.0.0.1:8000"
 _GRAVE = (Sensitivity.SENSITIVE, Sensitivity.ADMINISTRATION)
+_FILE = {
+    "description": "The bytes of the file, as they are.",
+    "required": True,
+    "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
+}
 _BEARER = {
     "type": "http",
     "scheme": "bearer",
@@ -105,6 +110,8 @@ def _describe(made: Json, listed: Sequence[Operation]) -> None:
         operation["operationId"] = one.id
         operation["summary"] = one.name.replace("_", " ").capitalize()
         operation |= _extensions(one)
+        if one.door.entrance.streams:
+            operation["requestBody"] = _FILE
         body = operation["responses"].get("422", {}).get("content", {}).get("application/json", {})
         if "HTTPValidationError" in str(body.get("schema", "")):
             del operation["responses"]["422"]  # ours is a problem; theirs is never sent

@@ -15,7 +15,7 @@ from fastapi import APIRouter, Request, Response
 
 from thenga.kernel.errors import PROBLEMS, NotFound, Problem, page_of
 from thenga.kernel.http.document import markup
-from thenga.kernel.http.document.published import Library
+from thenga.kernel.http.document.published import ENCODINGS, Library
 
 _OURS = Path(__file__).parent / "assets"
 _KINDS = {".css": "text/css", ".js": "text/javascript"}
@@ -87,26 +87,27 @@ async def _ready(
     found = await library.get(name)
     if found is None:
         raise NotFound("No document has this name; /docs lists the domains that are served here.")
-    is_packed = _takes_gzip(request.headers.get("accept-encoding", ""))
+    encoding = _encoding(request.headers.get("accept-encoding", ""))
     # Another encoding is another sequence of bytes, and a strong tag says so.
-    tag = f'"{found.digest}-gzip"' if is_packed else f'"{found.digest}"'
+    tag = f'"{found.digest}-{encoding}"' if encoding else f'"{found.digest}"'
     headers = _HEADERS | {"ETag": tag, "Vary": vary}
     asked = request.headers.get("if-none-match", "")
     if asked.strip() == "*" or tag in asked:  # a list holds the tag with its quotes all the same
         return Response(status_code=304, headers=headers)
-    if is_packed:
-        headers["Content-Encoding"] = "gzip"
-    body = found.packed if is_packed else await asyncio.to_thread(found.plain)
+    if encoding:
+        headers["Content-Encoding"] = encoding
+    body = found.packed[encoding] if encoding else await asyncio.to_thread(found.plain)
     return Response(body, media_type=found.media_type, headers=headers)
 
 
-def _takes_gzip(accepted: str) -> bool:
-    """Whether `Accept-Encoding` names gzip, or anything, and does not refuse it with `q=0`."""
+def _encoding(accepted: str) -> str | None:
+    """The smallest encoding that `Accept-Encoding` names and does not refuse with `q=0`."""
     weights: dict[str, bool] = {}
     for part in accepted.lower().split(","):
         name, _, parameters = part.partition(";")
         weights[name.strip()] = _REFUSED.fullmatch(parameters.strip()) is None
-    return weights.get("gzip", weights.get("x-gzip", weights.get("*", False)))
+    any_other = weights.get("*", False)
+    return next((each for each in ENCODINGS if weights.get(each, any_other)), None)
 
 
 def _add_problems(router: APIRouter) -> None:

@@ -19,6 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkdtemp
 
+import brotli
 import orjson
 import structlog
 
@@ -38,19 +39,20 @@ _INDEX = "index.json"
 _SOURCES = (".py", ".json", ".md")
 _SHAPING = ("fastapi", "pydantic", "pydantic_core")  # a new version may write another document
 _WHOLE = ("openapi.full.json", "openapi.json")
+ENCODINGS = ("br", "gzip")  # in the order in which we prefer to send them
 _TYPES = {".json": "application/json", ".html": "text/html; charset=utf-8"}
 
 
 @dataclass(frozen=True)
 class Published:
-    """One document: its bytes compressed, and a digest of them as they are read."""
+    """One document: its bytes by content encoding, and a digest of them as they are read."""
 
-    packed: bytes
+    packed: dict[str, bytes]
     digest: str
     media_type: str
 
     def plain(self) -> bytes:
-        return gzip.decompress(self.packed)
+        return gzip.decompress(self.packed["gzip"])
 
 
 Documents = dict[str, Published]
@@ -80,7 +82,8 @@ def _made(full: Json, lean: Json, domains: Sequence[Domain]) -> Documents:
 
 def _published(name: str, text: bytes) -> Published:
     digest = blake2b(text, digest_size=16).hexdigest()
-    return Published(gzip.compress(text, mtime=0), digest, _TYPES[Path(name).suffix])
+    packed = {"br": brotli.compress(text, quality=9), "gzip": gzip.compress(text, mtime=0)}
+    return Published(packed, digest, _TYPES[Path(name).suffix])
 
 
 @cache
@@ -110,7 +113,8 @@ def write(folder: Path, domains: Sequence[Domain]) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     beside = Path(mkdtemp(dir=folder))
     for name, each in made.items():
-        (beside / f"{name}.gz").write_bytes(each.packed)
+        for encoding, packed in each.packed.items():
+            (beside / f"{name}.{encoding}").write_bytes(packed)
     digests = {name: each.digest for name, each in made.items()}
     index = {"domains": [domain.name for domain in domains], "digests": digests}
     (beside / _INDEX).write_text(json.dumps(index, indent=2))
@@ -135,10 +139,7 @@ def read(folder: Path, domains: Sequence[Domain]) -> Documents | None:
     place = folder / fingerprint()
     try:
         index = json.loads((place / _INDEX).read_text())
-        found = {
-            name: Published((place / f"{name}.gz").read_bytes(), digest, _TYPES[Path(name).suffix])
-            for name, digest in index["digests"].items()
-        }
+        found = {name: _kept_at(place, name, digest) for name, digest in index["digests"].items()}
     except FileNotFoundError:
         return None
     names = [domain.name for domain in domains]
@@ -149,6 +150,11 @@ def read(folder: Path, domains: Sequence[Domain]) -> Documents | None:
     full, lean = (orjson.loads(found[name].plain()) for name in _WHOLE)
     kept = operations(domains)
     return _made(excerpts.of_operations(full, kept), excerpts.of_operations(lean, kept), domains)
+
+
+def _kept_at(place: Path, name: str, digest: str) -> Published:
+    packed = {each: (place / f"{name}.{each}").read_bytes() for each in ENCODINGS}
+    return Published(packed, digest, _TYPES[Path(name).suffix])
 
 
 def at_addresses(found: Documents, base_url: str, sandbox_url: str = "") -> Documents:

@@ -6,6 +6,9 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 
 PAYMENT_FAILED = "billing.payment_failed"
+INVOICE_ISSUED = "billing.invoice_issued"
+RECEIPT = "billing.receipt"
+SUBSCRIPTION_CANCELLED = "billing.subscription_cancelled"
 DISPUTE_LOST = "billing.dispute_lost"
 GRACE_ENDING = "billing.grace_ending"
 RENEWAL_DUE = "billing.renewal_due"

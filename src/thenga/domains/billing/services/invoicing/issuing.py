@@ -129,6 +129,8 @@ async def _issue_invoice(work: Work, account: Account, invoice: Invoice) -> None
         invoice.next_check_at = work.now
         await work.save(invoice)
     _publish_issued(work, invoice, number, due)
+    if due:
+        customer.notify(work, customer.INVOICE_ISSUED, invoice.id)
 
 
 def _publish_issued(work: Work, invoice: Invoice, number: str, due: Money) -> None:

@@ -261,6 +261,7 @@ async def _succeeded(work: Work, payment: Payment) -> None:
         # The verification charge stays as the customer's credit.
         await invoicing.discard_draft(work, await work.lock(Invoice, invoice.id))
         return
+    customer.notify(work, customer.RECEIPT, payment.id)
     # Received money may not be allocated yet, because the invoice waits for its number.
     waits = max(0, invoice.received_minor - invoice.amount_paid_minor)
     if invoice.amount_due_minor - waits < payment.amount_minor:

@@ -75,21 +75,26 @@ async def cancel_subscription(
     subscription.cancel_at = cancellation.effective_at
     await schedule_next_check(work, subscription)
     await work.save(subscription)
-    work.publish(
-        public.SubscriptionCancelled(
-            organization_id=subscription.organization_id,
-            subscription_id=subscription.id,
-            cancellation_id=cancellation.id,
-            mode=request.mode.value,
-            reason_code=request.reason_code,
-            effective_at=cancellation.effective_at,
-        )
-    )
+    _publish_cancelled(work, cancellation)
     if cancellation.effective_at <= work.now:
         await _end_now(work, subscription, request)
     else:
         await entitlements.refresh(work, reason="cancellation_scheduled")
     return await work.get(Cancellation, cancellation.id), True
+
+
+def _publish_cancelled(work: Work, cancellation: Cancellation) -> None:
+    work.publish(
+        public.SubscriptionCancelled(
+            organization_id=cancellation.organization_id,
+            subscription_id=cancellation.subscription_id,
+            cancellation_id=cancellation.id,
+            mode=cancellation.mode.value,
+            reason_code=cancellation.reason_code,
+            effective_at=cancellation.effective_at,
+        )
+    )
+    customer.notify(work, customer.SUBSCRIPTION_CANCELLED, cancellation.id)
 
 
 async def _earlier_cancellation(read: Reader, subscription: Subscription) -> Cancellation:

@@ -1,4 +1,4 @@
-"""Letters to the payer about what is due or went wrong. Notification delivers them (BIL-40).
+"""Letters to the payer about what is due, paid or ends; Notification delivers them (BIL-40).
 
 A letter is requested by reference and composed when it is handed over, so no address waits in a
 queue. It goes to the invoice addresses.
@@ -7,7 +7,6 @@ queue. It goes to the invoice addresses.
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from thenga.domains.billing import settings
 from thenga.domains.billing.lifecycles import PaymentFailureLifecycle
@@ -16,10 +15,14 @@ from thenga.domains.billing.services.subscriptions import upcoming_invoice
 from thenga.domains.billing.tables import (
     Access,
     Account,
+    Cancellation,
+    CancellationStatus,
     FailureCategory,
     FailureStatus,
     Invoice,
+    InvoiceStatus,
     OfferedPlan,
+    Payment,
     PaymentFailure,
     Renewal,
     Subscription,
@@ -29,14 +32,16 @@ from thenga.domains.billing.tables import (
 )
 from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
-
-_ZONE = "Africa/Johannesburg"
 
 
 @dataclass(frozen=True)
 class Letter:
-    """A letter: its topic, the addresses it goes to, and the facts for its text."""
+    """A letter: its topic, the addresses it goes to, and the facts for its text.
+
+    Nobody has proved the addresses, so the facts are of our own making (SEC-66).
+    """
 
     topic: str
     addresses: list[str]
@@ -51,8 +56,32 @@ async def compose_letter(read: Reader, topic: str, about: UUID) -> Letter | None
     facts = await _FACTS[topic](read, about)
     if facts is None:
         return None
-    name = (account.bill_to or {}).get("legal_name", "")
-    return Letter(topic, account.invoice_emails, {"name": name} | facts)
+    return Letter(topic, account.invoice_emails, facts)
+
+
+async def _of_invoice(read: Reader, invoice_id: UUID) -> dict[str, str] | None:
+    invoice = await read.get(Invoice, invoice_id)
+    if invoice.status is not InvoiceStatus.OPEN or not invoice.amount_due_minor:
+        return None
+    assert invoice.number is not None and invoice.due_date is not None  # noqa: S101  # it is issued
+    return {
+        "number": invoice.number,
+        "amount": _amount_text(Money(invoice.amount_due_minor, invoice.currency)),
+        "dueOn": invoice.due_date.isoformat(),
+    }
+
+
+async def _of_receipt(read: Reader, payment_id: UUID) -> dict[str, str] | None:
+    payment = await read.get(Payment, payment_id)
+    paid_at = payment.provider_updated_at or payment.updated_at
+    return {"amount": _amount_text(payment.amount), "paidOn": local_day(paid_at).isoformat()}
+
+
+async def _of_cancellation(read: Reader, cancellation_id: UUID) -> dict[str, str] | None:
+    cancellation = await read.get(Cancellation, cancellation_id)
+    if cancellation.status not in (CancellationStatus.SCHEDULED, CancellationStatus.EFFECTIVE):
+        return None
+    return {"until": cancellation.effective_at.isoformat()}
 
 
 async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
@@ -91,9 +120,12 @@ def _standing(subscription: Subscription, failure: PaymentFailure, now: datetime
 
 async def _of_grace(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     facts = await _of_failure(read, failure_id)
+    if facts is None:
+        return None
+    del facts["next"]  # each attempt has a letter of its own
     failure = await read.get(PaymentFailure, failure_id)
     ahead = [step for step in access.access_reductions(failure) if step.at > read.now]
-    if facts is None or not ahead:
+    if not ahead:
         return facts
     first = min(ahead, key=lambda step: step.at)
     return facts | {"standing": f"From {_day(first.at)}, {_OPEN[first.access]}"}
@@ -106,7 +138,11 @@ async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
     failure = await read.get(PaymentFailure, failure_id)
     invoice = await read.get(Invoice, failure.invoice_id)
     taken_back = _amount_text(Money(invoice.amount_paid_minor, invoice.currency))
-    return facts | {"amount": taken_back, "until": _day(failure.ends_at)}
+    return {
+        "plan": facts["plan"],
+        "amount": taken_back,
+        "until": local_day(failure.ends_at).isoformat(),
+    }
 
 
 async def _next(read: Reader, failure: PaymentFailure) -> str:
@@ -132,7 +168,7 @@ async def _of_renewal(read: Reader, renewal_id: UUID) -> dict[str, str] | None:
     return {
         "plan": expected.plan.name,
         "amount": _amount_text(Money(renewal.amount_minor or 0, renewal.currency)),
-        "until": f"{renewal.period_start:%d %B %Y}",
+        "until": renewal.period_start.isoformat(),
     }
 
 
@@ -145,12 +181,15 @@ async def _of_trial(read: Reader, trial_id: UUID) -> dict[str, str] | None:
     free = "Nothing will be charged. To keep the plan, buy it under Billing."
     return {
         "plan": await _plan(read, trial.plan_code, trial.plan_version),
-        "until": _day(trial.ends_at - timedelta(seconds=1)),
+        "until": local_day(trial.ends_at - timedelta(seconds=1)).isoformat(),
         "next": free if subscription.interval is None else bought,
     }
 
 
 _FACTS = {
+    customer.INVOICE_ISSUED: _of_invoice,
+    customer.RECEIPT: _of_receipt,
+    customer.SUBSCRIPTION_CANCELLED: _of_cancellation,
     customer.PAYMENT_FAILED: _of_failure,
     customer.DISPUTE_LOST: _of_dispute,
     customer.GRACE_ENDING: _of_grace,
@@ -169,4 +208,4 @@ def _amount_text(money: Money) -> str:
 
 
 def _day(instant: datetime) -> str:
-    return f"{instant.astimezone(ZoneInfo(_ZONE)):%d %B %Y}"
+    return f"{local_day(instant):%d %B %Y}"

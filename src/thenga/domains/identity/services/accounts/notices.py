@@ -5,9 +5,7 @@ it is handed over, so no address waits in a queue.
 """
 
 from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
-from zoneinfo import ZoneInfo
 
 from sqlalchemy import func, select
 
@@ -18,6 +16,7 @@ from thenga.domains.identity.tables import (
     Session,
     UserAccount,
 )
+from thenga.domains.notification.public import as_fact
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
@@ -52,17 +51,17 @@ async def compose_message(read: Reader, topic: str, user_id: UUID, about: str) -
     account = await read.find(UserAccount, id=user_id)
     if account is None:
         return None
-    facts = {"name": account.display_name}
+    facts = {"name": as_fact(account.display_name)}
     if topic == ACCOUNT_LOCKED and account.locked_until is not None:
-        facts["until"] = _at(account, account.locked_until)
+        facts["until"] = account.locked_until.isoformat()
     if topic in (RECOVERY_CODE_USED, RECOVERY_CODES_LOW):
         facts["left"] = str(await codes_left(read))
     if topic == NEW_DEVICE:
         session = await read.get(Session, UUID(about))
         facts |= {
-            "device": session.device_label,
+            "device": as_fact(session.device_label),
             "network": session.network,
-            "at": _at(account, session.authenticated_at),
+            "at": session.authenticated_at.isoformat(),
         }
     known = None if account.email_verified_at is None else account.id
     return Message(topic, known, account.email, facts)
@@ -82,8 +81,3 @@ async def codes_left(read: Reader) -> int:
         )
     )
     return await read.value(statement) or 0
-
-
-def _at(account: UserAccount, instant: datetime) -> str:
-    local = instant.astimezone(ZoneInfo(account.time_zone))
-    return f"{local:%d %B %Y, %H:%M} ({account.time_zone})"

@@ -9,6 +9,7 @@ from thenga.domains.identity.services.auth._links import (
     deliver_link,
     link_to_deliver,
     mark_delivered,
+    sealed_facts,
 )
 from thenga.domains.identity.services.auth._newcomers import newcomer
 from thenga.domains.identity.services.auth._proving import FactorNeeded, ProofRefused, step_up
@@ -71,6 +72,7 @@ __all__ = [
     "refresh",
     "register",
     "remove_unproved",
+    "sealed_facts",
     "sign_in",
     "sign_out",
     "step_up",

@@ -105,6 +105,11 @@ async def link_to_deliver(read: Reader, link_hash: bytes) -> LinkToDeliver | Non
     return LinkToDeliver(link.purpose, known, to, account.display_name, text)
 
 
+def sealed_facts(link: LinkToDeliver) -> dict[str, str]:
+    """The code of the letter. Whoever has an account already is not sent one."""
+    return {} if link.purpose == KNOWN_ALREADY else {"link": link.text}
+
+
 def new_address(read: Reader, link: OneTimeLink) -> str:
     """The address that this link proves."""
     if link.address_sealed is None:

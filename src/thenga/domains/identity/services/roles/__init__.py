@@ -15,6 +15,7 @@ from thenga.domains.identity.services.roles.platform_roles import (
     assign_platform_role,
     list_platform_roles,
     revoke_platform_role,
+    staff_holding,
 )
 from thenga.domains.identity.services.roles.rights import (
     OWNER,
@@ -99,5 +100,6 @@ __all__ = [
     "run_due_role_steps",
     "scope_of",
     "seed_permissions",
+    "staff_holding",
     "tenant_permissions",
 ]

@@ -1,5 +1,6 @@
 """Roles of staff: given by staff, to another member of staff, never both sides of a policy."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from uuid import UUID
 
@@ -23,6 +24,7 @@ from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.permission import Audience
 from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
+from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
 
 # Who writes policies does not approve them (IDN-24).
@@ -32,6 +34,22 @@ _APART = {
 }
 
 
+_MOST_STAFF = 200
+_HOLDING = """
+    SELECT DISTINCT a.user_id
+    FROM identity.platform_role_assignment a
+    JOIN identity.user_account u ON u.user_id = a.user_id AND u.staff AND u.status = 'active'
+    WHERE a.status IN ('active', 'scheduled') AND a.valid_from <= $1
+        AND (a.valid_to IS NULL OR a.valid_to > $1)
+        AND ($2::text IS NULL OR EXISTS (
+            SELECT 1 FROM identity.permission p
+            WHERE p.code = $2 AND p.status = 'active' AND 'platform' = ANY (p.audiences)
+                AND a.role_code = ANY (p.roles)))
+        AND ($3::text IS NULL OR a.role_code = $3)
+        AND ($4::uuid[] IS NULL OR a.user_id = ANY ($4))
+        AND ($5::uuid IS NULL OR a.user_id > $5)
+    ORDER BY a.user_id LIMIT $6
+"""
 _ONE_AFTER_THE_OTHER = "SELECT pg_advisory_xact_lock(hashtextextended($1, 24))"
 
 
@@ -93,6 +111,28 @@ async def list_platform_roles(
     if status is not None:
         statement = statement.where(validity.is_shown_as(PlatformRoleAssignment, status, read.now))
     return await read.page(statement, paged)
+
+
+async def staff_holding(
+    host: Host,
+    *,
+    permission: str | None,
+    role_code: str | None,
+    user_ids: Sequence[UUID] | None,
+    limit: int,
+    after: UUID | None,
+) -> list[UUID]:
+    """Staff with a platform role in force that gives the permission or has this code.
+
+    Read by the login of the gate, so whoever is told of something is whom the gate lets in.
+    """
+    named = None if user_ids is None else list(user_ids)
+    pool = host.engines.pool("identity", "identity_gate")
+    async with pool.connection() as connection:
+        found = await connection.fetch(
+            _HOLDING, host.now(), permission, role_code, named, after, min(limit, _MOST_STAFF)
+        )
+    return [one["user_id"] for one in found]
 
 
 async def revoke_platform_role(work: Work, assignment_id: UUID) -> PlatformRoleAssignment:

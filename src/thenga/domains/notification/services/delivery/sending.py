@@ -42,8 +42,11 @@ from thenga.kernel.declare.job import Form, job_stub
 LEASE = timedelta(minutes=2)
 _SENDER_NAME = "Thenga"
 # Facts of our own making. Nobody else's words go to an address that is not proven (SEC-66).
-_OWN_FACTS = frozenset(
-    {"amount", "at", "left", "link", "network", "next", "plan", "standing", "until"}
+OWN_FACTS = frozenset(
+    {
+        *("amount", "at", "dueOn", "left", "link", "network", "next", "number", "paidOn"),
+        *("plan", "standing", "until"),
+    }
 )
 
 send_delivery = job_stub(
@@ -242,7 +245,7 @@ async def _render(
     """The text for this person. Only its form without secrets is stored (NOT-27)."""
     facts = await requests.facts_of(work, request)
     if person.user_id is None:
-        facts = {name: value for name, value in facts.items() if name in _OWN_FACTS}
+        facts = {name: value for name, value in facts.items() if name in OWN_FACTS}
     language = templates.choose_language(approved.content, kind, person.languages)
     locale = Locale(language, ZoneInfo(person.time_zone))
     kept = templates.render_for_history(approved.content, kind, facts, locale)

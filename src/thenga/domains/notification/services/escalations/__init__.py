@@ -2,7 +2,6 @@
 
 from thenga.domains.notification.services.escalations.escalations import (
     EscalationFilters,
-    enter_own,
     holder_of,
     list_escalations,
     next_people,
@@ -19,7 +18,6 @@ __all__ = [
     "EscalationFilters",
     "Policy",
     "Step",
-    "enter_own",
     "holder_of",
     "list_escalations",
     "next_people",

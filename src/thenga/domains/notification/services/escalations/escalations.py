@@ -28,7 +28,6 @@ from thenga.domains.notification.tables import (
 )
 from thenga.kernel import configuration
 from thenga.kernel.access.actors import OPERATOR, ActorKind
-from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
@@ -56,12 +55,6 @@ class EscalationFilters:
     about_type: str | None = None
     about_id: UUID | None = None
     mine: bool = False
-
-
-async def enter_own(read: Reader) -> None:
-    """Staff who name no organization act on the platform's own escalations."""
-    if read.held_as == HeldAs.PLATFORM and not read.has_organization:
-        await read.enter_organization(OPERATOR)
 
 
 def holder_of(policy_key: str, organization_id: UUID) -> UUID:

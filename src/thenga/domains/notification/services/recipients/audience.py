@@ -6,6 +6,7 @@ from uuid import UUID
 
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import ERRORS, Problem, extensions
 
@@ -45,7 +46,7 @@ async def audience(
     """The next people of an audience and where to go on; None at the end.
 
     Within a batch nobody comes twice; over batches a person in two targets may. Users are taken
-    as named: the pipeline checks whether they are members.
+    as named: the pipeline checks whether they are members. Of the operator only staff are taken.
     """
     found: dict[UUID, None] = {}
     number, last = _position(after)
@@ -71,7 +72,15 @@ def _position(after: dict[str, Any] | None) -> tuple[int, UUID | None]:
 async def _of_target(
     asking: Asking, organization_id: UUID, target: public.Target, *, after: UUID | None, limit: int
 ) -> list[UUID]:
-    """People of one target in the order of their IDs."""
+    """People of one target in the order of their IDs. The operator's people are its staff."""
+    if organization_id == OPERATOR:
+        return await asking.port(identity.Members).staff_holding(
+            permission=target.permission if target.kind == "permission" else None,
+            role_code=target.role_code if target.kind == "role" else None,
+            user_ids=target.user_ids if target.kind == "users" else None,
+            limit=limit,
+            after=after,
+        )
     if target.kind == "users":
         named = sorted(one for one in set(target.user_ids) if after is None or one > after)
         return named[:limit]

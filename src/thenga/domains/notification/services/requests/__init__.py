@@ -18,6 +18,7 @@ from thenga.domains.notification.services.requests.completion import (
     follow_delivery,
     status_at,
 )
+from thenga.domains.notification.services.requests.deliveries import move_delivery
 from thenga.domains.notification.services.requests.inbox import (
     AcknowledgementNotNeeded,
     AcknowledgementOpen,
@@ -66,6 +67,7 @@ __all__ = [
     "is_recipient",
     "list_own",
     "mark_read",
+    "move_delivery",
     "open_message",
     "plan_batch",
     "plan_people",

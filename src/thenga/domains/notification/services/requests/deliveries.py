@@ -1,6 +1,7 @@
 """The deliveries of a planned message, each with the decisions that made it."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from thenga.domains.notification import public
@@ -11,7 +12,10 @@ from thenga.domains.notification.services.requests.accepting import about_of
 from thenga.domains.notification.services.templates import ChannelKind, Topic
 from thenga.domains.notification.tables import Delivery, DeliveryStatus, Notification, Request
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.values.ids import new_id
+
+move_delivery = job_stub("notification.move_delivery", form=Form.QUEUED, key="{delivery_id}")
 
 _FIRST = {"security": 10}  # lanes that do not wait behind others
 _STEPS = {
@@ -37,6 +41,7 @@ async def add_deliveries(
         _add_address(work, delivery, channel, person)
         _move(work, delivery, channel, verdict)
         made[channel] = await work.add(delivery)
+        _send_at_once(work, delivery)
         await history.record(
             work,
             message,
@@ -85,6 +90,13 @@ def _move(work: Work, delivery: Delivery, channel: ChannelKind, verdict: Verdict
     elif channel == "in_app":
         DeliveryLifecycle.confirm(delivery, at=work.now)
         delivery.next_check_at = None
+
+
+def _send_at_once(work: Work, delivery: Delivery) -> None:
+    """A code that somebody waits for does not wait for the next search for what is due."""
+    if delivery.priority and delivery.status is DeliveryStatus.QUEUED:
+        job = replace(move_delivery, priority=delivery.priority)
+        work.enqueue(job, delivery_id=delivery.id)
 
 
 def _publish(
