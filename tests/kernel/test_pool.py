@@ -1,6 +1,8 @@
 """The pool: bounded, fair, and nothing unclean is handed on."""
 
 import asyncio
+from collections.abc import Coroutine
+from typing import Any
 
 import asyncpg
 import pytest
@@ -69,6 +71,26 @@ async def test_a_connection_inside_a_transaction_is_cut(pool: Pool, spoil: str) 
     assert not second.is_in_transaction()
     pool.release(second)
     await pool.close()
+
+
+async def test_a_connection_whose_user_was_cancelled_before_begin_is_cut(pool: Pool) -> None:
+    connection = await pool.acquire()
+    await _cancelled(connection.execute("SELECT pg_sleep(60)"))
+    # The server is still being told: BEGIN waits for that, and is never sent.
+    await _cancelled(connection.transaction().start())
+    assert not connection.is_in_transaction()
+    pool.release(connection)
+
+    async with pool.connection() as next_one, next_one.transaction():
+        assert await next_one.fetchval("SELECT 1") == 1
+    await pool.close()
+
+
+async def _cancelled(doing: Coroutine[Any, Any, object]) -> None:
+    task = asyncio.create_task(doing)
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
 
 
 async def test_a_connection_given_to_who_gave_up_is_not_lost(pool: Pool) -> None:

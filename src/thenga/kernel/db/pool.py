@@ -67,7 +67,7 @@ class Pool:
 
     def release(self, connection: Connection) -> None:
         """Hand it to the next in line, or keep it; one that is not clean is cut."""
-        if not connection.is_closed() and (connection.is_in_transaction() or not self._size):
+        if not connection.is_closed() and (_in_transaction(connection) or not self._size):
             connection.terminate()
         self._bound.take_back(self)
         if connection in self._old or connection.is_closed() or self._bound.is_exceeded:
@@ -231,6 +231,15 @@ class Pool:
                 turn.set_result(granted)
                 return True
         return False
+
+
+def _in_transaction(connection: Connection) -> bool:
+    """Whether the server is inside a transaction, or asyncpg believes that it is.
+
+    A task that is cancelled before `BEGIN` is sent leaves the second without the first, and every
+    `transaction()` of the next users would fail as a savepoint outside a transaction.
+    """
+    return connection.is_in_transaction() or connection._top_xact is not None  # type: ignore[attr-defined]
 
 
 async def _close(connection: Connection) -> None:
