@@ -81,20 +81,45 @@ async def _of_cancellation(read: Reader, cancellation_id: UUID) -> dict[str, str
     cancellation = await read.get(Cancellation, cancellation_id)
     if cancellation.status not in (CancellationStatus.SCHEDULED, CancellationStatus.EFFECTIVE):
         return None
-    return {"until": cancellation.effective_at.isoformat()}
+    if cancellation.effective_at <= read.now:
+        return {"standing": "Your access to the plan has ended."}
+    last = _day(cancellation.effective_at - timedelta(seconds=1))
+    return {"standing": f"You keep your access until {last}."}
 
 
-async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+@dataclass(frozen=True)
+class _Unpaid:
+    """A payment that failed and is not settled, with what it was for."""
+
+    failure: PaymentFailure
+    invoice: Invoice
+    subscription: Subscription
+    plan: str
+
+    @property
+    def due(self) -> str:
+        return _amount_text(Money(self.invoice.amount_due_minor, self.invoice.currency))
+
+
+async def _unpaid(read: Reader, failure_id: UUID) -> _Unpaid | None:
     failure = await read.get(PaymentFailure, failure_id)
     if failure.status not in PaymentFailureLifecycle.UNSETTLED:
         return None
     invoice = await read.get(Invoice, failure.invoice_id)
     subscription = await read.get(Subscription, failure.subscription_id)
+    plan = await _plan(read, subscription.plan_code, subscription.plan_version)
+    return _Unpaid(failure, invoice, subscription, plan)
+
+
+async def _of_failure(read: Reader, failure_id: UUID) -> dict[str, str] | None:
+    unpaid = await _unpaid(read, failure_id)
+    if unpaid is None:
+        return None
     return {
-        "plan": await _plan(read, subscription.plan_code, subscription.plan_version),
-        "amount": _amount_text(Money(invoice.amount_due_minor, invoice.currency)),
-        "standing": _standing(subscription, failure, read.now),
-        "next": await _next(read, failure),
+        "plan": unpaid.plan,
+        "amount": unpaid.due,
+        "standing": _standing(unpaid.subscription, unpaid.failure, read.now),
+        "next": await _next(read, unpaid.failure),
     }
 
 
@@ -119,29 +144,26 @@ def _standing(subscription: Subscription, failure: PaymentFailure, now: datetime
 
 
 async def _of_grace(read: Reader, failure_id: UUID) -> dict[str, str] | None:
-    facts = await _of_failure(read, failure_id)
-    if facts is None:
+    unpaid = await _unpaid(read, failure_id)
+    if unpaid is None:
         return None
-    del facts["next"]  # each attempt has a letter of its own
-    failure = await read.get(PaymentFailure, failure_id)
-    ahead = [step for step in access.access_reductions(failure) if step.at > read.now]
-    if not ahead:
-        return facts
-    first = min(ahead, key=lambda step: step.at)
-    return facts | {"standing": f"From {_day(first.at)}, {_OPEN[first.access]}"}
+    standing = _standing(unpaid.subscription, unpaid.failure, read.now)
+    ahead = [step for step in access.access_reductions(unpaid.failure) if step.at > read.now]
+    if ahead:
+        first = min(ahead, key=lambda step: step.at)
+        standing = f"From {_day(first.at)}, {_OPEN[first.access]}"
+    return {"plan": unpaid.plan, "amount": unpaid.due, "standing": standing}
 
 
 async def _of_dispute(read: Reader, failure_id: UUID) -> dict[str, str] | None:
-    facts = await _of_failure(read, failure_id)
-    if facts is None:
+    unpaid = await _unpaid(read, failure_id)
+    if unpaid is None:
         return None
-    failure = await read.get(PaymentFailure, failure_id)
-    invoice = await read.get(Invoice, failure.invoice_id)
-    taken_back = _amount_text(Money(invoice.amount_paid_minor, invoice.currency))
+    invoice = unpaid.invoice
     return {
-        "plan": facts["plan"],
-        "amount": taken_back,
-        "until": local_day(failure.ends_at).isoformat(),
+        "plan": unpaid.plan,
+        "amount": _amount_text(Money(invoice.amount_paid_minor, invoice.currency)),
+        "until": local_day(unpaid.failure.ends_at).isoformat(),
     }
 
 

@@ -130,9 +130,8 @@ def _is_next(request: Request, batch: int) -> bool:
 async def _plan(work: Work, request: Request) -> _Plan:
     topic = templates.topics()[request.topic_code]
     channels = channels_of(topic, request.channel_kinds)
-    if (
-        request.organization_id == OPERATOR and not request.audience
-    ):  # only staff have an inbox there
+    is_to_staff = bool(request.audience)  # of the operator's people only staff have an inbox
+    if request.organization_id == OPERATOR and not is_to_staff:
         channels = tuple(one for one in channels if one != "in_app")
     configured = await work.values(select(Channel.channel_kind).where(Channel.status == "active"))
     addresses = sealed_parts.addresses_of(work, request)
