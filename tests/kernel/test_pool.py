@@ -73,7 +73,7 @@ async def test_a_connection_inside_a_transaction_is_cut(pool: Pool, spoil: str) 
     await pool.close()
 
 
-async def test_a_connection_whose_user_was_cancelled_before_begin_is_cut(pool: Pool) -> None:
+async def test_a_connection_cancelled_before_begin_is_cut(pool: Pool) -> None:
     connection = await pool.acquire()
     await _cancelled(connection.execute("SELECT pg_sleep(60)"))
     # The server is still being told: BEGIN waits for that, and is never sent.
