@@ -21,7 +21,7 @@ from tests.factories import facts
 from tests.left_open import Units
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
-from tests.settling import Settle, set_aside, sides_of
+from tests.settling import Settle, set_aside, sides_of, transaction_number
 from tests.world import World
 from thenga import topology
 from thenga.kernel.access.actors import SYSTEM, Scope
@@ -261,17 +261,23 @@ def noon(clock: Time) -> None:
     clock.move(clock.now().replace(hour=10, minute=0) + timedelta(days=1) - clock.now())
 
 
+@pytest.fixture(scope="module")
+def began(settings: Settings) -> int:
+    """A transaction before all that the tests of this module make with a worker at their side."""
+    return transaction_number(settings)
+
+
 @pytest.fixture(autouse=True)
 def left_behind(request: pytest.FixtureRequest) -> None:
     """Before anything of a test is made, what earlier ones left is taken out of the way."""
     if "settle" in request.fixturenames:
-        set_aside(request.getfixturevalue("settings"))
+        set_aside(request.getfixturevalue("settings"), request.getfixturevalue("began"))
 
 
 @pytest.fixture
-def nothing_waits(settings: Settings) -> None:
+def nothing_waits(settings: Settings, began: int) -> None:
     """As `left_behind`, for tests that run a worker of their own."""
-    set_aside(settings)
+    set_aside(settings, began)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
 from sqlalchemy import select
 
 from thenga.domains.administration.services.integrations.secrets import store_secret
@@ -56,6 +57,17 @@ async def clear(host: Host, table: str, column: str, key: str) -> None:
     ids = [one["id"] for one in found]
     await work.run(f"DELETE FROM administration.{table} WHERE id = ANY($1)", ids)
     await work.finish()
+
+
+async def forget_setting(host: Host, domain: str, key: str) -> None:
+    """Remove all versions of a setting, and what its domain applied of them."""
+    versions = await rows(host, ConfigurationVersion, key=key)
+    await clear(host, "configuration_version", "key", key)
+    admin = await asyncpg.connect(host.settings.admin_database.get_secret_value())
+    await admin.execute("SET session_replication_role = replica")
+    forget = f"DELETE FROM {domain}.setting_value WHERE id = ANY ($1)"
+    await admin.execute(forget, [one.id for one in versions])
+    await admin.close()
 
 
 async def declare(host: Host) -> str:

@@ -2,14 +2,12 @@
 
 from collections.abc import AsyncIterator, Iterator
 
-import asyncpg
 import pytest
 
 from tests.factories import administration as made
 from tests.factories import identity as people
 from tests.factories.administration import KEY
 from tests.flows.touring import Stage, script, staged, statuses
-from thenga.domains.administration.tables import ConfigurationVersion
 from thenga.kernel.host import Host
 from thenga.kernel.settings import Settings
 
@@ -63,18 +61,12 @@ def test_a_tour_that_lets_a_rotated_key_in_is_found_out(stage: Stage) -> None:
 
 
 @pytest.fixture
-async def operators(host: Host, settings: Settings) -> AsyncIterator[str]:
+async def operators(host: Host) -> AsyncIterator[str]:
     """The tokens of two operators; what they change is forgotten afterwards."""
     await made.clear(host, "configuration_version", "key", KEY)
     first, second = [await people.staff(host, "platform_operator") for _ in range(2)]
     yield f"FIRST_OPERATOR={first.token} SECOND_OPERATOR={second.token}\n"
-    versions = await made.rows(host, ConfigurationVersion, key=KEY)
-    await made.clear(host, "configuration_version", "key", KEY)
-    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
-    await admin.execute("SET session_replication_role = replica")
-    forget = "DELETE FROM administration.setting_value WHERE id = ANY ($1)"
-    await admin.execute(forget, [one.id for one in versions])
-    await admin.close()
+    await made.forget_setting(host, "administration", KEY)
 
 
 def of_operators() -> str:

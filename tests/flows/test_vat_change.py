@@ -6,7 +6,6 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-import asyncpg
 import httpx2
 import pytest
 
@@ -22,7 +21,6 @@ from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.host import Host
 from thenga.kernel.law import VAT_RATE
-from thenga.kernel.settings import Settings
 from thenga.kernel.values.calendar import local_day, local_midnight
 
 PATH = "/administration/configuration"
@@ -30,17 +28,11 @@ WHY = {"reason": "The budget speech raised the rate"}
 
 
 @pytest.fixture
-async def law_as_it_is(host: Host, settings: Settings, seeded: None) -> AsyncIterator[None]:
+async def law_as_it_is(host: Host, seeded: None) -> AsyncIterator[None]:
     """Other tests reckon with the rate of the law, so what is changed here is forgotten."""
     await made.clear(host, "configuration_version", "key", VAT_RATE.key)
     yield
-    versions = await made.rows(host, made.ConfigurationVersion, key=VAT_RATE.key)
-    await made.clear(host, "configuration_version", "key", VAT_RATE.key)
-    admin = await asyncpg.connect(settings.admin_database.get_secret_value())
-    await admin.execute("SET session_replication_role = replica")
-    forget = "DELETE FROM billing.setting_value WHERE id = ANY ($1)"
-    await admin.execute(forget, [one.id for one in versions])
-    await admin.close()
+    await made.forget_setting(host, "billing", VAT_RATE.key)
 
 
 async def decided(api: httpx2.AsyncClient, host: Host, day: date) -> list[dict[str, Any]]:

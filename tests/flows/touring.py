@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.settling import set_aside
+from tests.settling import set_aside, transaction_number
 from tests.suites.processes import ApiProcess, Child, WorkerProcess, with_own_limits
 from thenga.kernel.settings import Settings
 from thenga.tooling.dev.processes import free_ports
@@ -47,7 +47,7 @@ def staged(folder: Path) -> Iterator[Stage]:
     env = {name: value for name, value in os.environ.items() if name.startswith("THENGA_")}
     env = with_own_limits(env | {"THENGA_SMTP_PORT": str(port)}, 9)
     command = [sys.executable, *SMTP.replace("1025", str(port)).split()]
-    set_aside(Settings())
+    set_aside(Settings(), transaction_number(Settings()))
     letters = Child("letters", command, {}, folder)
     letters.begin()
     try:

@@ -116,10 +116,10 @@ async def test_due_steps_run_once_and_in_order_in_every_domain(
 
         wanted = clocks.expected(sandbox, DAYS)
         async with clocks.running([JobSide(host, domains)]):
-            told = await clocks.settle(host, sandbox, wanted, seconds=180)
+            told = await clocks.settle(host, sandbox, wanted, seconds=600)
             beside = await clocks.told(host, live, clocks.expected(live, 0))
             periods = 1 + len(clocks.renewals(sandbox.today, DAYS))
-            paid = await subscribed.all_paid(host, sandbox, provider, periods, seconds=120)
+            paid = await subscribed.all_paid(host, sandbox, provider, periods, seconds=600)
 
         balance = await subscribed.balance(host, sandbox)
         print(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Iterator
 from ipaddress import IPv6Address
 from pathlib import Path
+from time import monotonic
 from uuid import uuid4
 
 import httpx2
@@ -48,9 +49,10 @@ def calling(api: ApiProcess, address: str) -> httpx2.AsyncClient:
     return httpx2.AsyncClient(transport=transport, base_url=api.url, timeout=20)
 
 
-async def sign_ins(api: ApiProcess, senders: Iterable[str]) -> Counter[int]:
-    """One sign-in of each address, as a trusted proxy tells them."""
+async def sign_ins(api: ApiProcess, senders: Iterable[str]) -> tuple[Counter[int], float]:
+    """One sign-in of each address, as a trusted proxy tells them; and the minutes it took."""
     places, heard = asyncio.Semaphore(8), Counter[int]()
+    began = monotonic()
 
     async with calling(api, "127.0.0.9") as client:
 
@@ -62,27 +64,33 @@ async def sign_ins(api: ApiProcess, senders: Iterable[str]) -> Counter[int]:
             heard[answer.status_code] += 1
 
         await asyncio.gather(*(one(sender) for sender in senders))
-    return heard
+    return heard, (monotonic() - began) / 60
+
+
+def is_limited(heard: Counter[int], minutes: float, per_minute: int) -> bool:
+    """Whether so many a minute were let in, and on a busy machine what came back meanwhile."""
+    let_in = per_minute <= heard[422] <= per_minute * (1 + minutes) + 1
+    return let_in and heard[429] > 0 and set(heard) == {422, 429}
 
 
 async def test_a_64_is_one_address(api: ApiProcess) -> None:
-    heard = await sign_ins(api, (str(_SITE + n) for n in range(1, 151)))
+    heard, minutes = await sign_ins(api, (str(_SITE + n) for n in range(1, 151)))
 
     print(f"sign_ins=150 from one /64: refused={heard[429]} answers={dict(heard)}")
-    assert heard == {422: _PER_ADDRESS, 429: 150 - _PER_ADDRESS}
+    assert is_limited(heard, minutes, _PER_ADDRESS)
 
 
 async def test_a_48_has_a_higher_limit_of_its_own(api: ApiProcess) -> None:
     site = IPv6Address("2001:db8:78::")
 
-    heard = await sign_ins(api, (str(site + (n << 64) + 1) for n in range(600)))
+    heard, minutes = await sign_ins(api, (str(site + (n << 64) + 1) for n in range(600)))
 
     print(f"sign_ins=600 from 600 /64 of one /48: refused={heard[429]} answers={dict(heard)}")
-    assert heard == {422: _PER_ADDRESS * 8, 429: 600 - _PER_ADDRESS * 8}
+    assert is_limited(heard, minutes, _PER_ADDRESS * 8)
 
 
 async def test_mapped_addresses_stay_addresses_of_their_own(api: ApiProcess) -> None:
-    heard = await sign_ins(api, (f"::ffff:10.7.{n // 200}.{n % 200 + 1}" for n in range(150)))
+    heard, _ = await sign_ins(api, (f"::ffff:10.7.{n // 200}.{n % 200 + 1}" for n in range(150)))
 
     assert heard == {422: 150}
 

@@ -125,7 +125,7 @@ async def test_invoice_receipt_and_cancellation_reach_the_contact_once(
     assert set(told.values()) == {1}
     assert "Please pay it by 14 February 2027." in said
     assert "By bank transfer: use the bank details on the invoice, with SBX-TI" in said
-    assert "You keep your access until 6 March 2027." in said
+    assert "You keep your access until 13 March 2027." in said
     assert post.addresses() == {books}
 
 

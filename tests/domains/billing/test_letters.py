@@ -67,6 +67,29 @@ async def test_a_failed_attempt_is_told_with_what_is_open_that_day(
     assert said in written
 
 
+@pytest.mark.rule("BIL-40")
+@pytest.mark.parametrize(
+    ("mode", "said"),
+    [
+        ("period_end", "You keep your access until"),
+        ("immediate", "Your access to the plan has ended."),
+    ],
+)
+async def test_cancellation_letter_says_what_is_left(
+    api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time, mode: str, said: str
+):
+    payer = await paying.payer(host, clock, datetime(2026, 11, 14, 8, tzinfo=UTC))
+    held = await payer.buy("starter")
+    headers = await paying.owner_of(host, payer)
+    asked = {"reasonCode": "other", "mode": mode}
+    left = await api.post(f"/billing/subscriptions/{held.id}/cancel", json=asked, headers=headers)
+
+    written = await payer.letter(notices.SUBSCRIPTION_CANCELLED, UUID(left.json()["id"]))
+
+    assert written is not None
+    assert said in written
+
+
 @pytest.mark.rule("BIL-42")
 async def test_payment_needing_approval_sends_a_pay_link(host: Host, seeded: None, clock: Time):
     payer, _ = await paying.declined(host, clock, card="authentication")

@@ -105,6 +105,6 @@ async def test_a_planted_sweep_that_ends_an_invitation_again_is_found(
     monkeypatch.setattr(_sending, "end", forgets_that_it_ended)
     await moved(host, owner.organization_id, timedelta(days=DAYS))
 
-    found = await swept(host, owner.organization_id, 6)
+    found = await swept(host, owner.organization_id, 7)
 
     assert found["InvitationEnded"] > 3
