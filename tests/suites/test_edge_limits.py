@@ -68,8 +68,13 @@ async def sign_ins(api: ApiProcess, senders: Iterable[str]) -> tuple[Counter[int
 
 
 def is_limited(heard: Counter[int], minutes: float, per_minute: int) -> bool:
-    """Whether so many a minute were let in, and on a busy machine what came back meanwhile."""
-    let_in = per_minute <= heard[422] <= per_minute * (1 + minutes) + 1
+    """Whether so many a minute were let in.
+
+    On a busy machine Redis may answer late, and then the process lets in a third by itself
+    (`Rules.auth_address`), instead of or beside what Redis allows.
+    """
+    alone = per_minute // 3
+    let_in = alone <= heard[422] <= per_minute * (1 + minutes) + alone + 1
     return let_in and heard[429] > 0 and set(heard) == {422, 429}
 
 
