@@ -31,8 +31,8 @@ _EVENTS = "UPDATE {domain}.outbox SET published_at = now() WHERE published_at IS
 
 
 _DUE = """
-    UPDATE {table} SET next_check_at = NULL
-    WHERE next_check_at IS NOT NULL AND xmin::text::bigint < %s
+    UPDATE {table} SET next_check_at = '2100-01-01'
+    WHERE next_check_at < '2100-01-01' AND xmin::text::bigint < %s
 """
 _DUE_TABLES = """
     SELECT format('%%I.%%I', table_schema, table_name) FROM information_schema.columns

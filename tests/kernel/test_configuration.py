@@ -241,8 +241,10 @@ async def published(
         await publish_change(host, event, times=times)
 
         async def settled() -> bool:
-            left = await reset.fetchval("SELECT count(*) FROM probe.procrastinate_jobs")
-            return not left and await reset.fetchval(_TAKEN, event.aggregate) == wanted
+            # In this order: a job is there as soon as its event is taken.
+            if await reset.fetchval(_TAKEN, event.aggregate) != wanted:
+                return False
+            return not await reset.fetchval("SELECT count(*) FROM probe.procrastinate_jobs")
 
         await until(settled)
         return await _kept(reset, event)
