@@ -2,13 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal, InvalidOperation
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
-from dateutil.relativedelta import relativedelta
+from thenga.domains.compliance.values.validity import AgeLimit
 
 _AFFIDAVIT = "bbbee_affidavit"
 _AFFIDAVIT_TURNOVER = Decimal(50_000_000)  # rand; above it a measured certificate is needed
@@ -40,8 +40,7 @@ class Need:
     """What a requirement asks of its proof; without `codes` only a person can assess it."""
 
     codes: frozenset[str]
-    subject_kinds: frozenset[str] = frozenset({"organization"})
-    subject_ref: UUID | None = None
+    subjects: tuple[tuple[str, UUID | None], ...] = (("organization", None),)
     period: str | None = None
     params: Mapping[str, Any] = field(default_factory=dict)
 
@@ -57,9 +56,9 @@ class LinkFit:
 
 def fit_of(proof: ProofFacts, need: Need, on: date) -> LinkFit:
     """Compare a proof with a requirement for a day."""
-    limit = age_limit(proof.issued_on, need.params)
+    limit = _age_limit(proof, need.params)
     last_day = min((day for day in (proof.valid_until, limit) if day is not None), default=None)
-    against = [*_about(proof, need), *_age(proof, need, limit, on), *_values(proof, need.params)]
+    against = [*_about(proof, need), *_age(limit, on), *_values(proof, need.params)]
     if against:
         return LinkFit(Fit.DOES_NOT_FIT, tuple(against), last_day)
     doubts = _doubts(proof, need)
@@ -67,30 +66,34 @@ def fit_of(proof: ProofFacts, need: Need, on: date) -> LinkFit:
     return LinkFit(fit, tuple(doubts), last_day)
 
 
-def age_limit(issued_on: date | None, params: Mapping[str, Any]) -> date | None:
+def _age_limit(proof: ProofFacts, params: Mapping[str, Any]) -> date | None:
     """The last day on which a paper is young enough for a tender (CMP-24)."""
-    if issued_on is None:
+    limit = AgeLimit.of_params(dict(params))
+    if limit is None or proof.issued_on is None:
         return None
-    if (days := params.get("maxAgeDays")) is not None:
-        return issued_on + timedelta(days=int(days))
-    if (months := params.get("maxAgeMonths")) is not None:
-        return issued_on + relativedelta(months=int(months))
-    return None
+    return limit.last_day(proof.issued_on)
 
 
 def _about(proof: ProofFacts, need: Need) -> list[str]:
     found = []
     if need.codes and proof.code not in need.codes:
         found.append("wrong_type")
-    wrong_kind = proof.subject_kind not in need.subject_kinds
-    if wrong_kind or need.subject_ref not in (None, proof.subject_ref):
+    if not _is_subject(proof, need):
         found.append("wrong_subject")
     if need.period not in (None, proof.period):
         found.append("wrong_period")
     return found
 
 
-def _age(proof: ProofFacts, need: Need, limit: date | None, on: date) -> list[str]:
+def _is_subject(proof: ProofFacts, need: Need) -> bool:
+    """The company, or one of the directors who each have to prove it."""
+    named = [ref for kind, ref in need.subjects if kind == proof.subject_kind]
+    if proof.subject_kind == "organization":
+        return bool(named)
+    return any(ref in (None, proof.subject_ref) for ref in named)
+
+
+def _age(limit: date | None, on: date) -> list[str]:
     return ["too_old"] if limit is not None and on > limit else []
 
 
