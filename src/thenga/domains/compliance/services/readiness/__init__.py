@@ -1,0 +1,1 @@
+"""Readiness on a day, and for the dates of one tender."""
