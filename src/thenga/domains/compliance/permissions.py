@@ -58,9 +58,7 @@ GRANTED = (
     Granted(P.PROFILE_CREATE, "Create the compliance profile", _TENANT, _OFFICER),
     _reads(P.PROFILE_READ, "Read the compliance profile"),
     Granted(P.PROFILE_UPDATE, "Change the compliance profile", _TENANT, _OFFICER),
-    Granted(
-        P.REQUIREMENT_CREATE, "Add requirements", _BOTH, (*_BIDDERS, "platform_operator")
-    ),
+    Granted(P.REQUIREMENT_CREATE, "Add requirements", _BOTH, (*_BIDDERS, "platform_operator")),
     Granted(
         P.REQUIREMENT_READ,
         "Read requirements",

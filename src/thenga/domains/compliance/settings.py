@@ -44,9 +44,7 @@ ASSUMED_AWARD_DAYS = Setting(
 )
 EXPIRY_WINDOWS = Setting(
     "compliance.expiry.windows",
-    Annotated[
-        list[Annotated[int, Field(ge=1, le=365)]], Field(min_length=1, max_length=10)
-    ],
+    Annotated[list[Annotated[int, Field(ge=1, le=365)]], Field(min_length=1, max_length=10)],
     [90, 60, 30, 14, 7],
     "Days before expiry on which it is told",
 )
