@@ -1,1 +1,1 @@
-"""What Compliance decides."""
+"""What Compliance decides, by room."""

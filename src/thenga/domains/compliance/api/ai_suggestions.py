@@ -1,0 +1,5 @@
+"""Suggestions by machines."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Compliance / AI suggestions")

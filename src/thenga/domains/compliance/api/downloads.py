@@ -1,0 +1,5 @@
+"""Download links."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Compliance / Downloads")

@@ -1,0 +1,5 @@
+"""What expires."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Compliance / Expiry")

@@ -1,0 +1,5 @@
+"""Readiness on a day."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Compliance / Readiness")

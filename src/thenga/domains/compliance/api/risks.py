@@ -1,0 +1,5 @@
+"""Compliance risks."""
+
+from thenga.kernel.http.doors import router as make_router
+
+router = make_router("Compliance / Risks")

@@ -1,0 +1,1 @@
+"""Jobs that scan files and destroy them in the end."""

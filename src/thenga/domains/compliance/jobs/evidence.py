@@ -1,0 +1,1 @@
+"""Jobs about evidence and verifications."""

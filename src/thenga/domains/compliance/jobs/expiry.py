@@ -1,0 +1,1 @@
+"""Jobs that tell what expires."""

@@ -1,0 +1,1 @@
+"""Jobs that load tenders and compute readiness."""

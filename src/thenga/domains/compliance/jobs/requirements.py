@@ -1,0 +1,1 @@
+"""Jobs that fill profiles and publish the catalogue."""

@@ -1,0 +1,1 @@
+"""What Compliance does when Bid publishes an event."""

@@ -1,0 +1,1 @@
+"""What Compliance does when Identity publishes an event."""

@@ -1,0 +1,1 @@
+"""What Compliance does when Learning publishes an event."""

@@ -1,0 +1,1 @@
+"""What Compliance does when Opportunity publishes an event."""

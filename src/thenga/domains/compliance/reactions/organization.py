@@ -1,0 +1,1 @@
+"""What Compliance does when Organization publishes an event."""

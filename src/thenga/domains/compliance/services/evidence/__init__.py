@@ -1,0 +1,1 @@
+"""Evidence and its verification."""

@@ -1,0 +1,1 @@
+"""What expires, and when it is told."""

@@ -1,0 +1,1 @@
+"""The catalogue, the profile and the requirements of a company."""

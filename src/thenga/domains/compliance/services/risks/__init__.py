@@ -1,0 +1,1 @@
+"""Risks that rules raise and people treat."""

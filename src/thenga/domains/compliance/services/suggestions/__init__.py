@@ -1,0 +1,1 @@
+"""What machines suggest and people review."""
