@@ -181,6 +181,8 @@ def _documents() -> None:
         text("period", nullable=True),
         json("attributes"),
         octets("attributes_sealed", nullable=True),
+        day("valid_until", nullable=True),
+        text("valid_basis", nullable=True),
         whole("pages", nullable=True),
         ident("uploaded_by", nullable=True),
         ident("facts_by", nullable=True),

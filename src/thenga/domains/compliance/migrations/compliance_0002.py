@@ -30,6 +30,7 @@ def _readiness() -> None:
         sa.Column("score", sa.Numeric, nullable=True),
         json("blockers"),
         json("tenders"),
+        json("unknown_since"),
         text("inputs_hash", nullable=True),
         due=True,
     )

@@ -70,6 +70,8 @@ class DocumentVersion(ContentRow, table="compliance.document_version", kind=Kind
         default=None,
         sealed=Sealed("document-attributes", ("organization_id", "id")),
     )
+    valid_until: Col[date | None] = col(sa.Date, nullable=True, default=None)
+    valid_basis: Col[str | None] = col(sa.Text, nullable=True, default=None)
     pages: Col[int | None] = col(sa.Integer, nullable=True, default=None)
     uploaded_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     facts_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)

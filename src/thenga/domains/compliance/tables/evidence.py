@@ -91,6 +91,7 @@ class VerificationStatus(StrEnum):
     VERIFIED = "verified"
     FAILED = "failed"
     INCONCLUSIVE = "inconclusive"
+    NEEDS_REVISION = "needs_revision"
     CANCELLED = "cancelled"
 
 

@@ -27,6 +27,7 @@ class ReadinessState(TenantRow, table="compliance.readiness_state", kind=Kind.PR
     score: Col[Decimal | None] = col(sa.Numeric, nullable=True, default=None)
     blockers: Col[list[str]] = col(pg.JSONB)
     tenders: Col[dict[str, Any]] = col(pg.JSONB)  # by tender: verdict, score, blockers
+    unknown_since: Col[dict[str, str]] = col(pg.JSONB)  # by code of a hard requirement: instant
     inputs_hash: Col[str | None] = col(sa.Text, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 

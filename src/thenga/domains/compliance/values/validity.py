@@ -155,10 +155,8 @@ def _own_end(
 
 
 def _next_yearly(start: date, rule: ValidityRule) -> date:
-    this_year = start + relativedelta(month=rule.month, day=rule.day)
-    if this_year >= start:
-        return this_year
-    return start + relativedelta(years=1, month=rule.month, day=rule.day)
+    this_year = date(start.year, rule.month, rule.day)
+    return this_year if this_year >= start else date(start.year + 1, rule.month, rule.day)
 
 
 def bounded(end: ValidUntil, *, by: date) -> ValidUntil:
