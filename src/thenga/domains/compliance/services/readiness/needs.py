@@ -1,4 +1,4 @@
-"""From what is stored to the needs of one day, of the catalogue and of one tender (CMP-3, CMP-5)."""
+"""From what is stored to the needs of one day, by catalogue and tender (CMP-3, CMP-5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
