@@ -201,7 +201,6 @@ def _documents() -> None:
         ident("version_id"),
         ident("user_id"),
         ident("session_id", nullable=True),
-        flag("by_staff"),
         text("purpose", nullable=True),
         whole("uses_left"),
         instant("expires_at"),

@@ -87,7 +87,6 @@ class DownloadTicket(Row, table="compliance.download_ticket", kind=Kind.BEARER, 
     version_id: Col[UUID] = col(pg.UUID)
     user_id: Col[UUID] = col(pg.UUID)
     session_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    by_staff: Col[bool] = col(sa.Boolean, default=False)
     purpose: Col[str | None] = col(sa.Text, nullable=True, default=None)
     uses_left: Col[int] = col(sa.Integer)
     expires_at: Col[datetime] = col(Instant)

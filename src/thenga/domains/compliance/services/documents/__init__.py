@@ -25,6 +25,7 @@ from thenga.domains.compliance.services.documents.facts import (
 from thenga.domains.compliance.services.documents.inspection import (
     Structure,
     destroy,
+    is_due_for_destruction,
     record_outcome,
 )
 from thenga.domains.compliance.services.documents.queries import (
@@ -67,6 +68,7 @@ __all__ = [
     "get_document",
     "holds",
     "inspect_version",
+    "is_due_for_destruction",
     "is_staff",
     "links_of",
     "list_documents",

@@ -6,12 +6,12 @@ from uuid import UUID
 
 import orjson
 from sqlalchemy import select
-from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
 
 from thenga.domains.compliance import public
+from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services.documents import queries
 from thenga.domains.compliance.services.documents.documents import PERSONAL
+from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
 from thenga.domains.identity import public as identity
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
@@ -42,7 +42,7 @@ def _card(
 ) -> public.DocumentCard:
     if document is None:
         return public.DocumentCard(ref=ref, state="unknown")
-    number = ref.version or document.current_version or document.newest_version
+    number = ref.version or document.current_version or document.latest_version
     version = next((one for one in versions[document.id] if one.number == number), None)
     if version is None:
         return public.DocumentCard(ref=ref, type=document.document_type_code, state="unknown")
@@ -74,7 +74,7 @@ async def open_file(
     """A sealed ticket of the file store for our own processes, and a line in the trail."""
     async with work.separate_reader() as read:
         document = await read.get(Document, document_id)
-        number = version or document.current_version or document.newest_version
+        number = version or document.current_version or document.latest_version
         found = await read.find(DocumentVersion, document_id=document_id, number=number)
     if found is None:
         raise NotFound()

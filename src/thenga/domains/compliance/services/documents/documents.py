@@ -2,16 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
 from typing import Any
 from uuid import UUID
 
 from pydantic.alias_generators import to_camel
-from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
 
 from thenga.domains.compliance import public
+from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services.documents import facts, rights, types, uploads
+from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
@@ -21,7 +20,10 @@ from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.values.ids import new_id
 
 PERSONAL = "personal"
-_OF_THE_DOCUMENT = ("title", "subject_kind", "subject_ref", "renewal")
+_OF_THE_DOCUMENT = (
+    *("title", "subject_kind", "subject_ref"),
+    *("renewal_expected_on", "renewal_reference", "renewal_note"),
+)
 _PENDING = (ContentStatus.AWAITING_CONTENT, ContentStatus.QUARANTINED)
 
 
@@ -55,13 +57,14 @@ async def add_document(
         organization_id=work.organization_id,
         document_type_code=kind.code,
         document_class=kind.document_class,
-        title=fields.get("title") or kind.title,
+        title=fields.get("title"),
         subject_kind=fields.get("subject_kind") or "organization",
         subject_ref=fields.get("subject_ref"),
         purpose=fields.get("purpose"),
         basis=fields.get("basis"),
-        renewal=fields.get("renewal"),
-        created_by=work.actor.id,
+        renewal_expected_on=fields.get("renewal_expected_on"),
+        renewal_reference=fields.get("renewal_reference"),
+        renewal_note=fields.get("renewal_note"),
     )
     version = DocumentVersion(
         id=new_id(),
@@ -118,7 +121,7 @@ async def change_document(work: Work, document_id: UUID, *, fields: Mapping[str,
 async def version_of_facts(read: Reader, document: Document) -> DocumentVersion:
     """The version whose facts are stated now."""
     newest = await uploads.newest_version(read, document.id)
-    if newest.content_status in _PENDING or document.current_version in (None, newest.number):
+    if newest.content_status in _PENDING or document.current_version in (0, newest.number):
         return newest
     current = await read.find(
         DocumentVersion, document_id=document.id, number=document.current_version
@@ -142,6 +145,6 @@ def _publish(
             **told,
         )
     )
-    if "renewal" in changed and document.renewal is not None:
-        expected_on = date.fromisoformat(document.renewal["expectedOn"])
+    expected_on = document.renewal_expected_on
+    if "renewal_expected_on" in changed and expected_on is not None:
         work.publish(public.RenewalStarted(expected_on=expected_on, **told))

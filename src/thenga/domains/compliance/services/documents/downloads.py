@@ -8,19 +8,22 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from sqlalchemy import select
+
 from thenga.domains.compliance.permissions import Permission
+from thenga.domains.compliance.services.documents.documents import (
+    PERSONAL,
+    PurposeRequired,
+    get_document,
+)
 from thenga.domains.compliance.settings import DOWNLOAD_SECONDS
 from thenga.domains.compliance.tables import (
     Document,
     DocumentStatus,
     DocumentVersion,
     DownloadTicket,
-)
-
-from thenga.domains.compliance.services.documents.documents import (
-    PERSONAL,
-    PurposeRequired,
-    get_document,
+    Evidence,
+    VerificationTicket,
 )
 from thenga.domains.identity import public as identity
 from thenga.kernel import configuration
@@ -65,7 +68,9 @@ async def make_link(
         if not purpose:
             raise PurposeRequired()
         step_up.demand(work)
-    number = version or document.current_version or document.newest_version
+    if rights.is_staff(work):
+        await _check_asked(work, document)
+    number = version or document.current_version or document.latest_version
     found = await work.find(DocumentVersion, document_id=document_id, number=number)
     if found is None:
         raise NotFound()
@@ -77,10 +82,11 @@ async def make_link(
         hash=tokens.digest(text),
         organization_id=document.organization_id,
         document_id=document.id,
-        document_version=number,
+        version_id=found.id,
         user_id=_holder(work),
         session_id=work.actor.session_id,
         purpose=purpose,
+        uses_left=MOST_USES,
         expires_at=work.now_in(_BASE) + timedelta(seconds=seconds),
     )
     await work.present(ticket.hash)
@@ -94,6 +100,22 @@ async def make_link(
     return Link(text, ticket.expires_at, file.sha256)
 
 
+async def _check_asked(work: Work, document: Document) -> None:
+    """Staff download only what the company has asked the platform to verify."""
+    asked = (
+        select(VerificationTicket.id)
+        .join(Evidence.__table__, Evidence.id == VerificationTicket.evidence_id)
+        .where(
+            VerificationTicket.tenant_id == document.organization_id,
+            VerificationTicket.closed_at.is_(None),
+            Evidence.organization_id == document.organization_id,
+            Evidence.document_id == document.id,
+        )
+    )
+    if document.document_class == PERSONAL or await work.value(asked.limit(1)) is None:
+        raise NotFound()
+
+
 async def open_ticket(read: Reader, text: str) -> Download:
     """The file of a ticket, or the one 404 of all that is wrong."""
     if tokens.parse(text) is not tokens.Prefix.TICKET:
@@ -102,10 +124,8 @@ async def open_ticket(read: Reader, text: str) -> Download:
         ticket = await _use(work, tokens.digest(text))
         await work.enter_organization(ticket.organization_id)
         document = await work.get(Document, ticket.document_id)
-        version = await work.find(
-            DocumentVersion, document_id=document.id, number=ticket.document_version
-        )
-    if version is None or document.status is not DocumentStatus.ACTIVE:
+        version = await work.get(DocumentVersion, ticket.version_id)
+    if document.status is not DocumentStatus.ACTIVE:
         raise NotFound()
     await _ask_again(read, ticket, document)
     try:
@@ -114,16 +134,16 @@ async def open_ticket(read: Reader, text: str) -> Download:
         raise NotFound() from None
     if document.document_class == PERSONAL:
         await _note(read, ticket)
-    return Download(file, version.file_name or f"{document.document_type_code}")
+    return Download(file, version.file_name or document.document_type_code)
 
 
 async def _use(work: Work, digest: bytes) -> DownloadTicket:
     """Count one use, locked: of six at once, five pass."""
     await work.present(digest)
     ticket = await work.lock_by(DownloadTicket, hash=digest)
-    if ticket.uses >= MOST_USES or ticket.expires_at <= work.now:
+    if ticket.uses_left < 1 or ticket.expires_at <= work.now:
         raise NotFound()
-    ticket.uses += 1
+    ticket.uses_left -= 1
     return await work.save(ticket)
 
 
@@ -131,10 +151,7 @@ async def _ask_again(read: Reader, ticket: DownloadTicket, document: Document) -
     asked = [Permission.DOCUMENT_DOWNLOAD]
     if document.document_class == PERSONAL:
         asked.append(Permission.PERSONAL_DOCUMENT_READ)
-    by_key = ticket.session_id is None
-    actor = identity.ActorRef(
-        type="api_key" if by_key else "user", id=ticket.user_id, session_id=ticket.session_id
-    )
+    actor = identity.ActorRef(type="user", id=ticket.user_id, session_id=ticket.session_id)
     decided = await read.port(identity.Decisions).check_many(
         questions=[
             identity.Question(
@@ -160,7 +177,7 @@ async def _note(read: Reader, ticket: DownloadTicket) -> None:
             "compliance.document.downloaded",
             ("document", ticket.document_id),
             {
-                "version": ticket.document_version,
+                "versionId": str(ticket.version_id),
                 "purpose": ticket.purpose,
                 "userId": str(ticket.user_id),
             },

@@ -6,9 +6,9 @@ from datetime import date
 from typing import Any
 
 import orjson
-from thenga.domains.compliance.tables import Document, DocumentType, DocumentVersion
 
 from thenga.domains.compliance.services.documents import types
+from thenga.domains.compliance.tables import Document, DocumentType, DocumentVersion
 from thenga.domains.compliance.values import validity
 from thenga.domains.compliance.values.validity import ValidUntil
 from thenga.kernel.db import sealed
@@ -22,7 +22,7 @@ from thenga.kernel.values.calendar import local_day
 COLUMNS = {
     "issued_on": "issued_on",
     "expires_on": "expires_on",
-    "number": "paper_number",
+    "number": "document_number",
     "issuer": "issuer",
     "holder_name": "holder_name",
     "period": "period",
@@ -69,9 +69,9 @@ async def set_last_day(read: Reader, document: Document, version: DocumentVersio
 
 def plain_attributes(host: Host, version: DocumentVersion) -> dict[str, Any]:
     """All attributes, the sealed ones opened; only for those who may read them."""
-    if version.sealed_attributes is None:
+    if version.attributes_sealed is None:
         return dict(version.attributes)
-    opened = orjson.loads(sealed.unseal(host, version, "sealed_attributes"))
+    opened = orjson.loads(sealed.unseal(host, version, "attributes_sealed"))
     return version.attributes | opened
 
 
@@ -99,12 +99,12 @@ def _set_attributes(
         raise ValidationFailed(errors=faults)
     secret = {name: value for name, value in given.items() if name in kind.sealed_fields}
     version.attributes = {n: v for n, v in given.items() if n not in secret}
-    version.sealed_attributes = None
+    version.attributes_sealed = None
     if secret:
-        version.sealed_attributes = sealed.seal(
+        version.attributes_sealed = sealed.seal(
             work.host,
             DocumentVersion,
-            "sealed_attributes",
+            "attributes_sealed",
             orjson.dumps(secret),
             organization_id=version.organization_id,
             id=version.id,

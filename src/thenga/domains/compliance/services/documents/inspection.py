@@ -1,15 +1,15 @@
 """What a scan and a look at the structure find, and what follows for the document (CMP-9, 11)."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from thenga.domains.compliance.settings import PERSONAL_DAYS
-from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
-
 from thenga.domains.compliance import public
+from thenga.domains.compliance.lifecycles import DocumentLifecycle
 from thenga.domains.compliance.services.documents import facts
 from thenga.domains.compliance.services.documents.documents import PERSONAL
+from thenga.domains.compliance.settings import PERSONAL_DAYS
+from thenga.domains.compliance.tables import Document, DocumentVersion
 from thenga.kernel import configuration
 from thenga.kernel.db.work import Work
 from thenga.kernel.files.contents import ContentStatus
@@ -67,15 +67,15 @@ async def record_outcome(work: Work, version: DocumentVersion, *, pages: int | N
 async def _make_current(
     work: Work, document: Document, version: DocumentVersion, pages: int | None
 ) -> None:
-    replaced = document.current_version
-    version.pages, version.replaces = pages, replaced
-    if replaced is None or replaced < version.number:
-        document.current_version = version.number
+    replaced = document.current_version or None
+    version.pages = pages
+    is_renewal = replaced is not None and replaced < version.number
+    document.current_version = max(document.current_version, version.number)
     await facts.set_last_day(work, document, version)
     if document.document_class == PERSONAL:
         await _plan_destruction(work, document, version)
-    if version.number == document.current_version:
-        document.renewal = None if replaced is not None else document.renewal
+    if is_renewal:  # what was awaited is here
+        document.renewal_expected_on = document.renewal_reference = document.renewal_note = None
     await work.save(version)
     await work.touch(document)
     work.publish(
@@ -103,9 +103,9 @@ async def _plan_destruction(work: Work, document: Document, version: DocumentVer
     )
 
 
-def is_due_for_destruction(document: Document, version: DocumentVersion, work: Work) -> bool:
+def is_due_for_destruction(version: DocumentVersion, now: datetime) -> bool:
     """Whether the file of a personal paper has to go now."""
-    is_due = version.next_check_at is not None and version.next_check_at <= work.now
+    is_due = version.next_check_at is not None and version.next_check_at <= now
     return is_due and version.content_status is ContentStatus.CLEAN
 
 
@@ -113,17 +113,17 @@ async def destroy(work: Work, version_id: UUID) -> str | None:
     """Erase a personal paper: the facts and the file go, the hash stays; the key of the object."""
     version = await work.lock(DocumentVersion, version_id)
     document = await work.lock(Document, version.document_id)
-    if document.document_class != PERSONAL or not is_due_for_destruction(document, version, work):
+    if document.document_class != PERSONAL or not is_due_for_destruction(version, work.now):
         return None
     key = version.object_key
-    version.object_key = version.file_name = version.sealed_attributes = None
-    version.paper_number = version.issuer = version.holder_name = None
+    version.object_key = version.file_name = version.attributes_sealed = None
+    version.document_number = version.issuer = version.holder_name = None
     version.attributes, version.next_check_at = {}, None
     await work.save(version)
     if version.number == document.current_version:
-        document.title, document.subject_ref = document.document_type_code, None
-        document.status, document.next_check_at = DocumentStatus.ERASED, None
-        await work.touch(document)
+        document.title = document.subject_ref = document.next_check_at = None
+        DocumentLifecycle.erase(document, at=work.now)
+        await work.save(document)
     work.note(
         "compliance.document.destroyed", ("document", document.id), {"sha256": version.sha256}
     )

@@ -8,6 +8,9 @@ from uuid import UUID
 
 import sqlalchemy as sa
 from sqlalchemy import ColumnElement, select
+
+from thenga.domains.compliance.services.documents.documents import PERSONAL, may_read_personal
+from thenga.domains.compliance.services.documents.facts import UNDATED
 from thenga.domains.compliance.tables import (
     Document,
     DocumentStatus,
@@ -15,9 +18,6 @@ from thenga.domains.compliance.tables import (
     Evidence,
     EvidenceLink,
 )
-
-from thenga.domains.compliance.services.documents.documents import PERSONAL, may_read_personal
-from thenga.domains.compliance.services.documents.facts import UNDATED
 from thenga.domains.compliance.values.windows import Validity
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
@@ -30,7 +30,7 @@ _EXPIRES: ColumnElement[Any] = sa.func.coalesce(Document.expires_on, _NEVER)
 _SORTS: dict[str, ColumnElement[Any] | None] = {
     "createdAt": None,
     "expiresOn": _EXPIRES,
-    "title": Document.title,
+    "title": sa.func.coalesce(Document.title, Document.document_type_code),
 }
 _EXPIRING_DAYS = 90
 
@@ -104,8 +104,8 @@ async def links_of(read: Reader, document_id: UUID) -> list[tuple[UUID, UUID]]:
         )
         .where(
             EvidenceLink.organization_id == read.organization_id,
-            Evidence.proof_kind == "document",
-            Evidence.proof_id == document_id,
+            Evidence.document_id == document_id,
+            EvidenceLink.removed_at.is_(None),
         )
         .order_by(EvidenceLink.id)
         .limit(1000)
@@ -121,7 +121,7 @@ def _conditions(filters: DocumentFilters, today: date) -> list[ColumnElement[boo
         newest = select(DocumentVersion.id).where(
             DocumentVersion.organization_id == Document.organization_id,
             DocumentVersion.document_id == Document.id,
-            DocumentVersion.number == Document.newest_version,
+            DocumentVersion.number == Document.latest_version,
             DocumentVersion.content_status == filters.content_status,
         )
         found.append(newest.exists())
@@ -140,7 +140,8 @@ def _conditions(filters: DocumentFilters, today: date) -> list[ColumnElement[boo
             .where(
                 EvidenceLink.organization_id == Document.organization_id,
                 EvidenceLink.requirement_id == filters.requirement_id,
-                Evidence.proof_id == Document.id,
+                Evidence.document_id == Document.id,
+                EvidenceLink.removed_at.is_(None),
             )
         )
         found.append(linked.exists())
@@ -151,7 +152,7 @@ def _in_state(state: Validity, today: date) -> ColumnElement[bool]:
     """The validity of the current version, as it is derived for one document."""
     last = Document.valid_until
     edge = today + timedelta(days=_EXPIRING_DAYS)
-    has_content = Document.current_version.is_not(None)
+    has_content = Document.current_version > 0
     conditions: dict[Validity, ColumnElement[bool]] = {
         Validity.EXPIRED: last < today,
         Validity.EXPIRING: sa.and_(last >= today, last <= edge),

@@ -1,7 +1,6 @@
 """Rights beyond the one of the operation, asked of Identity: personal papers have their own."""
 
 from thenga.domains.compliance.permissions import Permission
-
 from thenga.domains.identity import public as identity
 from thenga.kernel.access import gate
 from thenga.kernel.access.actors import Actor, ActorKind

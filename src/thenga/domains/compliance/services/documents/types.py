@@ -3,8 +3,8 @@
 from datetime import date
 
 from sqlalchemy import or_, select
-from thenga.domains.compliance.tables import DocumentType, RequirementDefinition
 
+from thenga.domains.compliance.tables import DocumentType, RequirementDefinition
 from thenga.domains.compliance.values.validity import ValidityKind, ValidityRule
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import RuleViolated

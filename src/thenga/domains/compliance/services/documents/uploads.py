@@ -10,14 +10,14 @@ from datetime import timedelta
 from uuid import UUID
 
 from sqlalchemy import select
+
+from thenga.domains.compliance.services.documents import types
 from thenga.domains.compliance.tables import (
     Document,
     DocumentStatus,
     DocumentType,
     DocumentVersion,
 )
-
-from thenga.domains.compliance.services.documents import types
 from thenga.kernel.db.read_audit import separate_work
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -123,7 +123,6 @@ async def _reserve(work: Work, document_id: UUID) -> DocumentVersion:
             number=latest.number + 1,
             file_name=latest.file_name,
             attributes={},
-            replaces=document.current_version,
         )
         version.next_check_at = first.now + RECEIVING
         return await first.add(version)
@@ -206,7 +205,7 @@ async def _record(work: Work, document_id: UUID, version: DocumentVersion) -> Re
         return Received(document, is_new=False)
     version.uploaded_by = work.actor.id
     await work.save(version)
-    document.newest_version = version.number
+    document.latest_version = version.number
     await work.touch(document)
     work.enqueue(inspect_version, version_id=version.id)
     return Received(document, is_new=True)

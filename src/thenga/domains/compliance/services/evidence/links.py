@@ -7,12 +7,12 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
-from thenga.domains.compliance.tables import Evidence, EvidenceLink, Verification
 
 from thenga.domains.compliance import public
 from thenga.domains.compliance.services.evidence import needs, proofs
 from thenga.domains.compliance.services.evidence.fit import LinkFit, fit_of
 from thenga.domains.compliance.services.evidence.proofs import Cited, Unlinkable
+from thenga.domains.compliance.tables import Evidence, EvidenceLink, Verification
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
@@ -48,21 +48,15 @@ async def add_evidence(
     """Link a proof to requirements; a proof that is linked already is named in the refusal."""
     await _refuse_duplicate(work, cited, period)
     asked = await _known(work, requirement_ids)
-    evidence_id = new_id()
     evidence = Evidence(
-        id=evidence_id,
+        id=new_id(),
         organization_id=work.organization_id,
-        proof_kind=cited.kind,
-        proof_domain=cited.domain,
-        proof_type=cited.type,
-        proof_id=cited.id or evidence_id,
-        proof_version=cited.version,
         period=period,
-        declaration=cited.declaration,
         note=note,
         sha256=cited.sha256,
         valid_until=cited.facts.valid_until,
         linked_by=work.actor.id,
+        **cited.columns,
     )
     await work.add(evidence)
     await _add_links(work, evidence, list(asked))
@@ -118,11 +112,9 @@ async def linked(read: Reader, evidence: Evidence, *, on: date) -> list[Linked]:
     """The fit of each link of an evidence on a day."""
     ids = (await needs.links_of(read, [evidence.id]))[evidence.id]
     asked = await needs.asked_by(read, ids, on=on)
-    cited = await proofs.cited_by(read, evidence)
-    if cited is None:
-        return []
+    stated = await proofs.facts_now(read, evidence)
     return [
-        Linked(one, asked[one].code, fit_of(cited.facts, asked[one].need, on))
+        Linked(one, asked[one].code, fit_of(stated, asked[one].need, on))
         for one in ids
         if one in asked
     ]
@@ -133,16 +125,12 @@ async def add_successor(work: Work, old: Evidence, cited: Cited, *, by: UUID | N
     evidence = Evidence(
         id=new_id(),
         organization_id=old.organization_id,
-        proof_kind=old.proof_kind,
-        proof_domain=old.proof_domain,
-        proof_type=old.proof_type,
-        proof_id=old.proof_id,
-        proof_version=cited.version,
         period=old.period,
         sha256=cited.sha256,
         valid_until=cited.facts.valid_until,
         successor_of=old.id,
         linked_by=by,
+        **cited.columns,
     )
     ids = (await needs.links_of(work, [old.id]))[old.id]
     await work.add(evidence)
@@ -171,10 +159,8 @@ async def facts(read: Reader, evidence: Evidence) -> dict[str, Any]:
     return {
         "organization_id": evidence.organization_id,
         "evidence_id": evidence.id,
-        "proof": public.Proof(
-            domain=evidence.proof_domain, type=evidence.proof_type, id=evidence.proof_id
-        ),
-        "proof_version": evidence.proof_version,
+        "proof": proofs.told_of(evidence),
+        "proof_version": evidence.document_version,
         "status": evidence.status.value,
         "valid_until": evidence.valid_until,
         "requirement_ids": ids,
@@ -191,23 +177,12 @@ async def _known(read: Reader, requirement_ids: Sequence[UUID]) -> dict[UUID, ne
 
 
 async def _refuse_duplicate(read: Reader, cited: Cited, period: str) -> None:
-    if cited.id is None:
-        statement = select(Evidence).where(
-            Evidence.proof_kind == "declaration",
-            Evidence.sha256 == cited.sha256,
-            Evidence.period == period,
-            Evidence.valid_until == cited.facts.valid_until,
-        )
-        found = next(iter(await read.all(statement, limit=1)), None)
-    else:
-        found = await read.find(
-            Evidence,
-            proof_domain=cited.domain,
-            proof_type=cited.type,
-            proof_id=cited.id,
-            proof_version=cited.version,
-            period=period,
-        )
+    found = await read.find(
+        Evidence,
+        proof_key=cited.columns["proof_key"],
+        document_version=cited.columns.get("document_version", 0),
+        period=period,
+    )
     if found is not None:
         raise Duplicate(
             "This proof is linked already. Add further requirements to its evidence with PATCH.",
@@ -217,17 +192,28 @@ async def _refuse_duplicate(read: Reader, cited: Cited, period: str) -> None:
 
 async def _add_links(work: Work, evidence: Evidence, requirement_ids: Sequence[UUID]) -> None:
     for requirement_id in requirement_ids:
+        before = await work.find(
+            EvidenceLink, evidence_id=evidence.id, requirement_id=requirement_id
+        )
+        if before is not None:
+            link = await work.hold(before)
+            link.removed_at, link.linked_by = None, work.actor.id
+            await work.save(link)
+            continue
         await work.add(
             EvidenceLink(
                 organization_id=evidence.organization_id,
                 evidence_id=evidence.id,
                 requirement_id=requirement_id,
+                linked_by=work.actor.id,
             )
         )
 
 
 async def _remove_links(work: Work, evidence: Evidence, requirement_ids: Sequence[UUID]) -> None:
     for requirement_id in requirement_ids:
-        link = await work.find(EvidenceLink, evidence_id=evidence.id, requirement_id=requirement_id)
-        if link is not None:
-            await work.remove(link)
+        link = await work.lock_by(
+            EvidenceLink, beside=True, evidence_id=evidence.id, requirement_id=requirement_id
+        )
+        link.removed_at = work.now
+        await work.save(link)

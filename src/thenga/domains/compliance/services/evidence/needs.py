@@ -7,9 +7,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import or_, select
-from thenga.domains.compliance.tables import EvidenceLink, Requirement, RequirementDefinition
 
 from thenga.domains.compliance.services.evidence.fit import Need
+from thenga.domains.compliance.tables import EvidenceLink, Requirement, RequirementDefinition
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 
@@ -73,7 +73,9 @@ async def links_of(read: Reader, evidence_ids: Sequence[UUID]) -> dict[UUID, lis
     """The requirements of each evidence, in the order in which they were linked."""
     found: dict[UUID, list[UUID]] = {one: [] for one in evidence_ids}
     if found:
-        statement = select(EvidenceLink).where(among(EvidenceLink.evidence_id, evidence_ids))
+        statement = select(EvidenceLink).where(
+            among(EvidenceLink.evidence_id, evidence_ids), EvidenceLink.removed_at.is_(None)
+        )
         for link in await read.all(statement.order_by(EvidenceLink.id), limit=10_000):
             found[link.evidence_id].append(link.requirement_id)
     return found

@@ -8,15 +8,16 @@ from uuid import UUID
 
 import rfc8785
 from dateutil.relativedelta import relativedelta
+
+from thenga.domains.compliance import public
+from thenga.domains.compliance.services import documents
+from thenga.domains.compliance.services.evidence.fit import ProofFacts
 from thenga.domains.compliance.tables import (
     Document,
     DocumentVersion,
     Evidence,
     KnownReference,
 )
-
-from thenga.domains.compliance.services import documents
-from thenga.domains.compliance.services.evidence.fit import ProofFacts
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound, Problem
 from thenga.kernel.files import contents
@@ -34,50 +35,45 @@ class Unlinkable(Problem):
 
 @dataclass(frozen=True, slots=True)
 class Cited:
-    """A proof as an evidence keeps it."""
+    """A proof as an evidence keeps it; `columns` are those that name it there."""
 
-    kind: str
-    domain: str
-    type: str
-    id: UUID | None  # a declaration is its own proof
-    version: int
     sha256: str
     facts: ProofFacts
+    columns: dict[str, Any]
     brought_by: frozenset[UUID] = field(default_factory=frozenset)
-    declaration: dict[str, Any] | None = None
 
 
 async def cite_document(read: Reader, document_id: UUID, number: int | None) -> Cited:
     """A version of a document that was found clean."""
     document = await documents.get_document(read, document_id)
-    wanted = number or document.current_version or document.newest_version
+    wanted = number or document.current_version or document.latest_version
     version = await read.find(DocumentVersion, document_id=document_id, number=wanted)
     if version is None:
         raise NotFound()
-    file = contents.clean(version)
-    return _of_version(document, version, file.sha256)
+    contents.clean(version)
+    return of_version(document, version)
 
 
 async def cite_reference(
     read: Reader,
     *,
     domain: str,
-    type: str,
-    reference_id: UUID,  # noqa: A002
+    type: str,  # noqa: A002
+    reference_id: UUID,
 ) -> Cited:
     """A certificate that its domain told us of and did not revoke."""
     known = await read.find(KnownReference, domain=domain, type=type, reference_id=reference_id)
-    if known is None or known.revoked:
+    if known is None or known.revoked_at is not None:
         raise Unlinkable("This reference is not known to this organization, or was revoked.")
-    named = f"{domain}/{type}/{reference_id}/{known.reference_version}"
+    key = f"{domain}/{type}/{reference_id}"
     return Cited(
-        kind="reference",
-        domain=domain,
-        type=type,
-        id=reference_id,
-        version=known.reference_version,
-        sha256=hashlib.sha256(named.encode()).hexdigest(),
+        sha256=hashlib.sha256(key.encode()).hexdigest(),
         facts=ProofFacts(code=type, valid_until=known.valid_until),
+        columns={
+            "proof_kind": "reference",
+            "proof_key": key,
+            "reference": {"domain": domain, "type": type, "id": str(reference_id)},
+        },
     )
 
 
@@ -86,60 +82,66 @@ def cite_declaration(read: Reader, statement_code: str, answers: dict[str, Any])
     stated = {"statementCode": statement_code, "answers": answers}
     today = local_day(read.now)
     return Cited(
-        kind="declaration",
-        domain="compliance",
-        type="declaration",
-        id=None,
-        version=1,
         sha256=hashlib.sha256(rfc8785.dumps(stated)).hexdigest(),
         facts=ProofFacts(code=statement_code, issued_on=today, valid_until=_standing(today)),
-        declaration=stated,
+        columns={
+            "proof_kind": "declaration",
+            "proof_key": f"declaration/{statement_code}/{today.isoformat()}",
+            "statement_code": statement_code,
+            "answers": answers,
+        },
     )
 
 
-async def cited_by(read: Reader, evidence: Evidence) -> Cited | None:
-    """The proof that a stored evidence rests on, as it stands now; None if it is gone."""
-    if evidence.proof_kind == "document":
-        document = await read.find(Document, id=evidence.proof_id)
-        version = await read.find(
-            DocumentVersion, document_id=evidence.proof_id, number=evidence.proof_version
-        )
-        if document is None or version is None:
-            return None
-        return _of_version(document, version, evidence.sha256)
-    if evidence.proof_kind == "reference":
-        facts = ProofFacts(code=evidence.proof_type, valid_until=evidence.valid_until)
-    else:
-        stated = evidence.declaration or {}
-        facts = ProofFacts(
-            code=str(stated.get("statementCode")),
+async def facts_now(read: Reader, evidence: Evidence) -> ProofFacts:
+    """What the proof of a stored evidence says now."""
+    if evidence.document_id is not None:
+        document = await read.get(Document, evidence.document_id)
+        version = await version_of(read, evidence)
+        return facts_of(document, version)
+    if evidence.statement_code is not None:
+        return ProofFacts(
+            code=evidence.statement_code,
             issued_on=local_day(evidence.created_at),
             valid_until=evidence.valid_until,
         )
-    return Cited(
-        kind=evidence.proof_kind,
-        domain=evidence.proof_domain,
-        type=evidence.proof_type,
-        id=evidence.proof_id,
-        version=evidence.proof_version,
-        sha256=evidence.sha256,
-        facts=facts,
-        declaration=evidence.declaration,
+    reference = evidence.reference or {}
+    return ProofFacts(code=str(reference.get("type")), valid_until=evidence.valid_until)
+
+
+async def version_of(read: Reader, evidence: Evidence) -> DocumentVersion:
+    """The version of the document that an evidence rests on."""
+    found = await read.find(
+        DocumentVersion, document_id=evidence.document_id, number=evidence.document_version
     )
+    if found is None:
+        raise LookupError(f"{evidence!r} names no version")
+    return found
 
 
-def _of_version(document: Document, version: DocumentVersion, sha256: str) -> Cited:
+def of_version(document: Document, version: DocumentVersion) -> Cited:
+    """A version as an evidence keeps it, with the people who brought it."""
     by = {one for one in (version.uploaded_by, version.facts_by) if one is not None}
     return Cited(
-        kind="document",
-        domain="compliance",
-        type="document",
-        id=document.id,
-        version=version.number,
-        sha256=sha256,
+        sha256=str(version.sha256),
         facts=facts_of(document, version),
+        columns={
+            "proof_kind": "document",
+            "proof_key": f"document/{document.id}",
+            "document_id": document.id,
+            "document_version": version.number,
+        },
         brought_by=frozenset(by),
     )
+
+
+def told_of(evidence: Evidence) -> public.Proof:
+    """The proof as events name it; a declaration is its own proof."""
+    if evidence.document_id is not None:
+        return public.Proof(domain="compliance", type="document", id=evidence.document_id)
+    if evidence.reference is not None:
+        return public.Proof.model_validate(evidence.reference)
+    return public.Proof(domain="compliance", type="declaration", id=evidence.id)
 
 
 def facts_of(document: Document, version: DocumentVersion) -> ProofFacts:
