@@ -3,7 +3,7 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Header, Path, Query, Response
+from fastapi import Path, Query, Response
 
 from thenga.domains.compliance.api.document_views import (
     AddDocument,
@@ -46,7 +46,7 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, uploads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import Day, text
+from thenga.kernel.values.fields import Day
 from thenga.kernel.values.json_writer import to_json
 
 router = make_router("Compliance / Documents")
@@ -90,16 +90,13 @@ async def add_document(
 async def replace_document_content(
     document_id: DocumentId,
     work: Annotated[Work, uploads(Permission.DOCUMENT_UPLOAD)],
-    content_type: Annotated[
-        str | None, text(1, 200), Header(alias="Content-Type", description="Kind of the file.")
-    ] = None,
 ) -> DocumentView:
     """Upload the bytes of a document. They are scanned before anyone can read them.
 
     For a new version send the version of the document in `If-Match`. The same bytes again change
     nothing and answer 200.
     """
-    received = await documents.receive(work, document_id, content_type=content_type)
+    received = await documents.receive(work, document_id)
     view = await _shown(work, received.document)
     if received.is_new:
         return view
