@@ -1,0 +1,116 @@
+"""The catalogue as staff write it: a platform row, which a job copies (decision 0020)."""
+
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+from sqlalchemy import func, select
+
+from thenga.domains.compliance.services.requirements.seeding import bring, columns_of
+from thenga.domains.compliance.tables import (
+    CatalogueEntry,
+    DocumentType,
+    Profile,
+    RequirementDefinition,
+)
+from thenga.domains.compliance.values import conditions
+from thenga.domains.compliance.values.validity import ValidityRule
+from thenga.kernel.access.gate import HeldAs
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
+from thenga.kernel.values.calendar import local_day
+
+publish_entry = job_stub(
+    "compliance.publish_entry", form=Form.QUEUED, key="{entry_id}", as_system=True
+)
+DEFINITION, DOCUMENT_TYPE = "definition", "document_type"
+
+
+class ConditionNotUnderstood(Problem):
+    """`appliesWhen` or `hardWhen` is not a condition of the catalogue.
+
+    Use `all`, `any` and `not`, and compare `fact`, `answer`, `sphere` or `tender` by `is`, `in`,
+    `gt`, `gte` or `exists`, at most 4 levels deep.
+    """
+
+    code, status, title = "compliance-condition-invalid", 422, "The condition is not valid"
+
+
+def is_staff(read: Reader) -> bool:
+    """Whether the caller acts as staff of the platform."""
+    return read.held_as == HeldAs.PLATFORM
+
+
+async def write_entry(
+    work: Work, *, entry_kind: str, content: dict[str, Any], reason: str
+) -> CatalogueEntry:
+    """Write a dated row of the catalogue. It counts from its day, tomorrow at the earliest."""
+    if not is_staff(work) or work.actor.id is None:
+        raise NotFound()
+    starts = date.fromisoformat(content["effectiveFrom"])
+    if starts <= local_day(work.now):
+        raise RuleViolated(
+            "The catalogue is never changed for a day that has begun. Choose tomorrow or later.",
+            rule="effective-from-tomorrow",
+            field="effectiveFrom",
+        )
+    if entry_kind == DEFINITION:
+        _check_definition(content)
+    entry = CatalogueEntry(
+        entry_kind=entry_kind,
+        code=content["code"],
+        effective_from=starts,
+        content=content,
+        written_by=work.actor.id,
+    )
+    try:
+        await work.add(entry)
+    except asyncpg.UniqueViolationError:
+        raise Duplicate(
+            "The catalogue has a row of this code and day. Choose another day.",
+            existing=None,
+            field="effectiveFrom",
+        ) from None
+    work.note("compliance.catalogue.publish", ("catalogue_entry", entry.id), {"reason": reason})
+    work.enqueue(publish_entry, entry_id=entry.id)
+    return entry
+
+
+def _check_definition(content: dict[str, Any]) -> None:
+    for name in ("appliesWhen", "hardWhen"):
+        if content.get(name) is not None:
+            try:
+                conditions.check(content[name], at=name)
+            except conditions.ConditionInvalid as error:
+                raise ConditionNotUnderstood(str(error)) from None
+    try:
+        ValidityRule.of_row(content["validity"])
+    except (KeyError, ValueError, TypeError):
+        raise RuleViolated(
+            "`validity` needs one of the kinds in `allowed`.",
+            rule="validity-kind",
+            field="validity",
+            allowed=["no_expiry", "printed", "after_issue", "after_period_end", "yearly"],
+        ) from None
+
+
+async def copy_to_catalogue(work: Work, entry_id: UUID) -> None:
+    """Copy a row to the catalogue, as the system login, and count whom it concerns."""
+    entry = await work.get(CatalogueEntry, entry_id)
+    row = RequirementDefinition if entry.entry_kind == DEFINITION else DocumentType
+    values = columns_of(entry.content)
+    starts = entry.effective_from
+    if await work.find(row, code=entry.code, effective_from=starts) is None:
+        await bring(work, row, values | {"id": entry.id})
+    counted = await work.value(select(func.count()).select_from(Profile.__table__))
+    held = await work.lock(CatalogueEntry, entry_id)
+    held.affected_organizations = counted or 0
+    await work.save(held)
+
+
+async def find_entry(read: Reader, entry_id: UUID) -> CatalogueEntry | None:
+    """A row that staff wrote; nobody else sees it before it is in the catalogue."""
+    return await read.find(CatalogueEntry, id=entry_id) if is_staff(read) else None
