@@ -113,6 +113,8 @@ async def change_document(work: Work, document_id: UUID, *, fields: Mapping[str,
     if stated:
         await facts.set_last_day(work, document, version)
         await work.save(version)
+    if stated or "renewal_expected_on" in changed:
+        document.next_check_at = work.now  # windows are told by the new days
     await work.touch(document)
     _publish(work, document, version, changed=[*changed, *stated])
     return Changed(document, version, stated)

@@ -11,6 +11,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.compliance.permissions import Permission
+from thenga.domains.compliance.services.documents import rights
 from thenga.domains.compliance.services.documents.documents import (
     PERSONAL,
     PurposeRequired,

@@ -76,6 +76,7 @@ async def _make_current(
         await _plan_destruction(work, document, version)
     if is_renewal:  # what was awaited is here
         document.renewal_expected_on = document.renewal_reference = document.renewal_note = None
+    document.next_check_at = work.now  # its expiry is told from now on
     await work.save(version)
     await work.touch(document)
     work.publish(

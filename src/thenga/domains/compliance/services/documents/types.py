@@ -28,7 +28,7 @@ async def validity_rule(read: Reader, type_code: str, *, on: date) -> ValidityRu
         or_(RequirementDefinition.effective_to.is_(None), RequirementDefinition.effective_to >= on),
     )
     for definition in await read.all(statement.order_by(RequirementDefinition.code)):
-        if type_code in definition.proof.get("documents", ()):
+        if type_code in (definition.proof.get("documentTypes") or ()):
             return ValidityRule.of_row(definition.validity)
     return _ENDLESS
 

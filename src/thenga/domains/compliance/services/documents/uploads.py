@@ -58,13 +58,13 @@ class TypeRefused(Problem):
 
 
 class ContentMismatch(Problem):
-    """The bytes are not what the file name or `Content-Type` says. Upload the file itself, and
-    give it the ending of its kind."""
+    """The bytes are not what the file name says. Upload the file itself, and give it the ending of
+    its kind."""
 
     code, status, title = "compliance-content-mismatch", 415, "The content does not match its name"
     members = extensions(
         found=(str, "Kind of the file, by its first bytes."),
-        declared=(str, "Kind that its name or `Content-Type` declares."),
+        declared=(str, "Kind that its name declares."),
     )
 
 
@@ -82,7 +82,7 @@ class Received:
     is_new: bool
 
 
-async def receive(work: Work, document_id: UUID, *, content_type: str | None) -> Received:
+async def receive(work: Work, document_id: UUID) -> Received:
     """Take the bytes of a document into quarantine; the same bytes again change nothing."""
     expected, work.if_match = work.if_match, None
     async with work.separate_reader() as read:
@@ -94,7 +94,7 @@ async def receive(work: Work, document_id: UUID, *, content_type: str | None) ->
         raise StaleVersion(currentVersion=document.version)
     if expected is not None and version.content_status is not ContentStatus.AWAITING_CONTENT:
         version = await _reserve(work, document_id)
-    await _stream(work, version, kind, declared=_declared(version.file_name, content_type))
+    await _stream(work, version, kind, declared=_declared(version.file_name))
     return await _record(work, document_id, version)
 
 
@@ -160,7 +160,7 @@ def _other_kind(refusal: Problem, allowed: Collection[str], declared: str | None
     found = str(refusal.facts["found"])
     if declared is not None:
         return ContentMismatch(
-            f"The name or `Content-Type` says {declared}; the bytes are {found}.",
+            f"The name says {declared}; the bytes are {found}.",
             found=found,
             declared=declared,
         )
@@ -175,19 +175,10 @@ def _listed(kinds: Collection[str]) -> str:
     return ", ".join(sorted(kinds))
 
 
-def _declared(file_name: str | None, content_type: str | None) -> str | None:
-    """The kind that the sender names, by header and by the ending of the name (CMP-8)."""
-    header = (content_type or "").partition(";")[0].strip().lower()
-    by_header = header if header in MEDIA_TYPES.values() else None
+def _declared(file_name: str | None) -> str | None:
+    """The kind that the ending of the name declares (CMP-8)."""
     _, dot, ending = (file_name or "").rpartition(".")
-    by_name = MEDIA_TYPES.get(ending.lower(), f".{ending.lower()}") if dot else None
-    if by_header and by_name and by_header != by_name:
-        raise ContentMismatch(
-            f"The name says {by_name} and `Content-Type` says {by_header}.",
-            found=by_header,
-            declared=by_name,
-        )
-    return by_header or by_name
+    return MEDIA_TYPES.get(ending.lower(), f".{ending.lower()}") if dot else None
 
 
 async def _record(work: Work, document_id: UUID, version: DocumentVersion) -> Received:

@@ -1,4 +1,4 @@
-"""Decisions about evidence: by a person who did not bring it, on exactly these bytes (CMP-16..18)."""
+"""Decisions: by a person who did not bring the proof, about exactly these bytes (CMP-16..18)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from thenga.domains.compliance.services.evidence.verifications import PLATFORM
 from thenga.domains.compliance.tables import (
     Assurance,
     Document,
+    DocumentVersion,
     Evidence,
     EvidenceStatus,
     Verification,
@@ -212,7 +213,7 @@ async def _check_unmoved(work: Work, evidence: Evidence, decided: Decided) -> No
         document = await work.get(Document, evidence.document_id)
         if document.current_version > evidence.document_version:
             newest = await work.find(
-                documents.VERSION, document_id=document.id, number=document.current_version
+                DocumentVersion, document_id=document.id, number=document.current_version
             )
             current = newest.sha256 if newest is not None else None
     if current != decided.evidence_sha256:

@@ -13,8 +13,6 @@ from thenga.domains.compliance.tables import EvidenceLink, Requirement, Requirem
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 
-_LISTS = ("documents", "declarations", "references")
-
 
 @dataclass(frozen=True, slots=True)
 class Asked:
@@ -66,7 +64,10 @@ def need_of(row: Requirement, definition: RequirementDefinition | None) -> Need:
 
 def proof_codes(proof: Mapping[str, Any]) -> frozenset[str]:
     """Document types, statements and kinds of references that can prove it."""
-    return frozenset(code for name in _LISTS for code in proof.get(name) or ())
+    declared = [proof["declaration"]] if proof.get("declaration") else []
+    return frozenset(
+        [*(proof.get("documentTypes") or ()), *declared, *(proof.get("reference") or ())]
+    )
 
 
 async def links_of(read: Reader, evidence_ids: Sequence[UUID]) -> dict[UUID, list[UUID]]:

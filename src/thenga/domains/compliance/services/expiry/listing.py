@@ -56,9 +56,7 @@ class ExpiryEntry:
     tracked_tenders_affected: int
 
 
-async def list_expiries(
-    read: Reader, paged: Paged, filters: ExpiryFilters
-) -> Slice[ExpiryEntry]:
+async def list_expiries(read: Reader, paged: Paged, filters: ExpiryFilters) -> Slice[ExpiryEntry]:
     """Documents and verifications by their last day. States are those of today."""
     today = local_day(read.now, HOME_ZONE)
     spans = await configuration.value(read, EXPIRY_WINDOWS)
@@ -104,9 +102,7 @@ def _entries(organization_id: UUID, *, sees_personal: bool) -> sa.CompoundSelect
             func.min(of_evidence.c.code),
             Evidence.verified_until,
             sa.cast(None, sa.Date),
-            func.array_agg(of_evidence.c.code.distinct()).filter(
-                of_evidence.c.code.is_not(None)
-            ),
+            func.array_agg(of_evidence.c.code.distinct()).filter(of_evidence.c.code.is_not(None)),
         )
         .outerjoin(of_evidence, of_evidence.c.evidence_id == Evidence.id)
         .where(
