@@ -21,6 +21,7 @@ from thenga.domains.compliance.lifecycles import LIFECYCLES
 from thenga.domains.compliance.permissions import GRANTED
 from thenga.domains.compliance.reactions import reactions
 from thenga.domains.compliance.services import panel
+from thenga.domains.compliance.services import requirements as requirement_services
 from thenga.domains.compliance.settings import SETTINGS
 from thenga.domains.identity import public as identity
 from thenga.domains.organization import public as organization
@@ -48,6 +49,7 @@ DOMAIN = Domain(
     needs=(identity.Decisions, identity.Members, organization.Profiles),
     reactions=reactions,
     jobs=jobs,
+    at_deployment=requirement_services.seed_catalogue,
     panel=panel.summarize,
     settings=SETTINGS,
 )
