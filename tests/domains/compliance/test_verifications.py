@@ -15,7 +15,9 @@ from thenga.domains.compliance.services.evidence import decisions
 
 async def _linked(office: Office, officer: Member) -> tuple[Any, Any]:
     document = await office.clean(officer, issuedOn="2026-11-01")
-    return document, (await office.link(officer, document, await office.requirement())).json()
+    return document, (
+        await office.link(officer, document, await office.requirement(tender=True))
+    ).json()
 
 
 @pytest.mark.rule("CMP-17", "CMP-18")

@@ -35,6 +35,7 @@ from thenga.kernel.errors import (
 from thenga.kernel.files import contents
 from thenga.kernel.files.contents import ContentLifecycle, ContentStatus
 
+_SETTLED = (ContentStatus.CLEAN, ContentStatus.INFECTED, ContentStatus.REFUSED)
 SAME_BYTES = "same_bytes"  # a version that was never one; nobody is shown it
 RECEIVING = timedelta(hours=1)  # how long a reserved version of a document waits for its bytes
 
@@ -140,7 +141,7 @@ async def _stream(
             found=declared,
             allowed=sorted(allowed),
         )
-    was_empty = version.content_status is ContentStatus.AWAITING_CONTENT
+    is_renewable = version.content_status in _SETTLED
     taken = allowed if declared is None else {declared}
     try:
         await contents.receive(work, version, most_bytes=kind.max_bytes, media_types=taken)
@@ -149,8 +150,8 @@ async def _stream(
     except ValidationFailed:  # raised for the digest alone
         raise DigestMismatch() from None
     except Conflict:
-        if was_empty:
-            raise
+        if not is_renewable:
+            raise  # of two first uploads one is kept
         raise PreconditionRequired(
             "This document has content. To upload a new version, send the version of the "
             "document in `If-Match`."
