@@ -120,8 +120,8 @@ async def test_a_new_version_names_the_version_it_replaces(office: Office) -> No
     assert (without.status_code, stale.status_code) == (428, 412)
     assert same.status_code == 200
     assert renewed.status_code == 202
-    assert shown["currentVersion"] == 2
-    assert [one["number"] for one in shown["versions"]] == [2, 1]
+    assert shown["currentVersion"] == 3  # the second would have been the same bytes
+    assert [one["number"] for one in shown["versions"]] == [3, 1]
 
 
 @pytest.mark.rule("CMP-24")
