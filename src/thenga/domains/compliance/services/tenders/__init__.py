@@ -1,0 +1,30 @@
+"""Tenders that a company tracks, with their dates and terms as Opportunity told them (CMP-30)."""
+
+from thenga.domains.compliance.services.tenders.facts import TenderFacts, TermFacts
+from thenga.domains.compliance.services.tenders.tracked import (
+    AWARDED,
+    BIDDING,
+    MATCHED,
+    end,
+    facts_of,
+    find_tracked,
+    load_terms,
+    open_tenders,
+    refresh,
+    track,
+)
+
+__all__ = [
+    "AWARDED",
+    "BIDDING",
+    "MATCHED",
+    "TenderFacts",
+    "TermFacts",
+    "end",
+    "facts_of",
+    "find_tracked",
+    "load_terms",
+    "open_tenders",
+    "refresh",
+    "track",
+]
