@@ -20,6 +20,7 @@ from thenga.domains.compliance.services.readiness.tender_dates import (
     tender_dates,
 )
 from thenga.domains.compliance.services.readiness.values import Assessed, Outcome, Point
+from thenga.domains.compliance.services.requirements import TenderUnknown
 from thenga.domains.compliance.services.tenders import TenderFacts, TermFacts
 from thenga.domains.compliance.settings import ASSUMED_AWARD_DAYS
 from thenga.domains.compliance.tables import Origin, ReadinessSnapshot, ReadinessState
@@ -35,13 +36,6 @@ class DateOutOfRange(Problem):
     """Readiness is computed from today to 730 days ahead. Choose a day in that range."""
 
     code, status, title = "compliance-date-out-of-range", 422, "This day is out of range"
-
-
-class ReadinessTenderUnknown(Problem):
-    """Compliance does not track this tender for you, or it has no closing date yet. Match it, open
-    a bid on it, or add its requirements first."""
-
-    code, status, title = "compliance-tender-unknown", 422, "This tender is not tracked"
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +180,7 @@ async def _tender(
     elif any(row.tender_opportunity_id == wanted for row in company.requirements):
         facts = TenderFacts(wanted)
     else:
-        raise ReadinessTenderUnknown()
+        raise TenderUnknown()
     return replace(facts, terms=question.terms) if question.terms else facts
 
 
@@ -203,7 +197,7 @@ def _day(
         return company.today, at
     named = {one.point.value: one.on for one in outcome.dates} if outcome else {}
     if at not in named:
-        raise ReadinessTenderUnknown("Name a tender that has this date.")
+        raise TenderUnknown("Name a tender that has this date.")
     return named[at], at
 
 

@@ -49,7 +49,7 @@ class _Before:
     blockers: tuple[str, ...]
 
 
-async def recompute(work: Work, organization_id: UUID) -> Computed | None:
+async def recompute(work: Work, organization_id: UUID) -> Computed:
     """Compute readiness of the company and of its open tenders, keep the day's snapshots, and tell
     what changed. Changes that come meanwhile wait for the row and make it due again."""
     state = await work.lock(ReadinessState, organization_id)
