@@ -9,13 +9,13 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.compliance.services import requirements
-from thenga.domains.compliance.services.readiness.confidence import confidence
 from thenga.domains.compliance.services.summaries.assessments import (
     Assessments,
     assess_all,
     assurance_name,
 )
 from thenga.domains.compliance.tables import Origin, Requirement
+from thenga.domains.compliance.values.confidence import confidence
 from thenga.kernel.db.reader import Reader
 
 ITEMS = {
