@@ -13,9 +13,9 @@ from thenga.kernel.jobs.run import Run
 
 
 @when_due(jobs, ReadinessState, every=timedelta(seconds=2))
-async def evaluate_organization(work: Work, *, organization_id: UUID) -> None:
+async def evaluate_organization(work: Work, *, readiness_id: UUID) -> None:
     """Compute readiness and its risks after a change, or on a day that moves them (CMP-32)."""
-    computed = await readiness.recompute(work, organization_id)
+    computed = await readiness.recompute(work, readiness_id)
     await risks.refresh(work, computed)
 
 

@@ -120,6 +120,27 @@ async def change_document(work: Work, document_id: UUID, *, fields: Mapping[str,
     return Changed(document, version, stated)
 
 
+async def change_type(work: Work, document_id: UUID, *, code: str) -> Changed:
+    """Sort a document under another type of the same class; its last day follows the new rule."""
+    async with work.separate_reader() as read:
+        seen = await get_document(read, document_id)
+        version_id = (await version_of_facts(read, seen)).id
+        kind = await types.type_in_force(read, code)
+    if kind.document_class != seen.document_class:
+        raise RuleViolated("Upload it again under a type of that class.", rule="CMP-44")
+    version = await work.lock(DocumentVersion, version_id, beside=True)
+    document = await work.lock(Document, document_id)
+    if document.document_type_code == code:
+        return Changed(document, version, [])
+    document.document_type_code = code
+    await facts.set_last_day(work, document, version)
+    await work.save(version)
+    document.next_check_at = work.now
+    await work.touch(document)
+    _publish(work, document, version, changed=["document_type_code"])
+    return Changed(document, version, ["document_type_code"])
+
+
 async def version_of_facts(read: Reader, document: Document) -> DocumentVersion:
     """The version whose facts are stated now."""
     newest = await uploads.newest_version(read, document.id)

@@ -1,6 +1,6 @@
 """Risks: raised and closed by rules, treated and accepted by people (CMP-33 to CMP-35)."""
 
-from thenga.domains.compliance.services.risks.refreshing import refresh
+from thenga.domains.compliance.services.risks.refreshing import add_suggested, refresh
 from thenga.domains.compliance.services.risks.risks import (
     RiskFilters,
     RiskMove,
@@ -15,6 +15,7 @@ __all__ = [
     "Level",
     "RiskFilters",
     "RiskMove",
+    "add_suggested",
     "change_risk",
     "clear_owner",
     "lapse",

@@ -1,5 +1,9 @@
 """Raises the risks that the rules see and closes those whose cause is gone (CMP-34)."""
 
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
 from sqlalchemy import select
 
 from thenga.domains.compliance import public
@@ -127,3 +131,25 @@ async def _raise(work: Work, wanted: RiskFound) -> None:
         )
     )
     work.publish(public.ComplianceRiskRaised(**event_fields(risk)))
+
+
+async def add_suggested(work: Work, *, suggestion_id: UUID, fields: Mapping[str, Any]) -> Risk:
+    """Write down a risk that a machine suggested and a person accepted."""
+    score = score_of(fields["likelihood"], fields["impact"])
+    risk = await work.add(
+        Risk(
+            organization_id=work.organization_id,
+            rule_code="suggested",
+            subject=f"suggestion:{suggestion_id}",
+            raised_by="suggestion",
+            title=fields["title"],
+            category=fields.get("category", "suggested"),
+            likelihood=fields["likelihood"],
+            impact=fields["impact"],
+            score=score,
+            level=level_of(score).value,
+            actions=[],
+        )
+    )
+    work.publish(public.ComplianceRiskRaised(**event_fields(risk)))
+    return risk
