@@ -6,7 +6,6 @@ from uuid import UUID, uuid4
 
 import httpx2
 import pytest
-from fastapi import FastAPI
 
 from tests.conftest import Time
 from tests.factories import identity as people
@@ -24,8 +23,8 @@ REQUIREMENTS = "/compliance/requirements"
 
 
 @pytest.fixture
-async def firm(app: FastAPI, api: httpx2.AsyncClient, seeded: None, clock: Time) -> Office:
-    return Office(api, app.state.shared.host, clock)
+async def firm(api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time) -> Office:
+    return Office(api, host, clock)
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from uuid import uuid4
 
 import httpx2
 import pytest
-from fastapi import FastAPI
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,6 +19,7 @@ from tests.factories import organization as companies
 from tests.factories.compliance_documents import Office
 from tests.factories.identity import Member
 from tests.planting import plant
+from tests.settling import with_letters
 from thenga.domains.compliance import tables
 from thenga.domains.compliance.services import summaries
 from thenga.domains.compliance.values import conditions
@@ -35,12 +35,10 @@ BODY = {"spheres": ["national"], "answers": {"does_construction": False}}
 
 
 @pytest.fixture
-async def firm(
-    app: FastAPI, api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time
-) -> Office:
+async def firm(api: httpx2.AsyncClient, host: Host, seeded: None, clock: Time) -> Office:
     founder = await people.person(host)
     made = await companies.organization(host, founder.user_id)
-    return Office(api, app.state.shared.host, clock, made.id)
+    return Office(api, with_letters(host), clock, made.id)
 
 
 async def create(firm: Office, who: Member, **more: Any) -> httpx2.Response:
