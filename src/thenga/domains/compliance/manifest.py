@@ -19,6 +19,11 @@ from thenga.domains.compliance.api import (
 from thenga.domains.compliance.jobs import jobs
 from thenga.domains.compliance.lifecycles import LIFECYCLES
 from thenga.domains.compliance.permissions import GRANTED
+from thenga.domains.compliance.provider import (
+    LocalAttestations,
+    LocalDocuments,
+    LocalEvidence,
+)
 from thenga.domains.compliance.reactions import reactions
 from thenga.domains.compliance.services import panel
 from thenga.domains.compliance.services import requirements as requirement_services
@@ -46,6 +51,11 @@ DOMAIN = Domain(
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
+    provides={
+        public.Documents: LocalDocuments,
+        public.Evidence: LocalEvidence,
+        public.Attestations: LocalAttestations,
+    },
     needs=(identity.Decisions, identity.Members, organization.Profiles),
     reactions=reactions,
     jobs=jobs,
