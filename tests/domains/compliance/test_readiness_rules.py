@@ -120,12 +120,12 @@ def test_a_live_state_counts_as_last_checked_on_a_future_day() -> None:
 @pytest.mark.rule("CMP-40")
 def test_confidence_halves_with_each_missed_recheck() -> None:
     found = [
-        readiness.confidence("registry", age_days=days, recheck_days=7) for days in (0, 7, 8, 15)
+        confidence("registry", age_days=days, recheck_days=7) for days in (0, 7, 8, 15)
     ]
 
     assert [str(one) for one in found] == ["0.95", "0.95", "0.48", "0.24"]
-    assert readiness.confidence("internal", age_days=300, recheck_days=None) == Decimal("0.75")
-    assert readiness.confidence(None, recheck_days=7) is None
+    assert confidence("internal", age_days=300, recheck_days=None) == Decimal("0.75")
+    assert confidence(None, recheck_days=7) is None
 
 
 def differs(seed: int) -> bool:

@@ -10,12 +10,13 @@ from pydantic import Field
 
 from thenga.domains.compliance.api.organizations import check_acting
 from thenga.domains.compliance.permissions import Permission
-from thenga.domains.compliance.services import readiness, requirements
+from thenga.domains.compliance.services import requirements, summaries
 from thenga.domains.compliance.tables import Profile
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, RuleViolated
 from thenga.kernel.http.bodies import Body, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
@@ -87,6 +88,10 @@ class ReadinessSummaryView(View):
 class ProfileView(Stored):
     """A compliance profile."""
 
+    @property
+    def own_path(self) -> str:
+        return f"{PREFIX}/compliance/profiles/{self.id}"
+
     organization_id: Annotated[UUID, Field(description="Organization of the profile.")]
     status: Annotated[str, Field(description="Status.")]
     spheres: Spheres
@@ -107,7 +112,7 @@ class ProfileView(Stored):
     @classmethod
     async def of(cls, read: Reader, profile: Profile) -> "ProfileView":
         questions = await requirements.questions_of(read, profile)
-        summary = await readiness.summary_of(read)
+        summary = await summaries.summary_of(read)
         return cls.shown(
             profile.__dict__
             | {

@@ -1,19 +1,39 @@
 """Readiness: what a company can prove on a day, by one pure function (CMP-27 to CMP-32)."""
 
+from thenga.domains.compliance.services.readiness.answers import (
+    DateOutOfRange,
+    ReadinessAnswer,
+    ReadinessQuestion,
+    answer,
+    answer_tenders,
+    assessed_on,
+)
 from thenga.domains.compliance.services.readiness.assessing import assess
-from thenga.domains.compliance.services.readiness.confidence import confidence
+from thenga.domains.compliance.services.readiness.computing import Computed, recompute
 from thenga.domains.compliance.services.readiness.scoring import evaluate
 from thenga.domains.compliance.services.readiness.tender_dates import (
     evaluate_tender,
     tender_dates,
     validity_end,
 )
+from thenga.domains.compliance.services.readiness.values import Assessed, Gate, Outcome, State
 
 __all__ = [
+    "Assessed",
+    "Computed",
+    "DateOutOfRange",
+    "Gate",
+    "Outcome",
+    "ReadinessAnswer",
+    "ReadinessQuestion",
+    "State",
+    "answer",
+    "answer_tenders",
     "assess",
-    "confidence",
+    "assessed_on",
     "evaluate",
     "evaluate_tender",
+    "recompute",
     "tender_dates",
     "validity_end",
 ]

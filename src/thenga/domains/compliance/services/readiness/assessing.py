@@ -70,6 +70,9 @@ def assess(need: Need, *, on: date, today: date, point: Point | None = None) -> 
         value,
         valid_until=min(ends, default=None),
         assurance=min((proof.assurance for proof in proofs), default=Assurance.NONE),
+        checked_on=min(
+            (proof.checked_on for proof in proofs if proof.checked_on is not None), default=None
+        ),
         evidence_ids=tuple(dict.fromkeys(proof.evidence_id for proof in proofs)),
         proof_version=proofs[0].version if proofs else None,
         reasons=tuple(dict.fromkeys(one.reason for one in found if one.reason)),

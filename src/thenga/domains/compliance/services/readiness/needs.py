@@ -1,14 +1,14 @@
 """From what is stored to the needs of one day, by catalogue and tender (CMP-3, CMP-5)."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date, datetime
+from dataclasses import replace
+from datetime import date
 from typing import Any
 from uuid import UUID
 
-from thenga.domains.compliance.services.evidence.fit import Fit as LinkFit
-from thenga.domains.compliance.services.evidence.fit import Need as Asked
-from thenga.domains.compliance.services.evidence.fit import fit_of
+from thenga.domains.compliance.services.evidence import Fit as LinkFit
+from thenga.domains.compliance.services.evidence import Need as Asked
+from thenga.domains.compliance.services.evidence import fit_of
 from thenga.domains.compliance.services.readiness.reading import (
     Company,
     LinkedProof,
@@ -24,12 +24,15 @@ from thenga.domains.compliance.services.readiness.values import (
     Standing,
     Subject,
 )
+from thenga.domains.compliance.services.tenders import TenderFacts, TermFacts
 from thenga.domains.compliance.tables import (
     Applicability,
     Origin,
     Requirement,
     RequirementDefinition,
 )
+from thenga.domains.compliance.values import conditions
+from thenga.domains.compliance.values.conditions import Known
 from thenga.domains.compliance.values.validity import AgeLimit, ValidityRule, valid_until
 
 _APPLIES = {
@@ -42,29 +45,6 @@ _TOO_OLD = "too_old"  # a matter of days, so it counts as expired and not as a w
 _TENDER = "tender"
 _DEFAULT_WEIGHT = 5
 _NO_RULE = ValidityRule.of_row({"kind": "no_expiry"})
-
-
-@dataclass(frozen=True, slots=True)
-class TermFacts:
-    """One requirement of a tender, as Opportunity or an asker knows it."""
-
-    ref: str
-    code: str | None
-    gate: str | None = None
-    params: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class TenderFacts:
-    """The dates and terms of one tender."""
-
-    tender_opportunity_id: UUID | None
-    closing_at: datetime | None = None
-    validity_ends_on: date | None = None
-    expected_award_on: date | None = None
-    sphere: str | None = None
-    category: str | None = None
-    terms: tuple[TermFacts, ...] = ()
 
 
 def needs_on(company: Company, on: date, tender: TenderFacts | None = None) -> list[Need]:
@@ -94,11 +74,12 @@ def _overlaid(
     """A tender's rows and terms replace the catalogue's row of the same code."""
     by_code = {row.definition_code: row for row in catalogue}
     written = [
-        _of_tender_row(company, row, by_code.get(row.definition_code), on) for row in of_tender
+        _of_tender_row(company, row, by_code.get(row.definition_code), tender, on)
+        for row in of_tender
     ]
     known = {row.tender_requirement_ref for row in of_tender if row.tender_requirement_ref}
     terms = [
-        _of_term(company, term, by_code.get(term.code), on)
+        _of_term(company, term, by_code.get(term.code), tender, on)
         for term in tender.terms
         if term.ref not in known
     ]
@@ -122,12 +103,14 @@ def _of_row(
         row,
         on,
         applies=applies,
-        gate=_gate(definition, tender.category if tender else None),
+        gate=_gate(definition, tender),
         params=row.params,
     )
 
 
-def _of_tender_row(company: Company, row: Requirement, base: Requirement | None, on: date) -> Need:
+def _of_tender_row(
+    company: Company, row: Requirement, base: Requirement | None, tender: TenderFacts, on: date
+) -> Need:
     definition = company.definition(row.definition_code, on)
     if definition is None:
         return replace(_of_free_row(company, row, on), ref=row.tender_requirement_ref)
@@ -137,14 +120,16 @@ def _of_tender_row(company: Company, row: Requirement, base: Requirement | None,
         base or row,
         on,
         applies=True,
-        gate=_asked_gate(definition, row.gate),
+        gate=_asked_gate(definition, row.gate, tender),
         params=row.params,
         further=company.proofs.get(row.id, ()),
     )
     return replace(need, requirement_id=row.id, ref=row.tender_requirement_ref)
 
 
-def _of_term(company: Company, term: TermFacts, base: Requirement | None, on: date) -> Need:
+def _of_term(
+    company: Company, term: TermFacts, base: Requirement | None, tender: TenderFacts, on: date
+) -> Need:
     """A term by reference; one whose code the catalogue does not know is unknown."""
     definition = company.definition(term.code, on)
     if definition is None or base is None:
@@ -163,21 +148,29 @@ def _of_term(company: Company, term: TermFacts, base: Requirement | None, on: da
         base,
         on,
         applies=True,
-        gate=_asked_gate(definition, term.gate),
+        gate=_asked_gate(definition, term.gate, tender),
         params=term.params,
     )
     return replace(need, ref=term.ref)
 
 
-def _gate(definition: RequirementDefinition, category: str | None) -> Gate:
-    """Hard for the categories of tenders that the definition names, else its usual gate."""
-    named = (definition.hard_when or {}).get("in") or []
-    return Gate.HARD if category is not None and category in named else Gate(definition.gate)
+def _gate(
+    definition: RequirementDefinition, tender: TenderFacts | None, *, is_asked: bool = False
+) -> Gate:
+    """Hard for the tenders that the definition names, else its usual gate."""
+    if definition.hard_when is None or tender is None:
+        return Gate(definition.gate)
+    told = {"category": tender.category, "sphere": tender.sphere}
+    told["asks"] = definition.code if is_asked else None
+    holds = conditions.evaluate(definition.hard_when, Known(tender=told))
+    return Gate.HARD if holds else Gate(definition.gate)
 
 
-def _asked_gate(definition: RequirementDefinition, asked: str | None) -> Gate:
+def _asked_gate(definition: RequirementDefinition, asked: str | None, tender: TenderFacts) -> Gate:
     """A buyer may loosen a gate, but not a locked one (CMP-5)."""
-    return Gate(definition.gate) if definition.locked or asked is None else Gate(asked)
+    if definition.locked or asked is None:
+        return _gate(definition, tender, is_asked=True)
+    return Gate(asked)
 
 
 def _of_definition(
@@ -295,5 +288,8 @@ def proof_codes(proof: Mapping[str, Any]) -> frozenset[str]:
     """Document types, statements and kinds of references that can prove a requirement."""
     found: set[str] = set()
     for stated in proof.values():
-        found.update([stated] if isinstance(stated, str) else stated or ())
+        if isinstance(stated, str):
+            found.add(stated)
+        elif isinstance(stated, list):
+            found.update(stated)
     return frozenset(found)

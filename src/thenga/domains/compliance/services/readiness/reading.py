@@ -13,7 +13,7 @@ from uuid import UUID
 import sqlalchemy as sa
 from sqlalchemy import select
 
-from thenga.domains.compliance.services.evidence.fit import ProofFacts
+from thenga.domains.compliance.services.evidence import ProofFacts
 from thenga.domains.compliance.services.readiness.values import (
     Assurance,
     Doubt,

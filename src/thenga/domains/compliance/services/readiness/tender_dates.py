@@ -46,6 +46,7 @@ class TenderOutcome:
 
     at_closing: Outcome
     dates: tuple[TenderDate, ...]
+    outcomes: tuple[Outcome, ...]  # of these dates, in their order
     lapses: tuple[LapsedNeed, ...]
 
 
@@ -90,16 +91,17 @@ def evaluate_tender(
         needs_on(first.on), rules_on(first.on), on=first.on, today=today, point=first.point
     )
     held = {_key(item.need): item for item in closing.items if item.state in _HOLDS}
-    lapses = []
+    lapses, outcomes = [], [closing]
     for named in later:
         outcome = evaluate(
             needs_on(named.on), rules_on(named.on), on=named.on, today=today, point=named.point
         )
+        outcomes.append(outcome)
         for item in outcome.items:
             before = held.get(_key(item.need))
             if before is not None and item.state in _ENDED:
                 lapses.append(LapsedNeed(before.need, _ends_on(before, named), named))
-    return TenderOutcome(closing, tuple(dates), tuple(lapses))
+    return TenderOutcome(closing, tuple(dates), tuple(outcomes), tuple(lapses))
 
 
 def _key(need: Need) -> tuple[object, ...]:

@@ -154,6 +154,7 @@ class Assessed:
     value: Fraction | None = None
     valid_until: date | None = None
     assurance: Assurance = Assurance.NONE
+    checked_on: date | None = None
     evidence_ids: tuple[UUID, ...] = ()
     proof_version: int | None = None
     reasons: tuple[str, ...] = ()

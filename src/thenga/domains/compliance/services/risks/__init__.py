@@ -1,1 +1,24 @@
-"""Risks that rules raise and people treat."""
+"""Risks: raised and closed by rules, treated and accepted by people (CMP-33 to CMP-35)."""
+
+from thenga.domains.compliance.services.risks.refreshing import refresh
+from thenga.domains.compliance.services.risks.risks import (
+    RiskFilters,
+    RiskMove,
+    change_risk,
+    clear_owner,
+    lapse,
+    list_risks,
+)
+from thenga.domains.compliance.services.risks.rules import Level, score_of
+
+__all__ = [
+    "Level",
+    "RiskFilters",
+    "RiskMove",
+    "change_risk",
+    "clear_owner",
+    "lapse",
+    "list_risks",
+    "refresh",
+    "score_of",
+]
