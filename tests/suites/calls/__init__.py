@@ -16,6 +16,7 @@ from tests.suites.calls import (
     billing_payments,
     billing_recovery,
     billing_subscriptions,
+    compliance_documents,
     facts,
     keys,
     notification_deliveries,
@@ -54,6 +55,7 @@ MAKERS: dict[str, Maker] = (
     | notification_settings.MAKERS
     | administration_changes.MAKERS
     | notification_times.MAKERS
+    | compliance_documents.MAKERS
 )
 
 __all__ = [
@@ -76,13 +78,13 @@ QUERIES = {
     "list_classifications": "?scheme=cidb",
     "get_signal": "?feature=identity.seats",
     "return_from_provider": "?state=unknown&code=unknown",
-}
+} | compliance_documents.QUERIES
 
 
 def path_of(operation: Operation, ids: Ids, parts: Mapping[str, str] | None = None) -> str:
     """The path with its identifiers put in; ids that the body holds are left over."""
-    path = operation.path.format(**parameters(operation.name, ids, parts))
-    return path + QUERIES.get(operation.name, "")
+    path = operation.path + QUERIES.get(operation.name, "")
+    return path.format(**parameters(operation.name, ids, parts))
 
 
 def parameters(name: str, ids: Ids, parts: Mapping[str, str] | None = None) -> dict[str, str]:

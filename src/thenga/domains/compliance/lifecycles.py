@@ -22,7 +22,7 @@ class DocumentLifecycle(Lifecycle, initial=D.ACTIVE):
 class EvidenceLifecycle(Lifecycle, initial=E.SUBMITTED):
     """An evidence; somebody else than its bringer verifies it (CMP-17)."""
 
-    open = Move(E.SUBMITTED, to=E.IN_REVIEW, by=By.SYSTEM)
+    review = Move(E.SUBMITTED, to=E.IN_REVIEW, by=By.SYSTEM)
     release = Move(E.IN_REVIEW, to=E.SUBMITTED, by=By.SYSTEM)
     verify = Move(E.SUBMITTED, E.IN_REVIEW, to=E.VERIFIED, by=By.SYSTEM)
     return_ = Move(E.SUBMITTED, E.IN_REVIEW, to=E.NEEDS_REVISION, by=By.SYSTEM)

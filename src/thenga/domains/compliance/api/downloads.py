@@ -12,7 +12,7 @@ from thenga.domains.compliance.services import documents
 from thenga.domains.compliance.services.documents import PurposeRequired
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Erased, FileNotClean, RangeNotSatisfiable, StepUpRequired
+from thenga.kernel.errors import Erased, FileNotClean, NotFound, RangeNotSatisfiable, StepUpRequired
 from thenga.kernel.files.answers import AS_ATTACHMENT, attachment
 from thenga.kernel.http.bodies import SHOWN_ONCE, Body, View
 from thenga.kernel.http.document.operations import PREFIX
@@ -80,7 +80,8 @@ async def create_download_link(
 
 
 @router.get(
-    "/compliance/downloads/{ticket}", responses=AS_ATTACHMENT | problems(RangeNotSatisfiable)
+    "/compliance/downloads/{ticket}",
+    responses=AS_ATTACHMENT | problems(NotFound, RangeNotSatisfiable),
 )
 async def get_download(
     ticket: Ticket, read: Annotated[Reader, anyone_reads(of_downloads)]

@@ -191,7 +191,7 @@ class EvidenceView(Stored):
     status_code=201,
     responses=problems(Duplicate, FileNotClean, Unlinkable, Erased),
 )
-async def link_evidence(
+async def create_evidence(
     body: LinkEvidence, work: Annotated[Work, writes(Permission.EVIDENCE_LINK)]
 ) -> EvidenceView:
     """Link a proof to requirements. A proof that is linked already takes further requirements with

@@ -201,7 +201,7 @@ _NOT_IN_TICKETS = (
     status_code=201,
     responses=problems(SamePerson, Duplicate, EvidenceMoved, RuleViolated),
 )
-async def request_verification(
+async def request_compliance_verification(
     body: RequestVerification, work: Annotated[Work, writes(Permission.VERIFICATION_REQUEST)]
 ) -> VerificationView:
     """Request a verification from another member or from the platform.

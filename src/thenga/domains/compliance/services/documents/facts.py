@@ -71,7 +71,7 @@ def plain_attributes(host: Host, version: DocumentVersion) -> dict[str, Any]:
     """All attributes, the sealed ones opened; only for those who may read them."""
     if version.attributes_sealed is None:
         return dict(version.attributes)
-    opened = orjson.loads(sealed.unseal(host, version, "attributes_sealed"))
+    opened: dict[str, Any] = orjson.loads(sealed.unseal(host, version, "attributes_sealed"))
     return version.attributes | opened
 
 

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, select
 
 from thenga.domains.compliance.services.documents.documents import PERSONAL, may_read_personal
 from thenga.domains.compliance.services.documents.facts import UNDATED
+from thenga.domains.compliance.services.documents.uploads import SAME_BYTES
 from thenga.domains.compliance.tables import (
     Document,
     DocumentStatus,
@@ -85,7 +86,10 @@ async def versions_of(
     """The versions of documents, newest first."""
     found: dict[UUID, list[DocumentVersion]] = {one: [] for one in document_ids}
     if found:
-        statement = select(DocumentVersion).where(among(DocumentVersion.document_id, document_ids))
+        statement = select(DocumentVersion).where(
+            among(DocumentVersion.document_id, document_ids),
+            DocumentVersion.refusal_reason.is_distinct_from(SAME_BYTES),
+        )
         for version in await read.all(statement.order_by(DocumentVersion.number.desc())):
             found[version.document_id].append(version)
     return found

@@ -33,8 +33,10 @@ from thenga.kernel.errors import (
     extensions,
 )
 from thenga.kernel.files import contents
-from thenga.kernel.files.contents import ContentStatus
+from thenga.kernel.files.contents import ContentLifecycle, ContentStatus
 
+_SETTLED = (ContentStatus.CLEAN, ContentStatus.INFECTED, ContentStatus.REFUSED)
+SAME_BYTES = "same_bytes"  # a version that was never one; nobody is shown it
 RECEIVING = timedelta(hours=1)  # how long a reserved version of a document waits for its bytes
 
 inspect_version = job_stub("compliance.inspect_version", form=Form.OUTSIDE, key="{version_id}")
@@ -139,7 +141,7 @@ async def _stream(
             found=declared,
             allowed=sorted(allowed),
         )
-    was_empty = version.content_status is ContentStatus.AWAITING_CONTENT
+    is_renewable = version.content_status in _SETTLED
     taken = allowed if declared is None else {declared}
     try:
         await contents.receive(work, version, most_bytes=kind.max_bytes, media_types=taken)
@@ -148,8 +150,8 @@ async def _stream(
     except ValidationFailed:  # raised for the digest alone
         raise DigestMismatch() from None
     except Conflict:
-        if was_empty:
-            raise
+        if not is_renewable:
+            raise  # of two first uploads one is kept
         raise PreconditionRequired(
             "This document has content. To upload a new version, send the version of the "
             "document in `If-Match`."
@@ -192,7 +194,9 @@ async def _record(work: Work, document_id: UUID, version: DocumentVersion) -> Re
     if current is not None and current.sha256 == version.sha256:
         assert version.object_key is not None  # noqa: S101  # it was just received
         await work.host.files.delete(version.object_key)
-        await work.remove(version)
+        ContentLifecycle.refuse(version, at=work.now)
+        version.refusal_reason, version.object_key, version.next_check_at = SAME_BYTES, None, None
+        await work.save(version)
         return Received(document, is_new=False)
     version.uploaded_by = work.actor.id
     await work.save(version)

@@ -82,7 +82,7 @@ async def claim(work: Work, verification_id: UUID) -> Verification:
         verification.assignee_user_id = work.actor.id
         await work.save(verification)
         if evidence.status is EvidenceStatus.SUBMITTED:
-            EvidenceLifecycle.open(evidence, at=work.now)
+            EvidenceLifecycle.review(evidence, at=work.now)
             await work.save(evidence)
             await links.publish_change(work, evidence)
     elif verification.assignee_user_id != work.actor.id:

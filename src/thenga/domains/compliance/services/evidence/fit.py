@@ -11,7 +11,6 @@ from uuid import UUID
 from thenga.domains.compliance.values.validity import AgeLimit
 
 _AFFIDAVIT = "bbbee_affidavit"
-_AFFIDAVIT_TURNOVER = Decimal(50_000_000)  # rand; above it a measured certificate is needed
 
 
 class Fit(StrEnum):
@@ -101,8 +100,13 @@ def _values(proof: ProofFacts, params: Mapping[str, Any]) -> list[str]:
     """What the paper states and the requirement does not accept; what it leaves out is a doubt."""
     stated, found = proof.attributes, []
     turnover = _number(stated.get("annualTurnover"))
-    if proof.code == _AFFIDAVIT and turnover is not None and turnover > _AFFIDAVIT_TURNOVER:
-        found.append("turnover_above_limit")
+    limit = _number(params.get("affidavitMaxTurnover"))
+    if proof.code == _AFFIDAVIT and turnover is not None and limit is not None:
+        found += ["turnover_above_limit"] if turnover > limit else []
+    if stated.get("active") is False:
+        found.append("not_active")
+    if stated.get("listed") is True:
+        found.append("listed")
     level = _number(stated.get("level"))
     most = _number(params.get("maxBbbeeLevel"))
     if level is not None and most is not None and level > most:
@@ -114,7 +118,7 @@ def _values(proof: ProofFacts, params: Mapping[str, Any]) -> list[str]:
         found.append("in_arrears")
     if params.get("certified") is True and stated.get("certified") is False:
         found.append("not_certified")
-    amount, least = _number(stated.get("amount")), _number(params.get("minAmount"))
+    amount, least = _number(stated.get("coverAmount")), _number(params.get("minAmount"))
     if amount is not None and least is not None and amount < least:
         found.append("amount_too_low")
     return found
@@ -123,10 +127,10 @@ def _values(proof: ProofFacts, params: Mapping[str, Any]) -> list[str]:
 # Parameter of a requirement, and the attribute of a paper that answers it.
 _ANSWERED_BY = {
     "maxBbbeeLevel": "level",
-    "cidb": "grades",
+    "cidb": "designations",
     "arrearsMonths": "arrearsMonths",
     "certified": "certified",
-    "minAmount": "amount",
+    "minAmount": "coverAmount",
 }
 
 
@@ -145,16 +149,17 @@ def _doubts(proof: ProofFacts, need: Need) -> list[str]:
 
 
 def _is_graded_too_low(stated: Mapping[str, Any], params: Mapping[str, Any]) -> bool:
-    """CIDB: the grade in the class of works that the tender names."""
-    asked, grades = params.get("cidb"), stated.get("grades")
-    if not asked or grades is None:
+    """CIDB: the grade in the class of works that the tender names, as in 6CE."""
+    asked, held = params.get("cidb"), stated.get("designations")
+    if not asked or held is None:
         return False
-    held = [
+    grades = [
         grade
-        for one in grades
-        if one.get("class") == asked["class"] and (grade := _number(one.get("grade"))) is not None
+        for one in held
+        if str(one).endswith(asked["class"])
+        and (grade := _number(str(one).removesuffix(asked["class"]))) is not None
     ]
-    return max(held, default=Decimal(0)) < Decimal(asked["minGrade"])
+    return max(grades, default=Decimal(0)) < Decimal(asked["minGrade"])
 
 
 def _number(value: Any) -> Decimal | None:

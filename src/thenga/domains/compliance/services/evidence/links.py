@@ -99,7 +99,8 @@ async def detail_of(read: Reader, evidence: Evidence) -> EvidenceDetail:
     """The links with their fit today, the verifications, and what it was before."""
     statement = select(Verification).where(Verification.evidence_id == evidence.id)
     verifications = await read.all(statement.order_by(Verification.id.desc()), limit=100)
-    chain, before = [], evidence.successor_of
+    chain: list[UUID] = []
+    before = evidence.successor_of
     while before is not None and len(chain) < MOST_LINKS:
         chain.append(before)
         earlier = await read.find(Evidence, id=before)

@@ -1,17 +1,20 @@
 """What requirements ask of a proof on a day, from the definition in force and the tender's row."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import or_, select
+from sqlalchemy import select
 
+from thenga.domains.compliance.services import requirements
 from thenga.domains.compliance.services.evidence.fit import Need
 from thenga.domains.compliance.tables import EvidenceLink, Requirement, RequirementDefinition
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
+
+_LIMITS = ("affidavitMaxTurnover",)  # of the catalogue, beside the parameters of a tender
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,24 +35,10 @@ async def asked_by(read: Reader, requirement_ids: Sequence[UUID], *, on: date) -
         return {}
     statement = select(Requirement).where(among(Requirement.id, requirement_ids))
     rows = await read.all(statement)
-    definitions = await definitions_in_force(
-        read, {row.definition_code for row in rows if row.definition_code}, on=on
-    )
+    definitions = await requirements.definitions_on(read, on)
     return {
         row.id: Asked(row, need_of(row, definitions.get(row.definition_code or ""))) for row in rows
     }
-
-
-async def definitions_in_force(
-    read: Reader, codes: Iterable[str], *, on: date
-) -> dict[str, RequirementDefinition]:
-    """The definitions of these codes on a day."""
-    statement = select(RequirementDefinition).where(
-        among(RequirementDefinition.code, list(codes)),
-        RequirementDefinition.effective_from <= on,
-        or_(RequirementDefinition.effective_to.is_(None), RequirementDefinition.effective_to >= on),
-    )
-    return {one.code: one for one in await read.all(statement)}
 
 
 def need_of(row: Requirement, definition: RequirementDefinition | None) -> Need:
@@ -58,16 +47,15 @@ def need_of(row: Requirement, definition: RequirementDefinition | None) -> Need:
     return Need(
         codes=proof_codes(proof),
         subjects=_subjects(row),
-        params=row.params,
+        params=row.params | {n: proof[n] for n in _LIMITS if n in proof},
     )
 
 
 def proof_codes(proof: Mapping[str, Any]) -> frozenset[str]:
     """Document types, statements and kinds of references that can prove it."""
     declared = [proof["declaration"]] if proof.get("declaration") else []
-    return frozenset(
-        [*(proof.get("documentTypes") or ()), *declared, *(proof.get("reference") or ())]
-    )
+    lists = ("documentTypes", "declarations", "reference")
+    return frozenset([*declared, *(code for name in lists for code in proof.get(name) or ())])
 
 
 async def links_of(read: Reader, evidence_ids: Sequence[UUID]) -> dict[UUID, list[UUID]]:

@@ -79,7 +79,7 @@ async def cite_reference(
 
 def cite_declaration(read: Reader, statement_code: str, answers: dict[str, Any]) -> Cited:
     """A statement with its answers; it stands for twelve months."""
-    stated = {"statementCode": statement_code, "answers": answers}
+    stated: Any = {"statementCode": statement_code, "answers": answers}
     today = local_day(read.now)
     return Cited(
         sha256=hashlib.sha256(rfc8785.dumps(stated)).hexdigest(),
@@ -158,4 +158,5 @@ def facts_of(document: Document, version: DocumentVersion) -> ProofFacts:
 
 
 def _standing(day: date) -> date:
-    return day + relativedelta(months=_STANDING_MONTHS) - timedelta(days=1)
+    end: date = day + relativedelta(months=_STANDING_MONTHS) - timedelta(days=1)
+    return end

@@ -1,5 +1,6 @@
 """Evidence that no longer counts, or is to be looked at again, and why (CMP-13, 16, 21)."""
 
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
@@ -86,7 +87,7 @@ async def reopen_for_facts(work: Work, document: Document, version: DocumentVers
 
 
 async def record_certificate(
-    work: Work, *, certificate_id: UUID, fields: dict[str, object], sequence: int
+    work: Work, *, certificate_id: UUID, fields: dict[str, Any], sequence: int
 ) -> None:
     """Learning issued or changed a certificate that evidence may name."""
     known = await work.find(
@@ -115,7 +116,7 @@ async def record_certificate(
 
 async def revoke_certificate(work: Work, certificate_id: UUID, *, sequence: int) -> None:
     """A revoked certificate proves nothing any more."""
-    revoked = {"revoked_at": work.now}
+    revoked: dict[str, Any] = {"revoked_at": work.now}
     await record_certificate(work, certificate_id=certificate_id, fields=revoked, sequence=sequence)
     statement = select(Evidence).where(
         Evidence.proof_key == f"learning/certificate/{certificate_id}"

@@ -95,5 +95,5 @@ async def _refuse_second(read: Reader, evidence: Evidence, method: str) -> None:
 
 async def _due_at(work: Work) -> datetime:
     """Two business days, until the end of the second."""
-    extra = frozenset(await configuration.value(work, EXTRA_HOLIDAYS))
+    extra = await configuration.value(work, EXTRA_HOLIDAYS)
     return local_instant(add_working_days(local_day(work.now), _PLATFORM_DAYS, extra), _END_OF_DAY)

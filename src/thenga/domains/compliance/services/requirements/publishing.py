@@ -7,6 +7,7 @@ from uuid import UUID
 import asyncpg
 from sqlalchemy import func, select
 
+from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services.requirements.seeding import bring, columns_of
 from thenga.domains.compliance.tables import (
     CatalogueEntry,
@@ -16,6 +17,9 @@ from thenga.domains.compliance.tables import (
 )
 from thenga.domains.compliance.values import conditions
 from thenga.domains.compliance.values.validity import ValidityRule
+from thenga.domains.identity import public as identity
+from thenga.kernel.access import gate
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.access.gate import HeldAs
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -44,6 +48,27 @@ def is_staff(read: Reader) -> bool:
     return read.held_as == HeldAs.PLATFORM
 
 
+async def demand_as_staff(work: Work, permission: Permission) -> None:
+    """Refuse staff who do not hold a further permission, as the entrance of a route would."""
+    if work.actor.id is None:
+        raise NotFound()
+    decided = await work.port(identity.Decisions).check(
+        actor=identity.ActorRef(type="user", id=work.actor.id, session_id=work.actor.session_id),
+        organization_id=None,
+        action=permission,
+        resource=identity.ResourceRef(type="compliance.catalogue"),
+        channel="http",
+        request_id=work.origin.request_id,
+    )
+    if decided.decision != "allow":
+        refusal = gate.Refusal(
+            reason_code=decided.reason_code,
+            remedy=decided.remedy,
+            decision_id=decided.decision_id,
+        )
+        raise gate.problem_of(refusal, permission)
+
+
 async def write_entry(
     work: Work, *, entry_kind: str, content: dict[str, Any], reason: str
 ) -> CatalogueEntry:
@@ -59,6 +84,7 @@ async def write_entry(
         )
     if entry_kind == DEFINITION:
         _check_definition(content)
+    await work.switch_scope(organization_id=OPERATOR)
     entry = CatalogueEntry(
         entry_kind=entry_kind,
         code=content["code"],
