@@ -119,9 +119,7 @@ def test_a_live_state_counts_as_last_checked_on_a_future_day() -> None:
 
 @pytest.mark.rule("CMP-40")
 def test_confidence_halves_with_each_missed_recheck() -> None:
-    found = [
-        confidence("registry", age_days=days, recheck_days=7) for days in (0, 7, 8, 15)
-    ]
+    found = [confidence("registry", age_days=days, recheck_days=7) for days in (0, 7, 8, 15)]
 
     assert [str(one) for one in found] == ["0.95", "0.95", "0.48", "0.24"]
     assert confidence("internal", age_days=300, recheck_days=None) == Decimal("0.75")

@@ -134,7 +134,7 @@ def _some(outcomes: Sequence[bool | None]) -> bool | None:
 
 def _compared(subject: str, name: str, operator: str, value: Any, known: Known) -> bool | None:
     if subject == "sphere":
-        return (name in known.spheres) == (value if operator in ("is", "exists") else True)
+        return (name in known.spheres) == (bool(value) if operator in ("is", "exists") else True)
     if subject == "tender" and known.tender is None:
         return False
     held: Mapping[str, Any] = {

@@ -30,11 +30,13 @@ def decide(
 
 def subjects_of(definition: RequirementDefinition, facts: CompanyFacts) -> list[dict[str, Any]]:
     """Whom a requirement is about: the company, each of its directors, or both."""
-    company = [{"kind": "organization", "ref": None}]
-    directors = [{"kind": "director", "ref": str(one)} for one in facts.directors]
-    return {"organization": company, "director": directors, "both": company + directors}[
-        definition.per_subject
+    company: list[dict[str, Any]] = [{"kind": "organization", "ref": None}]
+    directors: list[dict[str, Any]] = [
+        {"kind": "director", "ref": str(one)} for one in facts.directors
     ]
+    if definition.per_subject == "organization":
+        return company
+    return directors if definition.per_subject == "director" else company + directors
 
 
 def asks_for(condition: Condition, subject: str) -> set[str]:

@@ -126,11 +126,11 @@ def _check_definition(content: dict[str, Any]) -> None:
 async def copy_to_catalogue(work: Work, entry_id: UUID) -> None:
     """Copy a row to the catalogue, as the system login, and count whom it concerns."""
     entry = await work.get(CatalogueEntry, entry_id)
-    row = RequirementDefinition if entry.entry_kind == DEFINITION else DocumentType
-    values = columns_of(entry.content)
-    starts = entry.effective_from
-    if await work.find(row, code=entry.code, effective_from=starts) is None:
-        await bring(work, row, values | {"id": entry.id})
+    values = columns_of(entry.content) | {"id": entry.id}
+    if entry.entry_kind == DEFINITION:
+        await bring(work, RequirementDefinition, values)
+    else:
+        await bring(work, DocumentType, values)
     counted = await work.value(select(func.count()).select_from(Profile.__table__))
     held = await work.lock(CatalogueEntry, entry_id)
     held.affected_organizations = counted or 0

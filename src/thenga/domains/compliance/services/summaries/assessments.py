@@ -7,13 +7,14 @@ from decimal import Decimal
 from uuid import UUID
 
 from thenga.domains.compliance.services.readiness.assessing import assess
-from thenga.domains.compliance.services.readiness.needs import TenderFacts, needs_on
+from thenga.domains.compliance.services.readiness.needs import needs_on
 from thenga.domains.compliance.services.readiness.reading import (
     Company,
     LinkedProof,
     read_company,
 )
 from thenga.domains.compliance.services.readiness.values import Assessed, Assurance, State
+from thenga.domains.compliance.services.tenders import TenderFacts
 from thenga.domains.compliance.tables import Origin, ReadinessState
 from thenga.kernel.db.reader import Reader
 
