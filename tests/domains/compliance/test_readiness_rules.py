@@ -23,6 +23,7 @@ from thenga.domains.compliance.services.readiness.values import (
     Standing,
     State,
 )
+from thenga.domains.compliance.values.confidence import confidence
 
 WORLDS = size(400, 20_000)
 PAST_PIN = date(2026, 12, 16)

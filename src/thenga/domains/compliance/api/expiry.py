@@ -93,4 +93,7 @@ async def list_expiry(
         before=before,
         sees_personal=await documents.may_read_personal(read),
     )
-    return PageOf[ExpiryView].of(await expiry.list_expiries(read, page, filters), ExpiryView.of)
+    entries, following = await expiry.list_expiries(read, page, filters)
+    return PageOf[ExpiryView](
+        items=[ExpiryView.of(entry) for entry in entries], next_cursor=following
+    )

@@ -2,6 +2,7 @@
 
 from thenga.domains.compliance.reactions import (  # noqa: F401  # declares them
     bid,
+    documents,
     identity,
     learning,
     opportunity,

@@ -14,7 +14,7 @@ from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentV
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Erased, NotFound, Problem
+from thenga.kernel.errors import Erased, NotFound, Problem, RuleViolated
 from thenga.kernel.files import contents
 from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.values.ids import new_id

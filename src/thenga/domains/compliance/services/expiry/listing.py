@@ -22,7 +22,7 @@ from thenga.domains.compliance.tables import (
 from thenga.domains.compliance.values import windows
 from thenga.domains.compliance.values.windows import ExpiryState
 from thenga.kernel import configuration
-from thenga.kernel.db.paging import Paged, Slice
+from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.values.calendar import HOME_ZONE, local_day
 
@@ -56,7 +56,9 @@ class ExpiryEntry:
     tracked_tenders_affected: int
 
 
-async def list_expiries(read: Reader, paged: Paged, filters: ExpiryFilters) -> Slice[ExpiryEntry]:
+async def list_expiries(
+    read: Reader, paged: Paged, filters: ExpiryFilters
+) -> tuple[list[ExpiryEntry], str | None]:
     """Documents and verifications by their last day. States are those of today."""
     today = local_day(read.now, HOME_ZONE)
     spans = await configuration.value(read, EXPIRY_WINDOWS)
@@ -66,11 +68,10 @@ async def list_expiries(read: Reader, paged: Paged, filters: ExpiryFilters) -> S
         statement, paged, (listed.c.valid_until, listed.c.ref)
     )
     closings = await _closings(read, today)
-    found = [_entry(record, today, spans, closings) for record in records]
-    return Slice(found, following)
+    return [_entry(record, today, spans, closings) for record in records], following
 
 
-def _entries(organization_id: UUID, *, sees_personal: bool) -> sa.CompoundSelect[Any]:
+def _entries(organization_id: UUID, *, sees_personal: bool) -> sa.CompoundSelect[*tuple[Any, ...]]:
     codes = _codes(organization_id).subquery("codes")
     documents = (
         select(

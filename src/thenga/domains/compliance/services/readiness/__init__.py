@@ -16,7 +16,13 @@ from thenga.domains.compliance.services.readiness.tender_dates import (
     tender_dates,
     validity_end,
 )
-from thenga.domains.compliance.services.readiness.values import Assessed, Gate, Outcome, State
+from thenga.domains.compliance.services.readiness.values import (
+    Assessed,
+    Gate,
+    Outcome,
+    State,
+    Verdict,
+)
 
 __all__ = [
     "Assessed",
@@ -27,6 +33,7 @@ __all__ = [
     "ReadinessAnswer",
     "ReadinessQuestion",
     "State",
+    "Verdict",
     "answer",
     "answer_tenders",
     "assess",

@@ -177,13 +177,14 @@ async def read_company(read: Reader) -> Company:
         by_code.setdefault(row.code, []).append(row)
     weights = await configuration.value(read, COMPONENT_WEIGHTS)
     rules = Rules(tuple(weights.model_dump().items()), await configuration.value(read, BLOCKED_CAP))
+    least = await configuration.value(read, MIN_ASSURANCE)
     return Company(
         today=local_day(read.now, HOME_ZONE),
         requirements=tuple(requirements),
         definitions={code: tuple(rows) for code, rows in by_code.items()},
         proofs=await _proofs(read),
         rules=rules,
-        min_assurance=assurance_of(await configuration.value(read, MIN_ASSURANCE)),
+        min_assurance=assurance_of(least),
     )
 
 

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from thenga.domains.compliance import public
 from thenga.domains.compliance.lifecycles import RiskLifecycle
@@ -53,7 +53,7 @@ async def list_risks(read: Reader, paged: Paged, filters: RiskFilters) -> Slice[
         (Risk.owner_user_id, filters.owner_user_id),
         (Risk.tender_opportunity_id, filters.tender_opportunity_id),
     )
-    columns = {"score": Risk.score, "createdAt": Risk.created_at}
+    columns: dict[str, ColumnElement[Any]] = {"score": Risk.score, "createdAt": Risk.created_at}
     return await read.page(statement, paged, by=columns[paged.sort])
 
 

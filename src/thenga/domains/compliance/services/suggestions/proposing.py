@@ -10,7 +10,7 @@ from uuid import UUID
 
 import rfc8785
 from pydantic import ValidationError
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, select
 
 from thenga.domains.compliance import public
 from thenga.domains.compliance.lifecycles import SuggestionLifecycle
@@ -150,7 +150,10 @@ async def list_suggestions(
     )
     if filters.min_confidence is not None:
         statement = statement.where(AiSuggestion.confidence >= filters.min_confidence)
-    columns = {"confidence": AiSuggestion.confidence, "createdAt": AiSuggestion.created_at}
+    columns: dict[str, ColumnElement[Any]] = {
+        "confidence": AiSuggestion.confidence,
+        "createdAt": AiSuggestion.created_at,
+    }
     return await read.page(statement, paged, by=columns[paged.sort])
 
 
