@@ -5,30 +5,21 @@ from hashlib import sha256
 from typing import Any
 from uuid import UUID, uuid4
 
+from tests.factories import compliance_rows
 from tests.factories.identity import Person
 from thenga.domains.compliance.tables import (
     AiSuggestion,
     Applicability,
-    Document,
-    DocumentVersion,
-    DownloadTicket,
-    Evidence,
-    EvidenceLink,
     Origin,
     Profile,
     Requirement,
     Risk,
     TrackedTender,
-    Verification,
 )
 from thenga.kernel.access import origin as origins
 from thenga.kernel.access.actors import SYSTEM, Scope
-from thenga.kernel.crypto import tokens
 from thenga.kernel.db.work import Work
-from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.host import Host
-
-PAPER = b"%PDF-1.4\n%%EOF\n"
 
 
 def working(host: Host, organization_id: UUID) -> Work:
@@ -84,126 +75,6 @@ async def tracked_tender(host: Host, organization_id: UUID) -> TrackedTender:
     return await _added(host, organization_id, row)
 
 
-async def awaited(host: Host, organization_id: UUID, who: Person) -> Document:
-    """A document whose first bytes are still to come."""
-    row = Document(
-        organization_id=organization_id,
-        document_type_code="csd_report",
-        document_class="ordinary",
-        title=f"Report {uuid4().hex[:12]}",
-        subject_kind="organization",
-    )
-    await _added(host, organization_id, row)
-    await _added(
-        host,
-        organization_id,
-        DocumentVersion(
-            organization_id=organization_id,
-            document_id=row.id,
-            number=1,
-            attributes={},
-            uploaded_by=who.user_id,
-            facts_by=who.user_id,
-        ),
-    )
-    return row
-
-
-async def document(
-    host: Host, organization_id: UUID, who: Person
-) -> tuple[Document, DocumentVersion]:
-    """A document with one clean version in the store."""
-
-    async def chunks() -> Any:
-        yield PAPER + uuid4().hex.encode()
-
-    kept = await host.files.put(
-        f"compliance/clean/{organization_id}", chunks(), most_bytes=1_000_000
-    )
-    row = Document(
-        organization_id=organization_id,
-        document_type_code="csd_report",
-        document_class="ordinary",
-        title=f"Report {uuid4().hex[:12]}",
-        subject_kind="organization",
-        current_version=1,
-    )
-    await _added(host, organization_id, row)
-    version = DocumentVersion(
-        organization_id=organization_id,
-        document_id=row.id,
-        number=1,
-        attributes={},
-        uploaded_by=who.user_id,
-        facts_by=who.user_id,
-        content_status=ContentStatus.CLEAN,
-        object_key=kept.key,
-        sha256=kept.sha256,
-        size=kept.size,
-        media_type="application/pdf",
-    )
-    return row, await _added(host, organization_id, version)
-
-
-async def ticket(host: Host, organization_id: UUID, who: Person) -> str:
-    """A ticket that downloads a document for this person."""
-    found, version = await document(host, organization_id, who)
-    text = tokens.mint(tokens.Prefix.TICKET)
-    work = working(host, organization_id)
-    await work.present(tokens.digest(text))
-    await work.add(
-        DownloadTicket(
-            hash=tokens.digest(text),
-            organization_id=organization_id,
-            document_id=found.id,
-            version_id=version.id,
-            user_id=who.user_id,
-            session_id=who.session_id,
-            uses_left=5,
-            expires_at=work.now + timedelta(minutes=5),
-        )
-    )
-    await work.finish()
-    return text
-
-
-async def evidence(host: Host, organization_id: UUID, *, linked_by: UUID | None = None) -> Evidence:
-    """A clean document of somebody else, linked to a requirement."""
-    other = Person(linked_by or uuid4(), uuid4(), "", "")
-    found, version = await document(host, organization_id, other)
-    asked = await requirement(host, organization_id)
-    row = Evidence(
-        organization_id=organization_id,
-        proof_kind="document",
-        proof_key=f"compliance/document/{found.id}",
-        document_id=found.id,
-        document_version=1,
-        sha256=version.sha256,
-        linked_by=other.user_id,
-    )
-    await _added(host, organization_id, row)
-    link = EvidenceLink(
-        organization_id=organization_id, evidence_id=row.id, requirement_id=asked.id
-    )
-    await _added(host, organization_id, link)
-    return row
-
-
-async def verification(host: Host, organization_id: UUID) -> tuple[Verification, Evidence]:
-    """A verification that somebody else asked for."""
-    found = await evidence(host, organization_id)
-    row = Verification(
-        organization_id=organization_id,
-        evidence_id=found.id,
-        method="manual",
-        requested_from="internal",
-        requested_by=uuid4(),
-        evidence_sha256=found.sha256,
-        evidence_version=1,
-    )
-    return await _added(host, organization_id, row), found
-
-
 async def risk(host: Host, organization_id: UUID, **fields: Any) -> Risk:
     """A risk that a rule has raised."""
     known: dict[str, Any] = {
@@ -224,7 +95,7 @@ async def risk(host: Host, organization_id: UUID, **fields: Any) -> Risk:
 
 async def suggestion(host: Host, organization_id: UUID, who: Person) -> AiSuggestion:
     """What a machine read out of a paper."""
-    found, _ = await document(host, organization_id, who)
+    found = await compliance_rows.document(host, organization_id, who.user_id)
     proposed = {"issuedOn": "2026-10-01"}
     work = working(host, organization_id)
     now = work.now

@@ -187,7 +187,7 @@ class Matrix:
             RANDOM: {HEADER: str(self.random_id)},
             NONE: {},
         }[labels[HEADER]]
-        content = own.content or content_of(own.body(ids), body)
+        content = content_of(own.body(ids), body)
         # A credential of its own stands for the actor's, all else is said besides. Who may end a
         # half session would end that of the actor, who is needed again.
         person = actor.lives and actor.scopes is None

@@ -16,11 +16,8 @@ from tests.suites.calls import (
     billing_payments,
     billing_recovery,
     billing_subscriptions,
-<<<<<<< HEAD
     compliance,
-=======
     compliance_documents,
->>>>>>> cmp3
     facts,
     keys,
     notification_deliveries,
@@ -59,11 +56,8 @@ MAKERS: dict[str, Maker] = (
     | notification_settings.MAKERS
     | administration_changes.MAKERS
     | notification_times.MAKERS
-<<<<<<< HEAD
     | compliance.MAKERS
-=======
     | compliance_documents.MAKERS
->>>>>>> cmp3
 )
 
 __all__ = [
@@ -82,32 +76,21 @@ __all__ = [
 # Parts of paths that are no identifiers: the same for everybody.
 NUMBERS = {"version": "1"}
 # What must be asked with, besides the path.
-QUERIES = {
-    "list_classifications": "?scheme=cidb",
-    "get_signal": "?feature=identity.seats",
-    "return_from_provider": "?state=unknown&code=unknown",
-<<<<<<< HEAD
-    "list_requirements": "?organizationId={organizationId}",
-    "list_documents": "?organizationId={organizationId}",
-    "list_verifications": "?organizationId={organizationId}",
-    "list_expiry": "?organizationId={organizationId}",
-    "list_risks": "?organizationId={organizationId}",
-    "list_ai_suggestions": "?organizationId={organizationId}",
-}
-=======
-} | compliance_documents.QUERIES
->>>>>>> cmp3
+QUERIES = (
+    {
+        "list_classifications": "?scheme=cidb",
+        "get_signal": "?feature=identity.seats",
+        "return_from_provider": "?state=unknown&code=unknown",
+    }
+    | compliance_documents.QUERIES
+    | compliance.QUERIES
+)
 
 
 def path_of(operation: Operation, ids: Ids, parts: Mapping[str, str] | None = None) -> str:
     """The path with its identifiers put in; ids that the body holds are left over."""
-<<<<<<< HEAD
-    named = parameters(operation.name, ids, parts)
-    return (operation.path + QUERIES.get(operation.name, "")).format(**named)
-=======
     path = operation.path + QUERIES.get(operation.name, "")
     return path.format(**parameters(operation.name, ids, parts))
->>>>>>> cmp3
 
 
 def parameters(name: str, ids: Ids, parts: Mapping[str, str] | None = None) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Calls of Compliance: the profile, requirements, documents, evidence and what follows."""
+"""Calls of Compliance: the profile, requirements, expiry, readiness, risks and suggestions."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -47,80 +47,6 @@ def _on_requirement(given: Body = None) -> Maker:
     return sent
 
 
-async def _new_document(host: Host, who: Person, organization_id: UUID) -> Sent:
-    title = f"Report {uuid4().hex[:12]}"
-    return Sent(
-        {"organizationId": organization_id},
-        lambda ids: _of(ids, documentTypeCode="csd_report", title=title, fileName="report.pdf"),
-    )
-
-
-async def _content(host: Host, who: Person, organization_id: UUID) -> Sent:
-    made = await factory.awaited(host, organization_id, who)
-    return Sent(
-        {"documentId": made.id},
-        headers={"Content-Type": "application/pdf"},
-        content=factory.PAPER + uuid4().hex.encode(),
-    )
-
-
-def _on_document(given: Body = None) -> Maker:
-    async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
-        made, _ = await factory.document(host, organization_id, who)
-        body = given and {n: v.replace("*", uuid4().hex[:8]) for n, v in given.items()}
-        return Sent({"documentId": made.id}, lambda _: body)
-
-    return sent
-
-
-async def _linking(host: Host, who: Person, organization_id: UUID) -> Sent:
-    made, _ = await factory.document(host, organization_id, who)
-    return Sent({"documentId": made.id}, lambda _: {})
-
-
-async def _download(host: Host, who: Person, organization_id: UUID) -> Sent:
-    text = await factory.ticket(host, organization_id, who)
-    return Sent(parts={"ticket": text})
-
-
-async def _new_evidence(host: Host, who: Person, organization_id: UUID) -> Sent:
-    paper, _ = await factory.document(host, organization_id, who)
-    asked = await factory.requirement(host, organization_id)
-    ids = {"organizationId": organization_id, "documentId": paper.id, "requirementId": asked.id}
-
-    def body(ids: Ids) -> dict[str, Any]:
-        named = [str(ids["requirementId"])]
-        return _of(ids, documentId=str(ids["documentId"]), requirementIds=named)
-
-    return Sent(ids, body)
-
-
-def _on_evidence(given: Body = None) -> Maker:
-    async def sent(host: Host, who: Person, organization_id: UUID) -> Sent:
-        made = await factory.evidence(host, organization_id)
-        body = given and {"note": f"Seen {uuid4().hex[:8]}"}
-        return Sent({"evidenceId": made.id}, lambda _: body)
-
-    return sent
-
-
-async def _new_verification(host: Host, who: Person, organization_id: UUID) -> Sent:
-    made = await factory.evidence(host, organization_id)
-    ids = {"organizationId": organization_id, "evidenceId": made.id}
-    return Sent(ids, lambda ids: _of(ids, evidenceId=str(ids["evidenceId"]), method="manual"))
-
-
-async def _on_verification(host: Host, who: Person, organization_id: UUID) -> Sent:
-    made, _ = await factory.verification(host, organization_id)
-    return Sent({"verificationId": made.id})
-
-
-async def _deciding(host: Host, who: Person, organization_id: UUID) -> Sent:
-    made, evidence = await factory.verification(host, organization_id)
-    body = {"outcome": "verified", "evidenceSha256": evidence.sha256}
-    return Sent({"verificationId": made.id}, lambda _: body)
-
-
 async def _treating(host: Host, who: Person, organization_id: UUID) -> Sent:
     made = await factory.risk(host, organization_id)
     body = {"title": f"A risk {uuid4().hex[:12]}"}
@@ -141,20 +67,6 @@ MAKERS: dict[str, Maker] = {
     "list_requirements": of_organization,
     "get_requirement": _on_requirement(),
     "change_requirement": _on_requirement({"title": ""}),
-    "add_document": _new_document,
-    "replace_document_content": _content,
-    "list_documents": of_organization,
-    "get_document": _on_document(),
-    "change_document": _on_document({"title": "Report *"}),
-    "create_download_link": _linking,
-    "get_download": _download,
-    "create_evidence": _new_evidence,
-    "get_evidence": _on_evidence(),
-    "change_evidence": _on_evidence({"note": ""}),
-    "request_compliance_verification": _new_verification,
-    "list_verifications": of_organization,
-    "get_verification": _on_verification,
-    "decide_verification": _deciding,
     "list_expiry": of_organization,
     "get_readiness": of_organization,
     "list_risks": of_organization,
@@ -163,3 +75,7 @@ MAKERS: dict[str, Maker] = {
     "review_ai_suggestion": _reviewing,
     "get_za_context": of_organization,
 }
+QUERIES = dict.fromkeys(
+    ("list_requirements", "list_expiry", "list_risks", "list_ai_suggestions"),
+    "?organizationId={organizationId}",
+)

@@ -33,7 +33,6 @@ class Sent:
     parts: dict[str, str] = field(default_factory=dict)  # of the path, that are no identifiers
     by_staff: bool = False  # `headers` are those of staff, whom nobody else can stand in for
     stand_in: bool = False  # `headers` are those of another member, who calls for the caller
-    content: bytes | None = None  # of a call that sends a file instead of JSON
 
 
 Maker = Callable[[Host, Person, UUID], Awaitable[Sent]]
