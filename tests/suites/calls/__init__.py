@@ -17,6 +17,7 @@ from tests.suites.calls import (
     billing_recovery,
     billing_subscriptions,
     compliance_documents,
+    compliance_readiness,
     facts,
     keys,
     notification_deliveries,
@@ -56,6 +57,7 @@ MAKERS: dict[str, Maker] = (
     | administration_changes.MAKERS
     | notification_times.MAKERS
     | compliance_documents.MAKERS
+    | compliance_readiness.MAKERS
 )
 
 __all__ = [
@@ -74,11 +76,15 @@ __all__ = [
 # Parts of paths that are no identifiers: the same for everybody.
 NUMBERS = {"version": "1"}
 # What must be asked with, besides the path.
-QUERIES = {
-    "list_classifications": "?scheme=cidb",
-    "get_signal": "?feature=identity.seats",
-    "return_from_provider": "?state=unknown&code=unknown",
-} | compliance_documents.QUERIES
+QUERIES = (
+    {
+        "list_classifications": "?scheme=cidb",
+        "get_signal": "?feature=identity.seats",
+        "return_from_provider": "?state=unknown&code=unknown",
+    }
+    | compliance_documents.QUERIES
+    | compliance_readiness.QUERIES
+)
 
 
 def path_of(operation: Operation, ids: Ids, parts: Mapping[str, str] | None = None) -> str:
