@@ -18,6 +18,7 @@ from tests.suites.calls import (
     billing_subscriptions,
     compliance,
     compliance_documents,
+    compliance_readiness,
     facts,
     keys,
     notification_deliveries,
@@ -58,6 +59,7 @@ MAKERS: dict[str, Maker] = (
     | notification_times.MAKERS
     | compliance.MAKERS
     | compliance_documents.MAKERS
+    | compliance_readiness.MAKERS
 )
 
 __all__ = [
@@ -84,6 +86,7 @@ QUERIES = (
     }
     | compliance_documents.QUERIES
     | compliance.QUERIES
+    | compliance_readiness.QUERIES
 )
 
 

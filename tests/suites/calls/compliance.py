@@ -1,4 +1,4 @@
-"""Calls of Compliance: the profile, requirements, expiry, readiness, risks and suggestions."""
+"""Calls of the compliance profile, requirements and the South African summary."""
 
 from typing import Any
 from uuid import UUID, uuid4
@@ -53,12 +53,6 @@ async def _treating(host: Host, who: Person, organization_id: UUID) -> Sent:
     return Sent({"riskId": made.id}, lambda _: body, FRESH)
 
 
-async def _reviewing(host: Host, who: Person, organization_id: UUID) -> Sent:
-    made = await factory.suggestion(host, organization_id, who)
-    body = {"decision": "reject", "reasonCode": "wrong"}
-    return Sent({"suggestionId": made.id}, lambda _: body)
-
-
 MAKERS: dict[str, Maker] = {
     "create_compliance_profile": _new_profile,
     "get_compliance_profile": _on_profile(),
@@ -67,15 +61,8 @@ MAKERS: dict[str, Maker] = {
     "list_requirements": of_organization,
     "get_requirement": _on_requirement(),
     "change_requirement": _on_requirement({"title": ""}),
-    "list_expiry": of_organization,
-    "get_readiness": of_organization,
     "list_risks": of_organization,
     "change_risk": _treating,
-    "list_ai_suggestions": of_organization,
-    "review_ai_suggestion": _reviewing,
     "get_za_context": of_organization,
 }
-QUERIES = dict.fromkeys(
-    ("list_requirements", "list_expiry", "list_risks", "list_ai_suggestions"),
-    "?organizationId={organizationId}",
-)
+QUERIES = {"list_requirements": "?organizationId={organizationId}"}

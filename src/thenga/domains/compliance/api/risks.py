@@ -135,7 +135,7 @@ class ComplianceRiskView(Stored):
 
 
 @router.get("/compliance/risks")
-async def list_risks(
+async def list_compliance_risks(
     organization_id: ActingOrganization,
     read: Annotated[Reader, reads(Permission.RISK_READ)],
     page: Annotated[Paged, paged("score", "createdAt", default="-score")],
@@ -162,7 +162,7 @@ async def list_risks(
     "/compliance/risks/{riskId}",
     responses=problems(SamePerson, InvalidTransition, RuleViolated),
 )
-async def change_risk(
+async def change_compliance_risk(
     risk_id: RiskId,
     body: ChangeRisk,
     work: Annotated[Work, writes(Permission.RISK_UPDATE, if_match=True)],
