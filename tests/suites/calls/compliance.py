@@ -47,12 +47,6 @@ def _on_requirement(given: Body = None) -> Maker:
     return sent
 
 
-async def _treating(host: Host, who: Person, organization_id: UUID) -> Sent:
-    made = await factory.risk(host, organization_id)
-    body = {"title": f"A risk {uuid4().hex[:12]}"}
-    return Sent({"riskId": made.id}, lambda _: body, FRESH)
-
-
 MAKERS: dict[str, Maker] = {
     "create_compliance_profile": _new_profile,
     "get_compliance_profile": _on_profile(),
@@ -61,8 +55,6 @@ MAKERS: dict[str, Maker] = {
     "list_requirements": of_organization,
     "get_requirement": _on_requirement(),
     "change_requirement": _on_requirement({"title": ""}),
-    "list_risks": of_organization,
-    "change_risk": _treating,
     "get_za_context": of_organization,
 }
 QUERIES = {"list_requirements": "?organizationId={organizationId}"}

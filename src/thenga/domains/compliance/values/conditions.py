@@ -149,7 +149,7 @@ def _compared(subject: str, name: str, operator: str, value: Any, known: Known) 
 
 def _holds(found: Any, operator: str, value: Any) -> bool:
     if operator == "exists":
-        return (found is not None) == value
+        return (found is not None) is bool(value)
     if isinstance(found, list):
         wanted = value if operator == "in" else [value]
         return any(one in wanted for one in found)
