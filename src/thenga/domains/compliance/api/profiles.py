@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
-from thenga.domains.compliance.api.organizations import check_acting
+from thenga.domains.compliance.api.organizations import OrganizationId, check_acting
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import requirements, summaries
 from thenga.domains.compliance.tables import Profile
@@ -24,9 +24,6 @@ from thenga.kernel.values.fields import matching
 
 router = make_router("Compliance / Profiles")
 
-OrganizationId = Annotated[
-    UUID, Path(alias="organizationId", description="Your organization. It must be your own.")
-]
 ProfileId = Annotated[UUID, Path(alias="profileId", description="ID of the profile.")]
 Sphere = Literal["national", "provincial", "municipal", "state_company"]
 Spheres = Annotated[

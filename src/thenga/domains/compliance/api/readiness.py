@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.compliance.api.organizations import check_acting
+from thenga.domains.compliance.api.organizations import OrganizationId, check_acting
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import readiness
 from thenga.domains.compliance.services.readiness import (
@@ -30,9 +30,6 @@ from thenga.kernel.values.fields import Day
 
 router = make_router("Compliance / Readiness")
 
-ReadinessOf = Annotated[
-    UUID, Path(alias="organizationId", description="Organization to evaluate. It must be yours.")
-]
 TenderPoint = Literal["closing", "validity_end", "award"]
 Score = Annotated[Decimal | None, Field(ge=0, le=100, description="0 to 100, one decimal place.")]
 
@@ -228,7 +225,7 @@ def _lapses(found: ReadinessAnswer) -> list[dict[str, object]]:
     responses=problems(DateOutOfRange, TenderUnknown),
 )
 async def get_readiness(
-    organization_id: ReadinessOf,
+    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.READINESS_READ)],
     on: Annotated[Day | None, Query(description="Day to evaluate, up to 730 days ahead.")] = None,
     at: Annotated[

@@ -5,10 +5,10 @@ from decimal import Decimal
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.compliance.api.organizations import check_acting
+from thenga.domains.compliance.api.organizations import OrganizationId, check_acting
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import summaries
 from thenga.domains.compliance.services.summaries import ZaItem
@@ -19,10 +19,6 @@ from thenga.kernel.http.entrances import reads
 from thenga.kernel.values.fields import Day
 
 router = make_router("Compliance / South African context")
-
-OrganizationId = Annotated[
-    UUID, Path(alias="organizationId", description="Your organization. It must be your own.")
-]
 
 
 class ZaSourceView(View):
