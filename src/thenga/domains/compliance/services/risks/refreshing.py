@@ -29,7 +29,6 @@ from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 
 _OPEN = (RiskStatus.OPEN, RiskStatus.MITIGATING, RiskStatus.ACCEPTED)
-_OVER = (RiskStatus.CLOSED, RiskStatus.MATERIALISED)
 _BY_RULE = "rule"
 _CATEGORIES = {
     "lapses_before_award": "tender",
@@ -94,7 +93,7 @@ async def _renewals(read: Reader) -> list[RenewalFact]:
 
 
 async def _open_risks(work: Work) -> dict[tuple[str, str], Risk]:
-    statement = select(Risk).where(~among(Risk.status, _OVER), Risk.raised_by == _BY_RULE)
+    statement = select(Risk).where(among(Risk.status, _OPEN), Risk.raised_by == _BY_RULE)
     return {(risk.rule_code, risk.subject): risk for risk in await work.all(statement)}
 
 

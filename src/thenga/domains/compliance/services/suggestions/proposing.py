@@ -24,7 +24,7 @@ from thenga.domains.compliance.tables import (
 from thenga.domains.compliance.values.suggested import TARGETS, read_value
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.statements import where_given
+from thenga.kernel.db.statements import among, where_given
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import NotFound, RuleViolated
 
@@ -110,7 +110,7 @@ async def _waiting(work: Work, proposal: Proposal, digest: str) -> AiSuggestion 
         AiSuggestion.kind == proposal.kind,
         AiSuggestion.target_id == proposal.target.id,
         AiSuggestion.proposed_hash == digest,
-        AiSuggestion.status.in_([one.value for one in _WAITING]),
+        among(AiSuggestion.status, _WAITING),
     )
     return next(iter(await work.all(statement, limit=1)), None)
 
@@ -173,7 +173,7 @@ async def supersede(work: Work, document_id: UUID, *, version: int) -> None:
         AiSuggestion.target_id == document_id,
         AiSuggestion.target_type == "document",
         AiSuggestion.base_version < version,
-        AiSuggestion.status.in_([one.value for one in _WAITING]),
+        among(AiSuggestion.status, _WAITING),
     )
     for found in await work.all(statement):
         suggestion = await work.hold(found)
