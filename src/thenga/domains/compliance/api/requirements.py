@@ -108,7 +108,9 @@ async def list_requirements(
     ] = "organization",
     at: Annotated[Day | None, Query(description="Day of the catalogue.")] = None,
     on: Annotated[Day | None, Query(description="Evaluated day. Defaults to today.")] = None,
-    origin: Annotated[Origin | None, Query(description="Filter by origin.")] = None,
+    origin: Annotated[
+        Literal["catalogue", "own", "tender"] | None, Query(description="Filter by origin.")
+    ] = None,
     component: Annotated[
         Literal[
             "registration",
