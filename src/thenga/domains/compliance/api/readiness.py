@@ -31,7 +31,7 @@ from thenga.kernel.values.fields import Day
 router = make_router("Compliance / Readiness")
 
 ReadinessOf = Annotated[
-    UUID, Path(alias="organizationId", description="Organization to evaluate. It must be yours.")
+    UUID, Path(alias="organizationId", description="Your organization. It must be your own.")
 ]
 TenderPoint = Literal["closing", "validity_end", "award"]
 Score = Annotated[Decimal | None, Field(ge=0, le=100, description="0 to 100, one decimal place.")]
