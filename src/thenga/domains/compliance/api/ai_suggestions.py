@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from thenga.domains.compliance.api.organizations import ActingOrganization, check_acting
 from thenga.domains.compliance.lifecycles import SuggestionLifecycle
@@ -44,7 +44,7 @@ class ReviewComplianceSuggestion(Body):
         Field(description="Decision about the suggestion."),
     ]
     value: Annotated[
-        dict[str, JsonValue] | None,
+        dict[str, Any] | None,
         Field(description="Value that you take instead. Only with `edit_and_accept`."),
     ] = None
     reason_code: Annotated[
@@ -85,9 +85,7 @@ class SuggestionDecisionView(View):
 
     decided_by: Annotated[UUID, Field(description="Person who decided.")]
     decided_at: Annotated[datetime, Field(description="When they decided.")]
-    value: Annotated[
-        dict[str, JsonValue] | None, Field(description="Value taken, if it was edited.")
-    ]
+    value: Annotated[dict[str, Any] | None, Field(description="Value taken, if it was edited.")]
     reason_code: Annotated[str | None, Field(description="Why it was rejected.")]
 
 
@@ -98,7 +96,7 @@ class ComplianceSuggestionView(Stored):
     kind: Annotated[SuggestionKind, Field(description="What is suggested.")]
     target: SuggestionTargetView
     base_version: Annotated[int | None, Field(description="Version of the target that was read.")]
-    proposed: Annotated[dict[str, JsonValue], Field(description="Suggested value.")]
+    proposed: Annotated[dict[str, Any], Field(description="Suggested value.")]
     confidence: Annotated[Decimal, Field(ge=0, le=1, description="0 to 1.")]
     sources: Annotated[list[SuggestionSourceView], Field(description="Where it was read.")]
     produced_by: SuggestionProducerView

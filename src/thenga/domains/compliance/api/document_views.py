@@ -5,7 +5,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from thenga.domains.compliance.services.documents import UNDATED
 from thenga.domains.compliance.tables import Document, DocumentStatus, DocumentVersion
@@ -16,7 +16,7 @@ from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.values.calendar import local_day
-from thenga.kernel.values.fields import Day, lines, matching, text
+from thenga.kernel.values.fields import BigInt, Day, lines, matching, text
 
 SubjectKind = Literal["organization", "director", "person", "partner"]
 DocumentClass = Literal["ordinary", "confidential", "personal"]
@@ -25,8 +25,16 @@ TypeCode = Annotated[
     str, matching("^[a-z][a-z0-9_]{1,59}$", 60), Field(description="Code of the document type.")
 ]
 Title = Annotated[str | None, text(1, 160), Field(description="Title. Null shows the type.")]
+Stated = (
+    bool
+    | BigInt
+    | Annotated[float, Field(ge=-1e15, le=1e15)]
+    | Annotated[str, text(1, 500)]
+    | Annotated[list[Annotated[str, text(1, 60)]], Field(max_length=20)]
+)
+FieldName = Annotated[str, matching("^[A-Za-z][A-Za-z0-9]{0,39}$", 40)]
 Attributes = Annotated[
-    dict[Annotated[str, matching("^[A-Za-z][A-Za-z0-9]{0,39}$", 40)], JsonValue] | None,
+    dict[FieldName, Stated] | None,
     Field(
         max_length=30,
         description="What the document says, by the fields of its type. Sealed fields are stored "
@@ -67,7 +75,9 @@ class AddDocument(Body):
     file_name: Annotated[
         str | None, text(1, 120), Field(description="Name of the file, with its ending.")
     ] = None
-    subject: DocumentSubject | None = None
+    subject: Annotated[
+        DocumentSubject | None, Field(description="Whom it is about. Defaults to the company.")
+    ] = None
     purpose: Annotated[
         str | None,
         text(3, 200),
@@ -85,14 +95,16 @@ class AddDocument(Body):
     holder_name: HolderName = None
     period: Period = None
     attributes: Attributes = None
-    renewal: DocumentRenewal | None = None
+    renewal: Annotated[DocumentRenewal | None, Field(description="A renewal in progress.")] = None
 
 
 class ChangeDocument(Body):
     """Fields to update. Facts are those of the newest version that can still count."""
 
     title: Title = None
-    subject: DocumentSubject | None = None
+    subject: Annotated[
+        DocumentSubject | None, Field(description="Whom it is about. Defaults to the company.")
+    ] = None
     issued_on: IssuedOn = None
     expires_on: ExpiresOn = None
     number: Number = None
@@ -162,7 +174,7 @@ class DocumentVersionView(View):
     holder_name: Annotated[str | None, Field(description="Holder, as the document says.")]
     period: Annotated[str | None, Field(description="Period it is about.")]
     attributes: Annotated[
-        dict[str, JsonValue], Field(description="What the document says, without sealed fields.")
+        dict[str, Any], Field(description="What the document says, without sealed fields.")
     ]
     facts_by: Annotated[UUID | None, Field(description="Who stated the facts.")]
 

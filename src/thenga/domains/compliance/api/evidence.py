@@ -67,8 +67,12 @@ class LinkEvidence(Body):
     document_version: Annotated[
         int | None, whole(1, 10_000), Field(description="Version. Defaults to the current one.")
     ] = None
-    reference: EvidenceReference | None = None
-    declaration: Declaration | None = None
+    reference: Annotated[
+        EvidenceReference | None, Field(description="Proof of another domain.")
+    ] = None
+    declaration: Annotated[Declaration | None, Field(description="Statement that is declared.")] = (
+        None
+    )
     requirement_ids: Annotated[
         list[UUID],
         Field(min_length=1, max_length=50, description="Requirements that the proof serves."),

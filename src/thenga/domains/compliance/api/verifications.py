@@ -5,10 +5,10 @@ from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field, JsonValue, model_validator
+from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from thenga.domains.compliance.api.document_views import OrganizationField
+from thenga.domains.compliance.api.document_views import FieldName, OrganizationField, Stated
 from thenga.domains.compliance.api.organizations import check_acting
 from thenga.domains.compliance.lifecycles import VerificationLifecycle
 from thenga.domains.compliance.permissions import Permission
@@ -85,10 +85,10 @@ class _Finding(Body):
 
     reason_code: ReasonCode = None
     found: Annotated[
-        dict[Annotated[str, matching("^[A-Za-z][A-Za-z0-9]{0,39}$", 40)], JsonValue] | None,
+        dict[FieldName, Stated] | None,
         Field(max_length=30, description="What was found, by field."),
     ] = None
-    source: VerificationSource | None = None
+    source: Annotated[VerificationSource | None, Field(description="Where you looked.")] = None
     note: Annotated[str | None, lines(1, 1000), Field(description="Note about the decision.")] = (
         None
     )
@@ -158,7 +158,7 @@ class VerificationView(Stored):
     assignee_user_id: Annotated[UUID | None, Field(description="Who works on it.")]
     due_at: Annotated[datetime | None, Field(description="When it should be decided.")]
     reason_code: Annotated[str | None, Field(description="Reason of the outcome.")]
-    found: Annotated[dict[str, JsonValue] | None, Field(description="What was found.")]
+    found: Annotated[dict[str, Any] | None, Field(description="What was found.")]
     source: Annotated[VerificationSourceView | None, Field(description="Where somebody looked.")]
     note: Annotated[str | None, Field(description="Note about the decision.")]
     valid_until: Annotated[date | None, Field(description="Last day of the verification.")]
