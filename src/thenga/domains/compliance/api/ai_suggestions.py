@@ -94,12 +94,12 @@ class ComplianceSuggestionView(Stored):
 
     organization_id: UUID
     kind: Annotated[SuggestionKind, Field(description="What is suggested.")]
-    target: SuggestionTargetView
+    target: Annotated[SuggestionTargetView, Field(description="What the suggestion is about.")]
     base_version: Annotated[int | None, Field(description="Version of the target that was read.")]
     proposed: Annotated[dict[str, Any], Field(description="Suggested value.")]
     confidence: Annotated[Decimal, Field(ge=0, le=1, description="0 to 1.")]
     sources: Annotated[list[SuggestionSourceView], Field(description="Where it was read.")]
-    produced_by: SuggestionProducerView
+    produced_by: Annotated[SuggestionProducerView, Field(description="Machine that suggests it.")]
     guardrail_outcome: Annotated[
         str | None, Field(description="What the guardrails of the producer said.")
     ]

@@ -43,7 +43,9 @@ class ExpiryView(View):
         Field(description="Narrowest open window in days. 0 if expired, null if none is open."),
     ]
     state: Annotated[ExpiryState, Field(description="State today.")]
-    renewal: ExpiryRenewalView | None
+    renewal: Annotated[
+        ExpiryRenewalView | None, Field(description="Renewal in progress. Null without one.")
+    ]
     requirement_codes: Annotated[
         list[str], Field(description="Requirements of the catalogue that it serves.")
     ]

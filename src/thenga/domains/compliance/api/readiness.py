@@ -142,7 +142,9 @@ class ReadinessAnswerView(View):
     coverage: Annotated[
         Decimal | None, Field(description="Percentage of the weights that is known.")
     ]
-    components: list[ReadinessComponentView]
+    components: Annotated[
+        list[ReadinessComponentView], Field(description="Score of each component.")
+    ]
     items: Annotated[list[ReadinessItemView], Field(description="Every requirement.")]
     blockers: Annotated[list[str], Field(description="Hard requirements that are not met.")]
     warnings: Annotated[list[ReadinessRemarkView], Field(description="What is below `met`.")]

@@ -102,7 +102,7 @@ class ComplianceRiskView(Stored):
     score: Annotated[int, Field(description="Likelihood times impact, 1 to 25.")]
     level: Annotated[Level, Field(description="Level of the score.")]
     treatment: Annotated[Treatment | None, Field(description="How it is treated.")]
-    actions: list[RiskActionView]
+    actions: Annotated[list[RiskActionView], Field(description="What is done about it.")]
     residual_likelihood: Annotated[
         int | None, Field(description="Likelihood once the actions are done.")
     ]
