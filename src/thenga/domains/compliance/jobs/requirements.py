@@ -12,7 +12,7 @@ from thenga.kernel.jobs.due import when_due
 
 @when_due(jobs, Profile, every=timedelta(seconds=30))
 async def refresh_profile(work: Work, *, profile_id: UUID) -> None:
-    """Decide again which requirements apply: Organization was silent, or a day has passed."""
+    """Decide again which requirements apply: Organization was silent, or the law has changed."""
     await requirements.refresh_profile(work)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import date
 
-from sqlalchemy import ColumnElement, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from thenga.domains.compliance.tables import DocumentType, Requirement, RequirementDefinition
 from thenga.domains.compliance.values.terms import NEEDED_AT, Terms
@@ -24,6 +24,14 @@ async def document_types_on(read: Reader, day: date) -> dict[str, DocumentType]:
     statement = select(DocumentType).where(in_force(DocumentType, day))
     rows = await read.all(statement.order_by(DocumentType.effective_from))
     return {row.code: row for row in rows}
+
+
+async def next_change(read: Reader, day: date) -> date | None:
+    """The next day on which a definition begins to count, if one is known."""
+    statement = select(func.min(RequirementDefinition.effective_from)).where(
+        RequirementDefinition.effective_from > day
+    )
+    return await read.value(statement)
 
 
 def in_force(

@@ -17,7 +17,7 @@ from thenga.domains.compliance.services.requirements.applicability import (
     decide,
     subjects_of,
 )
-from thenga.domains.compliance.services.requirements.catalogue import definitions_on
+from thenga.domains.compliance.services.requirements.catalogue import definitions_on, next_change
 from thenga.domains.compliance.services.requirements.facts import CompanyFacts
 from thenga.domains.compliance.services.requirements.telling import tell_requirement
 from thenga.domains.compliance.tables import (
@@ -31,10 +31,9 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, NotFound, RuleViolated
-from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 ASKED_AGAIN = timedelta(minutes=1)  # while Organization is silent
-_CHECKED_DAILY = timedelta(days=1)  # a dated definition begins to count without a change
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ async def create_profile(work: Work, *, fields: Mapping[str, Any]) -> Profile:
     profile = Profile(
         organization_id=work.organization_id, fact_basis=[], facts_missing=[], **fields
     )
-    _note_basis(work, profile, definitions, facts)
+    await _note_basis(work, profile, definitions, facts)
     try:
         await work.add(profile)
     except asyncpg.UniqueViolationError:
@@ -80,7 +79,7 @@ async def change_profile(work: Work, profile_id: UUID, *, fields: dict[str, Any]
         fields["answers"] = {code: value for code, value in merged.items() if value is not None}
     if not merge_patch(held, fields):
         return held
-    _note_basis(work, held, definitions, facts)
+    await _note_basis(work, held, definitions, facts)
     await _apply(work, held, definitions, facts)
     await work.save(held)
     await recomputing.mark_due(work)
@@ -99,7 +98,7 @@ async def refresh_profile(work: Work) -> None:
     if facts.is_silent:
         held.next_check_at = work.now + ASKED_AGAIN
     else:
-        _note_basis(work, held, definitions, facts)
+        await _note_basis(work, held, definitions, facts)
         if await _apply(work, held, definitions, facts):
             await recomputing.mark_due(work)
     await work.save(held)
@@ -175,7 +174,7 @@ async def _apply(
     return changed
 
 
-def _note_basis(
+async def _note_basis(
     work: Work,
     profile: Profile,
     definitions: Mapping[str, RequirementDefinition],
@@ -188,8 +187,10 @@ def _note_basis(
         if key in asked
     ]
     profile.facts_missing = sorted(asked - facts.values.keys())
-    wait = ASKED_AGAIN if facts.is_silent else _CHECKED_DAILY
-    profile.next_check_at = work.now + wait
+    begins = await next_change(work, local_day(work.now))
+    profile.next_check_at = None if begins is None else local_midnight(begins)
+    if facts.is_silent:
+        profile.next_check_at = work.now + ASKED_AGAIN
 
 
 def _new(work: Work, code: str) -> Requirement:

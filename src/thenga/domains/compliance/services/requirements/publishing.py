@@ -25,11 +25,15 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import Duplicate, NotFound, Problem, RuleViolated
-from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.calendar import local_day, local_midnight
 
 publish_entry = job_stub(
     "compliance.publish_entry", form=Form.QUEUED, key="{entry_id}", as_system=True
 )
+# On its first day a definition decides anew what applies to every company.
+_DECIDE_AGAIN = """
+    UPDATE compliance.profile SET next_check_at = least(coalesce(next_check_at, $1), $1)
+"""
 DEFINITION, DOCUMENT_TYPE = "definition", "document_type"
 
 
@@ -131,6 +135,8 @@ async def copy_to_catalogue(work: Work, entry_id: UUID) -> None:
         await bring(work, RequirementDefinition, values)
     else:
         await bring(work, DocumentType, values)
+    if entry.entry_kind == DEFINITION:
+        await work.run(_DECIDE_AGAIN, local_midnight(entry.effective_from))
     counted = await work.value(select(func.count()).select_from(Profile.__table__))
     held = await work.lock(CatalogueEntry, entry_id)
     held.affected_organizations = counted or 0
