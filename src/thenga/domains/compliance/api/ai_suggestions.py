@@ -29,7 +29,7 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import matching
+from thenga.kernel.values.fields import decimal, matching
 
 router = make_router("Compliance / AI suggestions")
 
@@ -143,8 +143,8 @@ async def list_ai_suggestions(
         UUID | None, Query(alias="documentId", description="Filter by document.")
     ] = None,
     min_confidence: Annotated[
-        Decimal | None,
-        Query(alias="minConfidence", ge=0, le=1, decimal_places=4, description="Least confidence."),
+        Annotated[Decimal, decimal(1, 4)] | None,
+        Query(alias="minConfidence", description="Lowest confidence, 0 to 1."),
     ] = None,
 ) -> PageOf[ComplianceSuggestionView]:
     """List what machines suggest about documents and requirements."""

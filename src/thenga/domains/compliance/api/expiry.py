@@ -18,6 +18,7 @@ from thenga.kernel.http.bodies import PageOf, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
+from thenga.kernel.values.fields import Day
 
 router = make_router("Compliance / Expiry")
 
@@ -82,7 +83,7 @@ async def list_expiry(
         int | None,
         Query(alias="windowDays", ge=0, le=730, description="At most this many days left."),
     ] = None,
-    before: Annotated[date | None, Query(description="Last valid day before this day.")] = None,
+    before: Annotated[Day | None, Query(description="Last valid day before this day.")] = None,
 ) -> PageOf[ExpiryView]:
     """List documents and verifications by their last valid day, with the state of today.
 

@@ -142,7 +142,7 @@ async def list_compliance_risks(
     status: Annotated[RiskStatus | None, Query(description="Filter by status.")] = None,
     level: Annotated[Level | None, Query(description="Filter by level.")] = None,
     category: Annotated[
-        str | None, Query(min_length=1, max_length=60, description="Filter by category.")
+        Annotated[str, text(1, 60)] | None, Query(description="Filter by category.")
     ] = None,
     owner_user_id: Annotated[
         UUID | None, Query(alias="ownerUserId", description="Filter by owner.")
