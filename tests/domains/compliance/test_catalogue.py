@@ -179,7 +179,7 @@ async def test_a_tender_overrides_but_never_loosens_what_is_locked(firm: Office)
     assert (unknown.status_code, unknown.json()["code"]) == (422, "compliance-tender-unknown")
 
 
-async def test_an_own_requirement_is_changed_and_a_catalogue_row_only_assigned(
+async def test_a_catalogue_row_is_only_assigned(
     firm: Office,
 ) -> None:
     officer = await firm.member()

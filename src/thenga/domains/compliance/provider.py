@@ -9,7 +9,11 @@ from pydantic import JsonValue
 from thenga.domains.compliance import public
 from thenga.domains.compliance.public.suggestions import SuggestionKind
 from thenga.domains.compliance.services import documents, evidence, readiness, suggestions
-from thenga.domains.compliance.services.readiness import ReadinessAnswer, ReadinessQuestion
+from thenga.domains.compliance.services.readiness import (
+    Assessed,
+    ReadinessAnswer,
+    ReadinessQuestion,
+)
 from thenga.domains.compliance.services.suggestions import Proposal
 from thenga.domains.compliance.services.tenders import TenderFacts, TermFacts
 from thenga.kernel.host import Host
@@ -61,6 +65,22 @@ def _terms(asked: list[public.Term]) -> tuple[TermFacts, ...]:
     return tuple(TermFacts(one.ref, one.code, one.gate, one.params) for one in asked)
 
 
+def _item(found: Assessed) -> public.ReadinessItem:
+    cited = None
+    if found.evidence_ids:
+        cited = public.EvidenceRef(
+            evidence_id=found.evidence_ids[0], proof_version=found.proof_version
+        )
+    return public.ReadinessItem(
+        ref=found.need.ref,
+        code=found.need.code,
+        gate=found.need.gate.value,
+        state=found.state.value,
+        evidence_ref=cited,
+        valid_until=found.valid_until,
+    )
+
+
 def _view(found: ReadinessAnswer) -> public.ReadinessView:
     outcome = found.outcome
     span = None
@@ -73,21 +93,7 @@ def _view(found: ReadinessAnswer) -> public.ReadinessView:
         range=span,
         tender_opportunity_id=found.tender_opportunity_id,
         on=found.on,
-        items=[
-            public.ReadinessItem(
-                ref=item.need.ref,
-                code=item.need.code,
-                gate=item.need.gate.value,
-                state=item.state.value,
-                evidence_ref=public.EvidenceRef(
-                    evidence_id=item.evidence_ids[0], proof_version=item.proof_version
-                )
-                if item.evidence_ids
-                else None,
-                valid_until=item.valid_until,
-            )
-            for item in outcome.items
-        ],
+        items=[_item(one) for one in outcome.items],
         blockers=list(outcome.blockers),
         warnings=[public.Warned(code=one.code, reason=one.reason) for one in outcome.warnings],
         unknowns=[public.Warned(code=one.code, reason=one.reason) for one in outcome.unknowns],

@@ -103,6 +103,11 @@ async def replace_document_content(
     return Response(to_json(view), 200, media_type="application/json")  # type: ignore[return-value]  # the door sends it as it is
 
 
+ExpiresBefore = Annotated[
+    Day | None, Query(alias="expiresBefore", description="Last valid day before this day.")
+]
+
+
 @router.get("/compliance/documents")
 async def list_documents(
     organization_id: ActingOrganization,
@@ -125,9 +130,7 @@ async def list_documents(
     requirement_id: Annotated[
         UUID | None, Query(alias="requirementId", description="Filter by a linked requirement.")
     ] = None,
-    expires_before: Annotated[
-        Day | None, Query(alias="expiresBefore", description="Last valid day before this day.")
-    ] = None,
+    expires_before: ExpiresBefore = None,
 ) -> DocumentPage:
     """List documents. Personal ones are listed for those who may read them, else only counted."""
     check_acting(read, organization_id)

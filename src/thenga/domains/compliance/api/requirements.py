@@ -8,7 +8,12 @@ from uuid import UUID
 from fastapi import Path, Query
 
 from thenga.domains.compliance.api.organizations import check_acting
-from thenga.domains.compliance.api.requirement_bodies import ChangeRequirement, CreateRequirement
+from thenga.domains.compliance.api.requirement_bodies import (
+    ChangeRequirement,
+    Component,
+    CreateRequirement,
+    Gate,
+)
 from thenga.domains.compliance.api.requirement_views import RequirementView
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import requirements, summaries
@@ -94,50 +99,42 @@ async def _publish(work: Work, body: CreateRequirement) -> CatalogueEntry:
     )
 
 
+OfOrganization = Annotated[
+    UUID | None,
+    Query(alias="organizationId", description="Your organization. It must be your own."),
+]
+Scope = Annotated[
+    Literal["organization", "catalogue"],
+    Query(description="`catalogue` lists definitions and document types in force."),
+]
+OfOrigin = Annotated[
+    Literal["catalogue", "own", "tender"] | None, Query(description="Filter by origin.")
+]
+OfComponent = Annotated[Component | None, Query(description="Filter by component.")]
+OfGate = Annotated[Gate | None, Query(description="Filter by gate.")]
+OfState = Annotated[State | None, Query(description="Filter by assessment.")]
+OfApplicability = Annotated[Applicability | None, Query(description="Filter by applicability.")]
+OfTender = Annotated[
+    UUID | None, Query(alias="tenderOpportunityId", description="Filter by tender.")
+]
+OfOwner = Annotated[UUID | None, Query(alias="ownerUserId", description="Filter by owner.")]
+
+
 @router.get("/compliance/requirements")
 async def list_requirements(
     read: Annotated[Reader, reads(Permission.REQUIREMENT_READ)],
     page: Annotated[Paged, paged("createdAt", "dueOn", "validUntil", default="createdAt")],
-    organization_id: Annotated[
-        UUID | None,
-        Query(alias="organizationId", description="Your organization. It must be your own."),
-    ] = None,
-    scope: Annotated[
-        Literal["organization", "catalogue"],
-        Query(description="`catalogue` lists definitions and document types in force."),
-    ] = "organization",
+    organization_id: OfOrganization = None,
+    scope: Scope = "organization",
     at: Annotated[Day | None, Query(description="Day of the catalogue.")] = None,
     on: Annotated[Day | None, Query(description="Evaluated day. Defaults to today.")] = None,
-    origin: Annotated[
-        Literal["catalogue", "own", "tender"] | None, Query(description="Filter by origin.")
-    ] = None,
-    component: Annotated[
-        Literal[
-            "registration",
-            "tax",
-            "integrity",
-            "ownership",
-            "labour",
-            "standing",
-            "sector",
-            "tender",
-        ]
-        | None,
-        Query(description="Filter by component."),
-    ] = None,
-    gate: Annotated[
-        Literal["hard", "soft", "points"] | None, Query(description="Filter by gate.")
-    ] = None,
-    assessment: Annotated[State | None, Query(description="Filter by assessment.")] = None,
-    applicability: Annotated[
-        Applicability | None, Query(description="Filter by applicability.")
-    ] = None,
-    tender_opportunity_id: Annotated[
-        UUID | None, Query(alias="tenderOpportunityId", description="Filter by tender.")
-    ] = None,
-    owner_user_id: Annotated[
-        UUID | None, Query(alias="ownerUserId", description="Filter by owner.")
-    ] = None,
+    origin: OfOrigin = None,
+    component: OfComponent = None,
+    gate: OfGate = None,
+    assessment: OfState = None,
+    applicability: OfApplicability = None,
+    tender_opportunity_id: OfTender = None,
+    owner_user_id: OfOwner = None,
 ) -> PageOf[RequirementView]:
     """List requirements with their assessment on a day, or the catalogue in force on a day."""
     if scope == "catalogue":
@@ -145,7 +142,7 @@ async def list_requirements(
     if organization_id is None:
         raise NotFound("Name your organization with organizationId.")
     check_acting(read, organization_id)
-    wanted = {
+    wanted: dict[str, Any] = {
         "origin": origin,
         "component": component,
         "gate": gate,
@@ -155,12 +152,11 @@ async def list_requirements(
         "owner_user_id": owner_user_id,
     }
     views = await _views(read, await requirements.all_requirements(read), on)
-    kept = [
-        view
-        for view in views
-        if all(getattr(view, name) == value for name, value in wanted.items() if value is not None)
-    ]
-    return _page(read, page, kept)
+    return _page(read, page, [view for view in views if _is_wanted(view, wanted)])
+
+
+def _is_wanted(view: RequirementView, wanted: dict[str, Any]) -> bool:
+    return all(getattr(view, name) == value for name, value in wanted.items() if value is not None)
 
 
 async def _catalogue(read: Reader, at: date | None) -> list[RequirementView]:

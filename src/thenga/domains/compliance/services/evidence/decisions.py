@@ -154,13 +154,7 @@ async def _follow(
         work.publish(public.VerificationInconclusive(**_short(facts, decided), **told))
         return
     if decided.outcome == "verified":
-        EvidenceLifecycle.verify(evidence, at=work.now)
-        evidence.assurance = Assurance(str(verification.assurance))
-        evidence.verified_until = verification.valid_until
-        evidence.stale_reason = None
-        if verification.valid_until is not None:
-            ends = verification.valid_until + timedelta(days=1)
-            evidence.next_check_at = local_midnight(ends)
+        _verify(work, evidence, verification)
         await work.touch(evidence)
         facts = await links.facts(work, evidence)
         work.publish(public.EvidenceVerified(assurance=evidence.assurance, **facts, **told))
@@ -174,6 +168,15 @@ async def _follow(
         facts = await links.facts(work, evidence)
         work.publish(public.VerificationFailed(**_short(facts, decided), **told))
     await links.publish_change(work, evidence)
+
+
+def _verify(work: Work, evidence: Evidence, verification: Verification) -> None:
+    EvidenceLifecycle.verify(evidence, at=work.now)
+    evidence.assurance = Assurance(str(verification.assurance))
+    evidence.verified_until = verification.valid_until
+    evidence.stale_reason = None
+    if verification.valid_until is not None:
+        evidence.next_check_at = local_midnight(verification.valid_until + timedelta(days=1))
 
 
 def _short(facts: Mapping[str, Any], decided: Decided) -> dict[str, Any]:

@@ -95,8 +95,12 @@ def _entries(organization_id: UUID, *, sees_personal: bool) -> sa.CompoundSelect
     )
     if not sees_personal:
         documents = documents.where(Document.document_class != _PERSONAL)
+    return documents.union_all(_of_verifications(organization_id, codes))
+
+
+def _of_verifications(organization_id: UUID, codes: sa.Subquery) -> sa.Select[*tuple[Any, ...]]:
     of_evidence = codes.alias("of_evidence")
-    verifications = (
+    return (
         select(
             sa.literal(VERIFICATION),
             Evidence.latest_verification_id,
@@ -114,7 +118,6 @@ def _entries(organization_id: UUID, *, sees_personal: bool) -> sa.CompoundSelect
         )
         .group_by(Evidence.organization_id, Evidence.id)
     )
-    return documents.union_all(verifications)
 
 
 def _codes(organization_id: UUID) -> sa.Select[*tuple[Any, ...]]:

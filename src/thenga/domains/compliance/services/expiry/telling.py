@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import date
+from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
@@ -110,31 +111,18 @@ async def _tell(
     renewal = None
     if document.renewal_expected_on is not None:
         renewal = public.RenewalInProgress(expected_on=document.renewal_expected_on)
+    told: dict[str, Any] = {
+        "organization_id": document.organization_id,
+        "document_id": document.id,
+        "document_version": document.current_version,
+        "document_type_code": document.document_type_code,
+        "valid_until": last_day,
+        "requirement_codes": codes,
+        "renewal": renewal,
+        "late": opened.is_late,
+    }
     if opened.window == EXPIRED:
-        work.publish(
-            public.DocumentExpired(
-                organization_id=document.organization_id,
-                document_id=document.id,
-                document_version=document.current_version,
-                document_type_code=document.document_type_code,
-                valid_until=last_day,
-                requirement_codes=codes,
-                renewal=renewal,
-                late=opened.is_late,
-            )
-        )
+        work.publish(public.DocumentExpired(**told))
         return
-    work.publish(
-        public.DocumentExpiring(
-            organization_id=document.organization_id,
-            document_id=document.id,
-            document_version=document.current_version,
-            document_type_code=document.document_type_code,
-            valid_until=last_day,
-            window=opened.window,
-            days_left=windows.days_left(last_day, local_day(work.now, HOME_ZONE)),
-            requirement_codes=codes,
-            renewal=renewal,
-            late=opened.is_late,
-        )
-    )
+    left = windows.days_left(last_day, local_day(work.now, HOME_ZONE))
+    work.publish(public.DocumentExpiring(window=opened.window, days_left=left, **told))

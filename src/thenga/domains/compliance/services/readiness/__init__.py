@@ -10,6 +10,12 @@ from thenga.domains.compliance.services.readiness.answers import (
 )
 from thenga.domains.compliance.services.readiness.assessing import assess
 from thenga.domains.compliance.services.readiness.computing import Computed, recompute
+from thenga.domains.compliance.services.readiness.needs import needs_on
+from thenga.domains.compliance.services.readiness.reading import (
+    Company,
+    LinkedProof,
+    read_company,
+)
 from thenga.domains.compliance.services.readiness.scoring import evaluate
 from thenga.domains.compliance.services.readiness.tender_dates import (
     evaluate_tender,
@@ -18,6 +24,7 @@ from thenga.domains.compliance.services.readiness.tender_dates import (
 )
 from thenga.domains.compliance.services.readiness.values import (
     Assessed,
+    Assurance,
     Gate,
     Outcome,
     State,
@@ -26,9 +33,12 @@ from thenga.domains.compliance.services.readiness.values import (
 
 __all__ = [
     "Assessed",
+    "Assurance",
+    "Company",
     "Computed",
     "DateOutOfRange",
     "Gate",
+    "LinkedProof",
     "Outcome",
     "ReadinessAnswer",
     "ReadinessQuestion",
@@ -40,6 +50,8 @@ __all__ = [
     "assessed_on",
     "evaluate",
     "evaluate_tender",
+    "needs_on",
+    "read_company",
     "recompute",
     "tender_dates",
     "validity_end",

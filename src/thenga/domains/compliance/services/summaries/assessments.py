@@ -6,14 +6,16 @@ from datetime import date, datetime
 from decimal import Decimal
 from uuid import UUID
 
-from thenga.domains.compliance.services.readiness.assessing import assess
-from thenga.domains.compliance.services.readiness.needs import needs_on
-from thenga.domains.compliance.services.readiness.reading import (
+from thenga.domains.compliance.services.readiness import (
+    Assessed,
+    Assurance,
     Company,
     LinkedProof,
+    State,
+    assess,
+    needs_on,
     read_company,
 )
-from thenga.domains.compliance.services.readiness.values import Assessed, Assurance, State
 from thenga.domains.compliance.services.tenders import TenderFacts
 from thenga.domains.compliance.tables import Origin, ReadinessState
 from thenga.kernel.db.reader import Reader
