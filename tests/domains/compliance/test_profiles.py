@@ -265,3 +265,15 @@ async def test_two_profiles_at_once_are_one(firm: Office) -> None:
     answers = await asyncio.gather(*(create(firm, officer) for _ in range(3)))
 
     assert sorted(one.status_code for one in answers) == [201, 409, 409]
+
+
+@pytest.mark.rule("CMP-28")
+async def test_the_profile_counts_its_requirements(firm: Office) -> None:
+    officer = await firm.member()
+    made = (await create(firm, officer)).json()
+
+    answer = await firm.api.get(f"/compliance/profiles/{made['id']}", headers=officer.acting)
+
+    assert answer.status_code == 200, answer.text
+    assert sum(answer.json()["counts"].values()) == len(await applies(firm, officer))
+    assert answer.json()["counts"]["met"] == 0

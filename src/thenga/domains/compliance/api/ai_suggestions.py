@@ -44,7 +44,7 @@ class ReviewComplianceSuggestion(Body):
         Field(description="Decision about the suggestion."),
     ]
     value: Annotated[
-        dict[str, Any] | None,
+        dict[Annotated[str, matching("^[A-Za-z][A-Za-z0-9]{0,39}$", 40)], Any] | None,
         Field(description="Value that you take instead. Only with `edit_and_accept`."),
     ] = None
     reason_code: Annotated[

@@ -3,7 +3,7 @@
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import NotFound
@@ -11,10 +11,6 @@ from thenga.kernel.errors import NotFound
 ActingOrganization = Annotated[
     UUID,
     Query(alias="organizationId", description="Organization to read. It must be your own."),
-]
-
-OrganizationId = Annotated[
-    UUID, Path(alias="organizationId", description="Your organization. It must be your own.")
 ]
 
 

@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import Path
 from pydantic import Field
 
-from thenga.domains.compliance.api.organizations import OrganizationId, check_acting
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import requirements, summaries
 from thenga.domains.compliance.tables import Profile
@@ -129,7 +128,6 @@ class ProfileView(Stored):
     responses=problems(Duplicate, RuleViolated),
 )
 async def create_compliance_profile(
-    organization_id: OrganizationId,
     body: CreateProfile,
     work: Annotated[Work, writes(Permission.PROFILE_CREATE)],
 ) -> ProfileView:
@@ -138,7 +136,6 @@ async def create_compliance_profile(
     A requirement whose facts are not stated yet is `undetermined`, and `questions` says what is
     missing.
     """
-    check_acting(work, organization_id)
     profile = await requirements.create_profile(work, fields=body.model_dump())
     return await ProfileView.of(work, profile)
 

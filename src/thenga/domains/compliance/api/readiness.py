@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.compliance.api.organizations import OrganizationId, check_acting
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import readiness
 from thenga.domains.compliance.services.readiness import (
@@ -227,7 +226,6 @@ def _lapses(found: ReadinessAnswer) -> list[dict[str, object]]:
     responses=problems(DateOutOfRange, TenderUnknown),
 )
 async def get_readiness(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.READINESS_READ)],
     on: Annotated[Day | None, Query(description="Day to evaluate, up to 730 days ahead.")] = None,
     at: Annotated[
@@ -245,7 +243,6 @@ async def get_readiness(
 
     The answer is computed when you ask. It informs and refuses nothing by itself.
     """
-    check_acting(read, organization_id)
     question = ReadinessQuestion(
         on=on, at=at, tender_opportunity_id=tender_opportunity_id, trend_days=trend_days
     )

@@ -8,6 +8,7 @@ from pydantic import Field
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import Day, decimal, lines, matching, text, whole
 
+Word = Annotated[str, matching("^[$A-Za-z][A-Za-z0-9]{0,39}$", 40)]
 Code = Annotated[str, matching("^[a-z][a-z0-9_]{2,59}$", 60)]
 Sphere = Literal["national", "provincial", "municipal", "state_company"]
 Component = Literal[
@@ -109,7 +110,7 @@ class CatalogueRow(Body):
     weight: Annotated[Weight, Field(description="Weight within the component.")] = 1
     gate: Annotated[Gate, Field(description="What follows if it is not met.")] = "soft"
     hard_when: Annotated[
-        dict[str, Any] | None, Field(description="Condition under which the gate is hard.")
+        dict[Word, Any] | None, Field(description="Condition under which the gate is hard.")
     ] = None
     locked: Annotated[bool, Field(strict=True, description="Whether tenders cannot loosen it.")] = (
         False
@@ -118,7 +119,7 @@ class CatalogueRow(Body):
         list[Sphere], Field(min_length=1, max_length=4, description="Spheres that ask for it.")
     ] = ["national", "provincial", "municipal", "state_company"]
     applies_when: Annotated[
-        dict[str, Any], Field(description="Condition under which it applies.")
+        dict[Word, Any], Field(description="Condition under which it applies.")
     ] = {}
     per_subject: Annotated[
         Literal["organization", "director", "both"], Field(description="Who has to prove it.")
@@ -149,7 +150,7 @@ class CatalogueRow(Body):
         int, whole(1, 52_428_800), Field(description="Largest size of a file.")
     ] = 20_971_520
     facts: Annotated[
-        dict[str, Any], Field(description="JSON Schema of `attributes` of its documents.")
+        dict[Word, Any], Field(description="JSON Schema of `attributes` of its documents.")
     ] = {}
     sealed_fields: Annotated[
         list[Code], Field(max_length=10, description="Attributes that are kept sealed.")

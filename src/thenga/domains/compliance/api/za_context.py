@@ -8,7 +8,6 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.compliance.api.organizations import OrganizationId, check_acting
 from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.services import summaries
 from thenga.domains.compliance.services.summaries import ZaItem
@@ -85,15 +84,13 @@ class ZaContextView(View):
 
 @router.get("/compliance/za/{organizationId}")
 async def get_za_context(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.ZA_CONTEXT_READ)],
     on: Annotated[Day | None, Query(description="Evaluated day. Defaults to today.")] = None,
 ) -> ZaContextView:
     """Get what is known of each South African register and paper, and how sure it is."""
-    check_acting(read, organization_id)
     found = await summaries.describe(read, on)
     return ZaContextView(
-        organization_id=organization_id,
+        organization_id=read.organization_id,
         on=found.on,
         items=[ZaItemView.of(one) for one in found.items],
         frame=[ZaFrameView.model_validate(one) for one in found.frame],
