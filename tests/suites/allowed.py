@@ -45,7 +45,7 @@ KEYS: dict[str, str] = {
 
 # Moving doors that the sweep cannot knock at, because it stores several rows in one organization.
 KNOCKED_ELSEWHERE: dict[str, str] = {
-    "decide_verification": "its evidence must be there; test_verifications.py decides in each state",
+    "decide_verification": "needs its evidence; test_verifications.py decides",
     "pause_subscription": "one plan an organization; test_pauses.py knocks from every state",
     "resume_subscription": "as pause_subscription",
     "withdraw_plan_change": "moves nothing itself; time may have moved the plan before it",
