@@ -84,6 +84,7 @@ SERVER_OWNED: dict[str, str] = {
     "Invite.organization_id": "a selector; it must be the organization the request acts for",
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
+    "ReviewComplianceSuggestion.decision": "what a person decides about a suggestion (CMP-36)",
     "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
     "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
