@@ -80,7 +80,6 @@ SERVER_OWNED: dict[str, str] = {
         "a selector; it must be the organization the request acts for (CMP-1)",
     ),
     "CreateDownloadLink.version": "which version of a document to read",
-    "ReviewComplianceSuggestion.decision": "what a person says to a suggestion",
     "Invite.organization_id": "a selector; it must be the organization the request acts for",
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
