@@ -4,7 +4,6 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tests.factories import compliance as factory
-from tests.factories import identity as people
 from tests.factories.identity import Person
 from tests.suites.calls.sending import Body, Ids, Maker, Sent, of_organization
 from thenga.kernel.host import Host
@@ -17,11 +16,13 @@ def _of(ids: Ids, **more: Any) -> dict[str, Any]:
 
 
 async def _new_profile(host: Host, who: Person, organization_id: UUID) -> Sent:
-    """A company has one profile, so each call is of a member of a new company."""
-    other = await people.member(host, uuid4(), role="owner")
-    headers = other.acting
+    """A company has one profile, so the one of the call before is taken away."""
+    async with host.engines.connection("compliance", "compliance_system") as connection:
+        await connection.execute(
+            "DELETE FROM compliance.profile WHERE organization_id = $1", organization_id
+        )
     body = {"spheres": ["national"], "answers": {}}
-    return Sent({"organizationId": other.organization_id}, lambda _: body, headers, stand_in=True)
+    return Sent({"organizationId": organization_id}, lambda _: body)
 
 
 def _on_profile(given: Body = None) -> Maker:
