@@ -127,8 +127,12 @@ def answer(
         verdict = "ready" if whole else "ready_with_warnings"
     cap = Fraction(rules.blocked_cap)
     score = min(raw, cap) if blockers and raw is not None else raw
-    low = [(need, Fraction(0) if value is None else value) for need, _, value in counted]
-    high = [(need, Fraction(1) if value is None else value) for need, _, value in counted]
+    low: list[tuple[Need, Fraction | None]] = [
+        (need, Fraction(0) if value is None else value) for need, _, value in counted
+    ]
+    high: list[tuple[Need, Fraction | None]] = [
+        (need, Fraction(1) if value is None else value) for need, _, value in counted
+    ]
     return {
         "verdict": verdict,
         "score": shown(score),

@@ -88,7 +88,8 @@ def told(known: str, *days: str) -> list[tuple[int, bool]]:
 
 @pytest.mark.rule("CMP-25")
 def test_each_window_opens_on_its_day() -> None:
-    day, end, opened = date(2026, 9, 1), date(2027, 1, 2), {}
+    day, end = date(2026, 9, 1), date(2027, 1, 2)
+    opened: dict[int | None, str] = {}
     while day <= end:
         window = windows.window_of(LAST, day, windows.DEFAULT_WINDOWS)
         opened.setdefault(window, str(day))
