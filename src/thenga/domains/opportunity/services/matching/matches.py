@@ -157,7 +157,7 @@ async def store_own(work: Work, tender: TenderOpportunity, *, anyway: bool = Fal
     One that is stored already is kept up to date below the floor too.
     """
     made, computed = await compute_own(work, tender)
-    least = (await configuration.value(work, settings.MATCH_STORE_FLOOR)) * 10
+    least = (await configuration.value(work, settings.STORE_FLOOR)) * 10
     wanted = profile_features(await profile_of(work)).min_score
     below = None if computed.is_alerted_from(wanted) else work.now
     if await work.find(Match, tender_opportunity_id=tender.id) is None:

@@ -73,4 +73,3 @@ async def store_profile(work: Work, profile_id: UUID, answers: Answers) -> Match
     profile.as_of = work.now
     profile.next_check_at = None
     return await work.save(profile)
-

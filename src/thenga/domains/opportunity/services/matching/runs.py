@@ -164,12 +164,10 @@ async def begin(work: Work, tender: TenderOpportunity, run_id: UUID | None, *, a
 async def run_chunk(work: Work, chunk: Chunk) -> None:
     """Match, store and alert the companies of one chunk; safe to run again."""
     tender = await work.get(TenderOpportunity, chunk.tender_opportunity_id)
-    run = await work.query(
-        "SELECT alerts FROM opportunity.match_run WHERE id = $1", chunk.run_id
-    )
+    run = await work.query("SELECT alerts FROM opportunity.match_run WHERE id = $1", chunk.run_id)
     asked = await tender_features(work, tender)
     weights, number = await weights_in_force(work)
-    floor = await configuration.value(work, settings.MATCH_STORE_FLOOR)
+    floor = await configuration.value(work, settings.STORE_FLOOR)
     attended = await _attended(work, chunk) if asked.briefings else {}
     made: list[dict[str, Any]] = []
     alerted: set[UUID] = set()
@@ -177,9 +175,7 @@ async def run_chunk(work: Work, chunk: Chunk) -> None:
         profile = ProfileFeatures.of_row(record["features"])
         organization_id = record["organization_id"]
         now = _now(work.now, record["ahead"])
-        computed = compute(
-            asked, profile, attended.get(organization_id, {}), weights, now=now
-        )
+        computed = compute(asked, profile, attended.get(organization_id, {}), weights, now=now)
         wanted = computed.is_alerted_from(profile.min_score)
         if wanted:
             alerted.add(organization_id)
@@ -211,9 +207,7 @@ async def run_chunk(work: Work, chunk: Chunk) -> None:
 async def _enqueue_alerts(
     work: Work, tender: TenderOpportunity, chunk: Chunk, matched: set[UUID]
 ) -> int:
-    hits = await work.query(
-        _HITS, tender.id, tender.material_revision, chunk.after, chunk.until
-    )
+    hits = await work.query(_HITS, tender.id, tender.material_revision, chunk.after, chunk.until)
     companies = sorted(matched | {record[0] for record in hits})
     for organization_id in companies:
         work.enqueue(

@@ -78,9 +78,7 @@ async def tender_features(read: Reader, tender: TenderOpportunity) -> TenderFeat
 
 async def own_attendance(read: Reader, tender_id: UUID) -> dict[UUID, str]:
     """What this organization recorded of each briefing, for the date on which it is held now."""
-    rows = await read.all(
-        select(Attendance).where(Attendance.tender_opportunity_id == tender_id)
-    )
+    rows = await read.all(select(Attendance).where(Attendance.tender_opportunity_id == tender_id))
     return {row.briefing_id: row.state.value for row in rows}
 
 
