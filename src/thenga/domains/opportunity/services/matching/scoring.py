@@ -4,14 +4,13 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Literal
 
-from thenga.domains.opportunity.settings import MatchWeights
-
 from thenga.domains.opportunity.services.matching.features import (
     CidbAsked,
     CidbHeld,
     ProfileFeatures,
     TenderFeatures,
 )
+from thenga.domains.opportunity.settings import MatchWeights
 from thenga.kernel.values.calendar import local_day
 
 Band = Literal["strong", "good", "possible", "weak", "insufficient"]
