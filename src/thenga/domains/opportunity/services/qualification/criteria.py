@@ -142,7 +142,7 @@ def _criterion(facts: Facts, one: Requirement, said: dict[str, Any] | None) -> C
         answer=answer,
         note=said.get("note") if said else None,
         valid_until=until,
-        refs=tuple([*refs, *(said.get("evidenceRefs") or [] if said else [])]),
+        refs=(*refs, *(said.get("evidenceRefs") or [] if said else [])),
     )
 
 
