@@ -1,0 +1,1 @@
+"""The outside world: feeds of tenders and hosts of documents."""
