@@ -178,18 +178,20 @@ async def bring_out(
     await telling.tell_published(work, tender)
 
 
-_CHILDREN = ("briefing", "deadline", "document", "document_page", "requirement")
+_WHERE = "WHERE tender_opportunity_id = $1 AND organization_id = $2 AND NOT shared"
+_SHARE = (
+    "UPDATE opportunity.briefing SET shared = true " + _WHERE,
+    "UPDATE opportunity.deadline SET shared = true " + _WHERE,
+    "UPDATE opportunity.document SET shared = true " + _WHERE,
+    "UPDATE opportunity.document_page SET shared = true " + _WHERE,
+    "UPDATE opportunity.requirement SET shared = true " + _WHERE,
+)
 
 
 async def _share_children(work: Work, tender: TenderOpportunity) -> None:
     """What the keeper added to the draft is seen by everybody from now on."""
-    for table in _CHILDREN:
-        await work.run(
-            f"UPDATE opportunity.{table} SET shared = true WHERE tender_opportunity_id = $1 "
-            "AND organization_id = $2 AND NOT shared",
-            tender.id,
-            tender.organization_id,
-        )
+    for statement in _SHARE:
+        await work.run(statement, tender.id, tender.organization_id)
 
 
 def _check_complete(tender: TenderOpportunity) -> None:
