@@ -10,6 +10,7 @@ from thenga.domains.opportunity.services.board.ripple import (
     mark_amended,
     mark_ended,
     replan,
+    ripple_effects,
 )
 from thenga.domains.opportunity.services.board.saved import (
     SavedFilters,
@@ -66,6 +67,7 @@ __all__ = [
     "pause_over_limit",
     "percolate",
     "replan",
+    "ripple_effects",
     "run_due_step",
     "save",
     "share_of_leaver",

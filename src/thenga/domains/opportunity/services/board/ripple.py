@@ -4,10 +4,16 @@ from uuid import UUID
 
 from sqlalchemy import select
 
+from thenga.domains.opportunity.services import qualification
 from thenga.domains.opportunity.services.board import deadlines
 from thenga.domains.opportunity.services.board.saved import ENDED, KEPT_AFTER_END
 from thenga.domains.opportunity.services.matching import TAKES_BIDS
-from thenga.domains.opportunity.tables import SavedOpportunity, TenderOpportunity
+from thenga.domains.opportunity.tables import (
+    Amendment,
+    Match,
+    SavedOpportunity,
+    TenderOpportunity,
+)
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 
@@ -31,6 +37,28 @@ async def mark_amended(work: Work, tender_id: UUID, number: int) -> str | None:
     await deadlines.plan(work, row, tender)
     await work.save(row)
     return f"savedOpportunity/{row.id}"
+
+
+async def ripple_effects(
+    work: Work, tender: TenderOpportunity, amendment: Amendment
+) -> list[tuple[str, str]]:
+    """What a material amendment touches in this organization: each effect and its row (OPP-45)."""
+    reasons = [f"amendment_{amendment.number}"]
+    made = {
+        "match_stale": await _stale_match(work, tender),
+        "qualification_stale": await qualification.mark_stale(work, tender.id, reasons),
+        "recommendation_proposed": await qualification.recompute_stored(
+            work, tender.id, reopen=True
+        ),
+        "attention_set": await mark_amended(work, tender.id, amendment.number),
+    }
+    return [(effect, row) for effect, row in made.items() if row is not None]
+
+
+async def _stale_match(work: Work, tender: TenderOpportunity) -> str | None:
+    """A match is stale by its inputs; nothing is written (OPP-33)."""
+    match = await work.find(Match, tender_opportunity_id=tender.id)
+    return None if match is None else f"match/{match.id}"
 
 
 async def mark_ended(work: Work, tender_id: UUID) -> None:
