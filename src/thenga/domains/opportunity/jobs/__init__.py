@@ -1,5 +1,9 @@
 """Opportunity's jobs, by room."""
 
+from thenga.domains.opportunity.jobs import (  # noqa: F401  # declares them
+    board,
+    matching,
+)
 from thenga.domains.opportunity.jobs.declared import jobs
 
 __all__ = ["jobs"]

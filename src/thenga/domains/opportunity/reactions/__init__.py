@@ -1,6 +1,13 @@
 """What Opportunity does when others publish an event, by the domain that publishes it."""
 
-from thenga.domains.opportunity.reactions import organization  # noqa: F401  # declares them
+from thenga.domains.opportunity.reactions import (  # noqa: F401  # declares them
+    bid,
+    billing,
+    compliance,
+    identity,
+    notices,
+    organization,
+)
 from thenga.domains.opportunity.reactions.declared import reactions
 
 __all__ = ["reactions"]

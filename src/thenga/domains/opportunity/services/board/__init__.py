@@ -6,11 +6,11 @@ from thenga.domains.opportunity.services.board.filters import WatchlistEmpty
 from thenga.domains.opportunity.services.board.percolation import percolate
 from thenga.domains.opportunity.services.board.ripple import (
     companies_that_saved,
-    end_on_board,
     mark_amended,
     mark_ended,
-    replan,
     ripple_effects,
+    spread_to_boards,
+    update_board,
 )
 from thenga.domains.opportunity.services.board.saved import (
     SavedFilters,
@@ -26,6 +26,7 @@ from thenga.domains.opportunity.services.board.saved import (
     tenders_of,
 )
 from thenga.domains.opportunity.services.board.watchlists import (
+    WATCHLISTS,
     Hits,
     WatchlistFields,
     change_watchlist,
@@ -40,6 +41,7 @@ from thenga.domains.opportunity.services.board.watchlists import (
 )
 
 __all__ = [
+    "WATCHLISTS",
     "Hits",
     "SavedFilters",
     "StageLedByBid",
@@ -52,7 +54,6 @@ __all__ = [
     "change_watchlist",
     "companies_that_saved",
     "create_watchlist",
-    "end_on_board",
     "estimated",
     "follow_bid",
     "get_saved",
@@ -66,11 +67,12 @@ __all__ = [
     "open_workspace",
     "pause_over_limit",
     "percolate",
-    "replan",
     "ripple_effects",
     "run_due_step",
     "save",
     "share_of_leaver",
+    "spread_to_boards",
     "tenders_of",
+    "update_board",
     "usage_of",
 ]

@@ -17,9 +17,14 @@ from thenga.domains.opportunity.tables import (
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 
-end_on_board = job_stub(
-    "opportunity.end_on_board", form=Form.QUEUED, key="{tender_opportunity_id}:{status}"
+spread_to_boards = job_stub(
+    "opportunity.spread_to_boards",
+    form=Form.QUEUED,
+    key="{tender_opportunity_id}:{occasion}",
+    as_system=True,
 )
+
+_ENDINGS = ("cancelled", "withdrawn", "unsuccessful", "superseded")
 
 
 async def mark_amended(work: Work, tender_id: UUID, number: int) -> str | None:
@@ -78,8 +83,11 @@ async def mark_ended(work: Work, tender_id: UUID) -> None:
     await work.save(row)
 
 
-async def replan(work: Work, tender_id: UUID) -> None:
-    """Dates of a tender have moved or were added: what is told next follows."""
+async def update_board(work: Work, tender_id: UUID, occasion: str) -> None:
+    """A saved tender has ended, or its dates have moved: what is told next follows."""
+    if occasion in _ENDINGS:
+        await mark_ended(work, tender_id)
+        return
     row = await _saved(work, tender_id)
     if row is not None:
         await deadlines.plan(work, row, await work.get(TenderOpportunity, tender_id))

@@ -20,7 +20,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import Duplicate, NotFound
 
-FEATURE = "opportunity.watchlists"
+WATCHLISTS = "opportunity.watchlists"
 OVER_LIMIT = "plan_limit"
 
 meter_watchlist = job_stub(
@@ -56,7 +56,7 @@ async def create_watchlist(work: Work, fields: WatchlistFields) -> Watchlist:
     compiled = await compile_filters(work, fields.filters, number_key=fields.number_key)
     await work.lock_by(Tenant, beside=True)  # two requests cannot both take the last place
     await _refuse_name(work, fields.name)
-    await check_room(work, FEATURE, await _count(work))
+    await check_room(work, WATCHLISTS, await _count(work))
     watchlist = await work.add(
         Watchlist(
             organization_id=work.organization_id,
@@ -94,7 +94,7 @@ async def change_watchlist(
         fields["filters"] = stored(given)
     if move == "resume":
         await work.lock_by(Tenant, beside=True)
-        await check_room(work, FEATURE, await _count(work) - 1)
+        await check_room(work, WATCHLISTS, await _count(work) - 1)
     watchlist = await work.lock(Watchlist, watchlist_id)
     if "name" in fields:
         await _refuse_name(work, fields["name"], besides=watchlist.id)
@@ -172,7 +172,7 @@ async def usage_of(read: Reader, watchlist_id: UUID, occasion: str) -> UsageEntr
     watchlist = await read.get(Watchlist, watchlist_id)
     at = watchlist.created_at if occasion == "hold" else watchlist.updated_at
     return UsageEntry(
-        meter=FEATURE,
+        meter=WATCHLISTS,
         key=f"{watchlist.id} {occasion}",
         quantity=1,
         occurred_at=at,

@@ -24,7 +24,7 @@ CHUNK = 500
 begin_matching = job_stub(
     "opportunity.begin_matching",
     form=Form.QUEUED,
-    key="{tender_opportunity_id}:{match_revision}",
+    key="{tender_opportunity_id}:{occasion}",
     as_system=True,
 )
 match_chunk = job_stub(
@@ -130,7 +130,7 @@ async def request_all(work: Work, tender_id: UUID) -> MatchRun:
     work.enqueue(
         begin_matching,
         tender_opportunity_id=tender.id,
-        match_revision=tender.match_revision,
+        occasion=str(run.id),
         run_id=run.id,
         alerts=True,
     )
