@@ -120,6 +120,7 @@ class AwardBody(Body):
 
     def stored(self) -> dict[str, Any]:
         value = self.value
+        money = None if value is None else {"amount": value.amount, "currency": value.currency}
         return {
             "awardId": self.award_id,
             "status": self.status,
