@@ -6,6 +6,7 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
+from thenga.domains.opportunity.api import amendments, briefings, deadlines, opportunities
 from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
@@ -17,7 +18,12 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="opportunity",
     home=Path(__file__).parent,
-    routers=(),
+    routers=(
+        opportunities.router,
+        amendments.router,
+        briefings.router,
+        deadlines.router,
+    ),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,

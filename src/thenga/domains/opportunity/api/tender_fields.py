@@ -126,9 +126,7 @@ class AwardBody(Body):
             "status": self.status,
             "date": self.date,
             "supplierName": self.supplier_name,
-            "value": None
-            if value is None
-            else {"amount": value.amount, "currency": value.currency},
+            "value": money,
         }
 
 

@@ -17,7 +17,12 @@ from thenga.domains.opportunity.services.notices.deadlines import (
     state_of,
 )
 from thenga.domains.opportunity.services.notices.documenting import value_of
-from thenga.domains.opportunity.services.notices.filters import Filters, conditions, query_of
+from thenga.domains.opportunity.services.notices.filters import (
+    Filters,
+    conditions,
+    query_of,
+    stored_filters,
+)
 from thenga.domains.opportunity.services.notices.indexing import index
 from thenga.domains.opportunity.services.notices.searching import Found, Hit, search
 from thenga.domains.opportunity.services.notices.telling import label_of, tell
@@ -44,6 +49,7 @@ __all__ = [
     "set_deadline",
     "state_of",
     "status_at",
+    "stored_filters",
     "tell",
     "value_of",
 ]
