@@ -22,13 +22,12 @@ from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
-from thenga.kernel.values.fields import Instant, matching as code_of, whole
+from thenga.kernel.values.fields import Instant, whole
+from thenga.kernel.values.fields import matching as code_of
 
 router = make_router("Opportunity / Matches")
 
-TenderId = Annotated[
-    UUID, Path(alias="tenderOpportunityId", description="ID of the tender.")
-]
+TenderId = Annotated[UUID, Path(alias="tenderOpportunityId", description="ID of the tender.")]
 OrganizationId = Annotated[
     UUID, Path(alias="organizationId", description="Organization whose matches are listed.")
 ]
@@ -175,9 +174,7 @@ class MatchResultView(View):
     """The match of your organization, and the run that was asked for last."""
 
     tender_opportunity_id: Annotated[UUID, Field(description="Tender that was matched.")]
-    match: Annotated[
-        MatchView | None, Field(description="Null if staff matched it for everybody.")
-    ]
+    match: Annotated[MatchView | None, Field(description="Null if staff matched it for everybody.")]
     run: Annotated[MatchRunView | None, Field(description="Last run that you asked for.")]
 
     @property
@@ -260,9 +257,7 @@ def _factor(row: dict[str, Any]) -> FactorView:
     return FactorView.model_validate(row | {"value": tenths(row["tenths"])})
 
 
-def _result(
-    tender_id: UUID, standing: Standing | None, run: MatchRun | None
-) -> MatchResultView:
+def _result(tender_id: UUID, standing: Standing | None, run: MatchRun | None) -> MatchResultView:
     return MatchResultView(
         tender_opportunity_id=tender_id,
         match=None if standing is None else MatchView.of(standing),

@@ -135,9 +135,7 @@ class QualificationView(Stored):
     tender_opportunity_id: Annotated[UUID, Field(description="Tender.")]
     revision: Annotated[int, Field(description="Number of the revision.")]
     status: Annotated[QualificationStatus, Field(description="Status.")]
-    verdict: Annotated[
-        QualificationVerdict | None, Field(description="Verdict by what is known.")
-    ]
+    verdict: Annotated[QualificationVerdict | None, Field(description="Verdict by what is known.")]
     criteria: Annotated[list[CriterionView], Field(description="Requirements and results.")]
     readiness: Annotated[
         QualificationReadinessView | None,

@@ -3,6 +3,7 @@
 from thenga.domains.opportunity.jobs import (  # noqa: F401  # declares them
     board,
     matching,
+    notices,
 )
 from thenga.domains.opportunity.jobs.declared import jobs
 

@@ -7,6 +7,7 @@ from thenga.domains.opportunity.reactions import (  # noqa: F401  # declares the
     identity,
     notices,
     organization,
+    tenders,
 )
 from thenga.domains.opportunity.reactions.declared import reactions
 

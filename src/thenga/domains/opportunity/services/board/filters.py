@@ -8,7 +8,6 @@ from sqlalchemy import Text, cast, func, literal_column, select
 
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Problem
-from thenga.kernel.values.money import Money
 
 _WORDS = literal_column("'opportunity.za'")
 _SAME = (
@@ -49,8 +48,8 @@ async def compile_filters(
     columns["query"] = await _query(read, given.get("q"))
     columns["buyer_query"] = await _query(read, given.get("buyer"))
     columns["number_key"] = number_key
-    columns["value_min_minor"] = _minor(given.get("value_min"))
-    columns["value_max_minor"] = _minor(given.get("value_max"))
+    columns["value_min_minor"] = given.get("value_min")
+    columns["value_max_minor"] = given.get("value_max")
     return columns
 
 
@@ -65,23 +64,12 @@ async def _query(read: Reader, words: str | None) -> str | None:
     return text
 
 
-def _minor(money: Money | None) -> int | None:
-    return None if money is None else money.minor
-
-
 def stored(filters: dict[str, Any]) -> dict[str, Any]:
-    """Filters as JSON, with the names that the search has on the wire."""
-    return {_camel(name): _plain(value) for name, value in filters.items() if value is not None}
-
-
-def _camel(name: str) -> str:
-    first, *rest = name.split("_")
-    return first + "".join(part.title() for part in rest)
+    """Filters as JSON, by the names that the search has for them."""
+    return {name: _plain(value) for name, value in filters.items() if value is not None}
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Money):
-        return {"amount": value.amount, "currency": value.currency}
     if isinstance(value, datetime):
-        return value.isoformat().replace("+00:00", "Z")
+        return value.isoformat()
     return str(value) if isinstance(value, UUID) else value

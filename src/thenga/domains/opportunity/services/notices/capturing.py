@@ -178,13 +178,17 @@ async def bring_out(
     await telling.tell_published(work, tender)
 
 
-_WHERE = "WHERE tender_opportunity_id = $1 AND organization_id = $2 AND NOT shared"
 _SHARE = (
-    "UPDATE opportunity.briefing SET shared = true " + _WHERE,
-    "UPDATE opportunity.deadline SET shared = true " + _WHERE,
-    "UPDATE opportunity.document SET shared = true " + _WHERE,
-    "UPDATE opportunity.document_page SET shared = true " + _WHERE,
-    "UPDATE opportunity.requirement SET shared = true " + _WHERE,
+    "UPDATE opportunity.briefing SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.deadline SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.document SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.document_page SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.requirement SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
 )
 
 

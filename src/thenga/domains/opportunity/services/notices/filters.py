@@ -59,6 +59,19 @@ class Filters:
             )
 
 
+def stored_filters(stored: dict[str, Any]) -> Filters:
+    """The filters of a watchlist, which are kept by the names of this class."""
+    made = dict(stored)
+    for name in ("closing_from", "closing_to", "published_from"):
+        if isinstance(made.get(name), str):
+            made[name] = datetime.fromisoformat(made[name])
+    if isinstance(made.get("source_id"), str):
+        made["source_id"] = UUID(made["source_id"])
+    if "status" in made:
+        made["status"] = tuple(made["status"])
+    return Filters(**made)
+
+
 def query_of(q: str) -> ColumnElement[Any]:
     """The words of a search in the language of the index."""
     return func.websearch_to_tsquery(_WORDS, q, type_=pg.TSQUERY)
