@@ -189,7 +189,7 @@ class WatchlistFiltersView(View):
 
     @classmethod
     def of(cls, filters: dict[str, Any]) -> "WatchlistFiltersView":
-        values = {name: filters.get(name) for name in cls.model_fields}
+        values: dict[str, Any] = {name: filters.get(name) for name in cls.model_fields}
         for name in ("value_min", "value_max"):
             if values[name] is not None:
                 values[name] //= 100

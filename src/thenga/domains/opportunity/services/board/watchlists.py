@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from thenga.domains.billing.public import UsageEntry, check_room
 from thenga.domains.opportunity.lifecycles import WatchlistLifecycle
@@ -126,7 +126,7 @@ async def hits_of(read: Reader, watchlist_ids: Sequence[UUID]) -> dict[UUID, Hit
     if not watchlist_ids:
         return {}
     recent = WatchlistHit.at > read.now - _DAYS
-    statement: Select[Any] = (
+    statement = (
         select(
             WatchlistHit.watchlist_id,
             func.count().filter(recent).label("count"),
