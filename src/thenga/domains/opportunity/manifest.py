@@ -20,6 +20,7 @@ from thenga.domains.opportunity.api import (
 from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
+from thenga.domains.opportunity.provider import LocalPassages, LocalTenders
 from thenga.domains.opportunity.reactions import reactions
 from thenga.domains.opportunity.settings import SETTINGS
 from thenga.domains.organization import public as organization
@@ -42,6 +43,7 @@ DOMAIN = Domain(
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
+    provides={public.Tenders: LocalTenders, public.Passages: LocalPassages},
     needs=(billing.Entitlements, identity.Decisions),
     may_need=(
         billing.Usage,
