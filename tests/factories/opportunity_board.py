@@ -146,14 +146,11 @@ async def rows(host: Host, row: type[R], organization_id: UUID, **columns: Any) 
 
 async def told(host: Host, organization_id: UUID, kind: str) -> list[dict[str, Any]]:
     """The data of events of one type that were published for an organization, in order."""
-    work = working(host, organization_id)
-    try:
-        found = await work.query(
+    async with host.engines.connection("opportunity", "opportunity_system") as connection:
+        found = await connection.fetch(
             "SELECT envelope FROM opportunity.outbox WHERE organization_id = $1 ORDER BY id",
             organization_id,
         )
-    finally:
-        await work.close()
     envelopes = [json.loads(one[0]) for one in found]
     return [one for one in envelopes if one["type"] == f"opportunity.{kind}.v1"]
 

@@ -170,7 +170,8 @@ async def test_watchlists_are_percolated_in_one_statement(host: Host, seeded: No
         analyzed = await connection.fetchval("SELECT count(*) FROM opportunity.watchlist")
     text = " ".join(f"word{number} road repair school roof" for number in range(400))
 
-    took, hits, began_at = [], 0, host.now()
+    took: list[float] = []
+    hits = 0
     for _ in range(size(5, 40)):
         tender = await factory.shared_tender(host, description=text)
         work = factory.working(host, system=True)
@@ -180,9 +181,6 @@ async def test_watchlists_are_percolated_in_one_statement(host: Host, seeded: No
         await work.finish()
 
     work = factory.working(host, system=True)
-    await work.run(
-        "DELETE FROM opportunity.watchlist_hit WHERE tender_opportunity_id = $1", tender.id
-    )
     await work.run("UPDATE opportunity.watchlist SET status = 'archived' WHERE name = 'List'")
     await work.finish()
     p95 = sorted(took)[max(0, int(len(took) * 0.95) - 1)]
