@@ -6,7 +6,17 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
-from thenga.domains.opportunity.api import amendments, briefings, deadlines, opportunities
+from thenga.domains.opportunity.api import (
+    amendments,
+    briefings,
+    deadlines,
+    matches,
+    opportunities,
+    qualification,
+    recommendation,
+    saved_opportunities,
+    watchlists,
+)
 from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
@@ -23,11 +33,16 @@ DOMAIN = Domain(
         amendments.router,
         briefings.router,
         deadlines.router,
+        matches.router,
+        qualification.router,
+        recommendation.router,
+        watchlists.router,
+        saved_opportunities.router,
     ),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    needs=(identity.Decisions,),
+    needs=(billing.Entitlements, identity.Decisions),
     may_need=(
         billing.Usage,
         compliance.Readiness,

@@ -4,7 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.opportunity.jobs.declared import jobs
-from thenga.domains.opportunity.services import amendments
+from thenga.domains.opportunity.services import amendments, board
 from thenga.domains.opportunity.services.notices import deadlines
 from thenga.domains.opportunity.tables import Amendment, TenderOpportunity
 from thenga.kernel.db.work import Work
@@ -35,4 +35,6 @@ async def ripple_organization(work: Work, *, amendment_id: UUID) -> None:
         for one in await deadlines.rederive(work, tender)
         if one.organization_id != tender.organization_id
     ]
+    if amendment.material:
+        effects += await board.ripple_effects(work, tender, amendment)
     await amendments.note(work, tender, amendment, effects)
