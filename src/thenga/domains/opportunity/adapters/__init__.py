@@ -1,1 +1,1 @@
-"""The outside world: feeds of tenders and hosts of documents."""
+"""Where Opportunity reads from outside: feeds and document hosts."""

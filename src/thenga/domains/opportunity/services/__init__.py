@@ -1,1 +1,1 @@
-"""Decisions of Opportunity, by room."""
+"""What Opportunity decides, by room."""

@@ -1,0 +1,5 @@
+"""Opportunity's jobs, by room."""
+
+from thenga.domains.opportunity.jobs.declared import jobs
+
+__all__ = ["jobs"]

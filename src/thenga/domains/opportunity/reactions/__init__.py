@@ -1,0 +1,6 @@
+"""What Opportunity does when others publish an event, by the domain that publishes it."""
+
+from thenga.domains.opportunity.reactions import organization  # noqa: F401  # declares them
+from thenga.domains.opportunity.reactions.declared import reactions
+
+__all__ = ["reactions"]

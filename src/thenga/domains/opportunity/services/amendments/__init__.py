@@ -1,0 +1,1 @@
+"""What changed in a tender, and what that touched."""

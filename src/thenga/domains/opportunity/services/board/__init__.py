@@ -1,0 +1,1 @@
+"""Watchlists, saved tenders and the telling of deadlines."""

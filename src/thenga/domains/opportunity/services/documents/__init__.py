@@ -1,0 +1,1 @@
+"""Documents of tenders: fetched or uploaded, scanned, read and found."""

@@ -1,0 +1,1 @@
+"""How well tenders fit companies, and why not."""

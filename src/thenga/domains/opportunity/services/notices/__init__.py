@@ -1,0 +1,1 @@
+"""Tenders: captured, published, found and moved by time."""

@@ -1,0 +1,1 @@
+"""Qualification and recommendation: the judgement of one company."""

@@ -1,0 +1,1 @@
+"""What a tender asks for, with the page on which it stands."""

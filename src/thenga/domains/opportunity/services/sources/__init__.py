@@ -1,0 +1,1 @@
+"""Sources of tenders and what they send."""
