@@ -6,6 +6,8 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
+from thenga.domains.opportunity.adapters.feeds import Feeds
+from thenga.domains.opportunity.api import sources
 from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
@@ -17,11 +19,11 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="opportunity",
     home=Path(__file__).parent,
-    routers=(),
+    routers=(sources.router,),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    needs=(identity.Decisions,),
+    needs=(identity.Decisions, billing.Entitlements),
     may_need=(
         billing.Usage,
         compliance.Readiness,
@@ -30,5 +32,6 @@ DOMAIN = Domain(
     ),
     reactions=reactions,
     jobs=jobs,
+    adapters={Feeds: Feeds},
     settings=SETTINGS,
 )

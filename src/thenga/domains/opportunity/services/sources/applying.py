@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import select
 
-from thenga.domains.opportunity.services import documents, notices, releases
+from thenga.domains.opportunity.services import amendments, releases
 from thenga.domains.opportunity.tables import Run, Source, SourceRecord
 from thenga.domains.opportunity.values.feeds import FeedClock
 from thenga.domains.opportunity.values.notices import Reading, Severity
@@ -108,7 +108,7 @@ async def apply_records(
         if known.is_same(reading):
             counts["unchanged"] += not is_again
             continue
-        outcome = await _apply(work, run, source, received, known, object_key)
+        outcome = await _apply(work, source, received, known, object_key)
         known.newest[key] = str(reading.content_hash)
         counts[outcome] += 1
         counts["repaired"] += reading.is_repaired
@@ -121,7 +121,6 @@ async def apply_records(
 
 async def _apply(
     work: Work,
-    run: Run,
     source: Source,
     received: Received,
     known: Known,
@@ -130,18 +129,15 @@ async def _apply(
     reading = received.reading
     assert reading.notice is not None  # noqa: S101  # rejected ones are not applied
     record_id = new_id()
-    applied = await notices.apply_notice(
-        work, reading.notice, source=source, record_id=record_id, alerts=run.mode != "backfill"
-    )
-    await documents.add_from_notice(
-        work, applied.tender_id, reading.notice.documents, source=source
+    outcome, tender = await amendments.apply_notice(
+        work, reading.notice, source=source, record_id=record_id
     )
     again = known.records.get((str(reading.source_key), str(reading.content_hash)))
     if again is not None:  # an earlier content came back: its record is the newest once more
         held = await work.hold(again)
-        held.received_at, held.outcome = work.now, applied.outcome
+        held.received_at, held.outcome = work.now, outcome
         await work.save(held)
-        return applied.outcome
+        return outcome
     record = SourceRecord(
         id=record_id,
         organization_id=source.organization_id,
@@ -155,12 +151,12 @@ async def _apply(
         received_at=work.now,
         normaliser_version=releases.VERSION,
         report=[line.to_row() for line in reading.report],
-        outcome=applied.outcome,
-        tender_opportunity_id=applied.tender_id,
+        outcome=outcome,
+        tender_opportunity_id=tender.id,
     )
     added = await work.add(record)
     known.records[added.source_key, added.content_hash] = added
-    return applied.outcome
+    return outcome
 
 
 def _reject_of(reading: Reading, place: int) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from thenga.domains.opportunity import public
+from thenga.domains.opportunity.public.sources import Health
 from thenga.domains.opportunity.tables import Source, SourceState, SourceStatus
 from thenga.kernel.db.work import Work
 
@@ -20,7 +21,7 @@ def late_from(source: Source) -> datetime | None:
     return since + _CADENCES * timedelta(seconds=source.cadence_seconds)
 
 
-def health_at(source: Source, now: datetime) -> tuple[public.Health, str | None]:
+def health_at(source: Source, now: datetime) -> tuple[Health, str | None]:
     """The health of a source at a moment, also before the job has looked."""
     if source.health == "failing":
         return "failing", source.health_reason
@@ -40,8 +41,7 @@ async def record_result(
     if error is None:
         source.last_success_at = work.now
         state.failed_runs, state.last_error = 0, None
-        health: public.Health = "ok"
-        await _set(work, source, health, None)
+        await _set(work, source, "ok", None)
     else:
         state.failed_runs, state.last_error = state.failed_runs + 1, error
         if error == "shape_changed" or state.failed_runs >= _FAILED_RUNS:
@@ -65,8 +65,8 @@ def _next_check(source: Source) -> datetime | None:
     return None if bound is None else bound + timedelta(seconds=1)
 
 
-async def _set(work: Work, source: Source, health: public.Health, reason: str | None) -> None:
-    before = source.health
+async def _set(work: Work, source: Source, health: Health, reason: str | None) -> None:
+    before: Health = source.health  # type: ignore[assignment]  # the column holds no other
     if before == health:
         return
     source.health, source.health_reason = health, reason

@@ -54,4 +54,4 @@ def backoff(failures: int, *, seed: str) -> timedelta:
     dice = random.Random(f"{seed}:{failures}")  # noqa: S311  # spreads load, keeps no secret
     spread = 1 + dice.uniform(-_SPREAD, _SPREAD)
     doublings: int = min(max(failures - 1, 0), _MOST_DOUBLINGS)
-    return _FIRST_WAIT * (2**doublings) * spread
+    return _FIRST_WAIT * float(2**doublings) * spread
