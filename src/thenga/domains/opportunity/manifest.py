@@ -6,6 +6,7 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
+from thenga.domains.opportunity.adapters.feeds import Feeds
 from thenga.domains.opportunity.api import (
     amendments,
     briefings,
@@ -15,6 +16,7 @@ from thenga.domains.opportunity.api import (
     qualification,
     recommendation,
     saved_opportunities,
+    sources,
     watchlists,
 )
 from thenga.domains.opportunity.jobs import jobs
@@ -29,6 +31,7 @@ DOMAIN = Domain(
     name="opportunity",
     home=Path(__file__).parent,
     routers=(
+        sources.router,
         opportunities.router,
         amendments.router,
         briefings.router,
@@ -51,5 +54,6 @@ DOMAIN = Domain(
     ),
     reactions=reactions,
     jobs=jobs,
+    adapters={Feeds: Feeds},
     settings=SETTINGS,
 )
