@@ -38,9 +38,10 @@ def tell(work: Work, event: Event, *, shared: bool) -> None:
     work.publish(event, to_everybody=shared)
 
 
-async def tell_published(work: Work, tender: TenderOpportunity) -> None:
+async def tell_published(work: Work, tender: TenderOpportunity, *, backfilled: bool) -> None:
     facts = await _current(work, tender)
-    tell(work, TenderOpportunityPublished(**facts), shared=tender.shared)
+    event = TenderOpportunityPublished(**facts, backfilled=backfilled)
+    tell(work, event, shared=tender.shared)
 
 
 async def tell_opened(work: Work, tender: TenderOpportunity) -> None:
