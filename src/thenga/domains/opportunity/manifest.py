@@ -23,6 +23,7 @@ from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
 from thenga.domains.opportunity.reactions import reactions
+from thenga.domains.opportunity.services import panel
 from thenga.domains.opportunity.settings import SETTINGS
 from thenga.domains.organization import public as organization
 from thenga.kernel.declare.manifest import Domain
@@ -55,5 +56,6 @@ DOMAIN = Domain(
     reactions=reactions,
     jobs=jobs,
     adapters={Feeds: Feeds},
+    panel=panel.summarize,
     settings=SETTINGS,
 )
