@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from thenga.domains.opportunity.settings import MatchWeights
 
 from thenga.domains.opportunity.services.matching import features as f
 from thenga.domains.opportunity.services.matching.gates import (
@@ -18,6 +17,7 @@ from thenga.domains.opportunity.services.matching.gates import (
     is_eligible,
 )
 from thenga.domains.opportunity.services.matching.scoring import Factor, combine, score
+from thenga.domains.opportunity.settings import MatchWeights
 
 NOW = datetime(2026, 8, 24, 8, tzinfo=UTC)
 WEIGHTS = MatchWeights()

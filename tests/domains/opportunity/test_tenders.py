@@ -133,8 +133,8 @@ async def test_levels_and_numbers_of_amendments(
     )
     typo = await amended(
         api, owner, tender, description=TENDER["description"].replace("taton", "tation")
-    )  # type: ignore[attr-defined]  # noqa: E501
-    grade = await amended(api, owner, tender, title=TENDER["title"].replace("5GB", "6GB"))  # type: ignore[attr-defined]  # noqa: E501
+    )  # type: ignore[attr-defined]
+    grade = await amended(api, owner, tender, title=TENDER["title"].replace("5GB", "6GB"))  # type: ignore[attr-defined]
     later = await amended(api, owner, tender, closingAt="2026-12-24T09:00:00Z")
     earlier = await amended(api, owner, tender, closingAt="2026-12-22T09:00:00Z")
 
