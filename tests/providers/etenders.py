@@ -48,6 +48,7 @@ class Etenders:
     in_flight: int = 0
     most_in_flight: int = 0
     tripped: int = 0
+    last_sent: bytes = b""
     dice: random.Random = field(default_factory=lambda: random.Random(344))
 
     def publish(self, *releases: dict[str, Any]) -> None:
@@ -100,7 +101,8 @@ class Etenders:
         if self.html:
             return 200, "text/html", {}, b"<!doctype html><title>Maintenance</title>"
         answer = {} if self.empty else self.package(parse_qs(path.query))
-        return 200, "application/json", {}, json.dumps(answer, indent=1).encode()
+        self.last_sent = json.dumps(answer, indent=1).encode()
+        return 200, "application/json", {}, self.last_sent
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One request on one connection."""

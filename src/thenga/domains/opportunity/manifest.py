@@ -6,6 +6,7 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
+from thenga.domains.opportunity.adapters.feeds import Feeds
 from thenga.domains.opportunity.api import (
     amendments,
     briefings,
@@ -15,6 +16,7 @@ from thenga.domains.opportunity.api import (
     qualification,
     recommendation,
     saved_opportunities,
+    sources,
     watchlists,
 )
 from thenga.domains.opportunity.jobs import jobs
@@ -22,6 +24,7 @@ from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
 from thenga.domains.opportunity.provider import LocalPassages, LocalTenders
 from thenga.domains.opportunity.reactions import reactions
+from thenga.domains.opportunity.services import panel
 from thenga.domains.opportunity.settings import SETTINGS
 from thenga.domains.organization import public as organization
 from thenga.kernel.declare.manifest import Domain
@@ -30,6 +33,7 @@ DOMAIN = Domain(
     name="opportunity",
     home=Path(__file__).parent,
     routers=(
+        sources.router,
         opportunities.router,
         amendments.router,
         briefings.router,
@@ -53,5 +57,7 @@ DOMAIN = Domain(
     ),
     reactions=reactions,
     jobs=jobs,
+    adapters={Feeds: Feeds},
+    panel=panel.summarize,
     settings=SETTINGS,
 )

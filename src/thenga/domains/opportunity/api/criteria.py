@@ -16,10 +16,7 @@ Count = Annotated[int, whole(1, 1000)]
 Years = Annotated[int, whole(0, 50)]
 Key = Annotated[str, matching(r"^[a-z][a-z0-9_]{0,39}$", 40)]
 Code = Annotated[str, matching(r"^[A-Za-z0-9][A-Za-z0-9 ._/-]{0,59}$", 60)]
-CidbClass = Literal[
-    *("GB", "CE", "ME", "EP", "EB", "SB", "SC", "SD", "SE", "SF", "SG", "SH", "SI", "SJ", "SK"),
-    *("SL", "SM", "SN", "SO", "SQ"),
-]
+CidbClass = Annotated[str, matching("^(?:GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])$", 2)]
 
 
 class CidbGradeCriterion(Body):

@@ -3,7 +3,7 @@
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Query
+from fastapi import Depends, Query
 from pydantic import Field
 from sqlalchemy import select
 
@@ -14,28 +14,29 @@ from thenga.domains.opportunity.api.opportunity_views import (
     OpportunityRow,
     OpportunityView,
 )
+from thenga.domains.opportunity.api.search_filters import SearchedTenders
 from thenga.domains.opportunity.api.tender_fields import (
     AwardBody,
     BuyerBody,
     ClassificationBody,
     MainCategory,
     Method,
+    Ocid,
     Precision,
     Province,
-    Sphere,
     TenderContactBody,
+    TenderNumber,
     TenderOpportunityId,
     Visibility,
 )
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.services import amendments, mine, notices, tenants
 from thenga.domains.opportunity.services.notices import (
-    Filters,
     OpportunityClosingInPast,
     OpportunityIncomplete,
     OpportunityNotKeeper,
 )
-from thenga.domains.opportunity.tables import Document, TenderOpportunity, TenderStatus, Watchlist
+from thenga.domains.opportunity.tables import Document, TenderOpportunity, Watchlist
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -52,17 +53,12 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import Instant, TimeZoneName, lines, matching, text, whole
+from thenga.kernel.values.fields import Instant, TimeZoneName, lines, matching, text
 from thenga.kernel.values.money import Money
 
 router = make_router("Opportunity / Tenders")
 
-Ocid = Annotated[str, matching(r"^ocds-[A-Za-z0-9]{6}-[A-Za-z0-9./_-]{1,100}$", 120)]
 Title = Annotated[str, text(1, 500)]
-Number = Annotated[str, text(1, 120)]
-Words = Annotated[str, text(2, 200)]
-Code = Annotated[str, text(1, 120)]
-_DRAFTS = ("draft", *(one.value for one in TenderStatus if one is not TenderStatus.DRAFT))
 
 
 class TenderFields(Body):
@@ -128,7 +124,9 @@ class TenderFields(Body):
 class CaptureOpportunity(TenderFields):
     """A tender that you found or publish yourself. It begins as a draft that only you see."""
 
-    tender_number: Annotated[Number, Field(description="Number that the buyer gave the tender.")]
+    tender_number: Annotated[
+        TenderNumber, Field(description="Number that the buyer gave the tender.")
+    ]
     title: Annotated[Title, Field(description="Title.")]
     buyer: BuyerBody
 
@@ -148,7 +146,7 @@ class AmendmentBody(Body):
 class ChangeOpportunity(TenderFields):
     """Fields to change, a move, or both. Changes of a published tender become an amendment."""
 
-    tender_number: Annotated[Number, Field(description="Number that the buyer gave.")] = ""
+    tender_number: Annotated[TenderNumber, Field(description="Number that the buyer gave.")] = ""
     title: Annotated[Title, Field(description="Title.")] = ""
     buyer: BuyerBody | None = None
     amendment: AmendmentBody | None = None
@@ -204,70 +202,7 @@ async def create_opportunity(
 async def list_opportunities(
     read: Annotated[Reader, reads(Permission.OPPORTUNITY_READ)],
     page: Annotated[Paged, paged("closingAt", "publishedOn", "relevance")],
-    q: Annotated[
-        Words | None, Query(description="Words, a phrase in quotes, or a tender number.")
-    ] = None,
-    within: Annotated[
-        Literal["notice", "documents"], Query(alias="in", description="Where to search.")
-    ] = "notice",
-    status: Annotated[
-        TenderStatus | None, Query(description="Planned and open tenders if omitted.")
-    ] = None,
-    visibility: Annotated[
-        Literal["all", "shared", "own"], Query(description="Whose tenders.")
-    ] = "all",
-    province: Annotated[Province | None, Query(description="Province of the work.")] = None,
-    municipality: Annotated[Code | None, Query(description="Municipality of the work.")] = None,
-    category: Annotated[Code | None, Query(description="Category as published.")] = None,
-    classification: Annotated[
-        Code | None, Query(description="First 2, 4, 6 or 8 digits of a code.")
-    ] = None,
-    buyer: Annotated[Words | None, Query(description="Words in the buyer's name.")] = None,
-    buyer_id: Annotated[
-        Code | None, Query(alias="buyerId", description="ID of the buyer at the source.")
-    ] = None,
-    sphere: Annotated[Sphere | None, Query(description="Sphere of government.")] = None,
-    method: Annotated[Method | None, Query(description="Procurement method.")] = None,
-    main_category: Annotated[
-        MainCategory | None, Query(alias="mainCategory", description="Goods, works or services.")
-    ] = None,
-    cidb_class: Annotated[
-        Code | None, Query(alias="cidbClass", description="CIDB class that is asked for.")
-    ] = None,
-    cidb_grade_max: Annotated[
-        Annotated[int, whole(1, 9)] | None,
-        Query(alias="cidbGradeMax", description="Highest CIDB grade that is asked for."),
-    ] = None,
-    value_min: Annotated[
-        Annotated[int, whole(0, 10**15)] | None,
-        Query(alias="valueMin", description="Least value in rand."),
-    ] = None,
-    value_max: Annotated[
-        Annotated[int, whole(0, 10**15)] | None,
-        Query(alias="valueMax", description="Greatest value in rand."),
-    ] = None,
-    closing_from: Annotated[
-        Instant | None, Query(alias="closingFrom", description="Earliest closing.")
-    ] = None,
-    closing_to: Annotated[
-        Instant | None, Query(alias="closingTo", description="Closings before this instant.")
-    ] = None,
-    published_from: Annotated[
-        Instant | None, Query(alias="publishedFrom", description="Earliest publication.")
-    ] = None,
-    briefing: Annotated[
-        Literal["compulsory", "any", "none"] | None, Query(description="Whether it has briefings.")
-    ] = None,
-    tender_number: Annotated[
-        Number | None, Query(alias="tenderNumber", description="Part of the tender number.")
-    ] = None,
-    ocid: Annotated[Ocid | None, Query(description="Open contracting ID.")] = None,
-    source_id: Annotated[
-        UUID | None, Query(alias="sourceId", description="Source of the notice.")
-    ] = None,
-    has_documents: Annotated[
-        bool | None, Query(alias="hasDocuments", description="Whether it has documents.")
-    ] = None,
+    searched: Annotated[SearchedTenders, Depends()],
     watchlist_id: Annotated[
         UUID | None,
         Query(alias="watchlistId", description="Watchlist whose filters are used instead."),
@@ -275,33 +210,7 @@ async def list_opportunities(
 ) -> OpportunityPage:
     """Search tenders: those that everybody sees, and the captures of your organization."""
     await tenants.act_for_platform(read)
-    filters = Filters(
-        q=q,
-        within=within,
-        status=("planned", "open") if status is None else (status.value,),
-        visibility=visibility,
-        province=province,
-        municipality=municipality,
-        category=category,
-        classification=classification,
-        buyer=buyer,
-        buyer_id=buyer_id,
-        sphere=sphere,
-        method=method,
-        main_category=main_category,
-        cidb_class=cidb_class,
-        cidb_grade_max=cidb_grade_max,
-        value_min=None if value_min is None else value_min * 100,
-        value_max=None if value_max is None else value_max * 100,
-        closing_from=closing_from,
-        closing_to=closing_to,
-        published_from=published_from,
-        briefing=briefing,
-        tender_number=tender_number,
-        ocid=ocid,
-        source_id=source_id,
-        has_documents=has_documents,
-    )
+    filters = searched.filters()
     if watchlist_id is not None:
         filters = notices.stored_filters((await read.get(Watchlist, watchlist_id)).filters)
     found = await notices.search(read, page, filters)

@@ -16,7 +16,7 @@ from thenga.domains.opportunity.tables import (
 )
 from thenga.kernel.http.bodies import Body, Stored, View
 from thenga.kernel.http.document.operations import PREFIX
-from thenga.kernel.values.fields import Email, Instant, TimeZoneName, lines, matching, text
+from thenga.kernel.values.fields import Email, matching, text
 from thenga.kernel.values.money import Money
 
 TenderOpportunityId = Annotated[UUID, Path(alias="tenderOpportunityId")]
@@ -31,6 +31,8 @@ Precision = Annotated[
 ]
 Province = Literal["EC", "FS", "GP", "KZN", "LP", "MP", "NC", "NW", "WC"]
 Visibility = Literal["private", "shared"]
+Ocid = Annotated[str, matching(r"^ocds-[A-Za-z0-9]{6}-[A-Za-z0-9./_-]{1,100}$", 120)]
+TenderNumber = Annotated[str, text(1, 120)]
 
 
 class BuyerBody(Body):
@@ -267,29 +269,3 @@ class DeadlineView(Stored):
     def of(cls, row: Deadline, state: str, *, own: bool) -> "DeadlineView":
         values = row.__dict__ | {"own": own, "state": state, "sequence": row.version}
         return cls.model_validate({name: values[name] for name in cls.model_fields})
-
-
-__all__ = [
-    "AttendanceBody",
-    "AwardBody",
-    "AwardView",
-    "BriefingView",
-    "BuyerBody",
-    "BuyerView",
-    "ClassificationBody",
-    "ClassificationView",
-    "DeadlineRuleBody",
-    "DeadlineView",
-    "Instant",
-    "MainCategory",
-    "Method",
-    "Precision",
-    "Province",
-    "Sphere",
-    "TenderContactBody",
-    "TenderContactView",
-    "TenderOpportunityId",
-    "TimeZoneName",
-    "Visibility",
-    "lines",
-]

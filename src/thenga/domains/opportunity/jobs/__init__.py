@@ -4,6 +4,7 @@ from thenga.domains.opportunity.jobs import (  # noqa: F401  # declares them
     board,
     matching,
     notices,
+    sources,
 )
 from thenga.domains.opportunity.jobs.declared import jobs
 

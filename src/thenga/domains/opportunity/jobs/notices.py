@@ -30,11 +30,10 @@ async def ripple_organization(work: Work, *, amendment_id: UUID) -> None:
     """Make what an amendment touches in one company stale, and note it."""
     amendment = await work.get(Amendment, amendment_id)
     tender = await work.get(TenderOpportunity, amendment.tender_opportunity_id)
-    effects = [
+    effects = await board.ripple_effects(work, tender, amendment) if amendment.material else []
+    effects += [
         ("deadline_moved", f"deadline/{one.id}")
         for one in await deadlines.rederive(work, tender)
         if one.organization_id != tender.organization_id
     ]
-    if amendment.material:
-        effects += await board.ripple_effects(work, tender, amendment)
     await amendments.note(work, tender, amendment, effects)

@@ -251,6 +251,8 @@ def _sources() -> None:
         instant("breaker_until", nullable=True),
         json("validators", nullable=True),
         instant("trailed_on", nullable=True),
+        whole("failed_runs"),
+        due=True,
     )
     make_table(
         "opportunity.run",
@@ -270,6 +272,7 @@ def _sources() -> None:
         json("rejects"),
         text("error_code", nullable=True),
         whole("attempts"),
+        whole("fence"),
         instant("started_at", nullable=True),
         instant("finished_at", nullable=True),
         ident("asked_by", nullable=True),
@@ -283,6 +286,8 @@ def _sources() -> None:
         text("source_key"),
         text("content_hash"),
         text("object_key", nullable=True),
+        whole("raw_first"),
+        whole("raw_size"),
         instant("received_at"),
         whole("normaliser_version"),
         json("report"),

@@ -59,6 +59,8 @@ class SourceState(TenantRow, table="opportunity.source_state", kind=Kind.PRIVATE
     breaker_until: Col[datetime | None] = col(Instant, nullable=True, default=None)
     validators: Col[dict[str, Any] | None] = col(Json, nullable=True, default=None)
     trailed_on: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    failed_runs: Col[int] = col(sa.Integer, default=0)
+    next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
 class RunStatus(StrEnum):
@@ -90,6 +92,7 @@ class Run(TenantRow, table="opportunity.run", kind=Kind.PRIVATE, told=False):
     rejects: Col[list[dict[str, Any]]] = col(Json)
     error_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
     attempts: Col[int] = col(sa.Integer, default=0)
+    fence: Col[int] = col(sa.Integer, default=0)
     started_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     finished_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     asked_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
@@ -97,12 +100,18 @@ class Run(TenantRow, table="opportunity.run", kind=Kind.PRIVATE, told=False):
 
 
 class SourceRecord(NoticeRow, table="opportunity.source_record", kind=Kind.NOTICE, told=False):
-    """What a source sent of one tender, as it was received; the bytes are in the file store."""
+    """What a source sent of one tender, as it was received.
+
+    The bytes are in the file store: those of its page, of which these are `raw_size` bytes from
+    `raw_first` on.
+    """
 
     source_id: Col[UUID] = col(pg.UUID)
     source_key: Col[str] = col(sa.Text)
     content_hash: Col[str] = col(sa.Text)
     object_key: Col[str | None] = col(sa.Text, nullable=True, default=None, secret=True)
+    raw_first: Col[int] = col(sa.Integer, default=0)
+    raw_size: Col[int] = col(sa.Integer, default=0)
     received_at: Col[datetime] = col(Instant)
     normaliser_version: Col[int] = col(sa.Integer)
     report: Col[list[dict[str, Any]]] = col(Json)

@@ -35,7 +35,7 @@ class ReadText:
 
 def needs_ocr(page: dict[str, Any]) -> bool:
     """Whether a page has to be looked at instead of read."""
-    visible, unmapped = page["visible"], page["unmapped"]
+    visible, unmapped = int(page["visible"]), int(page["unmapped"])
     if visible < _FEWEST_VISIBLE and page["image_percent"] > _MOST_IMAGE_PERCENT:
         return True
     return visible > 0 and unmapped > _MOST_UNMAPPED * visible

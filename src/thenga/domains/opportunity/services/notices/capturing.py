@@ -155,6 +155,7 @@ async def bring_out(
     basis: str,
     source_record_id: UUID | None = None,
     normaliser_version: int | None = None,
+    backfilled: bool = False,
 ) -> None:
     """Make the first version of a tender that has its status, with dates, search and event."""
     tender.shared = tender.visibility == "shared"
@@ -175,7 +176,7 @@ async def bring_out(
         normaliser_version=normaliser_version,
     )
     await indexing.index(work, tender)
-    await telling.tell_published(work, tender)
+    await telling.tell_published(work, tender, backfilled=backfilled)
 
 
 _SHARE = (

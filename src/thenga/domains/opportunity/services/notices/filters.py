@@ -15,7 +15,7 @@ from thenga.domains.opportunity.tables import NoticeSearch, SearchEntry
 from thenga.kernel.db.statements import among
 from thenga.kernel.errors import RuleViolated
 
-_WORDS = sa.literal_column("'opportunity.za'::regconfig")
+_WORDS: ColumnElement[Any] = sa.literal_column("'opportunity.za'::regconfig")
 MOST_TERMS = 12
 LIVE = ("planned", "open")
 

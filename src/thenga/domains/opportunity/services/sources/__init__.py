@@ -1,1 +1,74 @@
-"""Sources of tenders and what they send."""
+"""Sources of tenders: read politely by windows, applied page by page, watched (OPP-1 to 9)."""
+
+from thenga.domains.opportunity.services.sources.applying import Received, known_of, read_page
+from thenga.domains.opportunity.services.sources.health import check_health, health_at
+from thenga.domains.opportunity.services.sources.raw_records import keep_page, raw_bytes
+from thenga.domains.opportunity.services.sources.runs import (
+    RunInProgress,
+    WindowTooWide,
+    address_of,
+    advance,
+    advance_run,
+    apply_page,
+    apply_releases,
+    apply_upload,
+    fetch_page,
+    record_failure,
+    start,
+    walk_of,
+)
+from thenga.domains.opportunity.services.sources.slots import give_slot_back, release_slot
+from thenga.domains.opportunity.services.sources.sources import (
+    AddressRefused,
+    SettingsInvalid,
+    SourceNotProbed,
+    change,
+    check_address,
+    create,
+    current_state,
+    keep,
+    list_all,
+    meter_source,
+    move,
+    pause_over,
+    poll,
+    usage_of,
+)
+
+__all__ = [
+    "AddressRefused",
+    "Received",
+    "RunInProgress",
+    "SettingsInvalid",
+    "SourceNotProbed",
+    "WindowTooWide",
+    "address_of",
+    "advance",
+    "advance_run",
+    "apply_page",
+    "apply_releases",
+    "apply_upload",
+    "change",
+    "check_address",
+    "check_health",
+    "create",
+    "current_state",
+    "fetch_page",
+    "give_slot_back",
+    "health_at",
+    "keep",
+    "keep_page",
+    "known_of",
+    "list_all",
+    "meter_source",
+    "move",
+    "pause_over",
+    "poll",
+    "raw_bytes",
+    "read_page",
+    "record_failure",
+    "release_slot",
+    "start",
+    "usage_of",
+    "walk_of",
+]
