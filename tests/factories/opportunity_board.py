@@ -10,14 +10,17 @@ from sqlalchemy import select
 from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
-from thenga.domains.opportunity.services import board, notices
+from thenga.domains.opportunity.services import board, notices, tenants
 from thenga.domains.opportunity.services.matching import ProfileFeatures
 from thenga.domains.opportunity.tables import (
     Briefing,
     MatchProfile,
+    Qualification,
     Requirement,
+    SavedOpportunity,
     Tenant,
     TenderOpportunity,
+    Watchlist,
 )
 from thenga.kernel.access.actors import OPERATOR, SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
@@ -173,3 +176,54 @@ async def alerted(host: Host, organization_id: UUID, tender: TenderOpportunity) 
 async def room_for_watchlists(host: Host, organization_id: UUID, count: int) -> None:
     """A plan with room for so many watchlists."""
     await held.granted(host, organization_id, "opportunity.watchlists", count)
+
+
+async def known(host: Host, organization_id: UUID) -> None:
+    """An organization that Opportunity was told of."""
+    work = working(host, organization_id)
+    await tenants.know_tenant(work, organization_type="company", sandbox=False)
+    await work.finish()
+
+
+async def watchlist(host: Host, organization_id: UUID, **fields: Any) -> Watchlist:
+    """A watchlist that everybody in the organization sees."""
+    name = f"Roads {uuid4().hex[:12]}"
+    work = working(host, organization_id)
+    given: dict[str, Any] = {
+        "name": name,
+        "name_key": name.casefold(),
+        "filters": {"province": "KZN"},
+        "province": "KZN",
+        "alert_on": ["published"],
+        "is_shared": True,
+    }
+    made = await work.add(Watchlist(organization_id=organization_id, **given | fields))
+    await work.finish()
+    return made
+
+
+async def saved(host: Host, organization_id: UUID, tender_id: UUID) -> SavedOpportunity:
+    """A tender on the board of an organization."""
+    work = working(host, organization_id)
+    made = await board.save(work, tender_id, {})
+    await work.finish()
+    return made
+
+
+async def qualification(host: Host, organization_id: UUID, tender_id: UUID) -> Qualification:
+    """A draft of a qualification."""
+    work = working(host, organization_id)
+    made = await work.add(
+        Qualification(
+            organization_id=organization_id,
+            tender_opportunity_id=tender_id,
+            revision=1,
+            answers=[],
+            self_scores={},
+            criteria=[],
+            inputs={},
+            stale_reasons=[],
+        )
+    )
+    await work.finish()
+    return made
