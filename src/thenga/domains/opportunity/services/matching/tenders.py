@@ -98,7 +98,7 @@ def _is_over(tender: TenderOpportunity, read: Reader) -> bool:
 
 
 async def _codes(read: Reader, tender: TenderOpportunity) -> tuple[str, ...]:
-    stated = [one["code"] for one in tender.classifications if one["scheme"] == "unspsc"]
+    stated = [one["code"] for one in tender.classifications if one["scheme"].lower() == "unspsc"]
     if stated or tender.category_text is None:
         return tuple(stated)
     mapped = await read.all(select(CategoryMap).where(CategoryMap.text == tender.category_text))
