@@ -1,14 +1,17 @@
 """Matches over HTTP: why a tender fits, why it does not, and who is told."""
 
 from datetime import date
+from typing import Any
 from uuid import UUID
 
 import httpx2
 import pytest
 from tests.factories import opportunity_board as factory
+from tests.settling import Settle
 
 from thenga.domains.opportunity.services.matching import features as f
-from thenga.domains.opportunity.tables import Match, MatchProfile
+from thenga.domains.opportunity.tables import Match, MatchProfile, MatchRun
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.host import Host
 
 GRADE = {"kind": "cidb_grade", "class": "GB", "minGrade": 5, "peAllowed": False}
@@ -124,3 +127,20 @@ async def test_a_company_is_told_once_for_all_reasons(
     assert [one["hits30d"] for one in listed.json()["items"]] == [1, 1]
     (match,) = await factory.rows(host, Match, company)
     assert events[0]["subject"].endswith(str(match.id)) and isinstance(match.id, UUID)
+
+
+@pytest.mark.rule("OPP-34")
+@pytest.mark.settles("opportunity")
+async def test_publishing_reaches_companies_by_events(host: Host, settle: Settle) -> None:
+    company = await factory.company(host, FEATURES)
+    tender = await factory.shared_tender(host)
+
+    async def alerted() -> list[dict[str, Any]] | None:
+        return await factory.told(host, company, "OpportunityMatched") or None
+
+    (event,) = await settle(alerted)
+    (run,) = await factory.rows(host, MatchRun, OPERATOR, tender_opportunity_id=tender.id)
+    print(f"run={run.status} chunks={run.done}/{run.total}")
+    assert event["data"]["tenderOpportunityId"] == str(tender.id)
+    assert event["causationid"] is not None
+    assert run.status.value == "succeeded"
