@@ -65,7 +65,7 @@ async def create_watchlist(work: Work, fields: WatchlistFields) -> Watchlist:
             filters=stored(fields.filters),
             alert_on=fields.alert_on,
             min_score_tenths=None if fields.min_score is None else fields.min_score * 10,
-            is_shared=fields.shared,
+            is_shared=fields.shared or _person(work) is None,  # a key owns nothing alone
             owner_user_id=_person(work),
             **compiled,
         )
