@@ -3,13 +3,15 @@
 from uuid import UUID
 
 from thenga.domains.opportunity.public import (
+    AttendanceRecorded,
     DeadlineChanged,
+    QualificationCompleted,
     TenderOpportunityAmended,
     TenderOpportunityClosed,
     TenderOpportunityPublished,
 )
 from thenga.domains.opportunity.reactions.declared import reactions
-from thenga.domains.opportunity.services import board, matching
+from thenga.domains.opportunity.services import board, matching, qualification
 from thenga.domains.opportunity.tables import TenderOpportunity
 from thenga.kernel.db.work import Work
 
