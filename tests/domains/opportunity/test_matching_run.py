@@ -68,7 +68,7 @@ def _plain(value: Any) -> dict[str, Any]:
 
 async def do_chunk(host: Host, arguments: dict[str, Any], *, killed: bool = False) -> None:
     work = factory.working(host, system=True)
-    ends = {n: UUID(v) if (v := arguments[n]) else None for n in ("after", "until")}
+    ends = {n: UUID(v) if (v := arguments[n]) else None for n in ("above", "up_to")}
     chunk = Chunk(UUID(arguments["run_id"]), UUID(arguments["tender_opportunity_id"]), **ends)
     await matching.run_chunk(work, chunk)
     if killed:
@@ -155,7 +155,7 @@ async def test_an_older_run_never_replaces_a_newer_match(host: Host, seeded: Non
     await work.finish()
     arguments = {"run_id": str(run.id), "tender_opportunity_id": str(tender.id)}
     before = UUID(int=company.int - 1)
-    await do_chunk(host, arguments | {"after": str(before), "until": str(company)})
+    await do_chunk(host, arguments | {"above": str(before), "up_to": str(company)})
 
     (row,) = await factory.rows(host, Match, company)
     assert (row.profile_revision, row.version) == (7, 2)

@@ -71,6 +71,18 @@ async def follow_deadline(work: Work, event: DeadlineChanged) -> None:
     await _update(work, event.tender_opportunity_id, event.organization_id, occasion)
 
 
+@reactions.on(QualificationCompleted)
+async def judge_again(work: Work, event: QualificationCompleted) -> None:
+    """A stored recommendation follows the qualification (OPP-38)."""
+    await qualification.recompute_stored(work, event.tender_opportunity_id)
+
+
+@reactions.on(AttendanceRecorded)
+async def judge_after_briefing(work: Work, event: AttendanceRecorded) -> None:
+    """A missed compulsory briefing decides whether to bid (OPP-27)."""
+    await qualification.recompute_stored(work, event.tender_opportunity_id)
+
+
 async def _update(work: Work, tender_id: UUID, organization_id: UUID | None, occasion: str) -> None:
     if organization_id is None:
         work.enqueue(board.spread_to_boards, tender_opportunity_id=tender_id, occasion=occasion)

@@ -113,12 +113,12 @@ _COUNT = """
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The organizations of one chunk: behind `after`, up to `until`."""
+    """The organizations of one chunk: those above one and up to another."""
 
     run_id: UUID
     tender_opportunity_id: UUID
-    after: UUID | None
-    until: UUID | None
+    above: UUID | None
+    up_to: UUID | None
 
 
 async def request_all(work: Work, tender_id: UUID) -> MatchRun:
@@ -155,8 +155,8 @@ async def begin(work: Work, tender: TenderOpportunity, run_id: UUID | None, *, a
             run_id=run_id,
             chunk=chunk,
             tender_opportunity_id=tender.id,
-            after=edges[chunk],
-            until=edges[chunk + 1],
+            above=edges[chunk],
+            up_to=edges[chunk + 1],
         )
     return total
 
@@ -171,7 +171,7 @@ async def run_chunk(work: Work, chunk: Chunk) -> None:
     attended = await _attended(work, chunk) if asked.briefings else {}
     made: list[dict[str, Any]] = []
     alerted: set[UUID] = set()
-    for record in await work.query(_PROFILES, chunk.after, chunk.until):
+    for record in await work.query(_PROFILES, chunk.above, chunk.up_to):
         profile = ProfileFeatures.of_row(record["features"])
         organization_id = record["organization_id"]
         now = _now(work.now, record["ahead"])
@@ -207,7 +207,7 @@ async def run_chunk(work: Work, chunk: Chunk) -> None:
 async def _enqueue_alerts(
     work: Work, tender: TenderOpportunity, chunk: Chunk, matched: set[UUID]
 ) -> int:
-    hits = await work.query(_HITS, tender.id, tender.material_revision, chunk.after, chunk.until)
+    hits = await work.query(_HITS, tender.id, tender.material_revision, chunk.above, chunk.up_to)
     companies = sorted(matched | {record[0] for record in hits})
     for organization_id in companies:
         work.enqueue(
@@ -222,7 +222,7 @@ async def _enqueue_alerts(
 async def _attended(work: Work, chunk: Chunk) -> dict[UUID, dict[UUID, str]]:
     found: dict[UUID, dict[UUID, str]] = {}
     for record in await work.query(
-        _ATTENDED, chunk.tender_opportunity_id, chunk.after, chunk.until
+        _ATTENDED, chunk.tender_opportunity_id, chunk.above, chunk.up_to
     ):
         found.setdefault(record[0], {})[record[1]] = record[2]
     return found
