@@ -7,6 +7,7 @@ from uuid import UUID, uuid4
 import httpx2
 import pytest
 from tests.conftest import Time
+from tests.factories import held
 from tests.factories import opportunity_board as factory
 from tests.factories.identity import Member
 
@@ -52,7 +53,7 @@ async def test_the_plan_limits_watchlists(
     api: httpx2.AsyncClient, host: Host, owner: Member
 ) -> None:
     path = f"/organizations/{owner.organization_id}/watchlists"
-    await factory.room_for_watchlists(host, owner.organization_id, 5)
+    await held.subscribed(host, owner.organization_id, "starter")
 
     made = [
         await api.post(

@@ -141,7 +141,19 @@ async def test_an_amendment_touches_what_the_company_judged(
         headers=owner.headers,
     )
 
-    amendment = Amendment(tender_opportunity_id=tender.id, number=1)
+    amendment = Amendment(
+        organization_id=OPERATOR,
+        tender_opportunity_id=tender.id,
+        number=1,
+        from_version=1,
+        to_version=2,
+        origin="source_diff",
+        changes=[],
+        level="material",
+        material=True,
+        short_notice=True,
+        detected_at=host.now(),
+    )
     effects = []
     for _ in range(3):
         work = factory.working(host, company)

@@ -76,13 +76,14 @@ _STORE = """
         band, coverage_hundredths, eligible, factors, gates, failed_gates, weights_version,
         opportunity_version, match_revision, profile_revision, computed_at, below_since
     )
-    SELECT id, organization_id, $2, $2, 1, $3, score_tenths, band, coverage_hundredths, eligible,
-        factors, gates, failed_gates, $4, $5, $6, profile_revision, $2,
-        CASE WHEN below THEN $2 END
+    SELECT id, organization_id, $2::timestamptz, $2::timestamptz, 1, $3::uuid, score_tenths, band,
+        coverage_hundredths, eligible, factors, gates, failed_gates, $4::int, $5::bigint, $6::int,
+        profile_revision, $2::timestamptz, CASE WHEN below THEN $2::timestamptz END
     FROM made
-    WHERE score_tenths >= $7 OR EXISTS (
+    WHERE score_tenths >= $7::int OR EXISTS (
         SELECT FROM opportunity.match AS stored
-        WHERE stored.organization_id = made.organization_id AND stored.tender_opportunity_id = $3
+        WHERE stored.organization_id = made.organization_id
+            AND stored.tender_opportunity_id = $3::uuid
     )
     ON CONFLICT (organization_id, tender_opportunity_id) DO UPDATE SET
         updated_at = excluded.updated_at, version = known.version + 1,
