@@ -210,7 +210,9 @@ class WatchlistView(Stored):
     status_reason: Annotated[
         str | None, Field(description="`plan_limit` if a smaller plan paused it.")
     ]
-    hits_30d: Annotated[int, Field(description="Tenders found in the last 30 days.")]
+    hits_30d: Annotated[
+        int, Field(alias="hits30d", description="Tenders found in the last 30 days.")
+    ]
     last_hit_at: Annotated[datetime | None, Field(description="When it last found one.")]
     allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
 
