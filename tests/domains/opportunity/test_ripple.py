@@ -8,6 +8,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import httpx2
+from sqlalchemy import select
 from tests.factories import identity as people
 from tests.factories import opportunity as factory
 from tests.settling import Settle
@@ -91,8 +92,6 @@ async def test_numbers_have_no_hole_under_parallel_changes(host: Host) -> None:
     )
 
     read = factory.working(host)
-    from sqlalchemy import select
-
     numbers = await read.values(
         select(Amendment.number)
         .where(Amendment.tender_opportunity_id == tender.id)
