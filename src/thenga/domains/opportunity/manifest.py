@@ -6,8 +6,9 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
+from thenga.domains.opportunity.adapters.documents import DocumentHosts
 from thenga.domains.opportunity.adapters.feeds import Feeds
-from thenga.domains.opportunity.api import sources
+from thenga.domains.opportunity.api import documents, requirements, sources
 from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
@@ -19,7 +20,7 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="opportunity",
     home=Path(__file__).parent,
-    routers=(sources.router,),
+    routers=(sources.router, documents.router, requirements.router),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
@@ -32,6 +33,6 @@ DOMAIN = Domain(
     ),
     reactions=reactions,
     jobs=jobs,
-    adapters={Feeds: Feeds},
+    adapters={Feeds: Feeds, DocumentHosts: DocumentHosts},
     settings=SETTINGS,
 )
