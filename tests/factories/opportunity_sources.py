@@ -14,7 +14,7 @@ from tests.factories.identity import Member
 from tests.providers.etenders import FEED, FILES
 from tests.timeline import Clock, Timeline
 from thenga import topology
-from thenga.domains.opportunity.tables import Tenant
+from thenga.domains.opportunity.tables import Tenant, TenderOpportunity
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.rows import Row
@@ -132,6 +132,17 @@ class Desk:
         mine = table.c.organization_id == self.organization_id
         try:
             return await work.all(select(row).where(mine, *chosen).order_by(table.c.id))
+        finally:
+            await work.close()
+
+    async def shared_of(self, source_id: UUID) -> list[TenderOpportunity]:
+        """The shared tenders of a source, as the company sees them."""
+        work = working(self.host, self.organization_id)
+        statement = select(TenderOpportunity).where(
+            TenderOpportunity.primary_source_id == source_id, TenderOpportunity.shared
+        )
+        try:
+            return await work.all(statement)
         finally:
             await work.close()
 
