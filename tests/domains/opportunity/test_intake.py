@@ -220,7 +220,7 @@ async def test_sample_tenders_are_loaded_by_one_command(
     source = await sources.upload_sample(host, releases)
 
     at_platform = Timeline(host, desk.clock, topology.load(["opportunity"]), OPERATOR)
-    await at_platform.settle()
+    await at_platform.work_off()
 
     shown = await desk.get(str(source.id))
     loaded = await desk.shared_of(source.id)

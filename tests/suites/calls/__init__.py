@@ -23,6 +23,7 @@ from tests.suites.calls import (
     notification_settings,
     notification_times,
     offers,
+    opportunity_tenders,
     organizations,
     people,
     readmodels,
@@ -54,6 +55,7 @@ MAKERS: dict[str, Maker] = (
     | notification_settings.MAKERS
     | administration_changes.MAKERS
     | notification_times.MAKERS
+    | opportunity_tenders.MAKERS
 )
 
 __all__ = [

@@ -8,11 +8,25 @@ from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
 from thenga.domains.opportunity.adapters.documents import DocumentHosts
 from thenga.domains.opportunity.adapters.feeds import Feeds
-from thenga.domains.opportunity.api import documents, requirements, sources
+from thenga.domains.opportunity.api import (
+    amendments,
+    briefings,
+    deadlines,
+    documents,
+    matches,
+    opportunities,
+    qualification,
+    recommendation,
+    requirements,
+    saved_opportunities,
+    sources,
+    watchlists,
+)
 from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
 from thenga.domains.opportunity.reactions import reactions
+from thenga.domains.opportunity.services import panel
 from thenga.domains.opportunity.settings import SETTINGS
 from thenga.domains.organization import public as organization
 from thenga.kernel.declare.manifest import Domain
@@ -20,11 +34,24 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="opportunity",
     home=Path(__file__).parent,
-    routers=(sources.router, documents.router, requirements.router),
+    routers=(
+        sources.router,
+        opportunities.router,
+        amendments.router,
+        documents.router,
+        requirements.router,
+        briefings.router,
+        deadlines.router,
+        matches.router,
+        qualification.router,
+        recommendation.router,
+        watchlists.router,
+        saved_opportunities.router,
+    ),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    needs=(identity.Decisions, billing.Entitlements),
+    needs=(billing.Entitlements, identity.Decisions),
     may_need=(
         billing.Usage,
         compliance.Readiness,
@@ -34,5 +61,6 @@ DOMAIN = Domain(
     reactions=reactions,
     jobs=jobs,
     adapters={Feeds: Feeds, DocumentHosts: DocumentHosts},
+    panel=panel.summarize,
     settings=SETTINGS,
 )

@@ -230,6 +230,34 @@ def _judgement() -> None:
     )
 
 
+def _compiled() -> list[sa.Column[Any]]:
+    """What a notice is compared with, so that all watchlists are asked in one statement."""
+    return [
+        sa.Column("query", pg.TSQUERY, nullable=True),
+        sa.Column("buyer_query", pg.TSQUERY, nullable=True),
+        text("province", nullable=True),
+        text("municipality", nullable=True),
+        text("category", nullable=True),
+        text("classification", nullable=True),
+        text("buyer_id", nullable=True),
+        text("sphere", nullable=True),
+        text("method", nullable=True),
+        text("main_category", nullable=True),
+        text("cidb_class", nullable=True),
+        whole("cidb_grade_max", nullable=True),
+        number("value_min_minor", nullable=True),
+        number("value_max_minor", nullable=True),
+        instant("closing_from", nullable=True),
+        instant("closing_to", nullable=True),
+        instant("published_from", nullable=True),
+        text("briefing", nullable=True),
+        text("number_key", nullable=True),
+        text("ocid", nullable=True),
+        ident("source_id", nullable=True),
+        flag("has_documents", nullable=True),
+    ]
+
+
 def _board() -> None:
     make_table(
         "opportunity.watchlist",
@@ -237,14 +265,13 @@ def _board() -> None:
         text("name"),
         text("name_key"),
         json("filters"),
-        sa.Column("query", pg.TSQUERY, nullable=True),
+        *_compiled(),
         texts("alert_on"),
         whole("min_score_tenths", nullable=True),
         flag("is_shared"),
         ident("owner_user_id", nullable=True),
         text("status"),
         text("status_reason", nullable=True),
-        instant("last_hit_at", nullable=True),
     )
     make_table(
         "opportunity.watchlist_hit",
@@ -254,7 +281,10 @@ def _board() -> None:
         whole("material_revision"),
         instant("at"),
         unique=[("organization_id", "watchlist_id", "tender_opportunity_id", "material_revision")],
-        indexes=[("organization_id", "watchlist_id", "at")],
+        indexes=[
+            ("organization_id", "watchlist_id", "at"),
+            ("tender_opportunity_id", "material_revision", "organization_id"),
+        ],
     )
     make_table(
         "opportunity.saved_opportunity",

@@ -21,19 +21,39 @@ class WatchlistStatus(StrEnum):
 
 
 class Watchlist(TenantRow, table="opportunity.watchlist", kind=Kind.PRIVATE):
-    """A stored search that alerts."""
+    """A stored search that alerts. `filters` is compiled into the columns from `query` on."""
 
     name: Col[str] = col(sa.Text)
     name_key: Col[str] = col(sa.Text)
     filters: Col[dict[str, Any]] = col(Json)
-    query: Col[Any] = col(pg.TSQUERY, nullable=True, default=None)
+    query: Col[str | None] = col(pg.TSQUERY, nullable=True, default=None)
+    buyer_query: Col[str | None] = col(pg.TSQUERY, nullable=True, default=None)
+    province: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    municipality: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    category: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    classification: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    buyer_id: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    sphere: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    method: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    main_category: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    cidb_class: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    cidb_grade_max: Col[int | None] = col(sa.Integer, nullable=True, default=None)
+    value_min_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    value_max_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
+    closing_from: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    closing_to: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    published_from: Col[datetime | None] = col(Instant, nullable=True, default=None)
+    briefing: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    number_key: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    ocid: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    source_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
+    has_documents: Col[bool | None] = col(sa.Boolean, nullable=True, default=None)
     alert_on: Col[list[str]] = col(pg.ARRAY(sa.Text))
     min_score_tenths: Col[int | None] = col(sa.Integer, nullable=True, default=None)
     is_shared: Col[bool] = col(sa.Boolean, default=False)
     owner_user_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     status: Col[WatchlistStatus] = status(WatchlistStatus, default=WatchlistStatus.ACTIVE)
     status_reason: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    last_hit_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
 
 
 class WatchlistHit(TenantRow, table="opportunity.watchlist_hit", kind=Kind.PRIVATE, told=False):

@@ -138,7 +138,7 @@ def _list(name: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Cha
         before, after = old.get(key), new.get(key)
         path = f"/{name}/{key}"
         if before is None or after is None:
-            level = _item(name, before or after)
+            level = _item(name, before or after or {})
             changes += _change(path, before, after, level, name)
             continue
         for part in sorted({*before, *after}):

@@ -37,7 +37,12 @@ _ENDS = {
 
 
 async def apply_notice(
-    work: Work, notice: Notice, *, source: Source, record_id: UUID | None
+    work: Work,
+    notice: Notice,
+    *,
+    source: Source,
+    record_id: UUID | None,
+    backfilled: bool = False,
 ) -> tuple[Outcome, TenderOpportunity]:
     """Write what a source says of a tender, for the keeper of the source (this work's own).
 
@@ -46,7 +51,7 @@ async def apply_notice(
     tender = await _find(work, notice)
     columns = _columns(notice, source)
     if tender is None:
-        return "created", await _create(work, notice, columns, source, record_id)
+        return "created", await _create(work, notice, columns, source, record_id, backfilled)
     held = await work.lock(TenderOpportunity, tender.id, beside=True)
     before = held.version
     for name, value in columns.items():
@@ -120,6 +125,7 @@ async def _create(
     columns: dict[str, Any],
     source: Source,
     record_id: UUID | None,
+    backfilled: bool,
 ) -> TenderOpportunity:
     visibility = "shared" if source.shared else "private"
     tender = capturing.new_tender(work.organization_id, columns | {"visibility": visibility})
@@ -129,7 +135,12 @@ async def _create(
     await _write_documents(work, tender, notice, source)
     tender.status = TenderStatus(status_of(notice, work.now))
     await capturing.bring_out(
-        work, tender, basis="source", source_record_id=record_id, normaliser_version=VERSION
+        work,
+        tender,
+        basis="source",
+        source_record_id=record_id,
+        normaliser_version=VERSION,
+        backfilled=backfilled,
     )
     return tender
 

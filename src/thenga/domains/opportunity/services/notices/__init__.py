@@ -17,14 +17,25 @@ from thenga.domains.opportunity.services.notices.deadlines import (
     state_of,
 )
 from thenga.domains.opportunity.services.notices.documenting import value_of
+from thenga.domains.opportunity.services.notices.filters import (
+    Filters,
+    conditions,
+    query_of,
+    stored_filters,
+)
 from thenga.domains.opportunity.services.notices.indexing import index
+from thenga.domains.opportunity.services.notices.searching import Found, Hit, search
 from thenga.domains.opportunity.services.notices.telling import label_of, tell
 
 __all__ = [
+    "Filters",
+    "Found",
+    "Hit",
     "OpportunityClosingInPast",
     "OpportunityIncomplete",
     "OpportunityNotKeeper",
     "WishedDeadline",
+    "conditions",
     "create",
     "deadlines_of",
     "index",
@@ -33,9 +44,12 @@ __all__ = [
     "label_of",
     "possible_duplicates",
     "publish",
+    "query_of",
+    "search",
     "set_deadline",
     "state_of",
     "status_at",
+    "stored_filters",
     "tell",
     "value_of",
 ]

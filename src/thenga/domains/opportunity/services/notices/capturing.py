@@ -155,6 +155,7 @@ async def bring_out(
     basis: str,
     source_record_id: UUID | None = None,
     normaliser_version: int | None = None,
+    backfilled: bool = False,
 ) -> None:
     """Make the first version of a tender that has its status, with dates, search and event."""
     tender.shared = tender.visibility == "shared"
@@ -175,21 +176,27 @@ async def bring_out(
         normaliser_version=normaliser_version,
     )
     await indexing.index(work, tender)
-    await telling.tell_published(work, tender)
+    await telling.tell_published(work, tender, backfilled=backfilled)
 
 
-_CHILDREN = ("briefing", "deadline", "document", "document_page", "requirement")
+_SHARE = (
+    "UPDATE opportunity.briefing SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.deadline SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.document SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.document_page SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+    "UPDATE opportunity.requirement SET shared = true WHERE tender_opportunity_id = $1 "
+    "AND organization_id = $2 AND NOT shared",
+)
 
 
 async def _share_children(work: Work, tender: TenderOpportunity) -> None:
     """What the keeper added to the draft is seen by everybody from now on."""
-    for table in _CHILDREN:
-        await work.run(
-            f"UPDATE opportunity.{table} SET shared = true WHERE tender_opportunity_id = $1 "
-            "AND organization_id = $2 AND NOT shared",
-            tender.id,
-            tender.organization_id,
-        )
+    for statement in _SHARE:
+        await work.run(statement, tender.id, tender.organization_id)
 
 
 def _check_complete(tender: TenderOpportunity) -> None:

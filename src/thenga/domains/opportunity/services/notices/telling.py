@@ -38,9 +38,10 @@ def tell(work: Work, event: Event, *, shared: bool) -> None:
     work.publish(event, to_everybody=shared)
 
 
-async def tell_published(work: Work, tender: TenderOpportunity) -> None:
+async def tell_published(work: Work, tender: TenderOpportunity, *, backfilled: bool) -> None:
     facts = await _current(work, tender)
-    tell(work, TenderOpportunityPublished(**facts), shared=tender.shared)
+    event = TenderOpportunityPublished(**facts, backfilled=backfilled)
+    tell(work, event, shared=tender.shared)
 
 
 async def tell_opened(work: Work, tender: TenderOpportunity) -> None:
@@ -61,9 +62,9 @@ async def tell_amended(
         **await _current(work, tender),
         amendment_number=amendment.number,
         material=amendment.material,
-        level=amendment.level,
+        level=amendment.level,  # type: ignore[arg-type]  # the column holds no other
         short_notice=amendment.short_notice,
-        origin=amendment.origin,
+        origin=amendment.origin,  # type: ignore[arg-type]  # the column holds no other
         changes=changes,
         previous_closing_at=before,
         reopened=reopened,
@@ -109,7 +110,7 @@ async def _current(read: Reader, tender: TenderOpportunity) -> dict[str, Any]:
     deadlines = [
         ToldDeadline(
             deadline_id=one.id,
-            kind=one.kind,
+            kind=one.kind,  # type: ignore[arg-type]  # the column holds no other
             due_at=one.due_at,
             time_zone=one.time_zone,
             state=state_of(one, read.now),

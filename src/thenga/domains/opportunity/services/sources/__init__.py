@@ -20,6 +20,7 @@ from thenga.domains.opportunity.services.sources.runs import (
 from thenga.domains.opportunity.services.sources.sample import upload_sample
 from thenga.domains.opportunity.services.sources.slots import give_slot_back, release_slot
 from thenga.domains.opportunity.services.sources.sources import (
+    FEATURE,
     AddressRefused,
     SettingsInvalid,
     SourceNotProbed,
@@ -37,6 +38,7 @@ from thenga.domains.opportunity.services.sources.sources import (
 )
 
 __all__ = [
+    "FEATURE",
     "AddressRefused",
     "Received",
     "RunInProgress",

@@ -109,7 +109,7 @@ async def apply_records(
         if known.is_same(reading):
             counts["unchanged"] += not is_again
             continue
-        outcome = await _apply(work, source, received, known, object_key)
+        outcome = await _apply(work, run, source, received, known, object_key)
         known.newest[key] = str(reading.content_hash)
         counts[outcome] += 1
         counts["repaired"] += reading.is_repaired
@@ -122,6 +122,7 @@ async def apply_records(
 
 async def _apply(
     work: Work,
+    run: Run,
     source: Source,
     received: Received,
     known: Known,
@@ -131,7 +132,11 @@ async def _apply(
     assert reading.notice is not None  # noqa: S101  # rejected ones are not applied
     record_id = new_id()
     outcome, tender = await amendments.apply_notice(
-        work, reading.notice, source=source, record_id=record_id
+        work,
+        reading.notice,
+        source=source,
+        record_id=record_id,
+        backfilled=run.mode == "backfill",
     )
     again = known.records.get((str(reading.source_key), str(reading.content_hash)))
     if again is not None:  # an earlier content came back: its record is the newest once more
