@@ -23,6 +23,7 @@ from tests.suites.calls import (
     notification_settings,
     notification_times,
     offers,
+    opportunity_intake,
     opportunity_tenders,
     organizations,
     people,
@@ -56,6 +57,7 @@ MAKERS: dict[str, Maker] = (
     | administration_changes.MAKERS
     | notification_times.MAKERS
     | opportunity_tenders.MAKERS
+    | opportunity_intake.MAKERS
 )
 
 __all__ = [

@@ -44,7 +44,7 @@ DocumentType = Literal[
 ]
 
 
-class AddDocument(Body):
+class AddTenderDocument(Body):
     """A document to fetch from `url`, or without it to upload."""
 
     title: Annotated[str, text(1, 300), Field(description="Title of the document.")]
@@ -62,7 +62,7 @@ class AddDocument(Body):
     fetch: Annotated[bool, Field(description="Fetch it now, or again if that failed.")] = True
 
 
-class DocumentView(Stored):
+class TenderDocumentView(Stored):
     """A document of a tender, with four states that are independent of each other."""
 
     organization_id: Annotated[UUID, Field(description="Organization that keeps the document.")]
@@ -92,7 +92,7 @@ class DocumentView(Stored):
         return f"{PREFIX}/opportunities/{self.tender_opportunity_id}/documents/{self.id}"
 
     @classmethod
-    def of(cls, document: Document) -> "DocumentView":
+    def of(cls, document: Document) -> "TenderDocumentView":
         values: dict[str, Any] = document.__dict__ | {
             "own": not document.shared,
             "scan_state": documents.scan_state(document),
@@ -115,26 +115,28 @@ class PageTextView(View):
     status_code=201,
     responses=problems(DocumentAddressRefused, RuleViolated),
 )
-async def add_document(
+async def add_tender_document(
     tender_id: TenderId,
-    body: AddDocument,
+    body: AddTenderDocument,
     work: Annotated[Work, writes(Permission.DOCUMENT_CREATE)],
-) -> DocumentView:
+) -> TenderDocumentView:
     """Add a document to a tender. On a tender of somebody else only your organization sees it."""
     await tenants.act_for_platform(work)
-    fields = {name: getattr(body, name) for name in AddDocument.model_fields if name != "fetch"}
-    return DocumentView.of(await documents.add(work, tender_id, fields, fetch=body.fetch))
+    fields = {
+        name: getattr(body, name) for name in AddTenderDocument.model_fields if name != "fetch"
+    }
+    return TenderDocumentView.of(await documents.add(work, tender_id, fields, fetch=body.fetch))
 
 
 @router.get("/opportunities/{tenderOpportunityId}/documents/{documentId}")
-async def get_document(
+async def get_tender_document(
     tender_id: TenderId,
     document_id: DocumentId,
     read: Annotated[Reader, reads(Permission.DOCUMENT_READ)],
-) -> DocumentView:
+) -> TenderDocumentView:
     """Retrieve a document with its states."""
     await tenants.act_for_platform(read)
-    return DocumentView.of(await documents.get(read, tender_id, document_id))
+    return TenderDocumentView.of(await documents.get(read, tender_id, document_id))
 
 
 @router.put(
@@ -143,21 +145,21 @@ async def get_document(
         TooLarge, UnsupportedMediaType, Conflict, DocumentUnavailable, OpportunityNotKeeper
     ),
 )
-async def upload_document(
+async def replace_tender_document_content(
     tender_id: TenderId,
     document_id: DocumentId,
     work: Annotated[Work, uploads(Permission.DOCUMENT_CREATE)],
-) -> DocumentView:
+) -> TenderDocumentView:
     """Upload the file of a document. It can be read once it was found clean."""
     await tenants.act_for_platform(work)
-    return DocumentView.of(await documents.receive(work, tender_id, document_id))
+    return TenderDocumentView.of(await documents.receive(work, tender_id, document_id))
 
 
 @router.get(
     "/opportunities/{tenderOpportunityId}/documents/{documentId}/content",
     responses=AS_ATTACHMENT | problems(DocumentUnavailable),
 )
-async def download_document(
+async def get_tender_document_content(
     tender_id: TenderId,
     document_id: DocumentId,
     read: Annotated[Reader, reads(Permission.DOCUMENT_READ)],

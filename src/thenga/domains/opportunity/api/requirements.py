@@ -61,7 +61,7 @@ Cure = Annotated[
 Cited = Annotated[CitationBody | None, Field(description="Where it stands in the documents.")]
 
 
-class CaptureRequirement(Body):
+class CreateTenderRequirement(Body):
     """A requirement as a person read it."""
 
     class_: Annotated[Class, Field(alias="class", description="How much it counts.")]
@@ -80,7 +80,7 @@ class CaptureRequirement(Body):
         return _columns({name: getattr(self, name) for name in type(self).model_fields})
 
 
-class ChangeRequirement(Body):
+class ChangeTenderRequirement(Body):
     """Fields to update, or `move: retire`. Omitted fields stay unchanged."""
 
     class_: Annotated[Class | None, Field(alias="class", description="How much it counts.")] = None
@@ -114,7 +114,7 @@ class CitationView(View):
     excerpt: Annotated[str, Field(description="Words that stand on the page.")]
 
 
-class RequirementView(Stored):
+class TenderRequirementView(Stored):
     """A requirement of a tender."""
 
     organization_id: Annotated[UUID, Field(description="Organization that keeps it.")]
@@ -139,7 +139,7 @@ class RequirementView(Stored):
         return f"{PREFIX}/opportunities/{self.tender_opportunity_id}/requirements/{self.id}"
 
     @classmethod
-    def of(cls, row: Requirement) -> "RequirementView":
+    def of(cls, row: Requirement) -> "TenderRequirementView":
         values: dict[str, Any] = row.__dict__ | {
             "class_": row.requirement_class,
             "set_version": row.since_set,
@@ -152,7 +152,7 @@ _REFUSALS = (CriterionInvalid, CitationNotFound, RuleViolated, OpportunityNotKee
 
 
 @router.get("/opportunities/{tenderOpportunityId}/requirements")
-async def list_requirements(
+async def list_tender_requirements(
     tender_id: TenderId,
     read: Annotated[Reader, reads(Permission.REQUIREMENT_READ)],
     page: Annotated[Paged, paged("ordinal")],
@@ -168,7 +168,7 @@ async def list_requirements(
         int | None,
         Query(alias="setVersion", ge=1, le=1_000_000, description="The set as it was then."),
     ] = None,
-) -> PageOf[RequirementView]:
+) -> PageOf[TenderRequirementView]:
     """List what a tender asks for, with your own additions."""
     await tenants.act_for_platform(read)
     found = await requirements.list_all(
@@ -181,18 +181,18 @@ async def list_requirements(
         requirement_class=class_,
         criterion_kind=kind,
     )
-    return PageOf[RequirementView].of(found, RequirementView.of)
+    return PageOf[TenderRequirementView].of(found, TenderRequirementView.of)
 
 
 @router.get("/opportunities/{tenderOpportunityId}/requirements/{requirementId}")
-async def get_requirement(
+async def get_tender_requirement(
     tender_id: TenderId,
     requirement_id: RequirementId,
     read: Annotated[Reader, reads(Permission.REQUIREMENT_READ)],
-) -> RequirementView:
+) -> TenderRequirementView:
     """Retrieve a requirement."""
     await tenants.act_for_platform(read)
-    return RequirementView.of(await requirements.get(read, tender_id, requirement_id))
+    return TenderRequirementView.of(await requirements.get(read, tender_id, requirement_id))
 
 
 @router.post(
@@ -200,26 +200,26 @@ async def get_requirement(
     status_code=201,
     responses=problems(*_REFUSALS),
 )
-async def capture_requirement(
+async def create_tender_requirement(
     tender_id: TenderId,
-    body: CaptureRequirement,
+    body: CreateTenderRequirement,
     work: Annotated[Work, writes(Permission.REQUIREMENT_CAPTURE)],
-) -> RequirementView:
+) -> TenderRequirementView:
     """Capture a requirement. On a tender of somebody else only your organization sees it."""
     await tenants.act_for_platform(work)
-    return RequirementView.of(await requirements.capture(work, tender_id, body.fields()))
+    return TenderRequirementView.of(await requirements.capture(work, tender_id, body.fields()))
 
 
 @router.patch(
     "/opportunities/{tenderOpportunityId}/requirements/{requirementId}",
     responses=problems(*_REFUSALS, InvalidTransition),
 )
-async def change_requirement(
+async def change_tender_requirement(
     tender_id: TenderId,
     requirement_id: RequirementId,
-    body: ChangeRequirement,
+    body: ChangeTenderRequirement,
     work: Annotated[Work, writes(Permission.REQUIREMENT_CAPTURE)],
-) -> RequirementView:
+) -> TenderRequirementView:
     """Edit or retire a requirement. The sets before stay readable by `setVersion`."""
     await tenants.act_for_platform(work)
     fields = _columns(body.changes())
@@ -228,4 +228,4 @@ async def change_requirement(
         if fields.get(name, ...) is None:
             del fields[name]
     changed = await requirements.change(work, tender_id, requirement_id, fields, retire=retire)
-    return RequirementView.of(changed)
+    return TenderRequirementView.of(changed)
