@@ -11,7 +11,8 @@ from sqlalchemy import select
 from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
-from tests.providers.etenders import FEED, FILES
+from tests.providers.etenders import FILES
+from tests.suites.internet import SITE
 from tests.timeline import Clock, Timeline
 from thenga import topology
 from thenga.domains.opportunity.tables import Tenant, TenderOpportunity
@@ -53,6 +54,8 @@ class Desk:
     organization_id: UUID = field(default_factory=uuid4)
 
     def __post_init__(self) -> None:
+        # A host of its own: the right to ask one is shared, and the clock of each test is its own.
+        self.address = f"https://f{uuid4().hex[:12]}.{SITE}/api/OCDSReleases"
         domains = topology.load(["opportunity"])
         self.timeline = Timeline(
             self.host, self.clock, domains, self.organization_id, adapters=self.adapters
@@ -84,7 +87,7 @@ class Desk:
         given = {
             "name": f"eTenders {uuid4().hex[:8]}",
             "kind": "etenders_ocds",
-            "address": FEED,
+            "address": self.address,
             "licence": "ODC PDDL",
             "attribution": "National Treasury eTenders",
             "documentHosts": [FILES],
