@@ -1,40 +1,24 @@
 """Feeds read by windows: complete, polite, repeatable, and in spite of workers that stop."""
 
-from collections.abc import AsyncIterator
 from datetime import date, timedelta
-from pathlib import Path
 from typing import Any
 
-import httpx2
 import orjson
 import pytest
-from tests.conftest import Time
 from tests.domains.opportunity.test_releases import CAPTURED
 from tests.factories.opportunity_sources import NOON, TODAY, Desk, releases_on
-from tests.providers.etenders import Etenders, etenders
+from tests.providers.etenders import Etenders
+from tests.timeline import Timeline
 
+from thenga import topology
 from thenga.domains.opportunity.adapters.feeds import EtendersFeed, Feeds
 from thenga.domains.opportunity.services import sources
 from thenga.domains.opportunity.tables import Document, SourceRecord, TenderOpportunity
+from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.host import Host
+from thenga.tooling.dev.sample_tenders import sample_releases
 
 WEEK = {TODAY - timedelta(days=6 + day): 45 for day in range(6)} | {TODAY - timedelta(days=12): 74}
-
-
-@pytest.fixture
-async def feed(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: Host, clock: Time
-) -> AsyncIterator[Etenders]:
-    clock.set(NOON)
-    async with etenders(monkeypatch, tmp_path, lambda: host.now()) as site:
-        yield site
-
-
-@pytest.fixture
-async def desk(host: Host, api: httpx2.AsyncClient, seeded: None, clock: Time) -> Desk:
-    made = Desk(host, api, clock)
-    await made.open()
-    return made
 
 
 @pytest.mark.rule("OPP-2", "OPP-3", "OPP-1")
@@ -227,3 +211,19 @@ async def test_releases_can_be_uploaded(desk: Desk) -> None:
     assert (run["status"], run["counts"]["created"]) == ("succeeded", 5)
     again = await desk.run(source["id"], mode="upload", releases=releases)
     assert again["counts"]["unchanged"] == 5
+
+
+async def test_sample_tenders_are_loaded_by_one_command(
+    desk: Desk, host: Host, seeded: None
+) -> None:
+    releases = sample_releases(TODAY)
+    source = await sources.upload_sample(host, releases)
+
+    at_platform = Timeline(host, desk.clock, topology.load(["opportunity"]), OPERATOR)
+    await at_platform.work_off()
+
+    shown = await desk.get(str(source.id))
+    loaded = await desk.shared_of(source.id)
+    print(f"sample={len(loaded)} health={shown['health']}")
+    assert shown["health"] == "ok"
+    assert len(loaded) == len(releases) >= 200
