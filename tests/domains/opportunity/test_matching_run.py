@@ -39,10 +39,11 @@ _WATCHLISTS = """
         province, alert_on, is_shared, status
     )
     SELECT gen_random_uuid(), gen_random_uuid(), $1, $1, 1, 'List', 'list', '{}',
-        websearch_to_tsquery('opportunity.za', (ARRAY[
-            'school roof', 'borehole pump', 'road sign', 'security guard', 'canteen meals',
-            'fleet hire', 'water tanker', 'stationery paper', 'fence steel', 'road repair'
-        ])[1 + number % 10]),
+        websearch_to_tsquery('opportunity.za', CASE number % 100
+            WHEN 0 THEN 'road repair'
+            WHEN 1 THEN 'school roof -water'
+            ELSE 'borehole pump ' || number % 1000
+        END),
         (ARRAY['KZN', 'GP', 'WC', 'EC', NULL])[1 + number % 5], '{published}', true, 'active'
     FROM generate_series(1, $2::int) AS number
 """
@@ -185,5 +186,5 @@ async def test_watchlists_are_percolated_in_one_statement(host: Host, seeded: No
     await work.finish()
     p95 = sorted(took)[max(0, int(len(took) * 0.95) - 1)]
     print(f"watchlists={analyzed} hits={hits} percolate_ms p95={p95:.0f}")
-    assert hits >= WATCHLISTS // 25
+    assert hits >= WATCHLISTS // 100
     assert p95 <= 200
