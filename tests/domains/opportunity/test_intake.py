@@ -80,7 +80,7 @@ async def test_run_continues_after_its_worker_died_at_each_page(
     days = {TODAY - timedelta(days=6): 74, TODAY - timedelta(days=8): 20}
     feed.publish(*releases_on(days))
     feed.unstable = True
-    source = await desk.active(settings={"pageSize": 50, "trailDays": 14})
+    source = await desk.active(settings={"pageSize": 50, "trailDays": 14}, cadence="PT12H")
     stopping = Stopping(host)
     stopping.asked = set()
     desk.timeline.adapters = {Feeds: type("Dying", (), {"of": lambda self, kind: stopping})()}

@@ -155,9 +155,7 @@ async def test_points_of_functionality_must_add_up(feed: Etenders, desk: Desk) -
         "parts": [part],
     }
 
-    answer = await desk.call(
-        *("POST", f"/opportunities/{tender.id}/requirements"),
-        **{"class": "scored", "title": "Functionality", "criterion": criterion},
-    )
+    body: dict[str, Any] = {"class": "scored", "title": "Functionality", "criterion": criterion}
+    answer = await desk.call("POST", f"/opportunities/{tender.id}/requirements", **body)
 
     assert answer.json()["code"] == "opportunity-criterion-invalid"
