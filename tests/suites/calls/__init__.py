@@ -23,6 +23,7 @@ from tests.suites.calls import (
     notification_settings,
     notification_times,
     offers,
+    opportunity_board,
     opportunity_intake,
     opportunity_tenders,
     organizations,
@@ -56,6 +57,7 @@ MAKERS: dict[str, Maker] = (
     | notification_settings.MAKERS
     | administration_changes.MAKERS
     | notification_times.MAKERS
+    | opportunity_board.MAKERS
     | opportunity_tenders.MAKERS
     | opportunity_intake.MAKERS
 )

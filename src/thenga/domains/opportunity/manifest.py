@@ -25,6 +25,7 @@ from thenga.domains.opportunity.api import (
 from thenga.domains.opportunity.jobs import jobs
 from thenga.domains.opportunity.lifecycles import LIFECYCLES
 from thenga.domains.opportunity.permissions import GRANTED
+from thenga.domains.opportunity.provider import LocalPassages, LocalTenders
 from thenga.domains.opportunity.reactions import reactions
 from thenga.domains.opportunity.services import panel
 from thenga.domains.opportunity.settings import SETTINGS
@@ -51,6 +52,7 @@ DOMAIN = Domain(
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
+    provides={public.Tenders: LocalTenders, public.Passages: LocalPassages},
     needs=(billing.Entitlements, identity.Decisions),
     may_need=(
         billing.Usage,

@@ -30,13 +30,13 @@ from thenga.domains.opportunity.api.tender_fields import (
     Visibility,
 )
 from thenga.domains.opportunity.permissions import Permission
-from thenga.domains.opportunity.services import amendments, mine, notices, tenants
+from thenga.domains.opportunity.services import amendments, board, mine, notices, tenants
 from thenga.domains.opportunity.services.notices import (
     OpportunityClosingInPast,
     OpportunityIncomplete,
     OpportunityNotKeeper,
 )
-from thenga.domains.opportunity.tables import Document, TenderOpportunity, Watchlist
+from thenga.domains.opportunity.tables import Document, TenderOpportunity
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -212,7 +212,7 @@ async def list_opportunities(
     await tenants.act_for_platform(read)
     filters = searched.filters()
     if watchlist_id is not None:
-        filters = notices.stored_filters((await read.get(Watchlist, watchlist_id)).filters)
+        filters = notices.stored_filters((await board.get_watchlist(read, watchlist_id)).filters)
     found = await notices.search(read, page, filters)
     return OpportunityPage(
         items=[

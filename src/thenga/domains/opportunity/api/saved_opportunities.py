@@ -213,10 +213,9 @@ async def list_saved_opportunities(
     found = await board.list_saved(read, page, filters)
     tenders = await board.tenders_of(read, found.items)
     totals = None if page.cursor else await board.board_of(read)
+    views = [SavedView.of(one, tenders[one.tender_opportunity_id], read.now) for one in found.items]
     return SavedPage.model_construct(
-        items=[
-            SavedView.of(one, tenders[one.tender_opportunity_id], read.now) for one in found.items
-        ],
+        items=views,
         next_cursor=found.next_cursor,
         board=None if totals is None else [StageTotalView.of(one) for one in totals],
     )

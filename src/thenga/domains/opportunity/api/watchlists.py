@@ -189,7 +189,7 @@ class WatchlistFiltersView(View):
 
     @classmethod
     def of(cls, filters: dict[str, Any]) -> "WatchlistFiltersView":
-        values = {name: filters.get(name) for name in cls.model_fields}
+        values: dict[str, Any] = {name: filters.get(name) for name in cls.model_fields}
         for name in ("value_min", "value_max"):
             if values[name] is not None:
                 values[name] //= 100
@@ -210,7 +210,7 @@ class WatchlistView(Stored):
     status_reason: Annotated[
         str | None, Field(description="`plan_limit` if a smaller plan paused it.")
     ]
-    hits30d: Annotated[int, Field(description="Tenders found in the last 30 days.")]
+    hits_30d: Annotated[int, Field(description="Tenders found in the last 30 days.")]
     last_hit_at: Annotated[datetime | None, Field(description="When it last found one.")]
     allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
 
@@ -222,7 +222,7 @@ class WatchlistView(Stored):
             "filters": WatchlistFiltersView.of(row.filters),
             "min_score": None if least is None else least // 10,
             "shared": row.is_shared,
-            "hits30d": found.count,
+            "hits_30d": found.count,
             "last_hit_at": found.last_at,
             "allowed_moves": WatchlistLifecycle.allowed(row, now),
         }

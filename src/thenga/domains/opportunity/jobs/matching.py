@@ -79,13 +79,13 @@ async def match_chunk(
     run_id: UUID,
     chunk: int,
     tender_opportunity_id: UUID,
-    after: UUID | None,
-    until: UUID | None,
+    above: UUID | None,
+    up_to: UUID | None,
 ) -> None:
     """Match at most 500 companies, and have those told that want to know."""
     await work.switch_scope()
     await matching.run_chunk(
-        work, matching.Chunk(run_id, tender_opportunity_id, after=after, until=until)
+        work, matching.Chunk(run_id, tender_opportunity_id, above=above, up_to=up_to)
     )
 
 

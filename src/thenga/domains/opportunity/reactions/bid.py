@@ -16,7 +16,7 @@ async def pursue_with_workspace(work: Work, envelope: Envelope) -> None:
     event = bid.BidWorkspaceOpened.model_validate(envelope.data)
     if event.tender_opportunity_id is not None:
         await board.open_workspace(
-            work, event.tender_opportunity_id, event.workspace_id, envelope.sequence
+            work, event.tender_opportunity_id, event.workspace_id, envelope.sequence or 0
         )
 
 
@@ -51,4 +51,4 @@ async def show_submitted_again(work: Work, envelope: Envelope) -> None:
 async def _follow(
     work: Work, tender_id: UUID | None, workspace_id: UUID, envelope: Envelope, stage: Stage
 ) -> None:
-    await board.follow_bid(work, tender_id, workspace_id, envelope.sequence, stage)
+    await board.follow_bid(work, tender_id, workspace_id, envelope.sequence or 0, stage)

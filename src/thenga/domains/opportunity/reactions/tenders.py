@@ -3,13 +3,15 @@
 from uuid import UUID
 
 from thenga.domains.opportunity.public import (
+    AttendanceRecorded,
     DeadlineChanged,
+    QualificationCompleted,
     TenderOpportunityAmended,
     TenderOpportunityClosed,
     TenderOpportunityPublished,
 )
 from thenga.domains.opportunity.reactions.declared import reactions
-from thenga.domains.opportunity.services import board, matching
+from thenga.domains.opportunity.services import board, matching, qualification
 from thenga.domains.opportunity.tables import TenderOpportunity
 from thenga.kernel.db.work import Work
 
@@ -67,6 +69,18 @@ async def follow_deadline(work: Work, event: DeadlineChanged) -> None:
     """A moved date is told anew on every board that has the tender (OPP-29)."""
     occasion = f"dates {event.due_at.isoformat()}"
     await _update(work, event.tender_opportunity_id, event.organization_id, occasion)
+
+
+@reactions.on(QualificationCompleted)
+async def judge_again(work: Work, event: QualificationCompleted) -> None:
+    """A stored recommendation follows the qualification (OPP-38)."""
+    await qualification.recompute_stored(work, event.tender_opportunity_id)
+
+
+@reactions.on(AttendanceRecorded)
+async def judge_after_briefing(work: Work, event: AttendanceRecorded) -> None:
+    """A missed compulsory briefing decides whether to bid (OPP-27)."""
+    await qualification.recompute_stored(work, event.tender_opportunity_id)
 
 
 async def _update(work: Work, tender_id: UUID, organization_id: UUID | None, occasion: str) -> None:

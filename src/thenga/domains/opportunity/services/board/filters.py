@@ -4,12 +4,12 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import Text, cast, func, literal_column, select
+from sqlalchemy import ColumnElement, Text, cast, func, literal_column, select
 
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import Problem
 
-_WORDS = literal_column("'opportunity.za'")
+_WORDS: ColumnElement[Any] = literal_column("'opportunity.za'")
 _SAME = (
     "province",
     "municipality",

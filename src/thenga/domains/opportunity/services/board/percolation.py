@@ -58,7 +58,7 @@ async def percolate(work: Work, tender: TenderOpportunity, *, only: UUID | None 
     A shared tender is compared with those of every company, by the system login; a capture with
     those of its keeper.
     """
-    occasion = "amended" if tender.material_revision else "published"
+    occasion = "amended" if tender.material_revision > 1 else "published"
     text = _SHARED if tender.shared else _OWN
     await work.run("SET LOCAL jit = off")  # compiling takes longer than comparing
     done = await work.run(text, tender.id, work.now, tender.material_revision, occasion, only)

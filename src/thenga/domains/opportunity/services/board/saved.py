@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, literal_column, select
+from sqlalchemy import ColumnElement, func, literal, literal_column, select
 
 from thenga.domains.opportunity import public
 from thenga.domains.opportunity.lifecycles import SavedOpportunityLifecycle
@@ -152,7 +152,7 @@ async def list_saved(read: Reader, paged: Paged, filters: SavedFilters) -> Slice
     if filters.owner_user_id is not None:
         statement = statement.where(SavedOpportunity.owner_user_id == filters.owner_user_id)
     if filters.tag is not None:
-        statement = statement.where(filters.tag == func.any(SavedOpportunity.tags))
+        statement = statement.where(literal(filters.tag) == func.any(SavedOpportunity.tags))
     if filters.attention is not None:
         marks = func.jsonb_array_length(SavedOpportunity.attention)
         statement = statement.where(marks > 0 if filters.attention else marks == 0)
@@ -163,7 +163,7 @@ async def list_saved(read: Reader, paged: Paged, filters: SavedFilters) -> Slice
 
 async def board_of(read: Reader) -> list[StageTotal]:
     """How many tenders stand in each stage."""
-    statement: Select[Any] = (
+    statement = (
         select(
             SavedOpportunity.stage,
             func.count().label("count"),

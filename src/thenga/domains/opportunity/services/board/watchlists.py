@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, or_, select
+from sqlalchemy import ColumnElement, func, or_, select
 
 from thenga.domains.billing.public import UsageEntry, check_room
 from thenga.domains.opportunity.lifecycles import WatchlistLifecycle
@@ -65,7 +65,7 @@ async def create_watchlist(work: Work, fields: WatchlistFields) -> Watchlist:
             filters=stored(fields.filters),
             alert_on=fields.alert_on,
             min_score_tenths=None if fields.min_score is None else fields.min_score * 10,
-            is_shared=fields.shared,
+            is_shared=fields.shared or _person(work) is None,  # a key owns nothing alone
             owner_user_id=_person(work),
             **compiled,
         )
@@ -126,7 +126,7 @@ async def hits_of(read: Reader, watchlist_ids: Sequence[UUID]) -> dict[UUID, Hit
     if not watchlist_ids:
         return {}
     recent = WatchlistHit.at > read.now - _DAYS
-    statement: Select[Any] = (
+    statement = (
         select(
             WatchlistHit.watchlist_id,
             func.count().filter(recent).label("count"),

@@ -6,7 +6,18 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, exists, func, literal_column, not_, or_, select
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    and_,
+    exists,
+    func,
+    literal,
+    literal_column,
+    not_,
+    or_,
+    select,
+)
 
 from thenga.domains.opportunity import settings
 from thenga.domains.opportunity.services.matching.features import ProfileFeatures, TenderFeatures
@@ -270,13 +281,13 @@ def _narrowed(statement: Select[Match], filters: MatchFilters, number: int) -> S
     if given.eligible is not None:
         where.append(Match.eligible.is_(given.eligible))
     if given.blocked_by is not None:
-        where.append(given.blocked_by == func.any(Match.failed_gates))
+        where.append(literal(given.blocked_by) == func.any(Match.failed_gates))
     if given.closing_from is not None:
         where.append(TenderOpportunity.closing_at >= given.closing_from)
     if given.closing_to is not None:
         where.append(TenderOpportunity.closing_at <= given.closing_to)
     if given.province is not None:
-        where.append(given.province == func.any(TenderOpportunity.provinces))
+        where.append(literal(given.province) == func.any(TenderOpportunity.provinces))
     if given.saved is not None:
         where.append(_is_saved() if given.saved else not_(_is_saved()))
     if given.stale is not None:

@@ -76,13 +76,14 @@ _STORE = """
         band, coverage_hundredths, eligible, factors, gates, failed_gates, weights_version,
         opportunity_version, match_revision, profile_revision, computed_at, below_since
     )
-    SELECT id, organization_id, $2, $2, 1, $3, score_tenths, band, coverage_hundredths, eligible,
-        factors, gates, failed_gates, $4, $5, $6, profile_revision, $2,
-        CASE WHEN below THEN $2 END
+    SELECT id, organization_id, $2::timestamptz, $2::timestamptz, 1, $3::uuid, score_tenths, band,
+        coverage_hundredths, eligible, factors, gates, failed_gates, $4::int, $5::bigint, $6::int,
+        profile_revision, $2::timestamptz, CASE WHEN below THEN $2::timestamptz END
     FROM made
-    WHERE score_tenths >= $7 OR EXISTS (
+    WHERE score_tenths >= $7::int OR EXISTS (
         SELECT FROM opportunity.match AS stored
-        WHERE stored.organization_id = made.organization_id AND stored.tender_opportunity_id = $3
+        WHERE stored.organization_id = made.organization_id
+            AND stored.tender_opportunity_id = $3::uuid
     )
     ON CONFLICT (organization_id, tender_opportunity_id) DO UPDATE SET
         updated_at = excluded.updated_at, version = known.version + 1,
@@ -113,12 +114,12 @@ _COUNT = """
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """The organizations of one chunk: behind `after`, up to `until`."""
+    """The organizations of one chunk: those above one and up to another."""
 
     run_id: UUID
     tender_opportunity_id: UUID
-    after: UUID | None
-    until: UUID | None
+    above: UUID | None
+    up_to: UUID | None
 
 
 async def request_all(work: Work, tender_id: UUID) -> MatchRun:
@@ -155,8 +156,8 @@ async def begin(work: Work, tender: TenderOpportunity, run_id: UUID | None, *, a
             run_id=run_id,
             chunk=chunk,
             tender_opportunity_id=tender.id,
-            after=edges[chunk],
-            until=edges[chunk + 1],
+            above=edges[chunk],
+            up_to=edges[chunk + 1],
         )
     return total
 
@@ -171,7 +172,7 @@ async def run_chunk(work: Work, chunk: Chunk) -> None:
     attended = await _attended(work, chunk) if asked.briefings else {}
     made: list[dict[str, Any]] = []
     alerted: set[UUID] = set()
-    for record in await work.query(_PROFILES, chunk.after, chunk.until):
+    for record in await work.query(_PROFILES, chunk.above, chunk.up_to):
         profile = ProfileFeatures.of_row(record["features"])
         organization_id = record["organization_id"]
         now = _now(work.now, record["ahead"])
@@ -207,7 +208,7 @@ async def run_chunk(work: Work, chunk: Chunk) -> None:
 async def _enqueue_alerts(
     work: Work, tender: TenderOpportunity, chunk: Chunk, matched: set[UUID]
 ) -> int:
-    hits = await work.query(_HITS, tender.id, tender.material_revision, chunk.after, chunk.until)
+    hits = await work.query(_HITS, tender.id, tender.material_revision, chunk.above, chunk.up_to)
     companies = sorted(matched | {record[0] for record in hits})
     for organization_id in companies:
         work.enqueue(
@@ -222,7 +223,7 @@ async def _enqueue_alerts(
 async def _attended(work: Work, chunk: Chunk) -> dict[UUID, dict[UUID, str]]:
     found: dict[UUID, dict[UUID, str]] = {}
     for record in await work.query(
-        _ATTENDED, chunk.tender_opportunity_id, chunk.after, chunk.until
+        _ATTENDED, chunk.tender_opportunity_id, chunk.above, chunk.up_to
     ):
         found.setdefault(record[0], {})[record[1]] = record[2]
     return found

@@ -97,7 +97,8 @@ def holds(held: CidbHeld, asked: CidbAsked) -> bool:
 
 def _subject(tender: TenderFeatures, profile: ProfileFeatures, weight: int) -> Factor:
     value: int | None = None
-    why, refs = "Neither codes nor keywords can be compared.", ()
+    why = "Neither codes nor keywords can be compared."
+    refs: tuple[str, ...] = ()
     if tender.codes and profile.codes:
         value, ref = max(
             (_shared(code, held.code), held.ref) for code in tender.codes for held in profile.codes

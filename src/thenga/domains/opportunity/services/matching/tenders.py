@@ -1,10 +1,11 @@
 """What matching reads of a tender, from its row, its requirements and its briefings."""
 
 import re
+from typing import Any
 from uuid import UUID
 
 import sqlalchemy as sa
-from sqlalchemy import func, literal, literal_column, select
+from sqlalchemy import ColumnElement, func, literal, literal_column, select
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.domains.opportunity.services.matching.features import (
@@ -35,7 +36,7 @@ _BUYER_TYPES = {
 }
 # A grading that only the words of the notice name is a hint and no requirement.
 _GRADING = re.compile(r"\b([1-9])(GB|CE|ME|EP|EB|S[BCDEFGHIJKLMNOQ])( ?PE)?\b")
-_WORDS = literal_column("'opportunity.za'")
+_WORDS: ColumnElement[Any] = literal_column("'opportunity.za'")
 
 
 async def tender_features(read: Reader, tender: TenderOpportunity) -> TenderFeatures:
@@ -97,7 +98,7 @@ def _is_over(tender: TenderOpportunity, read: Reader) -> bool:
 
 
 async def _codes(read: Reader, tender: TenderOpportunity) -> tuple[str, ...]:
-    stated = [one["code"] for one in tender.classifications if one["scheme"] == "unspsc"]
+    stated = [one["code"] for one in tender.classifications if one["scheme"].lower() == "unspsc"]
     if stated or tender.category_text is None:
         return tuple(stated)
     mapped = await read.all(select(CategoryMap).where(CategoryMap.text == tender.category_text))
