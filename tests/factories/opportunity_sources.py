@@ -114,7 +114,7 @@ class Desk:
         answer = await self.start(source_id, **body)
         assert answer.status_code == 202, answer.text
         await self.after(timedelta(minutes=minutes))
-        shown: dict[str, Any] = (await self.get(source_id))["recentRuns"]
+        shown: list[dict[str, Any]] = (await self.get(source_id))["recentRuns"]
         return next(run for run in shown if run["mode"] == body["mode"])
 
     async def get(self, source_id: str) -> dict[str, Any]:

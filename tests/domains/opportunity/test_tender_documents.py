@@ -87,6 +87,10 @@ async def test_documents_are_fetched_scanned_and_read(
     page = await desk.call("GET", f"{path}/{found[0].id}/content?page=2")
     assert (page.status_code, page.json()["quality"]) == (200, "native")
     assert SENTENCE in page.json()["text"]
+    hits = await desk.call("GET", "/opportunities?q=grading&in=documents&visibility=own")
+    assert [(hit["documentId"], hit["page"]) for hit in hits.json()["items"][0]["hits"]] == [
+        (str(found[0].id), 2)
+    ]
     whole = await desk.call("GET", f"{path}/{found[0].id}/content")
     assert whole.content == TEXT
     refused = await desk.call("GET", f"{path}/{found[2].id}/content")
@@ -151,9 +155,7 @@ async def test_points_of_functionality_must_add_up(feed: Etenders, desk: Desk) -
         "parts": [part],
     }
 
-    answer = await desk.call(
-        *("POST", f"/opportunities/{tender.id}/requirements"),
-        **{"class": "scored", "title": "Functionality", "criterion": criterion},
-    )
+    body: dict[str, Any] = {"class": "scored", "title": "Functionality", "criterion": criterion}
+    answer = await desk.call("POST", f"/opportunities/{tender.id}/requirements", **body)
 
     assert answer.json()["code"] == "opportunity-criterion-invalid"

@@ -36,7 +36,7 @@ class SearchedTenders:
         TenderStatus | None, Query(description="Planned and open tenders if omitted.")
     ] = None
     visibility: Annotated[Literal["all", "shared", "own"], Query(description="Whose tenders.")] = (
-        "all",
+        "all"
     )
     province: Annotated[Province | None, Query(description="Province of the work.")] = None
     municipality: Annotated[Code | None, Query(description="Municipality of the work.")] = None
