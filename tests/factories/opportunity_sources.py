@@ -11,10 +11,11 @@ from sqlalchemy import select
 from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
-from tests.providers.etenders import FEED, FILES
+from tests.providers.etenders import FILES
+from tests.suites.internet import SITE
 from tests.timeline import Clock, Timeline
 from thenga import topology
-from thenga.domains.opportunity.tables import Tenant
+from thenga.domains.opportunity.tables import Tenant, TenderOpportunity
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.rows import Row
@@ -53,6 +54,8 @@ class Desk:
     organization_id: UUID = field(default_factory=uuid4)
 
     def __post_init__(self) -> None:
+        # A host of its own: the right to ask one is shared, and the clock of each test is its own.
+        self.address = f"https://f{uuid4().hex[:12]}.{SITE}/api/OCDSReleases"
         domains = topology.load(["opportunity"])
         self.timeline = Timeline(
             self.host, self.clock, domains, self.organization_id, adapters=self.adapters
@@ -84,7 +87,7 @@ class Desk:
         given = {
             "name": f"eTenders {uuid4().hex[:8]}",
             "kind": "etenders_ocds",
-            "address": FEED,
+            "address": self.address,
             "licence": "ODC PDDL",
             "attribution": "National Treasury eTenders",
             "documentHosts": [FILES],
@@ -111,7 +114,7 @@ class Desk:
         answer = await self.start(source_id, **body)
         assert answer.status_code == 202, answer.text
         await self.after(timedelta(minutes=minutes))
-        shown: dict[str, Any] = (await self.get(source_id))["recentRuns"]
+        shown: list[dict[str, Any]] = (await self.get(source_id))["recentRuns"]
         return next(run for run in shown if run["mode"] == body["mode"])
 
     async def get(self, source_id: str) -> dict[str, Any]:
@@ -132,6 +135,17 @@ class Desk:
         mine = table.c.organization_id == self.organization_id
         try:
             return await work.all(select(row).where(mine, *chosen).order_by(table.c.id))
+        finally:
+            await work.close()
+
+    async def shared_of(self, source_id: UUID) -> list[TenderOpportunity]:
+        """The shared tenders of a source, as the company sees them."""
+        work = working(self.host, self.organization_id)
+        statement = select(TenderOpportunity).where(
+            TenderOpportunity.primary_source_id == source_id, TenderOpportunity.shared
+        )
+        try:
+            return await work.all(statement)
         finally:
             await work.close()
 

@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import httpx2

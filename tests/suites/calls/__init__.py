@@ -24,6 +24,7 @@ from tests.suites.calls import (
     notification_times,
     offers,
     opportunity_board,
+    opportunity_intake,
     opportunity_tenders,
     organizations,
     people,
@@ -58,6 +59,7 @@ MAKERS: dict[str, Maker] = (
     | notification_times.MAKERS
     | opportunity_board.MAKERS
     | opportunity_tenders.MAKERS
+    | opportunity_intake.MAKERS
 )
 
 __all__ = [

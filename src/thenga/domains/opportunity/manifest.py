@@ -6,15 +6,18 @@ from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.opportunity import public
+from thenga.domains.opportunity.adapters.documents import DocumentHosts
 from thenga.domains.opportunity.adapters.feeds import Feeds
 from thenga.domains.opportunity.api import (
     amendments,
     briefings,
     deadlines,
+    documents,
     matches,
     opportunities,
     qualification,
     recommendation,
+    requirements,
     saved_opportunities,
     sources,
     watchlists,
@@ -36,6 +39,8 @@ DOMAIN = Domain(
         sources.router,
         opportunities.router,
         amendments.router,
+        documents.router,
+        requirements.router,
         briefings.router,
         deadlines.router,
         matches.router,
@@ -57,7 +62,7 @@ DOMAIN = Domain(
     ),
     reactions=reactions,
     jobs=jobs,
-    adapters={Feeds: Feeds},
+    adapters={Feeds: Feeds, DocumentHosts: DocumentHosts},
     panel=panel.summarize,
     settings=SETTINGS,
 )

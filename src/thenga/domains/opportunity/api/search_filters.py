@@ -28,68 +28,68 @@ class SearchedTenders:
 
     q: Annotated[
         Words | None, Query(description="Words, a phrase in quotes, or a tender number.")
-    ] = (None,)
+    ] = None
     within: Annotated[
         Literal["notice", "documents"], Query(alias="in", description="Where to search.")
-    ] = ("notice",)
+    ] = "notice"
     status: Annotated[
         TenderStatus | None, Query(description="Planned and open tenders if omitted.")
-    ] = (None,)
+    ] = None
     visibility: Annotated[Literal["all", "shared", "own"], Query(description="Whose tenders.")] = (
-        "all",
+        "all"
     )
-    province: Annotated[Province | None, Query(description="Province of the work.")] = (None,)
-    municipality: Annotated[Code | None, Query(description="Municipality of the work.")] = (None,)
-    category: Annotated[Code | None, Query(description="Category as published.")] = (None,)
+    province: Annotated[Province | None, Query(description="Province of the work.")] = None
+    municipality: Annotated[Code | None, Query(description="Municipality of the work.")] = None
+    category: Annotated[Code | None, Query(description="Category as published.")] = None
     classification: Annotated[
         Code | None, Query(description="First 2, 4, 6 or 8 digits of a code.")
-    ] = (None,)
-    buyer: Annotated[Words | None, Query(description="Words in the buyer's name.")] = (None,)
+    ] = None
+    buyer: Annotated[Words | None, Query(description="Words in the buyer's name.")] = None
     buyer_id: Annotated[
         Code | None, Query(alias="buyerId", description="ID of the buyer at the source.")
-    ] = (None,)
-    sphere: Annotated[Sphere | None, Query(description="Sphere of government.")] = (None,)
-    method: Annotated[Method | None, Query(description="Procurement method.")] = (None,)
+    ] = None
+    sphere: Annotated[Sphere | None, Query(description="Sphere of government.")] = None
+    method: Annotated[Method | None, Query(description="Procurement method.")] = None
     main_category: Annotated[
         MainCategory | None, Query(alias="mainCategory", description="Goods, works or services.")
-    ] = (None,)
+    ] = None
     cidb_class: Annotated[
         Code | None, Query(alias="cidbClass", description="CIDB class that is asked for.")
-    ] = (None,)
+    ] = None
     cidb_grade_max: Annotated[
         Annotated[int, whole(1, 9)] | None,
         Query(alias="cidbGradeMax", description="Highest CIDB grade that is asked for."),
-    ] = (None,)
+    ] = None
     value_min: Annotated[
         Annotated[int, whole(0, 10**15)] | None,
         Query(alias="valueMin", description="Least value in rand."),
-    ] = (None,)
+    ] = None
     value_max: Annotated[
         Annotated[int, whole(0, 10**15)] | None,
         Query(alias="valueMax", description="Greatest value in rand."),
-    ] = (None,)
+    ] = None
     closing_from: Annotated[
         Instant | None, Query(alias="closingFrom", description="Earliest closing.")
-    ] = (None,)
+    ] = None
     closing_to: Annotated[
         Instant | None, Query(alias="closingTo", description="Closings before this instant.")
-    ] = (None,)
+    ] = None
     published_from: Annotated[
         Instant | None, Query(alias="publishedFrom", description="Earliest publication.")
-    ] = (None,)
+    ] = None
     briefing: Annotated[
         Literal["compulsory", "any", "none"] | None, Query(description="Whether it has briefings.")
-    ] = (None,)
+    ] = None
     tender_number: Annotated[
         TenderNumber | None, Query(alias="tenderNumber", description="Part of the tender number.")
-    ] = (None,)
-    ocid: Annotated[Ocid | None, Query(description="Open contracting ID.")] = (None,)
+    ] = None
+    ocid: Annotated[Ocid | None, Query(description="Open contracting ID.")] = None
     source_id: Annotated[
         UUID | None, Query(alias="sourceId", description="Source of the notice.")
-    ] = (None,)
+    ] = None
     has_documents: Annotated[
         bool | None, Query(alias="hasDocuments", description="Whether it has documents.")
-    ] = (None,)
+    ] = None
 
     def filters(self) -> Filters:
         """The filters as the service takes them; amounts in cents."""

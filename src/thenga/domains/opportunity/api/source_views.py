@@ -36,7 +36,7 @@ class RejectView(View):
     code: Annotated[str, Field(description="Why it could not be read.")]
 
 
-class RunView(Stored):
+class SourceRunView(Stored):
     """A run over a source."""
 
     mode: Annotated[str, Field(description="What the run reads.")]
@@ -51,7 +51,7 @@ class RunView(Stored):
     finished_at: datetime | None
 
     @classmethod
-    def of(cls, run: Run) -> "RunView":
+    def of(cls, run: Run) -> "SourceRunView":
         left = len(run.cursor["windows"]) if run.cursor is not None else None
         progress = {
             "done": run.pages,
@@ -83,7 +83,7 @@ class SettingsOfSourceView(View):
     trail_days: Annotated[int, Field(description="Days that are read again every night.")]
 
 
-class SourceView(Stored):
+class TenderSourceView(Stored):
     """A source of tenders."""
 
     organization_id: Annotated[UUID, Field(description="Organization that keeps the source.")]
@@ -107,9 +107,9 @@ class SourceView(Stored):
     health: Annotated[Health, Field(description="Health of the feed, independent of `status`.")]
     health_reason: Annotated[str | None, Field(description="Why the source is not well.")]
     freshness: FreshnessView
-    current_run: Annotated[RunView | None, Field(description="Run in progress. Keeper only.")]
+    current_run: Annotated[SourceRunView | None, Field(description="Run in progress. Keeper only.")]
     recent_runs: Annotated[
-        list[RunView], Field(description="The last ten runs. Keeper only, not in lists.")
+        list[SourceRunView], Field(description="The last ten runs. Keeper only, not in lists.")
     ]
     next_check_at: Annotated[datetime | None, Field(description="When it is polled next.")]
     allowed_moves: list[AllowedMove]
@@ -119,28 +119,28 @@ class SourceView(Stored):
         return f"{PREFIX}/opportunity/sources/{self.id}"
 
     @classmethod
-    async def of(cls, read: Reader, source: Source) -> "SourceView":
+    async def of(cls, read: Reader, source: Source) -> "TenderSourceView":
         """A source with its runs."""
         found, current = await sources.current_state(read, source)
         return cls._made(read, source, found, current)
 
     @classmethod
-    def listed(cls, read: Reader, source: Source) -> "SourceView":
+    def listed(cls, read: Reader, source: Source) -> "TenderSourceView":
         """A source in a list, without its runs."""
         return cls._made(read, source, [], None)
 
     @classmethod
     def _made(
         cls, read: Reader, source: Source, found: list[Run], current: Run | None
-    ) -> "SourceView":
+    ) -> "TenderSourceView":
         health, reason = sources.health_at(source, read.now)
         values: dict[str, Any] = source.__dict__ | {
             "cadence": _written(timedelta(seconds=source.cadence_seconds)),
             "health": health,
             "health_reason": reason,
             "freshness": _freshness(source, read.now),
-            "current_run": None if current is None else RunView.of(current),
-            "recent_runs": [RunView.of(run) for run in found],
+            "current_run": None if current is None else SourceRunView.of(current),
+            "recent_runs": [SourceRunView.of(run) for run in found],
             "allowed_moves": SourceLifecycle.allowed(source, read.now),
         }
         return cls.model_validate({name: values[name] for name in cls.model_fields})

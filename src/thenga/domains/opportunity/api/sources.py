@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.opportunity.api.source_views import SourceView
+from thenga.domains.opportunity.api.source_views import TenderSourceView
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.services import sources, tenants
 from thenga.domains.opportunity.services.sources import (
@@ -175,11 +175,11 @@ def _seconds(cadence: str | None) -> int | None:
 )
 async def create_source(
     body: CreateSource, work: Annotated[Work, writes(Permission.SOURCE_CREATE)]
-) -> SourceView:
+) -> TenderSourceView:
     """Add a source as a draft. Probe it, then activate it; it is polled from then on."""
     await tenants.act_for_platform(work)
     source = await sources.create(work, body.fields())
-    return await SourceView.of(work, source)
+    return await TenderSourceView.of(work, source)
 
 
 @router.get("/opportunity/sources")
@@ -190,22 +190,22 @@ async def list_sources(
     status: Annotated[SourceStatus | None, Query(description="Filter by status.")] = None,
     health: Annotated[Health | None, Query(description="Filter by stored health.")] = None,
     visibility: Annotated[Visibility | None, Query(description="Filter by visibility.")] = None,
-) -> PageOf[SourceView]:
+) -> PageOf[TenderSourceView]:
     """List the sources of the platform and your own."""
     await tenants.act_for_platform(read)
     found = await sources.list_all(
         read, page, kind=kind, status=status, health=health, visibility=visibility
     )
-    return PageOf[SourceView].of(found, lambda source: SourceView.listed(read, source))
+    return PageOf[TenderSourceView].of(found, lambda source: TenderSourceView.listed(read, source))
 
 
 @router.get("/opportunity/sources/{sourceId}")
 async def get_source(
     source_id: SourceId, read: Annotated[Reader, reads(Permission.SOURCE_READ)]
-) -> SourceView:
+) -> TenderSourceView:
     """Retrieve a source with its health and, for its keeper, the latest runs."""
     await tenants.act_for_platform(read)
-    return await SourceView.of(read, await read.get(Source, source_id))
+    return await TenderSourceView.of(read, await read.get(Source, source_id))
 
 
 @router.patch(
@@ -218,7 +218,7 @@ async def change_source(
     source_id: SourceId,
     body: ChangeSource,
     work: Annotated[Work, writes(Permission.SOURCE_UPDATE)],
-) -> SourceView:
+) -> TenderSourceView:
     """Update a source, or activate, pause or retire it, or cancel its run."""
     await tenants.act_for_platform(work)
     fields = _columns(body.changes())
@@ -227,7 +227,7 @@ async def change_source(
     source = await sources.change(work, source_id, named)
     if move is not None:
         source = await sources.move(work, source, move)
-    return await SourceView.of(work, source)
+    return await TenderSourceView.of(work, source)
 
 
 @router.post(
@@ -239,13 +239,13 @@ async def start_run(
     source_id: SourceId,
     body: StartRun,
     work: Annotated[Work, writes(Permission.SOURCE_RUN)],
-) -> SourceView:
+) -> TenderSourceView:
     """Read a source now. Poll the source: `currentRun` shows how far the run is."""
     await tenants.act_for_platform(work)
     source = await sources.keep(work, source_id)
     releases = None if body.releases is None else [_storable(one) for one in body.releases]
     await sources.start(work, source, body.mode, first=body.from_, last=body.to, releases=releases)
-    return await SourceView.of(work, source)
+    return await TenderSourceView.of(work, source)
 
 
 def _storable(value: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from thenga.domains.opportunity.jobs import (  # noqa: F401  # declares them
     board,
+    documents,
     matching,
     notices,
     sources,

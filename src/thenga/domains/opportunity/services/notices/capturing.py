@@ -94,7 +94,7 @@ def columns_of(fields: dict[str, Any]) -> dict[str, Any]:
         made["value_currency"] = None if value is None else value.currency
     if "buyer" in fields:
         made |= fields["buyer"]
-    if "closing_at" in made:
+    if "closing_at" in made and "closing_confidence" not in fields:
         made["closing_confidence"] = "unknown" if made["closing_at"] is None else "stated"
     return made
 

@@ -17,8 +17,10 @@ from thenga.domains.opportunity.services.sources.runs import (
     start,
     walk_of,
 )
+from thenga.domains.opportunity.services.sources.sample import upload_sample
 from thenga.domains.opportunity.services.sources.slots import give_slot_back, release_slot
 from thenga.domains.opportunity.services.sources.sources import (
+    FEATURE,
     AddressRefused,
     SettingsInvalid,
     SourceNotProbed,
@@ -36,6 +38,7 @@ from thenga.domains.opportunity.services.sources.sources import (
 )
 
 __all__ = [
+    "FEATURE",
     "AddressRefused",
     "Received",
     "RunInProgress",
@@ -69,6 +72,7 @@ __all__ = [
     "record_failure",
     "release_slot",
     "start",
+    "upload_sample",
     "usage_of",
     "walk_of",
 ]

@@ -12,6 +12,7 @@ from thenga.domains.opportunity.tables import Run, Source, SourceRecord
 from thenga.domains.opportunity.values.feeds import FeedClock
 from thenga.domains.opportunity.values.notices import Reading, Severity
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import MalformedRequest
 from thenga.kernel.http.json_guard import read_json
@@ -78,7 +79,7 @@ async def known_of(read: Reader, source: Source, page: Sequence[Received]) -> Kn
     keys = [one.reading.source_key for one in page if one.reading.source_key]
     statement = (
         select(SourceRecord)
-        .where(SourceRecord.source_id == source.id, SourceRecord.source_key.in_(keys))
+        .where(SourceRecord.source_id == source.id, among(SourceRecord.source_key, keys))
         .order_by(SourceRecord.received_at, SourceRecord.id)
     )
     known = Known()

@@ -22,6 +22,7 @@ from thenga.domains.opportunity.tables import Run, RunStatus, Source, SourceStat
 from thenga.domains.opportunity.values.feeds import FeedAddress, FeedFailed, FeedTrouble
 from thenga.kernel.configuration import value
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.errors import Conflict, Problem, RuleViolated, extensions
@@ -54,7 +55,7 @@ class WindowTooWide(Problem):
 
 async def unfinished(read: Reader, source_id: UUID) -> Run | None:
     """The run of a source that has not ended."""
-    statement = select(Run).where(Run.source_id == source_id, Run.status.in_(UNFINISHED))
+    statement = select(Run).where(Run.source_id == source_id, among(Run.status, UNFINISHED))
     return next(iter(await read.all(statement, limit=1)), None)
 
 
