@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -100,7 +101,7 @@ def test_the_mean_agrees_with_decimals(parts: list[tuple[int, int | None]]) -> N
     ],
 )
 def test_the_size_compares_with_the_range_or_the_largest_project(
-    value: int, profile: dict[str, int], tenths: int | None
+    value: int, profile: dict[str, Any], tenths: int | None
 ) -> None:
     made = score(replace(TENDER, value_minor=value), replace(PROFILE, **profile), WEIGHTS, now=NOW)
 
