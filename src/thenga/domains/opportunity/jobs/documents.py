@@ -53,6 +53,12 @@ async def find_to_process_document(work: Work) -> None:
         work.enqueue(process_document, organization_id=organization_id, document_id=document_id)
 
 
+@jobs.every(timedelta(hours=6))
+async def drop_pages(work: Work) -> None:
+    """Take pages of tenders that closed long ago out of the search."""
+    await documents.drop_old(work)
+
+
 async def _fetch(run: Run, document: Document, hosts: set[str]) -> None:
     url = document.url or ""
     if (urlsplit(url).hostname or "") not in hosts:

@@ -52,6 +52,12 @@ async def find_to_advance_run(work: Work) -> None:
         work.enqueue(job, organization_id=organization_id, run_id=run_id)
 
 
+@jobs.every(timedelta(hours=6))
+async def delete_old_runs(work: Work) -> None:
+    """Delete runs that ended long ago."""
+    await sources.delete_old(work)
+
+
 @jobs.implements(sources.release_slot)
 async def release_slot(work: Work, *, host: str, holder: UUID, free_at: datetime) -> None:
     """Let other runs ask the host."""

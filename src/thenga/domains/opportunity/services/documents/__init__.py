@@ -19,7 +19,7 @@ from thenga.domains.opportunity.services.documents.documents import (
     scan_state,
     waits_for_fetch,
 )
-from thenga.domains.opportunity.services.documents.pages import keep_text
+from thenga.domains.opportunity.services.documents.pages import drop_old, keep_text
 from thenga.domains.opportunity.services.documents.reading import ReadText, text_of
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "ReadText",
     "add",
     "allowed_hosts",
+    "drop_old",
     "find_page",
     "get",
     "keep_text",

@@ -1,10 +1,13 @@
 """Pages of documents: stored, found by search, and dropped a while after the closing (OPP-23)."""
 
+from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.opportunity.services.documents.documents import publish
 from thenga.domains.opportunity.services.documents.reading import ReadText
+from thenga.domains.opportunity.settings import PAGES_KEPT_DAYS
 from thenga.domains.opportunity.tables import Document, DocumentPage, IndexState, TextState
+from thenga.kernel.configuration import value
 from thenga.kernel.db.work import Work
 from thenga.kernel.files.contents import ContentStatus
 
@@ -51,3 +54,24 @@ async def _keep(work: Work, document: Document, number: int, text: str) -> None:
         *(page.id, work.now, document.organization_id, document.id),
         *(document.tender_opportunity_id, number, text),
     )
+
+
+_DROP = """
+    WITH over AS (
+        SELECT d.id FROM opportunity.document d
+        JOIN opportunity.tender_opportunity t ON t.id = d.tender_opportunity_id
+        WHERE d.index_state = 'indexed' AND t.closes_at < $1 LIMIT 500
+    ), shared AS (
+        DELETE FROM opportunity.page_search p USING over WHERE p.document_id = over.id
+    ), own AS (
+        DELETE FROM opportunity.own_page_search p USING over WHERE p.document_id = over.id
+    )
+    UPDATE opportunity.document d SET index_state = 'dropped', version = version + 1
+    FROM over WHERE d.id = over.id
+"""
+
+
+async def drop_old(work: Work) -> None:
+    """Take pages out of the search some time after the closing (OPP-23)."""
+    kept = timedelta(days=await value(work, PAGES_KEPT_DAYS))
+    await work.run(_DROP, work.now - kept)

@@ -17,7 +17,7 @@ from thenga.domains.opportunity.services.sources.walking import (
     Walk,
     windows_between,
 )
-from thenga.domains.opportunity.settings import FETCH
+from thenga.domains.opportunity.settings import FETCH, RUNS_KEPT_DAYS
 from thenga.domains.opportunity.tables import Run, RunStatus, Source, SourceState, SourceStatus
 from thenga.domains.opportunity.values.feeds import FeedAddress, FeedFailed, FeedTrouble
 from thenga.kernel.configuration import value
@@ -318,6 +318,12 @@ async def _end(
 def _release_slot(work: Work, run: Run, source: Source, *, after: timedelta) -> None:
     free_at: datetime = work.now_in(timedelta(0)) + after
     work.enqueue(slots.release_slot, host=host_of(source), holder=run.id, free_at=free_at)
+
+
+async def delete_old(work: Work) -> None:
+    """Delete runs that ended long ago; what they brought stays."""
+    kept = timedelta(days=await value(work, RUNS_KEPT_DAYS))
+    await work.run("DELETE FROM opportunity.run WHERE finished_at < $1", work.now - kept)
 
 
 def _publish_end(work: Work, run: Run) -> None:
