@@ -40,7 +40,7 @@ TenderId = Annotated[UUID, Path(alias="tenderOpportunityId", description="ID of 
 Answer = Literal["met", "not_met", "unknown", "not_applicable"]
 
 
-class AnswerBody(Body):
+class CriterionAnswer(Body):
     """Your answer to one requirement."""
 
     requirement_id: Annotated[UUID, Field(description="Requirement that you answer.")]
@@ -58,7 +58,7 @@ class AnswerQualification(Body):
     """Answers to add or replace, and what to do with the draft."""
 
     answers: Annotated[
-        list[AnswerBody] | None,
+        list[CriterionAnswer] | None,
         Field(max_length=500, description="Answers. Others that you sent before stay."),
     ] = None
     self_scores: Annotated[
