@@ -39,6 +39,8 @@ KEYS: dict[str, str] = {
     "billing.invoice.invoice_number_live": "BIL-25: a number is given once by a seller, whoever "
     "is billed; numbers are made by us and named by no caller",
     "billing.credit_note.credit_note_number_live": "as the number of an invoice",
+    "opportunity.tender_opportunity.tender_opportunity_ocid_shared": "an ocid names one public "
+    "tender in the world; only shared rows are compared, which everybody reads",
     "parties.remark.remark_tender_id_refers": "what a tenant adds to a notice that another keeps; "
     "the notice is read through row security first",
 }

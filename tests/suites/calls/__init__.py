@@ -26,6 +26,9 @@ from tests.suites.calls import (
     notification_settings,
     notification_times,
     offers,
+    opportunity_board,
+    opportunity_intake,
+    opportunity_tenders,
     organizations,
     people,
     readmodels,
@@ -60,6 +63,9 @@ MAKERS: dict[str, Maker] = (
     | compliance.MAKERS
     | compliance_documents.MAKERS
     | compliance_readiness.MAKERS
+    | opportunity_board.MAKERS
+    | opportunity_tenders.MAKERS
+    | opportunity_intake.MAKERS
 )
 
 __all__ = [

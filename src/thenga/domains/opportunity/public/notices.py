@@ -82,7 +82,10 @@ class TenderOpportunityPublished(
     type="opportunity.TenderOpportunityPublished.v1",
     subject="tender_opportunity_id",
 ):
-    """A tender was published and is planned or open."""
+    """A tender was published and is planned or open.
+
+    `backfilled` if it was read from the past of a source: nobody is alerted.
+    """
 
     organization_id: UUID | None = None
     tender_opportunity_id: UUID
@@ -97,6 +100,7 @@ class TenderOpportunityPublished(
     time_zone: str
     requirement_set_version: int
     deadlines: list[ToldDeadline]
+    backfilled: bool = False
 
 
 class TenderOpportunityOpened(
