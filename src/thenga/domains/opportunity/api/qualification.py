@@ -15,7 +15,7 @@ from thenga.domains.opportunity.public.judgement import QualificationVerdict
 from thenga.domains.opportunity.services import qualification
 from thenga.domains.opportunity.services.qualification import (
     AnswersMissing,
-    QualificationStale,
+    QualificationIsStale,
     Said,
 )
 from thenga.domains.opportunity.tables import (
@@ -40,7 +40,7 @@ TenderId = Annotated[UUID, Path(alias="tenderOpportunityId", description="ID of 
 Answer = Literal["met", "not_met", "unknown", "not_applicable"]
 
 
-class AnswerBody(Body):
+class RequirementAnswerBody(Body):
     """Your answer to one requirement."""
 
     requirement_id: Annotated[UUID, Field(description="Requirement that you answer.")]
@@ -58,7 +58,7 @@ class AnswerQualification(Body):
     """Answers to add or replace, and what to do with the draft."""
 
     answers: Annotated[
-        list[AnswerBody] | None,
+        list[RequirementAnswerBody] | None,
         Field(max_length=500, description="Answers. Others that you sent before stay."),
     ] = None
     self_scores: Annotated[
@@ -173,7 +173,7 @@ def _criterion(row: dict[str, Any]) -> CriterionView:
 
 @router.post(
     "/opportunities/{tenderOpportunityId}/qualification",
-    responses=problems(AnswersMissing, QualificationStale, PreconditionRequired, RuleViolated),
+    responses=problems(AnswersMissing, QualificationIsStale, PreconditionRequired, RuleViolated),
 )
 async def answer_qualification(
     tender_opportunity_id: TenderId,
