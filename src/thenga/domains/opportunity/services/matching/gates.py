@@ -37,6 +37,15 @@ class Gate:
     basis: str
     why: str
 
+    def to_row(self) -> dict[str, str]:
+        return {
+            "code": self.code,
+            "kind": self.kind,
+            "result": self.result,
+            "basis": self.basis,
+            "why": self.why,
+        }
+
 
 def gates(
     tender: TenderFeatures, profile: ProfileFeatures, attended: Attendances, *, now: datetime

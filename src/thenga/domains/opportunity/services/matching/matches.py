@@ -1,7 +1,7 @@
 """Matches: how well one tender fits one company, with the reasons (OPP-30 to OPP-33)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -76,8 +76,8 @@ class Computed:
             "band": self.score.band,
             "coverage_hundredths": self.score.coverage,
             "eligible": is_eligible(self.gates),
-            "factors": [asdict(one) | {"refs": list(one.refs)} for one in self.score.factors],
-            "gates": [asdict(one) for one in self.gates],
+            "factors": [one.to_row() for one in self.score.factors],
+            "gates": [one.to_row() for one in self.gates],
             "failed_gates": self.failed,
         }
 

@@ -3,6 +3,7 @@
 The rows of other organizations are reached by constant statements under the system login only.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -10,7 +11,11 @@ from uuid import UUID
 
 from thenga.domains.opportunity import settings
 from thenga.domains.opportunity.services.matching.features import ProfileFeatures
-from thenga.domains.opportunity.services.matching.matches import compute, weights_in_force
+from thenga.domains.opportunity.services.matching.matches import (
+    Computed,
+    compute,
+    weights_in_force,
+)
 from thenga.domains.opportunity.services.matching.tenders import tender_features
 from thenga.domains.opportunity.tables import MatchRun, MatchRunStatus, TenderOpportunity
 from thenga.kernel import configuration
@@ -62,7 +67,8 @@ _HITS = """
         AND ($3::uuid IS NULL OR organization_id > $3)
         AND ($4::uuid IS NULL OR organization_id <= $4)
 """
-# A match made from newer inputs stays; below the floor only what is stored is kept up to date.
+_STORED = "SELECT organization_id FROM opportunity.match WHERE tender_opportunity_id = $1"
+# A match made from newer inputs stays.
 _STORE = """
     WITH made AS (
         SELECT * FROM jsonb_to_recordset($1) AS made(
@@ -80,11 +86,6 @@ _STORE = """
         coverage_hundredths, eligible, factors, gates, failed_gates, $4::int, $5::bigint, $6::int,
         profile_revision, $2::timestamptz, CASE WHEN below THEN $2::timestamptz END
     FROM made
-    WHERE score_tenths >= $7::int OR EXISTS (
-        SELECT FROM opportunity.match AS stored
-        WHERE stored.organization_id = made.organization_id
-            AND stored.tender_opportunity_id = $3::uuid
-    )
     ON CONFLICT (organization_id, tender_opportunity_id) DO UPDATE SET
         updated_at = excluded.updated_at, version = known.version + 1,
         score_tenths = excluded.score_tenths, band = excluded.band,
@@ -168,41 +169,57 @@ async def run_chunk(work: Work, chunk: Chunk) -> None:
     run = await work.query("SELECT alerts FROM opportunity.match_run WHERE id = $1", chunk.run_id)
     asked = await tender_features(work, tender)
     weights, number = await weights_in_force(work)
-    floor = await configuration.value(work, settings.STORE_FLOOR)
     attended = await _attended(work, chunk) if asked.briefings else {}
-    made: list[dict[str, Any]] = []
-    alerted: set[UUID] = set()
-    for record in await work.query(_PROFILES, chunk.above, chunk.up_to):
-        profile = ProfileFeatures.of_row(record["features"])
-        organization_id = record["organization_id"]
-        now = _now(work.now, record["ahead"])
-        computed = compute(asked, profile, attended.get(organization_id, {}), weights, now=now)
-        wanted = computed.is_alerted_from(profile.min_score)
-        if wanted:
-            alerted.add(organization_id)
-        made.append(
-            computed.columns()
-            | {
-                "id": str(new_id()),
-                "organization_id": str(organization_id),
-                "profile_revision": record["revision"],
-                "below": not wanted,
-            }
+    scored = [
+        _scored(
+            record,
+            compute(
+                asked,
+                ProfileFeatures.of_row(record["features"]),
+                attended.get(record["organization_id"], {}),
+                weights,
+                now=_now(work.now, record["ahead"]),
+            ),
         )
-    await work.run(
-        _STORE,
-        made,
-        work.now,
-        tender.id,
-        number,
-        tender.version,
-        tender.match_revision,
-        floor * 10,
-    )
+        for record in await work.query(_PROFILES, chunk.above, chunk.up_to)
+    ]
+    # Below the floor only what is stored already is kept up to date.
+    floor = await configuration.value(work, settings.STORE_FLOOR)
+    stored = {record[0] for record in await work.query(_STORED, tender.id)}
+    kept = [one.row() for one in scored if one.tenths >= floor * 10 or one.company in stored]
+    await work.run(_STORE, kept, work.now, tender.id, number, tender.version, tender.match_revision)
     told = 0
     if run and run[0]["alerts"]:
-        told = await _enqueue_alerts(work, tender, chunk, alerted)
-    await work.run(_COUNT, chunk.run_id, work.now, len(made), told)
+        wanted = {one.company for one in scored if one.is_wanted}
+        told = await _enqueue_alerts(work, tender, chunk, wanted)
+    await work.run(_COUNT, chunk.run_id, work.now, len(scored), told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scored:
+    """A company with its match, before it is stored."""
+
+    company: UUID
+    profile_revision: int
+    computed: Computed
+    is_wanted: bool
+
+    @property
+    def tenths(self) -> int:
+        return self.computed.score.tenths
+
+    def row(self) -> dict[str, Any]:
+        return self.computed.columns() | {
+            "id": str(new_id()),
+            "organization_id": str(self.company),
+            "profile_revision": self.profile_revision,
+            "below": not self.is_wanted,
+        }
+
+
+def _scored(record: Mapping[str, Any], computed: Computed) -> _Scored:
+    wanted = computed.is_alerted_from(record["features"]["min_score"])
+    return _Scored(record["organization_id"], record["revision"], computed, wanted)
 
 
 async def _enqueue_alerts(

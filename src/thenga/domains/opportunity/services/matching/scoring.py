@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Literal
+from typing import Any, Literal
 
 from thenga.domains.opportunity.services.matching.features import (
     CidbAsked,
@@ -33,6 +33,15 @@ class Factor:
     tenths: int | None
     why: str
     refs: tuple[str, ...] = ()
+
+    def to_row(self) -> dict[str, Any]:
+        return {
+            "key": self.key,
+            "weight": self.weight,
+            "tenths": self.tenths,
+            "why": self.why,
+            "refs": list(self.refs),
+        }
 
 
 @dataclass(frozen=True, slots=True)

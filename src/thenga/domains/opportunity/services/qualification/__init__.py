@@ -2,7 +2,7 @@
 
 from thenga.domains.opportunity.services.qualification.qualifications import (
     AnswersMissing,
-    QualificationStale,
+    QualificationIsStale,
     Said,
     answer,
     get_qualification,
@@ -24,7 +24,7 @@ __all__ = [
     "DISCLAIMER",
     "AnswersMissing",
     "Decision",
-    "QualificationStale",
+    "QualificationIsStale",
     "RecommendationExpired",
     "Said",
     "answer",

@@ -37,7 +37,7 @@ from thenga.kernel.errors import (
 )
 
 
-class QualificationStale(Problem):
+class QualificationIsStale(Problem):
     """The tender changed since these criteria were laid out. Read them again, then complete."""
 
     code, status, title = "opportunity-qualification-stale", 409, "The qualification is stale"
@@ -171,7 +171,7 @@ async def _complete(work: Work, draft: Qualification, facts: Facts, said: Said) 
     _apply(draft, said)
     _judge(draft, facts)
     if seen != draft.inputs:
-        raise QualificationStale()
+        raise QualificationIsStale()
     missing = unanswered(criteria_of(draft))
     if missing:
         detail = "Answer this requirement: met, not_met, unknown or not_applicable."
