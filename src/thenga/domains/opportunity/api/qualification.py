@@ -15,7 +15,7 @@ from thenga.domains.opportunity.public.judgement import QualificationVerdict
 from thenga.domains.opportunity.services import qualification
 from thenga.domains.opportunity.services.qualification import (
     AnswersMissing,
-    QualificationStale,
+    QualificationIsStale,
     Said,
 )
 from thenga.domains.opportunity.tables import (
@@ -173,7 +173,7 @@ def _criterion(row: dict[str, Any]) -> CriterionView:
 
 @router.post(
     "/opportunities/{tenderOpportunityId}/qualification",
-    responses=problems(AnswersMissing, QualificationStale, PreconditionRequired, RuleViolated),
+    responses=problems(AnswersMissing, QualificationIsStale, PreconditionRequired, RuleViolated),
 )
 async def answer_qualification(
     tender_opportunity_id: TenderId,
