@@ -8,6 +8,7 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
+from thenga.domains.opportunity.api.tender_fields import TenderOpportunityId
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.requirements import ScanState
 from thenga.domains.opportunity.services import documents, tenants
@@ -30,7 +31,6 @@ from thenga.kernel.values.fields import matching, text
 
 router = make_router("Opportunity / Documents")
 
-TenderId = Annotated[UUID, Path(alias="tenderOpportunityId")]
 DocumentId = Annotated[UUID, Path(alias="documentId")]
 DocumentType = Literal[
     "tenderNotice",
@@ -116,7 +116,7 @@ class PageTextView(View):
     responses=problems(DocumentAddressRefused, RuleViolated),
 )
 async def add_tender_document(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     body: AddTenderDocument,
     work: Annotated[Work, writes(Permission.DOCUMENT_CREATE)],
 ) -> TenderDocumentView:
@@ -130,7 +130,7 @@ async def add_tender_document(
 
 @router.get("/opportunities/{tenderOpportunityId}/documents/{documentId}")
 async def get_tender_document(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     document_id: DocumentId,
     read: Annotated[Reader, reads(Permission.DOCUMENT_READ)],
 ) -> TenderDocumentView:
@@ -146,7 +146,7 @@ async def get_tender_document(
     ),
 )
 async def replace_tender_document_content(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     document_id: DocumentId,
     work: Annotated[Work, uploads(Permission.DOCUMENT_CREATE)],
 ) -> TenderDocumentView:
@@ -160,7 +160,7 @@ async def replace_tender_document_content(
     responses=AS_ATTACHMENT | problems(DocumentUnavailable),
 )
 async def get_tender_document_content(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     document_id: DocumentId,
     read: Annotated[Reader, reads(Permission.DOCUMENT_READ)],
     page: Annotated[

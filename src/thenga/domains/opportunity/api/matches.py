@@ -5,9 +5,10 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 
+from thenga.domains.opportunity.api.tender_fields import OrganizationId, TenderOpportunityId
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.judgement import Band
 from thenga.domains.opportunity.services import matching, tenants
@@ -27,10 +28,6 @@ from thenga.kernel.values.fields import matching as code_of
 
 router = make_router("Opportunity / Matches")
 
-TenderId = Annotated[UUID, Path(alias="tenderOpportunityId", description="ID of the tender.")]
-OrganizationId = Annotated[
-    UUID, Path(alias="organizationId", description="Organization whose matches are listed.")
-]
 GateCode = Literal[
     "closed",
     "cidb_grade",
@@ -184,7 +181,7 @@ class MatchResultView(View):
 
 @router.post("/opportunities/{tenderOpportunityId}/matches", status_code=202)
 async def request_matches(
-    tender_opportunity_id: TenderId,
+    tender_opportunity_id: TenderOpportunityId,
     body: RequestMatches,
     work: Annotated[Work, writes(Permission.MATCH_REQUEST)],
 ) -> MatchResultView:
@@ -202,7 +199,7 @@ async def request_matches(
 
 @router.get("/opportunities/{tenderOpportunityId}/matches")
 async def get_matches(
-    tender_opportunity_id: TenderId,
+    tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.MATCH_READ)],
 ) -> MatchResultView:
     """Explain how a tender fits your organization. What is not stored is computed now."""

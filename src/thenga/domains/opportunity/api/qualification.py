@@ -5,9 +5,10 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path, Query
+from fastapi import Query
 from pydantic import Field
 
+from thenga.domains.opportunity.api.tender_fields import TenderOpportunityId
 from thenga.domains.opportunity.lifecycles import QualificationLifecycle
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.describing import CriterionKind, Cure, RequirementClass
@@ -36,7 +37,6 @@ from thenga.kernel.values.fields import decimal, lines, text, whole
 
 router = make_router("Opportunity / Qualification")
 
-TenderId = Annotated[UUID, Path(alias="tenderOpportunityId", description="ID of the tender.")]
 Answer = Literal["met", "not_met", "unknown", "not_applicable"]
 
 
@@ -176,7 +176,7 @@ def _criterion(row: dict[str, Any]) -> CriterionView:
     responses=problems(AnswersMissing, QualificationIsStale, PreconditionRequired, RuleViolated),
 )
 async def answer_qualification(
-    tender_opportunity_id: TenderId,
+    tender_opportunity_id: TenderOpportunityId,
     body: AnswerQualification,
     work: Annotated[Work, writes(Permission.QUALIFICATION_MANAGE)],
 ) -> QualificationView:
@@ -191,7 +191,7 @@ async def answer_qualification(
 
 @router.get("/opportunities/{tenderOpportunityId}/qualification")
 async def get_qualification(
-    tender_opportunity_id: TenderId,
+    tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.QUALIFICATION_READ)],
     revision: Annotated[
         int | None, whole(1, 100_000), Query(description="Revision. Defaults to the newest.")

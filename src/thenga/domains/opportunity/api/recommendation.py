@@ -4,9 +4,9 @@ from datetime import datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path
 from pydantic import Field
 
+from thenga.domains.opportunity.api.tender_fields import TenderOpportunityId
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.judgement import RecommendationVerdict
 from thenga.domains.opportunity.services import qualification
@@ -26,8 +26,6 @@ from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import lines
 
 router = make_router("Opportunity / Recommendation")
-
-TenderId = Annotated[UUID, Path(alias="tenderOpportunityId", description="ID of the tender.")]
 
 
 class DecisionBody(Body):
@@ -135,7 +133,7 @@ class RecommendationView(View):
 
 @router.get("/opportunities/{tenderOpportunityId}/recommendation")
 async def get_recommendation(
-    tender_opportunity_id: TenderId,
+    tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.RECOMMENDATION_READ)],
 ) -> RecommendationView:
     """Recommend whether to bid. Without a qualification it rests on match and gates alone."""
@@ -148,7 +146,7 @@ async def get_recommendation(
     responses=problems(RecommendationExpired, InvalidTransition, RuleViolated),
 )
 async def change_recommendation(
-    tender_opportunity_id: TenderId,
+    tender_opportunity_id: TenderOpportunityId,
     body: ChangeRecommendation,
     work: Annotated[Work, writes(Permission.RECOMMENDATION_DECIDE, if_match=True)],
 ) -> RecommendationView:

@@ -8,6 +8,7 @@ from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.opportunity.api.criteria import Criterion, Points
+from thenga.domains.opportunity.api.tender_fields import TenderOpportunityId
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.describing import CriterionKind
 from thenga.domains.opportunity.services import requirements, tenants
@@ -28,7 +29,6 @@ from thenga.kernel.values.fields import lines, text, whole
 
 router = make_router("Opportunity / Requirements")
 
-TenderId = Annotated[UUID, Path(alias="tenderOpportunityId")]
 RequirementId = Annotated[UUID, Path(alias="requirementId")]
 Class = Literal["mandatory", "scored", "recommended", "informational"]
 
@@ -153,7 +153,7 @@ _REFUSALS = (CriterionInvalid, CitationNotFound, RuleViolated, OpportunityNotKee
 
 @router.get("/opportunities/{tenderOpportunityId}/requirements")
 async def list_tender_requirements(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.REQUIREMENT_READ)],
     page: Annotated[Paged, paged("ordinal")],
     class_: Annotated[Class | None, Query(alias="class", description="Filter by class.")] = None,
@@ -186,7 +186,7 @@ async def list_tender_requirements(
 
 @router.get("/opportunities/{tenderOpportunityId}/requirements/{requirementId}")
 async def get_tender_requirement(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     requirement_id: RequirementId,
     read: Annotated[Reader, reads(Permission.REQUIREMENT_READ)],
 ) -> TenderRequirementView:
@@ -201,7 +201,7 @@ async def get_tender_requirement(
     responses=problems(*_REFUSALS),
 )
 async def create_tender_requirement(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     body: CreateTenderRequirement,
     work: Annotated[Work, writes(Permission.REQUIREMENT_CAPTURE)],
 ) -> TenderRequirementView:
@@ -215,7 +215,7 @@ async def create_tender_requirement(
     responses=problems(*_REFUSALS, InvalidTransition),
 )
 async def change_tender_requirement(
-    tender_id: TenderId,
+    tender_id: TenderOpportunityId,
     requirement_id: RequirementId,
     body: ChangeTenderRequirement,
     work: Annotated[Work, writes(Permission.REQUIREMENT_CAPTURE)],

@@ -7,6 +7,7 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
+from thenga.domains.opportunity.api.tender_fields import OrganizationId
 from thenga.domains.opportunity.lifecycles import SavedOpportunityLifecycle
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.board import DeclineReason
@@ -28,9 +29,6 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Opportunity / Saved opportunities")
 
-OrganizationId = Annotated[
-    UUID, Path(alias="organizationId", description="Organization of the board.")
-]
 SavedId = Annotated[UUID, Path(alias="savedOpportunityId", description="ID of the saved tender.")]
 Owner = Annotated[UUID | None, Field(description="Colleague who looks after it.")]
 Priority = Annotated[

@@ -20,6 +20,7 @@ from thenga.kernel.values.fields import Email, matching, text
 from thenga.kernel.values.money import Money
 
 TenderOpportunityId = Annotated[UUID, Path(alias="tenderOpportunityId")]
+OrganizationId = Annotated[UUID, Path(alias="organizationId", description="Your organization.")]
 
 Sphere = Literal["national", "provincial", "municipal", "state_company", "other"]
 Regime = Literal["pfma", "mfma", "other"]

@@ -10,6 +10,7 @@ from pydantic import Field
 from thenga.domains.opportunity.api.tender_fields import (
     MainCategory,
     Method,
+    OrganizationId,
     Province,
     Sphere,
 )
@@ -38,9 +39,6 @@ from thenga.kernel.values.fields import Instant, text, whole
 
 router = make_router("Opportunity / Watchlists")
 
-OrganizationId = Annotated[
-    UUID, Path(alias="organizationId", description="Organization of the watchlists.")
-]
 WatchlistId = Annotated[UUID, Path(alias="watchlistId", description="ID of the watchlist.")]
 Words = Annotated[str, text(2, 200)]
 Code = Annotated[str, text(1, 120)]

@@ -73,5 +73,6 @@ _DROP = """
 
 async def drop_old(work: Work) -> None:
     """Take pages out of the search some time after the closing (OPP-23)."""
-    kept = timedelta(days=await value(work, PAGES_KEPT_DAYS))
+    days = await value(work, PAGES_KEPT_DAYS)
+    kept = timedelta(days=days)
     await work.run(_DROP, work.now - kept)

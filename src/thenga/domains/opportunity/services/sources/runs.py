@@ -322,7 +322,8 @@ def _release_slot(work: Work, run: Run, source: Source, *, after: timedelta) -> 
 
 async def delete_old(work: Work) -> None:
     """Delete runs that ended long ago; what they brought stays."""
-    kept = timedelta(days=await value(work, RUNS_KEPT_DAYS))
+    days = await value(work, RUNS_KEPT_DAYS)
+    kept = timedelta(days=days)
     await work.run("DELETE FROM opportunity.run WHERE finished_at < $1", work.now - kept)
 
 
