@@ -85,6 +85,6 @@ MAKERS: dict[str, Maker] = {
     "create_briefing": _scheduling,
     "get_briefing": _on_briefing(changes=False),
     "change_briefing": _on_briefing(changes=True),
-    "set_deadline": _setting,
+    "add_deadline": _setting,
     "get_deadline": _on_deadline,
 }

@@ -1,11 +1,11 @@
 """Amendments of a tender, with what they touched for you."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Query
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from thenga.domains.opportunity.api.tender_fields import TenderOpportunityId
 from thenga.domains.opportunity.permissions import Permission
@@ -31,8 +31,8 @@ class TenderChangeView(View):
 
     path: Annotated[str, Field(description="JSON pointer into the tender.")]
     kind: Annotated[Literal["added", "removed", "changed"], Field(description="What happened.")]
-    old: Annotated[JsonValue, Field(description="Value before.")]
-    new: Annotated[JsonValue, Field(description="Value after.")]
+    old: Annotated[Any, Field(description="Value before.")]
+    new: Annotated[Any, Field(description="Value after.")]
     level: Level
     rule: Annotated[str, Field(description="Rule that gave the level.")]
 

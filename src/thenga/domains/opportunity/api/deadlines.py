@@ -30,7 +30,7 @@ router = make_router("Opportunity / Deadlines")
 DeadlineId = Annotated[UUID, Path(alias="deadlineId")]
 
 
-class SetDeadline(Body):
+class AddDeadline(Body):
     """A deadline at `dueAt`, or by a `rule`. The same kind and label moves the one you have."""
 
     kind: Annotated[
@@ -77,9 +77,9 @@ class SetDeadline(Body):
     status_code=201,
     responses=problems(ValidationFailed, RuleViolated),
 )
-async def set_deadline(
+async def add_deadline(
     tender_opportunity_id: TenderOpportunityId,
-    body: SetDeadline,
+    body: AddDeadline,
     work: Annotated[Work, writes(Permission.DEADLINE_TRACK)],
 ) -> DeadlineView:
     """Set a deadline. On a tender that somebody else keeps, only you see it."""

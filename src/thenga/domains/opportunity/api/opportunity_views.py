@@ -4,7 +4,7 @@ from datetime import date, datetime
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from pydantic import Field, JsonValue
+from pydantic import Field
 
 from thenga.domains.opportunity.api.tender_fields import (
     AwardView,
@@ -61,16 +61,16 @@ class ApproximateTotal(View):
 class MineView(View):
     """What your organization has on this tender."""
 
-    match: Annotated[dict[str, JsonValue] | None, Field(description="Your match, in short.")]
-    saved: Annotated[dict[str, JsonValue] | None, Field(description="Your board entry, in short.")]
+    match: Annotated[dict[str, Any] | None, Field(description="Your match, in short.")]
+    saved: Annotated[dict[str, Any] | None, Field(description="Your board entry, in short.")]
     qualification: Annotated[
-        dict[str, JsonValue] | None, Field(description="Your latest qualification, in short.")
+        dict[str, Any] | None, Field(description="Your latest qualification, in short.")
     ]
     recommendation: Annotated[
-        dict[str, JsonValue] | None, Field(description="Your recommendation, in short.")
+        dict[str, Any] | None, Field(description="Your recommendation, in short.")
     ]
     attendance: Annotated[
-        list[dict[str, JsonValue]], Field(description="Attendance you recorded at its briefings.")
+        list[dict[str, Any]], Field(description="Attendance you recorded at its briefings.")
     ]
 
 
@@ -88,7 +88,7 @@ class ProvenanceView(View):
     received_at: Annotated[datetime | None, Field(description="When the record was received.")]
     content_hash: Annotated[str | None, Field(description="SHA-256 of the record.")]
     report: Annotated[
-        list[dict[str, JsonValue]], Field(description="What was repaired, missing or doubtful.")
+        list[dict[str, Any]], Field(description="What was repaired, missing or doubtful.")
     ]
 
 
@@ -167,12 +167,12 @@ class OpportunityView(OpportunityRow):
         int, Field(description="Increases with every change of the requirements.")
     ]
     terms: Annotated[
-        dict[str, JsonValue],
+        dict[str, Any],
         Field(description="Validity, preference, functionality, submission and forms."),
     ]
     awards: list[AwardView]
     conflicts: Annotated[
-        list[dict[str, JsonValue]], Field(description="Fields on which sources disagree.")
+        list[dict[str, Any]], Field(description="Fields on which sources disagree.")
     ]
     doubts: Annotated[list[str], Field(description="Codes of what is doubtful.")]
     superseded_by: Annotated[UUID | None, Field(description="Tender that replaces this one.")]
