@@ -14,7 +14,15 @@ from thenga.kernel.ports.remote import remote
 from thenga.kernel.settings import Settings
 
 # A domain stands here from the day it has a manifest; the order is the specification's.
-DOMAINS = ("identity", "organization", "billing", "notification", "administration")
+DOMAINS = (
+    "identity",
+    "organization",
+    "compliance",
+    "opportunity",
+    "billing",
+    "notification",
+    "administration",
+)
 
 
 def names_here(settings: Settings) -> list[str]:

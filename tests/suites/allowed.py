@@ -39,12 +39,15 @@ KEYS: dict[str, str] = {
     "billing.invoice.invoice_number_live": "BIL-25: a number is given once by a seller, whoever "
     "is billed; numbers are made by us and named by no caller",
     "billing.credit_note.credit_note_number_live": "as the number of an invoice",
+    "opportunity.tender_opportunity.tender_opportunity_ocid_shared": "an ocid names one public "
+    "tender in the world; only shared rows are compared, which everybody reads",
     "parties.remark.remark_tender_id_refers": "what a tenant adds to a notice that another keeps; "
     "the notice is read through row security first",
 }
 
 # Moving doors that the sweep cannot knock at, because it stores several rows in one organization.
 KNOCKED_ELSEWHERE: dict[str, str] = {
+    "decide_verification": "needs its evidence; test_verifications.py decides",
     "pause_subscription": "one plan an organization; test_pauses.py knocks from every state",
     "resume_subscription": "as pause_subscription",
     "withdraw_plan_change": "moves nothing itself; time may have moved the plan before it",
@@ -71,9 +74,18 @@ SERVER_OWNED: dict[str, str] = {
     "AskedAgent.version": "which machine acts, told by whoever runs it; not a version of a row",
     "AskToJoin.organization_id": "a selector; it must be the organization the request acts for",
     "AskToJoin.user_id": "whom to ask; nothing happens to them before they accept",
+    **dict.fromkeys(
+        (
+            *("CreateRequirement.organization_id", "AddDocument.organization_id"),
+            *("LinkEvidence.organization_id", "RequestVerification.organization_id"),
+        ),
+        "a selector; it must be the organization the request acts for (CMP-1)",
+    ),
+    "CreateDownloadLink.version": "which version of a document to read",
     "Invite.organization_id": "a selector; it must be the organization the request acts for",
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
+    "ReviewComplianceSuggestion.decision": "what a person decides about a suggestion (CMP-36)",
     "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
     "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
@@ -91,6 +103,7 @@ WITHOUT_LOCATION: dict[str, str] = {
     "assign_permission": "as assign_role",
     "issue_grant": "read in the list of grants alone",
     "reserve_usage": "settled by its key; nobody asks after it",
+    "create_download_link": "opened by its ticket alone",
 }
 
 # Moves that are shown to callers though no operation has their name.
@@ -101,6 +114,10 @@ CALLED_OTHERWISE: dict[str, str] = {
     "Schedule.cancel": "DELETE of the schedule",
     "Reminder.cancel": "DELETE of the reminder",
     "Account.complete": "saying who is billed, by POST or PATCH of the account",
+    **dict.fromkeys(
+        ("Risk.mitigate", "Risk.accept", "Risk.materialise", "Risk.close"),
+        "`move` in PATCH of the risk",
+    ),
 }
 
 # Recorded maps whose names are not ours to choose.

@@ -48,7 +48,8 @@ class Seen:
     @property
     def names_another(self) -> bool:
         """Whether the field that nobody asked for is one that is known here: an organization."""
-        return self.body == "unknown" and "organizationId" in (self.sent.body(self.sent.ids) or ())
+        said = self.sent.body(self.sent.ids)
+        return self.body == "unknown" and isinstance(said, dict) and "organizationId" in said
 
     def __str__(self) -> str:
         said = " ".join(f"{name}={label}" for name, label in self.labels.items())
@@ -269,8 +270,8 @@ def _positions(ids: Iterable[str], headers: Sequence[str]) -> list[dict[str, str
 
 
 def content_of(body: Any, form: str = "right") -> bytes:
-    if body is None:
-        return b""
+    if body is None or isinstance(body, bytes):
+        return body or b""
     if form == "right":
         return orjson.dumps(body)
     return b"{}" if form == "empty" else orjson.dumps(body | {"organizationId": str(uuid4())})

@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -121,6 +122,7 @@ _VALUES: dict[type[Any], Any] = {
     sa.CHAR: "ZAR",
     sa.Integer: 1,
     sa.BigInteger: 1,
+    sa.Numeric: Decimal(1),
     sa.Boolean: False,
     sa.Interval: timedelta(0),
     sa.Date: NOON.date(),

@@ -5,6 +5,7 @@ from thenga.domains.administration.services import flags, policies
 from thenga.domains.billing import public as billing
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public as notification
+from thenga.domains.opportunity import public as opportunity
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
@@ -18,6 +19,7 @@ _OVER = ("expired", "ended")
 ACKNOWLEDGEMENTS: tuple[type[Acknowledged], ...] = (
     identity.PolicyAcknowledged,
     organization.PolicyAcknowledged,
+    opportunity.PolicyAcknowledged,
     billing.PolicyAcknowledged,
     notification.PolicyAcknowledged,
     public.PolicyAcknowledged,

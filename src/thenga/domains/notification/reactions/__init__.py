@@ -3,6 +3,7 @@
 from thenga.domains.notification.reactions import (  # noqa: F401  # declares them
     administration,
     identity,
+    opportunity,
     organization,
     settled,
 )

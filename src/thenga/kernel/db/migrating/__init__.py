@@ -3,6 +3,7 @@
 from thenga.kernel.db.migrating.constraints import (
     append_only,
     balanced,
+    below_notice,
     frozen,
     joins_only_while,
 )
@@ -30,6 +31,7 @@ __all__ = [
     "Instant",
     "append_only",
     "balanced",
+    "below_notice",
     "frozen",
     "joins_only_while",
     "let_gate_read",

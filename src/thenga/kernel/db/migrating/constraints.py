@@ -62,6 +62,26 @@ def joins_only_while(lines: str, column: str, parent: str, *, unset: str) -> Non
     )
 
 
+def below_notice(table: str, column: str, notice: str) -> None:
+    """A row below a notice: its writer sees the notice, and only its keeper adds shared rows.
+
+    What another organization adds to a shared notice is its own and stays private (K3).
+    """
+    domain, name = table.split(".")
+    op.execute(
+        f"CREATE FUNCTION {domain}.refuse_below_{name}() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"BEGIN IF NOT EXISTS (SELECT 1 FROM {notice} AS above WHERE above.id = NEW.{column} "
+        f"AND (above.organization_id = NEW.organization_id OR (above.shared "
+        f"AND NOT coalesce((to_jsonb(NEW) ->> 'shared')::boolean, false)))) THEN "
+        f"RAISE EXCEPTION 'this notice is kept by another organization' "
+        f"USING ERRCODE = 'insufficient_privilege'; END IF; RETURN NEW; END $$"
+    )
+    op.execute(
+        f"CREATE TRIGGER refuse_below BEFORE INSERT OR UPDATE OF {column}, organization_id "
+        f"ON {table} FOR EACH ROW EXECUTE FUNCTION {domain}.refuse_below_{name}()"
+    )
+
+
 def balanced(entries: str, lines: str) -> None:
     """A journal: at commit each entry has lines that sum to 0 in each currency, and a line joins
     only an entry of its own transaction; `lines` has `entry_id`, `amount_minor`, `currency`."""

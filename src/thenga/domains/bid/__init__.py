@@ -1,0 +1,1 @@
+"""Bid: not built yet; only the events that other domains react to."""

@@ -1,0 +1,81 @@
+"""Tenders: companies are told of those that fit, and of deadlines that come near."""
+
+from uuid import UUID
+from zoneinfo import ZoneInfo
+
+from thenga.domains.notification.public import Target
+from thenga.domains.notification.reactions.declared import reactions
+from thenga.domains.notification.services import requests
+from thenga.domains.notification.services.requests import Asked
+from thenga.domains.opportunity import public as opportunity
+from thenga.kernel.db.work import Work
+from thenga.kernel.values.references import Reference
+
+READERS = Target(kind="permission", permission="opportunity:match:read")
+BOARD = Target(kind="permission", permission="opportunity:saved_opportunity:read")
+_ZONE = ZoneInfo("Africa/Johannesburg")
+
+
+@reactions.on(opportunity.OpportunityMatched)
+async def tell_of_match(work: Work, event: opportunity.OpportunityMatched) -> None:
+    """A match is told to those who read matches, a private watchlist to its owner alone."""
+    owners = {one.owner_user_id for one in event.because if one.owner_user_id is not None}
+    audience = [Target(kind="users", user_ids=sorted(owners))] if owners else []
+    if any(one.owner_user_id is None for one in event.because):
+        audience.append(READERS)
+    closing = event.closing_at
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code="opportunity.matched",
+            source_domain="opportunity",
+            facts={
+                "tender": event.label,
+                "reason": _reason(event),
+                "score": "not known" if event.score is None else str(event.score),
+                "closingAt": "not known"
+                if closing is None
+                else f"{closing.astimezone(_ZONE):%d %B %Y, %H:%M} SAST",
+            },
+            audience=audience,
+            about=_about(event.tender_opportunity_id),
+            dedupe_key=f"match {event.match_id} {work.origin.causation_id}",
+            causation_event_id=_causation(work),
+        ),
+    )
+
+
+@reactions.on(opportunity.DeadlineApproaching)
+async def tell_of_deadline(work: Work, event: opportunity.DeadlineApproaching) -> None:
+    """Those who work with the board are told of a deadline before it passes."""
+    key = f"deadline {event.deadline_id} {event.due_at.isoformat()} {event.threshold}"
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code="opportunity.deadline_approaching",
+            source_domain="opportunity",
+            facts={"deadline": event.label, "dueAt": event.due_at.isoformat()},
+            audience=[BOARD],
+            about=_about(event.tender_opportunity_id),
+            dedupe_key=key,
+            deadline_at=event.due_at,
+            causation_event_id=_causation(work),
+        ),
+    )
+
+
+def _reason(event: opportunity.OpportunityMatched) -> str:
+    lists = sum(1 for one in event.because if one.kind == "watchlist")
+    parts = ["it fits your company"] if lists < len(event.because) else []
+    if lists:
+        parts.append("it fits a watchlist" if lists == 1 else f"it fits {lists} watchlists")
+    return " and ".join(parts)
+
+
+def _about(tender_id: UUID) -> Reference:
+    return Reference(domain="opportunity", type="tenderOpportunity", id=tender_id)
+
+
+def _causation(work: Work) -> UUID | None:
+    event_id = work.origin.causation_id
+    return UUID(event_id) if event_id else None

@@ -1,0 +1,5 @@
+"""The registry of Opportunity's jobs."""
+
+from thenga.kernel.declare.job import Jobs
+
+jobs = Jobs("opportunity")

@@ -1,0 +1,123 @@
+"""Opportunity's tables, by area."""
+
+from thenga.domains.opportunity.tables.amendments import (
+    Amendment,
+    RippleEntry,
+    RippleState,
+)
+from thenga.domains.opportunity.tables.board import (
+    DeadlineTold,
+    SavedOpportunity,
+    Stage,
+    Watchlist,
+    WatchlistHit,
+    WatchlistStatus,
+)
+from thenga.domains.opportunity.tables.dates import (
+    Attendance,
+    AttendanceState,
+    Briefing,
+    BriefingStatus,
+    Deadline,
+)
+from thenga.domains.opportunity.tables.documents import (
+    Document,
+    DocumentPage,
+    FetchState,
+    IndexState,
+    OwnPageSearch,
+    PageEntry,
+    PageSearch,
+    TextState,
+)
+from thenga.domains.opportunity.tables.judgement import (
+    Qualification,
+    QualificationStatus,
+    Recommendation,
+    RecommendationRevision,
+    RecommendationStatus,
+)
+from thenga.domains.opportunity.tables.matching import (
+    Match,
+    MatchAlert,
+    MatchProfile,
+    MatchRun,
+    MatchRunStatus,
+)
+from thenga.domains.opportunity.tables.notices import (
+    CaptureSearch,
+    NoticeSearch,
+    SearchEntry,
+    Tenant,
+    TenderOpportunity,
+    TenderStatus,
+    TenderVersion,
+)
+from thenga.domains.opportunity.tables.requirements import (
+    Requirement,
+    RequirementSet,
+    RequirementStatus,
+)
+from thenga.domains.opportunity.tables.sources import (
+    CategoryMap,
+    FetchSlot,
+    Run,
+    RunStatus,
+    Source,
+    SourceRecord,
+    SourceState,
+    SourceStatus,
+)
+
+__all__ = [
+    "Amendment",
+    "Attendance",
+    "AttendanceState",
+    "Briefing",
+    "BriefingStatus",
+    "CaptureSearch",
+    "CategoryMap",
+    "Deadline",
+    "DeadlineTold",
+    "Document",
+    "DocumentPage",
+    "FetchSlot",
+    "FetchState",
+    "IndexState",
+    "Match",
+    "MatchAlert",
+    "MatchProfile",
+    "MatchRun",
+    "MatchRunStatus",
+    "NoticeSearch",
+    "OwnPageSearch",
+    "PageEntry",
+    "PageSearch",
+    "Qualification",
+    "QualificationStatus",
+    "Recommendation",
+    "RecommendationRevision",
+    "RecommendationStatus",
+    "Requirement",
+    "RequirementSet",
+    "RequirementStatus",
+    "RippleEntry",
+    "RippleState",
+    "Run",
+    "RunStatus",
+    "SavedOpportunity",
+    "SearchEntry",
+    "Source",
+    "SourceRecord",
+    "SourceState",
+    "SourceStatus",
+    "Stage",
+    "Tenant",
+    "TenderOpportunity",
+    "TenderStatus",
+    "TenderVersion",
+    "TextState",
+    "Watchlist",
+    "WatchlistHit",
+    "WatchlistStatus",
+]

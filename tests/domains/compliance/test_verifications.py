@@ -1,0 +1,167 @@
+"""Verifications: another person decides about exactly the bytes that count."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from tests.factories import identity as people
+from tests.factories.compliance_documents import VERIFICATIONS, Office, pdf
+from tests.factories.identity import Member
+from tests.planting import plant
+from thenga.domains.compliance.services import evidence as room
+from thenga.domains.compliance.services.evidence import decisions
+
+
+async def _linked(office: Office, officer: Member) -> tuple[Any, Any]:
+    document = await office.clean(officer, issuedOn="2026-11-01")
+    return document, (
+        await office.link(officer, document, await office.requirement(tender=True))
+    ).json()
+
+
+@pytest.mark.rule("CMP-17", "CMP-18")
+async def test_somebody_else_verifies_a_proof(office: Office) -> None:
+    officer, approver = await office.member(), await office.member("approver")
+    _, made = await _linked(office, officer)
+    asked = await office.ask(officer, made["id"])
+    second = await office.ask(officer, made["id"])
+    outcome = {"outcome": "verified", "evidenceSha256": made["sha256"]}
+
+    own = await office.decide(officer.acting, asked.json()["id"], **outcome)
+    no_reason = await office.decide(
+        approver.acting, asked.json()["id"], **outcome | {"outcome": "failed"}
+    )
+    good = await office.decide(approver.acting, asked.json()["id"], **outcome)
+
+    shown = await office.evidence(officer, made["id"])
+    (told,) = await office.events("EvidenceVerified")
+    print(f"own={own.json()['code']} colleague={good.json()['assurance']}")
+    assert (asked.status_code, second.json()["code"]) == (201, "duplicate")
+    assert (own.status_code, own.json()["code"]) == (403, "same-person")
+    assert no_reason.json()["code"] == "rule-violated"
+    assert (good.status_code, good.json()["assurance"]) == (200, "internal")
+    assert (shown["status"], shown["assurance"]) == ("verified", "internal")
+    assert told["assurance"] == "internal"
+    assert good.json()["validUntil"] <= made["validUntil"]
+
+
+async def test_the_test_finds_a_decider_who_brought_the_proof(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nobody(*_: object) -> None: ...
+
+    plant(monkeypatch, decisions, "_check_person", nobody)
+    officer = await office.member()
+    _, made = await _linked(office, officer)
+    asked = (await office.ask(officer, made["id"])).json()
+
+    own = await office.decide(
+        officer.acting, asked["id"], outcome="verified", evidenceSha256=made["sha256"]
+    )
+
+    assert own.status_code == 200  # what the test above refuses
+
+
+@pytest.mark.rule("CMP-16")
+async def test_of_two_deciders_one_wins_and_new_bytes_move(office: Office) -> None:
+    officer = await office.member()
+    both = [await office.member("approver"), await office.member("approver")]
+    document, made = await _linked(office, officer)
+    asked = (await office.ask(officer, made["id"])).json()
+    sha = made["sha256"]
+    bodies = [
+        {"outcome": "verified", "evidenceSha256": sha},
+        {"outcome": "failed", "reasonCode": "forged", "evidenceSha256": sha},
+    ]
+
+    answers = await asyncio.gather(
+        *(
+            office.decide(who.acting, asked["id"], **body)
+            for who, body in zip(both, bodies, strict=True)
+        )
+    )
+    other, more = await _linked(office, officer)
+    waits = (await office.ask(officer, more["id"])).json()
+    await office.renew(officer, other, pdf(mark="new bytes"))
+    await office.settle()
+    moved = await office.decide(
+        both[0].acting, waits["id"], outcome="verified", evidenceSha256=more["sha256"]
+    )
+
+    assert sorted(one.status_code for one in answers) == [200, 409]
+    assert (moved.status_code, moved.json()["code"]) == (409, "compliance-evidence-moved")
+    assert moved.json()["currentSha256"] != more["sha256"]
+    assert document["id"] != other["id"]
+
+
+@pytest.mark.rule("CMP-17")
+async def test_the_work_of_somebody_who_left_is_free_again(office: Office) -> None:
+    officer, leaver = await office.member(), await office.member("approver")
+    other = await office.member("approver")
+    _, made = await _linked(office, officer)
+    asked = (await office.ask(officer, made["id"])).json()
+    claimed = await office.decide(leaver.acting, asked["id"], claim=True)
+    review = (await office.evidence(officer, made["id"]))["status"]
+
+    work = office.work()
+    await room.release_from(work, leaver.user_id)
+    await work.finish()
+    path = f"{VERIFICATIONS}/{asked['id']}"
+    free = (await office.api.get(path, headers=officer.acting)).json()
+    good = await office.decide(
+        other.acting, asked["id"], outcome="verified", evidenceSha256=made["sha256"]
+    )
+
+    assert (claimed.json()["status"], review) == ("in_progress", "in_review")
+    assert claimed.json()["assigneeUserId"] == str(leaver.user_id)
+    assert (free["status"], free["assigneeUserId"]) == ("pending", None)
+    assert good.status_code == 200
+
+
+@pytest.mark.rule("CMP-18")
+async def test_doubt_changes_no_status_and_a_failure_rejects(office: Office) -> None:
+    officer, approver = await office.member(), await office.member("approver")
+    _, made = await _linked(office, officer)
+    statuses = []
+    for body in (
+        {"outcome": "inconclusive", "reasonCode": "source_down"},
+        {"outcome": "failed", "reasonCode": "mismatch"},
+    ):
+        asked = (await office.ask(officer, made["id"])).json()
+        answer = await office.decide(
+            approver.acting, asked["id"], evidenceSha256=made["sha256"], **body
+        )
+        assert answer.status_code == 200, answer.text
+        statuses.append((await office.evidence(officer, made["id"]))["status"])
+
+    assert statuses == ["submitted", "rejected"]
+    assert len(await office.events("VerificationInconclusive")) == 1
+    assert len(await office.events("VerificationFailed")) == 1
+
+
+@pytest.mark.rule("CMP-17")
+async def test_the_platform_verifies_for_a_company_of_one(office: Office) -> None:
+    officer = await office.member("owner")
+    _, made = await _linked(office, officer)
+    asked = (await office.ask(officer, made["id"], requestedFrom="platform")).json()
+    await office.settle()
+    staff = await people.staff(office.host, "platform_operator")
+    queue = await office.api.get(
+        f"{VERIFICATIONS}?queue=platform&sort=-createdAt", headers=staff.headers
+    )
+    mine = [one for one in queue.json()["items"] if one["id"] == asked["id"]]
+    theirs = await office.api.get(f"{VERIFICATIONS}?queue=platform", headers=officer.acting)
+
+    good = await office.decide(
+        staff.headers, asked["id"], outcome="verified", evidenceSha256=made["sha256"]
+    )
+    await office.settle()
+
+    again = await office.api.get(
+        f"{VERIFICATIONS}?queue=platform&sort=-createdAt", headers=staff.headers
+    )
+    assert [one["organizationId"] for one in mine] == [str(office.organization_id)]
+    assert theirs.status_code == 404
+    assert (good.status_code, good.json()["assurance"]) == (200, "independent")
+    assert asked["id"] not in [one["id"] for one in again.json()["items"]]
