@@ -118,7 +118,7 @@ async def test_a_tender_that_compliance_does_not_track_is_judged(
 
     judged = await answer(api, owner, tender)
 
-    assert judged.status_code == 200, judged.text
+    assert judged.status_code == 201, judged.text
     assert judged.json()["readiness"] is not None
 
 
@@ -143,7 +143,7 @@ async def test_a_silent_readiness_is_unknown_and_answers_qualify(
     done = await answer(api, owner, tender, move="complete", version=2)
 
     first = started.json()
-    assert started.status_code == 200, started.text
+    assert (started.status_code, answered.status_code) == (201, 200), started.text
     assert (first["readiness"], first["verdict"]) == (None, "insufficient_information")
     assert [one["result"] for one in first["criteria"]] == ["unknown", "unknown"]
     assert (early.status_code, early.json()["code"]) == (422, "opportunity-answers-missing")

@@ -123,6 +123,29 @@ async def test_nobody_but_the_keeper_changes_a_shared_tender(
     assert isinstance(row, Deadline)
 
 
+async def test_what_is_known_already_is_answered_with_200(
+    api: httpx2.AsyncClient, owner: people.Member
+) -> None:
+    tender = await published(api, owner)
+    path = f"/opportunities/{tender['id']}"
+    due = {"kind": "own", "label": "Pricing", "dueAt": "2026-12-01T09:00:00Z"}
+    paper = {"title": "Notice", "url": "https://example.test/notice.pdf", "fetch": False}
+
+    deadlines_set = [
+        await api.post(f"{path}/deadlines", json=due | change, headers=owner.headers)
+        for change in ({}, {"dueAt": "2026-12-02T09:00:00Z"})
+    ]
+    added = [
+        await api.post(f"{path}/documents", json=paper, headers=owner.headers) for _ in range(2)
+    ]
+
+    for first, second in (deadlines_set, added):
+        assert (first.status_code, second.status_code) == (201, 200), second.text
+        assert first.json()["id"] == second.json()["id"]
+        assert ("location" in first.headers, "location" in second.headers) == (True, False)
+    assert deadlines_set[1].json()["dueAt"] == "2026-12-02T09:00:00Z"
+
+
 async def test_levels_and_numbers_of_amendments(
     api: httpx2.AsyncClient, owner: people.Member
 ) -> None:
