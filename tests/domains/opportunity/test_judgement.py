@@ -141,8 +141,11 @@ async def test_a_silent_readiness_is_unknown_and_answers_qualify(
     scored = {"a": "24", "b": "24", "c": "27"}
     answered = await answer(api, owner, tender, answers=[said], selfScores=scored)
     done = await answer(api, owner, tender, move="complete", version=2)
+    path = f"/opportunities/{tender.id}/qualification"
+    shown = await api.get(path, headers=owner.acting)
 
     first = started.json()
+    assert shown.json() == done.json()
     assert (started.status_code, answered.status_code) == (201, 200), started.text
     assert (first["readiness"], first["verdict"]) == (None, "insufficient_information")
     assert [one["result"] for one in first["criteria"]] == ["unknown", "unknown"]
