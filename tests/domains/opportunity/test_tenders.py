@@ -167,7 +167,7 @@ async def test_a_tender_closes_at_its_instant_before_any_sweep(
     assert seen == [("open", 1), ("closed", 0), ("closed", 0)]
 
 
-async def test_a_moved_briefing_keeps_what_was_recorded_for_its_old_date(
+async def test_a_moved_briefing_keeps_attendance_of_its_old_date(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ) -> None:
     staff = await people.staff(host, "platform_operator")

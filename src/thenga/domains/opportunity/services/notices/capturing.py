@@ -166,7 +166,7 @@ async def bring_out(
     await work.save(tender)
     if tender.shared:
         await _share_children(work, tender)
-    await deadlines.follow(work, tender, basis=basis)
+    await deadlines.refresh_deadlines(work, tender, basis=basis)
     document = await documenting.document_of(work, tender)
     await documenting.add_version(
         work,
