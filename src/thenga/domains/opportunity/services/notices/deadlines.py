@@ -132,7 +132,9 @@ async def rederive(work: Work, tender: TenderOpportunity) -> list[Deadline]:
 async def _follow_closing(work: Work, tender: TenderOpportunity, basis: str) -> list[Deadline]:
     if tender.closing_at is None:
         return []
-    wanted = [(CLOSING, "Closing", tender.closing_at, tender.closing_precision)]
+    wanted: list[tuple[str, str, datetime, str]] = [
+        (CLOSING, "Closing", tender.closing_at, tender.closing_precision)
+    ]
     days = tender.terms.get("validityDays")
     if days is not None:
         last = local_day(tender.closing_at, tender.time_zone) + timedelta(days=days)
