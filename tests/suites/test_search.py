@@ -43,7 +43,10 @@ _FILL = f"""
 """
 
 
-_INDEXES = "SELECT indexname, indexdef FROM pg_indexes WHERE indexname LIKE '%\\_found'"
+_INDEXES = (
+    "SELECT indexname, indexdef FROM pg_indexes "
+    "WHERE schemaname = 'searched' AND indexname LIKE '%\\_found'"
+)
 
 
 @pytest.fixture(scope="module")
@@ -243,9 +246,14 @@ def text_faults(module: str) -> list[str]:
     ]
 
 
+# The stored queries of all companies against the words of one notice, by the system login: no
+# text of a company is searched.
+QUERIES_COMPARED = SOURCE / "domains/opportunity/services/board/percolation.py"
+
+
 def test_no_sql_text_searches_a_tenant_table() -> None:
     topology.load(topology.DOMAINS)
-    modules = sorted((SOURCE / "domains").rglob("*.py"))
+    modules = sorted({*(SOURCE / "domains").rglob("*.py")} - {QUERIES_COMPARED})
 
     faults = {str(path): found for path in modules if (found := text_faults(path.read_text()))}
 
