@@ -118,7 +118,7 @@ async def test_a_tender_that_compliance_does_not_track_is_judged(
 
     judged = await answer(api, owner, tender)
 
-    assert judged.status_code == 200, judged.text
+    assert judged.status_code == 201, judged.text
     assert judged.json()["readiness"] is not None
 
 
@@ -141,9 +141,12 @@ async def test_a_silent_readiness_is_unknown_and_answers_qualify(
     scored = {"a": "24", "b": "24", "c": "27"}
     answered = await answer(api, owner, tender, answers=[said], selfScores=scored)
     done = await answer(api, owner, tender, move="complete", version=2)
+    path = f"/opportunities/{tender.id}/qualification"
+    shown = await api.get(path, headers=owner.acting)
 
     first = started.json()
-    assert started.status_code == 200, started.text
+    assert shown.json() == done.json()
+    assert (started.status_code, answered.status_code) == (201, 200), started.text
     assert (first["readiness"], first["verdict"]) == (None, "insufficient_information")
     assert [one["result"] for one in first["criteria"]] == ["unknown", "unknown"]
     assert (early.status_code, early.json()["code"]) == (422, "opportunity-answers-missing")
