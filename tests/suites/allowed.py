@@ -133,14 +133,6 @@ FREE_MAPS: dict[str, str] = {
         ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
         "the provider's own message",
     ),
-    **dict.fromkeys(
-        (
-            "create_compliance_profile/answers",
-            "get_compliance_profile/answers",
-            "change_compliance_profile/answers",
-        ),
-        "answers by the codes of the catalogue's questions, which are data (CMP-4)",
-    ),
     "create_template/content": "languages by their tags",
     "create_template/versions/content": "languages by their tags",
     "get_template/versions/content": "languages by their tags",
