@@ -127,6 +127,14 @@ FREE_MAPS: dict[str, str] = {
         ("get_notification_request/counts/deliveries", "get_notification_request/counts/notSent"),
         "counts by status and by reason code",
     ),
+    **dict.fromkeys(
+        (
+            "create_compliance_profile/answers",
+            "get_compliance_profile/answers",
+            "change_compliance_profile/answers",
+        ),
+        "answers by the code of their question",
+    ),
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
     **dict.fromkeys(
