@@ -120,6 +120,8 @@ def _send_all(fuzzed: Fuzzed, cases: list[Any], way: Way, known: Known, origin: 
             names = [p.name for p in case.operation.path_parameters]
             case.path_parameters.update({n: v for n, v in chosen.items() if n in names})
             case.headers[ORGANIZATION] = known.organization_id
+            if _OWNER in {one.name for one in case.operation.query}:
+                case.query = {**(case.query or {}), _OWNER: known.organization_id}
             # Chance draws no check digit and no secret: now and then the body is a true one.
             if one is not None and one.body is not None:
                 case.body = Binary(one.body) if isinstance(one.body, bytes) else one.body
@@ -144,6 +146,7 @@ def _send(fuzzed: Fuzzed, case: Any, headers: dict[str, str], origin: str) -> No
 
 # What no schema can say of a well-formed request: that a cursor was given by us.
 _NOT_SAID = ("invalid-cursor",)
+_OWNER = "organizationId"  # in the query of some lists
 _BY_SCHEMA = ("validation-failed", "unsupported-media-type")
 
 
