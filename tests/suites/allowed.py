@@ -116,8 +116,8 @@ CALLED_OTHERWISE: dict[str, str] = {
     "Reminder.cancel": "DELETE of the reminder",
     "Account.complete": "saying who is billed, by POST or PATCH of the account",
     **dict.fromkeys(
-        ("Risk.mitigate", "Risk.accept", "Risk.materialise", "Risk.close"),
-        "`move` in PATCH of the risk",
+        ("Recommendation.accept", "Recommendation.override"),
+        "`choice` in PATCH of the recommendation",
     ),
 }
 
@@ -178,6 +178,9 @@ NAMED_THINGS: dict[str, str] = {
     **dict.fromkeys(("list_plans", "list_meters"), "a catalogue, in the order of its making"),
     "list_billing_accounts": "customers of ours, one an organization",
     "list_payment_methods": "cards and accounts that can be charged",
+    "list_requirements": "what a company must prove, each with a title",
+    "list_verifications": "a queue of work, read from what has waited longest",
+    "list_opportunities": "tenders that can be bid for, read from the one that closes first",
     "list_channels": "a few ways of the platform, each with a code",
 }
 
