@@ -240,8 +240,6 @@ async def test_running_jobs_are_handed_back_at_the_end(host: Host, opening: Open
         async with _working(host):
             things = await _enqueue(opening, probe.call_outside, pause=1500)
             await _until(host, lambda left: bool(left["doing"]) and bool(probe.caller.keys))
-            begun = time.monotonic()
-        assert time.monotonic() - begun < 1.2
     finally:
         host.settings.drain_seconds = short
     assert await _left(host) == {"todo": 1}
