@@ -14,9 +14,9 @@ from thenga.domains.compliance.permissions import Permission
 from thenga.domains.compliance.public import SuggestionKind
 from thenga.domains.compliance.services import evidence, suggestions
 from thenga.domains.compliance.services.suggestions import (
+    AiSuggestionStale,
     Review,
     SuggestionFilters,
-    SuggestionStale,
 )
 from thenga.domains.compliance.tables import AiSuggestion, SuggestionStatus
 from thenga.kernel.db.paging import Paged
@@ -161,7 +161,7 @@ async def list_ai_suggestions(
 @router.post(
     "/compliance/ai-suggestions/{suggestionId}/review",
     responses=problems(
-        SuggestionStale, InvalidTransition, RuleViolated, Erased, Duplicate, evidence.Unlinkable
+        AiSuggestionStale, InvalidTransition, RuleViolated, Erased, Duplicate, evidence.Unlinkable
     ),
 )
 async def review_ai_suggestion(

@@ -9,16 +9,16 @@ from thenga.domains.compliance.services.suggestions.proposing import (
     supersede,
 )
 from thenga.domains.compliance.services.suggestions.reviewing import (
+    AiSuggestionStale,
     Review,
-    SuggestionStale,
     review,
 )
 
 __all__ = [
+    "AiSuggestionStale",
     "Proposal",
     "Review",
     "SuggestionFilters",
-    "SuggestionStale",
     "expire",
     "list_suggestions",
     "propose",

@@ -27,7 +27,7 @@ _TAKEN = ("accept", "edit_and_accept")
 _OVERTAKEN = (SuggestionStatus.SUPERSEDED, SuggestionStatus.EXPIRED)
 
 
-class SuggestionStale(Problem):
+class AiSuggestionStale(Problem):
     """The document has a newer version, or the suggestion has expired. Look at the document and
     state the fact yourself."""
 
@@ -53,11 +53,11 @@ async def review(work: Work, suggestion_id: UUID, decided: Review) -> AiSuggesti
     value = _value(seen, decided)
     if decided.decision in _TAKEN and seen.status in move.sources:
         if seen.expires_at <= work.now:
-            raise SuggestionStale()
+            raise AiSuggestionStale()
         await _apply(work, seen, value)
     suggestion = await work.lock(AiSuggestion, suggestion_id)
     if suggestion.status in _OVERTAKEN and decided.decision in _TAKEN:
-        raise SuggestionStale()
+        raise AiSuggestionStale()
     if not move(suggestion, at=work.now):
         return suggestion
     suggestion.status_code, suggestion.status_text = decided.decision, decided.reason_code
@@ -112,7 +112,7 @@ async def _apply(work: Work, seen: AiSuggestion, value: dict[str, Any]) -> None:
 async def _state_facts(work: Work, seen: AiSuggestion, value: dict[str, Any]) -> None:
     changed = await documents.change_document(work, seen.target_id, fields=value)
     if changed.version.number != seen.base_version:
-        raise SuggestionStale()
+        raise AiSuggestionStale()
     if changed.facts:
         version = await work.hold(changed.version)
         version.facts_source = {"suggestionId": str(seen.id)}
@@ -123,7 +123,7 @@ async def _state_facts(work: Work, seen: AiSuggestion, value: dict[str, Any]) ->
 async def _sort(work: Work, seen: AiSuggestion, value: dict[str, Any]) -> None:
     changed = await documents.change_type(work, seen.target_id, code=value["document_type_code"])
     if changed.version.number != seen.base_version:
-        raise SuggestionStale()
+        raise AiSuggestionStale()
     if changed.facts:
         await evidence.reopen_for_facts(work, changed.document, changed.version)
 
