@@ -1,0 +1,1 @@
+"""Values that several rooms of Bid share and that are no tables."""
