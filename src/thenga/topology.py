@@ -19,6 +19,7 @@ DOMAINS = (
     "organization",
     "compliance",
     "opportunity",
+    "bid",
     "billing",
     "notification",
     "administration",

@@ -2,7 +2,9 @@
 
 from thenga.domains.administration import public
 from thenga.domains.administration.services import flags, policies
+from thenga.domains.bid import public as bid
 from thenga.domains.billing import public as billing
+from thenga.domains.compliance import public as compliance
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public as notification
 from thenga.domains.opportunity import public as opportunity
@@ -19,7 +21,9 @@ _OVER = ("expired", "ended")
 ACKNOWLEDGEMENTS: tuple[type[Acknowledged], ...] = (
     identity.PolicyAcknowledged,
     organization.PolicyAcknowledged,
+    compliance.PolicyAcknowledged,
     opportunity.PolicyAcknowledged,
+    bid.PolicyAcknowledged,
     billing.PolicyAcknowledged,
     notification.PolicyAcknowledged,
     public.PolicyAcknowledged,

@@ -1,1 +1,1 @@
-"""Bid: not built yet; only the events that other domains react to."""
+"""Bid: from an open tender to a sealed, provable offer and its outcome."""

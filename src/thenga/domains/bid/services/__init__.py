@@ -1,1 +1,1 @@
-"""What Bid decides."""
+"""The decisions of Bid, in rooms."""

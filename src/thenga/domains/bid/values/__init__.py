@@ -1,1 +1,1 @@
-"""Values that several rooms of Bid share and that are no tables."""
+"""Values that services of Bid share and that are no tables."""

@@ -1,0 +1,108 @@
+"""What Bid tells of a workspace as a whole, and of amendments of its tender."""
+
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+from thenga.kernel.declare.event import Event
+
+WorkspaceStatus = Literal[
+    "preparing",
+    "in_review",
+    "ready",
+    "submitted",
+    "awarded",
+    "unsuccessful",
+    "disqualified",
+    "no_bid",
+    "withdrawn",
+    "lapsed",
+    "tender_cancelled",
+]
+
+
+class BidWorkspaceOpened(Event, type="bid.BidWorkspaceOpened.v1", subject="workspace_id"):
+    """A company began to prepare a bid; the tender is null for one outside of the platform."""
+
+    organization_id: UUID
+    workspace_id: UUID
+    tender_opportunity_id: UUID | None
+    label: str
+    status: WorkspaceStatus
+    closing_at: datetime | None
+    bid_manager_user_id: UUID | None
+
+
+class BidWorkspaceChanged(Event, type="bid.BidWorkspaceChanged.v1", subject="workspace_id"):
+    """The workspace of a bid has another status."""
+
+    organization_id: UUID
+    workspace_id: UUID
+    tender_opportunity_id: UUID | None
+    label: str
+    status: WorkspaceStatus
+    previous_status: WorkspaceStatus | None
+    reason_code: str | None
+    closing_at: datetime | None
+    bid_manager_user_id: UUID | None
+
+
+class BidReconfirmationRequired(
+    Event, type="bid.BidReconfirmationRequired.v1", subject="workspace_id"
+):
+    """An amendment touched the bid: somebody must decide again."""
+
+    organization_id: UUID
+    workspace_id: UUID
+    tender_opportunity_id: UUID
+    label: str
+    amendment_number: int
+    ripple_id: UUID
+    effect_keys: list[str]
+    closing_at: datetime | None
+
+
+class BidAmendmentNoted(Event, type="bid.BidAmendmentNoted.v1", subject="workspace_id"):
+    """A minor amendment was noted: nobody has to decide again."""
+
+    organization_id: UUID
+    workspace_id: UUID
+    tender_opportunity_id: UUID
+    label: str
+    amendment_number: int
+    ripple_id: UUID
+    effect_keys: list[str]
+    closing_at: datetime | None
+
+
+class BidReconfirmed(Event, type="bid.BidReconfirmed.v1", subject="workspace_id"):
+    """Somebody decided how the bid goes on after an amendment."""
+
+    organization_id: UUID
+    workspace_id: UUID
+    tender_opportunity_id: UUID
+    label: str
+    amendment_number: int
+    ripple_id: UUID
+    decision: str
+    closing_at: datetime | None
+
+
+class BidWithdrawn(Event, type="bid.BidWithdrawn.v1", subject="workspace_id"):
+    """A bid that was handed in was taken back."""
+
+    organization_id: UUID
+    workspace_id: UUID
+    tender_opportunity_id: UUID | None
+    label: str
+    reason_code: str | None
+
+
+EVENTS = (
+    BidWorkspaceOpened,
+    BidWorkspaceChanged,
+    BidReconfirmationRequired,
+    BidAmendmentNoted,
+    BidReconfirmed,
+    BidWithdrawn,
+)

@@ -1,0 +1,1 @@
+"""Amendments: what a change of the tender touches, and reconfirmation."""

@@ -1,0 +1,1 @@
+"""Approvals: four eyes, bound to the hash of what was seen."""

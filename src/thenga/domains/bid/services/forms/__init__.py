@@ -1,0 +1,1 @@
+"""Forms: the catalogue, answers by reference, rendering and signatures."""

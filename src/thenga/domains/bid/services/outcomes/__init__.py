@@ -1,0 +1,1 @@
+"""Outcomes: what became of a bid, and what Contract is told."""

@@ -1,0 +1,1 @@
+"""Packs: pins, findings, the sealed archive, the proof of submission; files."""

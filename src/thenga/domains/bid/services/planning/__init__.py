@@ -1,0 +1,1 @@
+"""Planning: the plan counted backwards from the closing, tasks and what they wait for."""

@@ -1,0 +1,1 @@
+"""Pricing: items, VAT, findings, points by the law, the cash picture."""

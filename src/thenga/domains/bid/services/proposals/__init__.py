@@ -1,0 +1,1 @@
+"""Proposals: drafts, sections and their versions, review, suggestions; the requirement matrix."""

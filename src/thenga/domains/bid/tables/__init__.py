@@ -1,0 +1,83 @@
+"""What Bid stores."""
+
+from thenga.domains.bid.tables.forms import (
+    BidFile,
+    FactUse,
+    FormDefinition,
+    FormStatus,
+    SbdForm,
+    Signature,
+)
+from thenga.domains.bid.tables.packs import (
+    Approval,
+    ApprovalStatus,
+    Pack,
+    PackStatus,
+    Proof,
+    Workbook,
+    WorkbookStatus,
+    WorkbookVersion,
+)
+from thenga.domains.bid.tables.planning import (
+    Plan,
+    PlanStatus,
+    Task,
+    TaskStatus,
+)
+from thenga.domains.bid.tables.proposals import (
+    Draft,
+    EvidenceRef,
+    MatrixRow,
+    Section,
+    SectionStatus,
+    SectionSuggestion,
+    SectionVersion,
+    SuggestionStatus,
+)
+from thenga.domains.bid.tables.workspaces import (
+    Comment,
+    CommentStatus,
+    Outcome,
+    OutcomeStatus,
+    Ripple,
+    TenderRef,
+    Workspace,
+    WorkspaceStatus,
+)
+
+__all__ = [
+    "Approval",
+    "ApprovalStatus",
+    "BidFile",
+    "Comment",
+    "CommentStatus",
+    "Draft",
+    "EvidenceRef",
+    "FactUse",
+    "FormDefinition",
+    "FormStatus",
+    "MatrixRow",
+    "Outcome",
+    "OutcomeStatus",
+    "Pack",
+    "PackStatus",
+    "Plan",
+    "PlanStatus",
+    "Proof",
+    "Ripple",
+    "SbdForm",
+    "Section",
+    "SectionStatus",
+    "SectionSuggestion",
+    "SectionVersion",
+    "Signature",
+    "SuggestionStatus",
+    "Task",
+    "TaskStatus",
+    "TenderRef",
+    "Workbook",
+    "WorkbookStatus",
+    "WorkbookVersion",
+    "Workspace",
+    "WorkspaceStatus",
+]
