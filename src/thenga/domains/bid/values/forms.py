@@ -176,8 +176,16 @@ def _filled(field: Field, answer: Answer, known: Mapping[str, Known]) -> Filled:
 
 def _state(answer: Answer, source: Known | None) -> AnswerState:
     if not answer.is_confirmed:
-        proposed = source is not None and source.ref is not None
+        proposed = answer.ref is not None or (source is not None and source.ref is not None)
         return AnswerState.PROPOSED if proposed else AnswerState.MISSING
-    if answer.ref is not None and source is not None and source.ref != answer.ref:
-        return AnswerState.STALE
-    return AnswerState.CONFIRMED
+    moved = source is not None and source.ref is not None and not _same(answer.ref, source.ref)
+    return AnswerState.STALE if answer.ref is not None and moved else AnswerState.CONFIRMED
+
+
+def _same(cited: Mapping[str, Any] | None, now: Mapping[str, Any]) -> bool:
+    """Whether two citations are of one content: by hash where there is one, else by version."""
+    if cited is None or cited["id"] != now["id"]:
+        return False
+    if "sha256" in cited and "sha256" in now:
+        return bool(cited["sha256"] == now["sha256"])
+    return bool(cited["version"] == now["version"])
