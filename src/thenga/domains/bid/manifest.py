@@ -3,9 +3,20 @@
 from pathlib import Path
 
 from thenga.domains.bid import public
+from thenga.domains.bid.api import (
+    comments,
+    compliance_matrix,
+    drafts,
+    outcomes,
+    plans,
+    sections,
+    tasks,
+    workspaces,
+)
 from thenga.domains.bid.jobs import jobs
 from thenga.domains.bid.lifecycles import LIFECYCLES
 from thenga.domains.bid.permissions import GRANTED
+from thenga.domains.bid.provider import LocalAwards, LocalSuggestions
 from thenga.domains.bid.reactions import reactions
 from thenga.domains.bid.services import panel
 from thenga.domains.bid.settings import SETTINGS
@@ -19,11 +30,20 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="bid",
     home=Path(__file__).parent,
-    routers=(),
+    routers=(
+        workspaces.router,
+        plans.router,
+        tasks.router,
+        comments.router,
+        drafts.router,
+        sections.router,
+        compliance_matrix.router,
+        outcomes.router,
+    ),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    provides={},
+    provides={public.Awards: LocalAwards, public.Suggestions: LocalSuggestions},
     needs=(billing.Entitlements, identity.Decisions),
     may_need=(
         billing.Usage,

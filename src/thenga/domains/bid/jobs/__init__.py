@@ -1,5 +1,9 @@
 """Bid's jobs, by room."""
 
+from thenga.domains.bid.jobs import (  # noqa: F401  # declares them
+    amendments,
+    workspaces,
+)
 from thenga.domains.bid.jobs.declared import jobs
 
 __all__ = ["jobs"]

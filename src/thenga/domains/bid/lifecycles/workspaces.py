@@ -22,13 +22,13 @@ _BEFORE_SUBMISSION = (
 )
 
 
-class TaskBlocked(Problem):
+class BidTaskBlocked(Problem):
     """This task is blocked. Unblock it before it is started or finished."""
 
     code, status, title = "bid-task-blocked", 409, "This task is blocked"
 
 
-class CommentClosed(Problem):
+class BidCommentClosed(Problem):
     """A comment is edited by its author within 15 minutes; a deleted one never changes again."""
 
     code, status, title = "bid-comment-closed", 409, "This comment cannot be changed any more"
@@ -100,7 +100,7 @@ class PlanLifecycle(Lifecycle, initial=PlanStatus.DRAFT):
 
 def not_blocked(task: Task, at: datetime) -> None:
     if task.blocked_since is not None:
-        raise TaskBlocked()
+        raise BidTaskBlocked()
 
 
 class TaskLifecycle(Lifecycle, initial=TaskStatus.TODO):
@@ -123,7 +123,7 @@ class TaskLifecycle(Lifecycle, initial=TaskStatus.TODO):
 
 def not_deleted(comment: Comment, at: datetime) -> None:
     if comment.deleted_at is not None:
-        raise CommentClosed()
+        raise BidCommentClosed()
 
 
 class CommentLifecycle(Lifecycle, initial=CommentStatus.OPEN):

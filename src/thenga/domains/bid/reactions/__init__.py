@@ -1,5 +1,10 @@
 """What Bid does when others publish an event, by the domain that publishes it."""
 
+from thenga.domains.bid.reactions import (  # noqa: F401  # declares them
+    compliance,
+    identity,
+    opportunity,
+)
 from thenga.domains.bid.reactions.declared import reactions
 
 __all__ = ["reactions"]

@@ -31,6 +31,7 @@ from thenga.domains.bid.services.workspaces.comments import (
     get_comment,
     list_comments,
     open_blocking_comments,
+    replies_to,
 )
 from thenga.domains.bid.services.workspaces.moving import (
     NO_BID_CODES,
@@ -46,8 +47,8 @@ from thenga.domains.bid.services.workspaces.moving import (
     spread_cancellation,
 )
 from thenga.domains.bid.services.workspaces.people import (
+    BidPersonNotInTeam,
     BidPersonUnknown,
-    PersonNotInTeam,
     check_assignees,
     check_members,
     check_team,
@@ -76,13 +77,13 @@ from thenga.domains.bid.services.workspaces.usage import (
 __all__ = [
     "NO_BID_CODES",
     "BidAlreadySubmitted",
+    "BidPersonNotInTeam",
     "BidPersonUnknown",
     "BidSealed",
     "BidTenderNotOpen",
     "BidTenderUnknown",
     "CommentFilters",
     "Need",
-    "PersonNotInTeam",
     "TenderState",
     "WorkspaceFilters",
     "add_comment",
@@ -120,6 +121,7 @@ __all__ = [
     "person_of",
     "read_terms",
     "release_person",
+    "replies_to",
     "report_usage",
     "resume",
     "seen_workspace",

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import func, literal, or_, select
+
 from thenga.domains.bid.permissions import Permission
 from thenga.domains.bid.services.workspaces.access import demand, is_in_team
 from thenga.domains.bid.services.workspaces.people import check_members
@@ -75,9 +77,17 @@ async def _check_people(work: Work, workspace: Workspace, fields: dict[str, Any]
     await check_members(work, [*new, fields.get("bid_manager_user_id")])
 
 
-async def release_person(work: Work, workspace: Workspace, user_id: UUID) -> None:
-    """Take somebody out of the team who is no member any more."""
-    workspace.team = {key: one for key, one in workspace.team.items() if key != str(user_id)}
-    if workspace.bid_manager_user_id == user_id:
-        workspace.bid_manager_user_id = None
-    await work.save(workspace)
+async def release_person(work: Work, user_id: UUID) -> None:
+    """Take somebody who is no member any more out of every team."""
+    statement = select(Workspace).where(
+        or_(
+            Workspace.bid_manager_user_id == user_id,
+            func.jsonb_exists(Workspace.team, literal(str(user_id))),
+        )
+    )
+    for found in await work.all(statement, limit=10_000):
+        workspace = await work.hold(found)
+        workspace.team = {key: one for key, one in workspace.team.items() if key != str(user_id)}
+        if workspace.bid_manager_user_id == user_id:
+            workspace.bid_manager_user_id = None
+        await work.save(workspace)

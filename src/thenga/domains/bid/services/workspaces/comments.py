@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, func, literal, or_, select
 
 from thenga.domains.bid import public
 from thenga.domains.bid.lifecycles import CommentLifecycle
-from thenga.domains.bid.lifecycles.workspaces import CommentClosed
+from thenga.domains.bid.lifecycles.workspaces import BidCommentClosed
 from thenga.domains.bid.services.workspaces.access import (
     has_price,
     is_manager,
@@ -139,7 +139,12 @@ async def get_comment(read: Reader, comment_id: UUID) -> tuple[Comment, list[Com
     workspace = await seen_workspace(read, comment.workspace_id)
     if comment.price and not await sees_price(read, workspace):
         raise _withheld(read)
-    return comment, (await _replies(read, [comment.id]))[comment.id]
+    return comment, await replies_to(read, comment)
+
+
+async def replies_to(read: Reader, comment: Comment) -> list[Comment]:
+    """The replies of a thread, the oldest first."""
+    return (await _replies(read, [comment.id]))[comment.id]
 
 
 async def list_comments(
@@ -211,7 +216,7 @@ async def change_comment(
 def _edit(work: Work, comment: Comment, body: str) -> None:
     is_late = work.now > comment.created_at + EDITABLE
     if comment.author_user_id != person_of(work) or is_late or comment.deleted_at is not None:
-        raise CommentClosed()
+        raise BidCommentClosed()
     if body != comment.body:
         comment.body, comment.edited_at = body, work.now
 

@@ -20,7 +20,7 @@ class BidPersonUnknown(Problem):
     members = extensions(userIds=_USERS)
 
 
-class PersonNotInTeam(Problem):
+class BidPersonNotInTeam(Problem):
     """Only people who may see the subject can be named. Add them to the team first."""
 
     code, status, title = "bid-person-not-in-team", 422, "This person is not in the team"
@@ -54,7 +54,7 @@ def check_team(
         and not (_sees(workspace, one) and (not price or may_see_price(workspace, one)))
     ]
     if outside:
-        raise PersonNotInTeam(userIds=sorted(map(str, outside)))
+        raise BidPersonNotInTeam(userIds=sorted(map(str, outside)))
 
 
 async def check_assignees(

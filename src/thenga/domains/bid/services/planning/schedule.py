@@ -1,0 +1,83 @@
+"""Counting backwards from the closing, as pure functions: working days, no clock (BID-7, 8)."""
+
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from graphlib import CycleError, TopologicalSorter
+from uuid import UUID
+
+from thenga.kernel.values.calendar import add_working_days, local_day, local_instant
+
+# Working days before the closing day, which is not counted.
+STANDARD: dict[str, tuple[str, int]] = {
+    "kick_off": ("Kick-off", 10),
+    "first_drafts": ("First drafts", 8),
+    "prices_checked": ("Prices checked", 6),
+    "review": ("Review", 5),
+    "forms_signed": ("Forms signed", 4),
+    "price_approved": ("Price approved", 4),
+    "pack_valid": ("Pack valid", 3),
+    "pack_sealed": ("Pack sealed", 2),
+    "delivered": ("Delivered", 1),
+}
+
+
+def due_before(
+    closing_at: datetime, days: int, *, due_time: time, zone: str, extra: Set[date]
+) -> datetime:
+    """The due time that many working days before the closing day; on the day itself no later."""
+    day = add_working_days(local_day(closing_at, zone), -days, extra)
+    return min(local_instant(day, due_time, zone), closing_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A task as the calculation needs it: how long it takes and by when it is wanted."""
+
+    id: UUID
+    days: int
+    due_on: date | None
+    depends_on: tuple[UUID, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """The last day on which a task can start, and on which it can finish."""
+
+    start: date
+    finish: date
+
+
+def latest_windows(jobs: Iterable[Job], extra: Set[date]) -> dict[UUID, Window]:
+    """Latest days of every task that has a date, or on which one with a date depends (BID-8)."""
+    by_id = {job.id: job for job in jobs}
+    dependents: dict[UUID, list[UUID]] = {key: [] for key in by_id}
+    for job in by_id.values():
+        for before in job.depends_on:
+            if before in dependents:
+                dependents[before].append(job.id)
+    windows: dict[UUID, Window] = {}
+    for key in TopologicalSorter(dependents).static_order():
+        bounds = [
+            add_working_days(windows[after].start, -1, extra)
+            for after in dependents[key]
+            if after in windows
+        ]
+        job = by_id[key]
+        if job.due_on is not None:
+            bounds.append(job.due_on)
+        if bounds:
+            finish = min(bounds)
+            start = add_working_days(finish, -(job.days - 1), extra)
+            windows[key] = Window(start, finish)
+    return windows
+
+
+def find_cycle(depends_on: Mapping[UUID, Iterable[UUID]]) -> list[UUID]:
+    """The tasks of a circle in the order in which each waits for the next; empty without one."""
+    try:
+        TopologicalSorter({key: list(value) for key, value in depends_on.items()}).prepare()
+    except CycleError as error:
+        path: list[UUID] = error.args[1]
+        return path[::-1]
+    return []
