@@ -13,6 +13,7 @@ from thenga.domains.bid.services.approvals.requesting import (
     ApproverNotPossible,
     FindingsOpen,
     Requested,
+    holding,
     is_alone,
     request,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "drop_approver",
     "expire",
     "get_approval",
+    "holding",
     "is_alone",
     "live_approval",
     "request",

@@ -26,9 +26,10 @@ from thenga.domains.bid.services.forms.forms import (
 from thenga.domains.bid.services.forms.outdating import (
     outdate_declarations,
     outdate_for,
+    price_differs,
     refresh_uses,
 )
-from thenga.domains.bid.services.forms.rendering import count_pages
+from thenga.domains.bid.services.forms.rendering import RENDERER, count_pages
 from thenga.domains.bid.services.forms.signing import (
     ESignatureRefused,
     RenderingChanged,
@@ -42,6 +43,7 @@ from thenga.domains.bid.services.forms.signing import (
 )
 
 __all__ = [
+    "RENDERER",
     "AnswerInvalid",
     "Change",
     "Created",
@@ -67,6 +69,7 @@ __all__ = [
     "live_signatures",
     "outdate_declarations",
     "outdate_for",
+    "price_differs",
     "refresh_uses",
     "seed_catalogue",
     "sign",

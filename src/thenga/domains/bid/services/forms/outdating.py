@@ -10,6 +10,7 @@ from thenga.domains.bid.services.forms import catalogue, sources
 from thenga.domains.bid.services.forms.adding import event_of
 from thenga.domains.bid.tables import FactUse, FormStatus, SbdForm, Workspace
 from thenga.domains.bid.values.forms import Answer, AnswerState, fill
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
@@ -33,6 +34,19 @@ async def outdate_for(work: Work, workspace: Workspace, because: str) -> list[Sb
         if moved and await _outdate(work, workspace, form, because):
             outdated.append(form)
     return outdated
+
+
+async def price_differs(read: Reader, workspace: Workspace, form: SbdForm) -> bool:
+    """Whether a form was completed with another price than the workbook has now (BID-20)."""
+    definition = catalogue.definition_of(form.form_code, form.edition)
+    if definition is None or form.rendering is None:
+        return False
+    found = await sources.stored(read, workspace)
+    answers = {name: Answer.of_row(row) for name, row in form.answers.items()}
+    return any(
+        one.state is AnswerState.STALE and (one.field.source or "").startswith("workbook.")
+        for one in fill(definition, answers, found.known).values()
+    )
 
 
 async def refresh_uses(work: Work, changed: Mapping[str, int], because: str) -> None:

@@ -54,7 +54,9 @@ async def ask(read: Reader, workspace: Workspace) -> Asked:
     """Readiness on the closing day, and what the profile says against declarations."""
     declarations: list[Mapping[str, Any]] = []
     for form in await forms_of(read, workspace.id):
-        if form.status is FormStatus.NOT_APPLICABLE:
+        definition = forms.definition_of(form.form_code, form.edition)
+        declares = definition is not None and any(f.type == "directors" for f in definition.fields)
+        if form.status is FormStatus.NOT_APPLICABLE or not declares:
             continue
         shown = await forms.get_form(read, form.id)
         declarations += [
@@ -146,6 +148,8 @@ async def _forms(read: Reader, workspace: Workspace, *, waived: bool) -> list[Fo
             found.append(Found("form_unsigned", subject, f"{name} is not signed."))
         elif form.status is FormStatus.OUTDATED:
             found.append(Found("form_outdated", subject, f"{name} is out of date."))
+        if await forms.price_differs(read, workspace, form):
+            found.append(Found("price_mismatch", subject, f"{name} states another price."))
         if definition is not None and definition.superseded_by is not None:
             text = f"{name} is superseded by edition {definition.superseded_by}."
             found.append(Found("edition_superseded", subject, text))

@@ -9,9 +9,11 @@ from thenga.domains.bid.services.pricing.reading import (
     picture_of,
 )
 from thenga.domains.bid.services.pricing.totals import (
+    CSV_HEADER,
     OURS,
     CurrentPrice,
     Picture,
+    csv_rows,
     current_price,
     goals_of,
     lines_with_tax,
@@ -27,6 +29,7 @@ from thenga.domains.bid.services.pricing.workbooks import (
 )
 
 __all__ = [
+    "CSV_HEADER",
     "OURS",
     "Changed",
     "CurrentPrice",
@@ -39,6 +42,7 @@ __all__ = [
     "cash_plan",
     "change",
     "create",
+    "csv_rows",
     "current_price",
     "event_of",
     "get_workbook",

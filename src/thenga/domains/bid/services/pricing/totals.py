@@ -170,3 +170,32 @@ def _quantity(quantity: Decimal | None, unit: str | None) -> str:
 def _spaced(amount: Money) -> str:
     whole, _, cents = amount.amount.partition(".")
     return f"{int(whole):,}".replace(",", " ") + f".{cents}"
+
+
+CSV_HEADER = (
+    *("Item", "Section", "Description", "Unit", "Kind"),
+    *("Quantity", "Rate", "Amount", "VAT"),
+)
+
+
+def csv_rows(picture: Picture) -> list[tuple[str | Decimal | Money | None, ...]]:
+    """The price as rows of a table: the items in order, then the sums."""
+    rows: list[tuple[str | Decimal | Money | None, ...]] = []
+    for key, item in picture.content.in_order():
+        rows.append(
+            (
+                *(key, item.section, item.description, item.unit, item.kind.value),
+                *(item.quantity, picture.priced.rates[key], picture.priced.amounts[key]),
+                item.vat.value,
+            )
+        )
+    totals = picture.priced.totals
+    for label, amount in (
+        ("Items", totals.items),
+        ("Discount", totals.discount),
+        ("Net", totals.net),
+        ("VAT", totals.vat),
+        ("Total", totals.total),
+    ):
+        rows.append((None, None, label, None, None, None, None, amount, None))
+    return rows
