@@ -22,6 +22,7 @@ from thenga.domains.bid.services.forms.forms import (
     Shown,
     change,
     get_form,
+    read_form,
 )
 from thenga.domains.bid.services.forms.outdating import (
     outdate_declarations,
@@ -70,6 +71,7 @@ __all__ = [
     "outdate_declarations",
     "outdate_for",
     "price_differs",
+    "read_form",
     "refresh_uses",
     "seed_catalogue",
     "sign",

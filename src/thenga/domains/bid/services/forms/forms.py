@@ -77,6 +77,16 @@ async def get_form(read: Reader, form_id: UUID, *needs: Need) -> Shown:
     return _shown(form, workspace, definition, _answers(form), found)
 
 
+async def read_form(read: Reader, form: SbdForm) -> Shown:
+    """A form after a write, by what is stored; no port is asked any more."""
+    workspace = await read.get(Workspace, form.workspace_id)
+    definition = catalogue.definition_of(form.form_code, form.edition)
+    if definition is None:
+        return Shown(form, workspace, None, {}, [])
+    found = await sources.stored(read, workspace)
+    return _shown(form, workspace, definition, _answers(form), found)
+
+
 def _shown(
     form: SbdForm,
     workspace: Workspace,

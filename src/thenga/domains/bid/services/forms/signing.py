@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from thenga.domains.bid.lifecycles import FormLifecycle
 from thenga.domains.bid.services import files, pricing, workspaces
+from thenga.domains.bid.services.forms.adding import event_of
 from thenga.domains.bid.services.forms.rendering import scan_pages
 from thenga.domains.bid.services.workspaces import Need
 from thenga.domains.bid.tables import FormStatus, SbdForm, Signature, Workspace
@@ -94,7 +95,9 @@ async def sign(work: Work, form_id: UUID, signing: Signing) -> SbdForm:
     )
     await work.add(signature)
     explain(form, at=work.now, by=signer, code="sign")
-    return await work.save(form)
+    await work.save(form)
+    work.publish(event_of(workspace, form))
+    return form
 
 
 def payload_sha256(
@@ -116,7 +119,7 @@ def payload_sha256(
 async def verify(work: Work, form_id: UUID) -> SbdForm:
     """Another person than the signer compares the signed form with its print."""
     seen = await work.get(SbdForm, form_id)
-    await workspaces.workspace_for(work, seen.workspace_id, Need.EDIT)
+    workspace = await workspaces.workspace_for(work, seen.workspace_id, Need.EDIT)
     form = await work.lock(SbdForm, form_id)
     held = await live_signatures(work, form.id)
     if any(one.signer_user_id == work.user_id for one in held):
@@ -128,7 +131,9 @@ async def verify(work: Work, form_id: UUID) -> SbdForm:
         signature.checked_by, signature.checked_at = work.user_id, work.now
         await work.save(signature)
     explain(form, at=work.now, by=work.user_id, code="verify")
-    return await work.save(form)
+    await work.save(form)
+    work.publish(event_of(workspace, form))
+    return form
 
 
 async def live_signatures(read: Reader, form_id: UUID) -> list[Signature]:

@@ -84,6 +84,12 @@ async def get_pack(read: Reader, pack_id: UUID) -> Shown:
     return Shown(pack, workspace, found)
 
 
+async def read_pack(read: Reader, pack: Pack) -> Shown:
+    """A pack after a write, with what its build found."""
+    workspace = await read.get(Workspace, pack.workspace_id)
+    return Shown(pack, workspace, [Finding.of_row(one) for one in pack.findings])
+
+
 async def seal(work: Work, pack_id: UUID, *, manifest_sha256: str) -> Pack:
     """Seal a pack: hashed again, nothing open, approvals bound, in time."""
     seen = await work.get(Pack, pack_id)
