@@ -94,7 +94,9 @@ class ApprovalDecisionView(View):
     decision: Annotated[str, Field(description="Decision.")]
     at: Annotated[datetime, Field(description="When it was decided.")]
     comment: Annotated[str | None, Field(description="Why.")]
-    presented_sha256: Annotated[str | None, Field(description="SHA-256 of what was presented.")]
+    presented_sha256: Annotated[
+        str | None, Field(alias="shownSha256", description="SHA-256 of what was shown.")
+    ]
 
 
 class WaiverView(View):
@@ -118,9 +120,12 @@ class BidApprovalView(Stored):
     needed: Annotated[ApprovalNeedView, Field(description="Who must approve.")]
     decisions: Annotated[list[ApprovalDecisionView], Field(description="Decisions so far.")]
     presented: Annotated[
-        dict[str, Any] | None, Field(description="What the approver sees, kept with the decision.")
+        dict[str, Any] | None,
+        Field(alias="shown", description="What the approver sees, kept with the decision."),
     ]
-    presented_sha256: Annotated[str | None, Field(description="SHA-256 of what is presented.")]
+    presented_sha256: Annotated[
+        str | None, Field(alias="shownSha256", description="SHA-256 of what is shown.")
+    ]
     note: Annotated[str | None, Field(description="Note for the approvers.")]
     requested_by: Annotated[UUID | None, Field(description="Who asked for it.")]
     expires_at: Annotated[datetime, Field(description="When it expires.")]
