@@ -4,6 +4,7 @@ from thenga.domains.bid.reactions import (  # noqa: F401  # declares them
     compliance,
     identity,
     opportunity,
+    organization,
 )
 from thenga.domains.bid.reactions.declared import reactions
 
