@@ -10,6 +10,7 @@ from tests.suites.calls import (
     administration_changes,
     administration_platform,
     administration_support,
+    bid_work,
     billing,
     billing_documents,
     billing_entitlements,
@@ -66,6 +67,7 @@ MAKERS: dict[str, Maker] = (
     | opportunity_board.MAKERS
     | opportunity_tenders.MAKERS
     | opportunity_intake.MAKERS
+    | bid_work.MAKERS
 )
 
 __all__ = [

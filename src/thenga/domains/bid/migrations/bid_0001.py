@@ -26,6 +26,7 @@ def _of(column: str, table: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]
 
 
 def _workspaces() -> None:
+    make_table("bid.tenant", Kind.PRIVATE, flag("sandbox"), unique=[("organization_id",)])
     make_table(
         "bid.workspace",
         Kind.PRIVATE,

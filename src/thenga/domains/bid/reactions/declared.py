@@ -1,5 +1,6 @@
 """The registry of Bid's reactions."""
 
+from thenga.domains.bid.services import tenants
 from thenga.kernel.declare.reaction import Reactions
 
-reactions = Reactions("bid")
+reactions = Reactions("bid", is_sandbox=tenants.is_sandbox)

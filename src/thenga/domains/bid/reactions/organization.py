@@ -1,12 +1,18 @@
-"""What Organization tells: facts that forms cite have changed (BID-25)."""
+"""What Organization tells: which companies there are, and facts that forms cite (BID-25)."""
 
 from thenga.domains.bid.reactions.declared import reactions
-from thenga.domains.bid.services import forms
+from thenga.domains.bid.services import forms, tenants
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
 
 # Changes of a fact that are no other value: somebody checked or confirmed it.
 _SAME_VALUE = ("verified", "confirmed")
+
+
+@reactions.on(organization.OrganizationCreated)
+async def know_organization(work: Work, event: organization.OrganizationCreated) -> None:
+    """Store whether it is a sandbox, whose clock can be moved."""
+    await tenants.know_tenant(work, sandbox=event.mode == "sandbox")
 
 
 @reactions.on(organization.ProfileFactChanged)

@@ -13,6 +13,12 @@ from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Json, TenantRow, col, status
 
 
+class Tenant(TenantRow, table="bid.tenant", kind=Kind.PRIVATE, told=False):
+    """An organization as Organization announced it."""
+
+    sandbox: Col[bool] = col(sa.Boolean)
+
+
 class WorkspaceStatus(StrEnum):
     """Status of a workspace."""
 
