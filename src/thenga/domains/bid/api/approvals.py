@@ -13,8 +13,8 @@ from thenga.domains.bid.permissions import Permission
 from thenga.domains.bid.services import approvals
 from thenga.domains.bid.services.approvals import (
     ApproverNotPossible,
+    BidFindingsOpen,
     Decided,
-    FindingsOpen,
     SubjectChanged,
 )
 from thenga.domains.bid.services.workspaces import BidAlreadySubmitted, BidSealed
@@ -72,7 +72,7 @@ class DecideApproval(Body):
 
 
 class ApprovalSubjectView(View):
-    """What is to be approved."""
+    """One version of a workbook or pack."""
 
     type: Annotated[str, Field(description="Workbook or pack.")]
     id: Annotated[UUID, Field(description="ID of the subject.")]
@@ -81,7 +81,7 @@ class ApprovalSubjectView(View):
 
 
 class ApprovalNeedView(View):
-    """Who must approve."""
+    """Number and rank of the approvers."""
 
     count: Annotated[int, Field(description="Number of approvals needed.")]
     high: Annotated[bool, Field(description="Whether one of them must hold the high band.")]
@@ -100,7 +100,7 @@ class ApprovalDecisionView(View):
 
 
 class WaiverView(View):
-    """Why no approval is needed."""
+    """A reason not to need an approval."""
 
     reason: Annotated[str, Field(description="`single_member`: nobody else could approve.")]
 
@@ -171,7 +171,14 @@ class WaivedApproval(View):
     "/bids/workspaces/{workspaceId}/approvals",
     status_code=201,
     responses=problems(
-        *(Duplicate, FindingsOpen, ApproverNotPossible, Conflict, BidSealed, BidAlreadySubmitted),
+        *(
+            Duplicate,
+            BidFindingsOpen,
+            ApproverNotPossible,
+            Conflict,
+            BidSealed,
+            BidAlreadySubmitted,
+        ),
     )
     | {200: {"model": WaivedApproval, "description": "Nobody else could approve."}},
 )

@@ -50,7 +50,7 @@ class PackPinView(View):
 
 
 class PackBuildView(View):
-    """How far the build is."""
+    """The build of a pack."""
 
     status: Annotated[str, Field(description="queued, succeeded or failed.")]
     progress: Annotated[Progress, Field(description="How far it has come.")]

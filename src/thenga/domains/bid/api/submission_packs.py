@@ -49,7 +49,7 @@ router = make_router("Bid / Submission packs")
         BuildRunning, FileNotClean, RuleViolated, Conflict, BidSealed, BidAlreadySubmitted
     ),
 )
-async def assemble_pack(
+async def create_pack(
     workspace_id: WorkspaceId,
     body: AssemblePack,
     work: Annotated[Work, writes(Permission.PACK_BUILD)],

@@ -84,6 +84,7 @@ MOVES = (
     "revoke",
     "roll",
     "rotate",
+    "seal",
     "settle",
     "sign",
     "start",

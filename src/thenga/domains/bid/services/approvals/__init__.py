@@ -11,7 +11,7 @@ from thenga.domains.bid.services.approvals.deciding import (
 from thenga.domains.bid.services.approvals.requesting import (
     SINGLE_MEMBER,
     ApproverNotPossible,
-    FindingsOpen,
+    BidFindingsOpen,
     Requested,
     holding,
     is_alone,
@@ -24,8 +24,8 @@ __all__ = [
     "PRICE",
     "SINGLE_MEMBER",
     "ApproverNotPossible",
+    "BidFindingsOpen",
     "Decided",
-    "FindingsOpen",
     "Requested",
     "SubjectChanged",
     "decide",

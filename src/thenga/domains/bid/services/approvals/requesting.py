@@ -52,7 +52,7 @@ Kind = Literal["price", "pack"]
 SINGLE_MEMBER = "single_member"
 
 
-class FindingsOpen(Problem):
+class BidFindingsOpen(Problem):
     """Something blocks the approval. Remove the findings before you ask for it."""
 
     code, status, title = "bid-findings-open", 409, "Findings block the approval"
@@ -104,7 +104,7 @@ async def request(
     workspace = await workspaces.workspace_for(work, workspace_id, *needs)
     subject = await subject_of(work, workspace, kind, subject_id)
     if subject.blocking:
-        raise FindingsOpen(findings=list(subject.blocking)[:50])
+        raise BidFindingsOpen(findings=list(subject.blocking)[:50])
     requester = workspaces.person_of(work)
     barred = {*subject.authors, str(requester)}
     others = None if holders is None else {str(one) for one in holders} - {str(requester)}
