@@ -11,6 +11,7 @@ from thenga.domains.bid.api.compliance_matrix import ComplianceMatrixView, Cover
 from thenga.domains.bid.api.drafts import BidDraftView
 from thenga.domains.bid.api.outcomes import BidOutcomeView
 from thenga.domains.bid.api.plans import BidPlanView
+from thenga.domains.bid.api.references import BidReferenceView
 from thenga.domains.bid.api.tasks import BidTaskView
 from thenga.domains.bid.lifecycles import WorkspaceLifecycle
 from thenga.domains.bid.services import workspaces
@@ -20,7 +21,6 @@ from thenga.domains.bid.tables import Ripple, TenderRef, Workspace, WorkspaceSta
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
 from thenga.kernel.http.document.operations import PREFIX
-from thenga.kernel.values.references import Reference
 
 TeamRole = Literal["lead", "writer", "estimator", "reviewer", "approver", "signatory", "observer"]
 
@@ -36,7 +36,7 @@ class BidderView(View):
     """One of those who bid together."""
 
     lead: Annotated[bool, Field(description="Whether it leads.")]
-    ref: Annotated[Reference | None, Field(description="Organization, if it is known here.")]
+    ref: Annotated[BidReferenceView | None, Field(description="Organization, if it is known here.")]
     name: Annotated[str | None, Field(description="Name, if it is not.")]
     share_percent: Annotated[Decimal | None, Field(description="Share in per cent.")]
 

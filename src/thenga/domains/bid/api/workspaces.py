@@ -7,6 +7,7 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.bid.api.parameters import EntryKey, WorkspaceId
+from thenga.domains.bid.api.references import BidReferenceBody
 from thenga.domains.bid.api.workspace_views import BidWorkspaceCard, BidWorkspaceView, TeamRole
 from thenga.domains.bid.permissions import Permission
 from thenga.domains.bid.services import amendments, opening, outcomes, overview, workspaces
@@ -40,7 +41,6 @@ from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import Instant, Percent, lines, matching, text, whole
-from thenga.kernel.values.references import Reference
 
 router = make_router("Bid / Workspaces")
 
@@ -72,7 +72,9 @@ class BidderBody(Body):
     """One of those who bid together."""
 
     lead: Annotated[bool, Field(description="Whether it leads. Exactly one does.")] = False
-    ref: Annotated[Reference | None, Field(description="Organization, if it is known here.")] = None
+    ref: Annotated[
+        BidReferenceBody | None, Field(description="Organization, if it is known here.")
+    ] = None
     name: Annotated[
         Annotated[str, text(1, 200)] | None, Field(description="Name, if it is not.")
     ] = None
