@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 from fastapi import FastAPI
+
 from tests.factories import bid as factory
 from tests.factories.identity import Member
-
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host

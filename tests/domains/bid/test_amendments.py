@@ -6,10 +6,10 @@ from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+
 from tests.conftest import Time
 from tests.factories import bid as factory
 from tests.factories.identity import Member
-
 from thenga.domains.bid.services import amendments
 from thenga.domains.bid.tables import MatrixRow, Plan, Ripple, Workspace, WorkspaceStatus
 from thenga.domains.opportunity.public import Tender, Tenders

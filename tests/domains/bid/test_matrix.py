@@ -7,10 +7,10 @@ from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+
 from tests.domains.bid.conftest import Silence
 from tests.factories import bid as factory
 from tests.factories.identity import Member
-
 from thenga.domains.bid.services.proposals.coverage import (
     Answer,
     AtClosing,

@@ -5,9 +5,9 @@ from uuid import UUID
 
 import httpx2
 import pytest
+
 from tests.factories import bid as factory
 from tests.factories.identity import Member
-
 from thenga.domains.bid.public import Awards
 from thenga.domains.bid.services import outcomes
 from thenga.domains.bid.tables import Workspace, WorkspaceStatus

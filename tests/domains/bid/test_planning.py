@@ -10,11 +10,11 @@ from zoneinfo import ZoneInfo
 import holidays
 import httpx2
 import pytest
+
 from tests.conftest import Time
 from tests.factories import bid as factory
 from tests.factories import identity as people
 from tests.factories.identity import Member
-
 from thenga.domains.bid.services.planning import schedule
 from thenga.domains.bid.services.planning.schedule import STANDARD, Job, latest_windows
 from thenga.domains.bid.tables import Task

@@ -6,12 +6,12 @@ from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+
 from tests.factories import bid as factory
 from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.suites.calls import keys
-
 from thenga.domains.bid.public import SectionProducer, SectionSource, Suggestions
 from thenga.domains.bid.tables import Section, SectionSuggestion, SectionVersion, Workspace
 from thenga.kernel.host import Host

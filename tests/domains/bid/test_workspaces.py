@@ -7,13 +7,13 @@ from uuid import UUID, uuid4
 
 import httpx2
 import pytest
+
 from tests.conftest import Time
 from tests.domains.bid.conftest import Silence
 from tests.factories import bid as factory
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.settling import transaction_number
-
 from thenga.domains.bid.tables import Comment, MatrixRow, Plan, Workspace, WorkspaceStatus
 from thenga.domains.opportunity.public import Tenders
 from thenga.kernel.host import Host

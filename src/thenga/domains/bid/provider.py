@@ -4,7 +4,7 @@ from typing import Literal
 from uuid import UUID
 
 from thenga.domains.bid import public
-from thenga.domains.bid.services import outcomes, proposals
+from thenga.domains.bid.services import outcomes, pricing, proposals
 from thenga.domains.bid.services.proposals import Proposal
 from thenga.kernel.host import Host
 from thenga.kernel.ports.local import Answering
@@ -19,6 +19,19 @@ class LocalAwards(public.Awards):
     async def describe(self, *, organization_id: UUID, outcome_id: UUID) -> public.Award | None:
         async with self._answering.reading(organization_id) as read:
             return await outcomes.describe_award(read, outcome_id)
+
+
+class LocalCashPlans(public.CashPlans):
+    """The cash of a price, from its workbook and cash terms."""
+
+    def __init__(self, host: Host) -> None:
+        self._answering = Answering(host, public.CashPlans)
+
+    async def describe(
+        self, *, organization_id: UUID, workspace_id: UUID, version: int | None = None
+    ) -> public.CashPlan | None:
+        async with self._answering.reading(organization_id) as read:
+            return await pricing.cash_plan(read, workspace_id, version)
 
 
 class LocalSuggestions(public.Suggestions):

@@ -65,6 +65,9 @@ class PriceRules(SettingModel):
 
 
 PRICE_RULES = Setting("bid.price", PriceRules, PriceRules(), "Rules of prices", kind="policy")
+CLAMP_POINTS = Setting(
+    "bid.points.clampAtZero", bool, False, "Whether price points below zero count as zero"
+)
 PROOF_LATE_DAYS = Setting(
     "bid.proof.lateDays",
     _Days,
@@ -81,6 +84,7 @@ SETTINGS = (
     APPROVAL_DAYS,
     PACK_LIMITS,
     PRICE_RULES,
+    CLAMP_POINTS,
     PROOF_LATE_DAYS,
     SUGGESTION_DAYS,
     EXTRA_HOLIDAYS,

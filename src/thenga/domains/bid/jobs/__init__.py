@@ -2,6 +2,7 @@
 
 from thenga.domains.bid.jobs import (  # noqa: F401  # declares them
     amendments,
+    submission,
     workspaces,
 )
 from thenga.domains.bid.jobs.declared import jobs

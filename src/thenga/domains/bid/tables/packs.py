@@ -31,6 +31,7 @@ class Workbook(TenantRow, table="bid.workbook", kind=Kind.PRIVATE):
     authors: Col[list[str]] = col(Json)
     status: Col[WorkbookStatus] = status(WorkbookStatus, default=WorkbookStatus.DRAFT)
     status_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    status_text: Col[str | None] = col(sa.Text, nullable=True, default=None)
     status_changed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     status_changed_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
@@ -77,6 +78,7 @@ class Approval(TenantRow, table="bid.approval", kind=Kind.PRIVATE):
     expires_at: Col[datetime] = col(Instant)
     status: Col[ApprovalStatus] = status(ApprovalStatus, default=ApprovalStatus.REQUESTED)
     status_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    status_text: Col[str | None] = col(sa.Text, nullable=True, default=None)
     status_changed_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     status_changed_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)

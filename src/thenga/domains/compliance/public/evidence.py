@@ -119,7 +119,10 @@ class EvidenceRef(BaseModel):
 
 
 class ResolvedEvidence(BaseModel):
-    """What became of a citation. What one may not know of is `forbidden`."""
+    """What became of a citation. What one may not know of is `forbidden`.
+
+    `document_id` and `document_version` name the paper, to be opened by `Documents.open`.
+    """
 
     model_config = _VALUE
 
@@ -127,6 +130,8 @@ class ResolvedEvidence(BaseModel):
     state: CitedState
     valid_until: date | None = None
     sha256: str | None = None
+    document_id: UUID | None = None
+    document_version: int | None = None
 
 
 class Evidence(Port, name="compliance.evidence", timeout=0.5):

@@ -69,7 +69,12 @@ def _resolved(
     elif is_over or evidence.status not in _LIVE:
         state = "stale"
     return public.ResolvedEvidence(
-        ref=ref, state=state, valid_until=evidence.valid_until, sha256=evidence.sha256
+        ref=ref,
+        state=state,
+        valid_until=evidence.valid_until,
+        sha256=evidence.sha256,
+        document_id=evidence.document_id,
+        document_version=None if evidence.document_id is None else evidence.document_version,
     )
 
 
