@@ -44,10 +44,13 @@ from thenga.kernel.values.fields import Instant, Percent, lines, matching, text,
 
 router = make_router("Bid / Workspaces")
 
-_PARTS = "plan|tasks|drafts|matrix|outcome|ripples"
+_PARTS = "plan|tasks|drafts|matrix|forms|approvals|pack|outcome|ripples"
 Include = Annotated[
-    Annotated[str, matching(f"^({_PARTS})(,({_PARTS})){{0,5}}$", 60)] | None,
-    Query(description="Parts to add, with commas: plan, tasks, drafts, matrix, outcome, ripples."),
+    Annotated[str, matching(f"^({_PARTS})(,({_PARTS})){{0,8}}$", 80)] | None,
+    Query(
+        description="Parts to add, with commas: plan, tasks, drafts, matrix, forms, approvals, "
+        "pack, outcome, ripples."
+    ),
 ]
 NoBidCode = Literal[
     "not_qualified",
@@ -196,14 +199,14 @@ _OF_MOVES = frozenset(("reason_code", "reason", "file_id", "accept_consequences"
 async def open_bid_workspace(
     body: OpenBidWorkspace, work: Annotated[Work, writes(Permission.WORKSPACE_CREATE)]
 ) -> BidWorkspaceView:
-    """Open the workspace of a tender, with its matrix and a draft plan.
+    """Open the workspace of a tender, with its matrix, its forms and a draft plan.
 
     There is one workspace for each tender. The tender must be open; nothing is stored if
     Opportunity does not answer.
     """
     fields = {name: getattr(body, name) for name in type(body).model_fields}
     workspace = await opening.open_workspace(work, _columns(fields))
-    found = await overview.describe(work, workspace, {"plan", "matrix"})
+    found = await overview.describe(work, workspace, {"plan", "matrix", "forms"})
     return BidWorkspaceView.shown_as(found, work.now)
 
 
