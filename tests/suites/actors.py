@@ -49,6 +49,9 @@ COMPARED = {
     "compliance.verification.method", "compliance.readiness_snapshot.scope",
     "compliance.tracked_tender.category", "compliance.risk.category",
     "compliance.risk.subject", "compliance.ai_suggestion.key",
+    "envelopes", "envelope", "closing_precision", "tender_status", "due_time", "template",
+    "response", "requirement_class", "requirement_kind", "milestone_key", "awarded_currency",
+    "bid.outcome.stage",
 }  # fmt: skip
 # Columns that hold members of an enumeration.
 _ENUMERATED = {

@@ -86,6 +86,11 @@ SERVER_OWNED: dict[str, str] = {
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
     "ReviewComplianceSuggestion.decision": "what a person decides about a suggestion (CMP-36)",
+    "BidTeamMember.price": "whether a colleague sees prices, which the bid manager decides (BID-4)",
+    "DecideSectionSuggestion.decision": "what a person decides about a suggestion (BID-14)",
+    "ReconfirmBid.decision": "how a person goes on after an amendment (BID-50)",
+    "OutcomeWinner.price": "what another bidder asked, as the buyer published it (BID-51)",
+    "OutcomeAppeal.status": "how far an appeal at the buyer is, as a person records it (BID-52)",
     "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
     "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
@@ -117,6 +122,20 @@ CALLED_OTHERWISE: dict[str, str] = {
     **dict.fromkeys(
         ("Risk.mitigate", "Risk.accept", "Risk.materialise", "Risk.close"),
         "`move` in PATCH of the risk",
+    ),
+    **dict.fromkeys(
+        (
+            *("Workspace.no_bid", "Workspace.resume", "Workspace.withdraw"),
+            *("Task.start", "Task.review", "Task.return", "Task.finish", "Task.reopen"),
+            *("Task.cancel", "Comment.resolve", "Comment.reopen"),
+            *("Section.request_review", "Section.request_changes", "Section.approve"),
+            *("Section.lock", "Section.reopen"),
+        ),
+        "`move` in PATCH of the resource",
+    ),
+    **dict.fromkeys(
+        ("Suggestion.accept", "Suggestion.edit", "Suggestion.reject"),
+        "`suggestion` in PATCH of the section",
     ),
 }
 

@@ -151,7 +151,7 @@ async def test_a_minor_amendment_is_only_listed(
 
 
 @pytest.mark.rule("BID-49")
-async def test_a_lapsed_bid_revives_and_a_submitted_one_keeps_its_status(
+async def test_a_lapsed_bid_revives_and_a_submitted_one_stays(
     api: httpx2.AsyncClient, host: Host, amended: Amended, clock: Time
 ) -> None:
     company, owner = amended.owner.organization_id, amended.owner

@@ -155,7 +155,7 @@ async def test_silence_of_compliance_is_unknown_and_never_more(
 
 
 @pytest.mark.rule("BID-16")
-async def test_evidence_that_ends_before_the_closing_opens_the_row_again(
+async def test_evidence_that_ends_before_closing_reopens_a_row(
     api: httpx2.AsyncClient,
     host: Host,
     owner: Member,

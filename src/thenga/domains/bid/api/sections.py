@@ -20,6 +20,7 @@ from thenga.domains.bid.api.drafts import (
     section_columns,
 )
 from thenga.domains.bid.api.parameters import SectionId
+from thenga.domains.bid.api.references import BidReferenceView
 from thenga.domains.bid.lifecycles import SectionLifecycle
 from thenga.domains.bid.permissions import Permission
 from thenga.domains.bid.services import proposals, workspaces
@@ -45,7 +46,6 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import lines, matching, whole
-from thenga.kernel.values.references import Reference
 
 router = make_router("Bid / Proposals")
 
@@ -104,7 +104,7 @@ class SectionVersionView(View):
 class SectionSourceView(View):
     """What a suggestion rests on."""
 
-    reference: Annotated[Reference, Field(description="Resource that was read.")]
+    reference: Annotated[BidReferenceView, Field(description="Resource that was read.")]
     version: Annotated[int | None, Field(description="Version that was read.")]
     excerpt: Annotated[str | None, Field(description="Words of the source.")]
 

@@ -9,6 +9,7 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.bid.api.parameters import EntryKey, TaskId, WorkspaceId
+from thenga.domains.bid.api.references import BidReferenceBody, BidReferenceView
 from thenga.domains.bid.lifecycles import TaskLifecycle
 from thenga.domains.bid.lifecycles.workspaces import BidTaskBlocked
 from thenga.domains.bid.permissions import Permission
@@ -33,7 +34,6 @@ from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.calendar import local_day, working_days_between
 from thenga.kernel.values.fields import Instant, lines, text, whole
-from thenga.kernel.values.references import Reference
 
 router = make_router("Bid / Tasks")
 
@@ -53,7 +53,7 @@ Duration = Annotated[int, whole(1, 60), Field(description="Working days that it 
 DependsOn = Annotated[
     list[UUID], Field(max_length=20, description="Tasks that are done before it.")
 ]
-About = Annotated[Reference | None, Field(description="What the task is about.")]
+About = Annotated[BidReferenceBody | None, Field(description="What the task is about.")]
 
 
 class BidCheckItem(Body):
@@ -140,7 +140,7 @@ class BidTaskView(Stored):
     duration_days: Annotated[int, Field(description="Working days that it takes.")]
     depends_on: Annotated[list[UUID], Field(description="Tasks that are done before it.")]
     waiting_on: Annotated[list[UUID], Field(description="Of these, those that are still open.")]
-    subject: About
+    subject: Annotated[BidReferenceView | None, Field(description="What it is about.")]
     checklist: Annotated[dict[str, BidCheckItemView], Field(description="Points by key.")]
     priority: Annotated[Priority, Field(description="Priority.")]
     blocked: Annotated[BidTaskBlock | None, Field(description="What blocks it, if anything.")]
@@ -183,7 +183,7 @@ class BidTaskView(Stored):
 def _columns(fields: dict[str, Any]) -> dict[str, Any]:
     """The columns of the fields that were sent."""
     if "subject" in fields:
-        about: Reference | None = fields.pop("subject")
+        about: BidReferenceBody | None = fields.pop("subject")
         fields["about"] = None if about is None else about.model_dump(mode="json")
     if "checklist" in fields:
         fields["checklist"] = {
@@ -215,7 +215,7 @@ async def add_bid_task(
 @router.get("/bids/tasks")
 async def list_bid_tasks(
     read: Annotated[Reader, reads(Permission.TASK_READ)],
-    page: Annotated[Paged, paged("dueAt", "latestStart", "createdAt", default="dueAt")],
+    page: Annotated[Paged, paged("dueAt", "latestStart", "createdAt", default="latestStart")],
     workspace_id: Annotated[
         UUID | None, Query(alias="workspaceId", description="Filter by workspace.")
     ] = None,
@@ -234,7 +234,7 @@ async def list_bid_tasks(
     ] = None,
     kind: Annotated[TaskKind | None, Query(description="Filter by kind.")] = None,
 ) -> PageOf[BidTaskView]:
-    """List tasks of the bids that you may see, the earliest due time first."""
+    """List tasks of the bids that you may see, those that must start first at the top."""
     owner = person_of(read) if owner_user_id == "me" else owner_user_id
     filters = TaskFilters(
         workspace_id=workspace_id,

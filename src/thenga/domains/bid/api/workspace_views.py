@@ -11,16 +11,26 @@ from thenga.domains.bid.api.compliance_matrix import ComplianceMatrixView, Cover
 from thenga.domains.bid.api.drafts import BidDraftView
 from thenga.domains.bid.api.outcomes import BidOutcomeView
 from thenga.domains.bid.api.plans import BidPlanView
+from thenga.domains.bid.api.references import BidReferenceView
+from thenga.domains.bid.api.sbd_forms import SbdFormCard
 from thenga.domains.bid.api.tasks import BidTaskView
 from thenga.domains.bid.lifecycles import WorkspaceLifecycle
 from thenga.domains.bid.services import workspaces
 from thenga.domains.bid.services.overview import Overview
 from thenga.domains.bid.services.workspaces import TenderState
-from thenga.domains.bid.tables import Ripple, TenderRef, Workspace, WorkspaceStatus
+from thenga.domains.bid.tables import (
+    Approval,
+    ApprovalStatus,
+    Pack,
+    PackStatus,
+    Ripple,
+    TenderRef,
+    Workspace,
+    WorkspaceStatus,
+)
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
 from thenga.kernel.http.document.operations import PREFIX
-from thenga.kernel.values.references import Reference
 
 TeamRole = Literal["lead", "writer", "estimator", "reviewer", "approver", "signatory", "observer"]
 
@@ -36,7 +46,7 @@ class BidderView(View):
     """One of those who bid together."""
 
     lead: Annotated[bool, Field(description="Whether it leads.")]
-    ref: Annotated[Reference | None, Field(description="Organization, if it is known here.")]
+    ref: Annotated[BidReferenceView | None, Field(description="Organization, if it is known here.")]
     name: Annotated[str | None, Field(description="Name, if it is not.")]
     share_percent: Annotated[Decimal | None, Field(description="Share in per cent.")]
 
@@ -105,6 +115,35 @@ class RippleView(Stored):
         return cls.model_validate(ripple.__dict__)
 
 
+class BidApprovalCard(Stored):
+    """An approval of this bid in short, without amounts."""
+
+    kind: Annotated[Literal["price", "pack"], Field(description="What is approved.")]
+    subject_id: Annotated[UUID, Field(description="Workbook or pack.")]
+    subject_version: Annotated[int, Field(description="Version that is approved.")]
+    subject_sha256: Annotated[str, Field(description="SHA-256 of exactly what was shown.")]
+    status: ApprovalStatus
+    expires_at: datetime
+
+    @classmethod
+    def of(cls, approval: Approval) -> "BidApprovalCard":
+        return cls.model_validate(approval.__dict__)
+
+
+class BidPackCard(Stored):
+    """The current pack of this bid in short."""
+
+    number: Annotated[int, Field(description="Number of the pack.")]
+    status: PackStatus
+    manifest_sha256: Annotated[str | None, Field(description="SHA-256 of its manifest.")]
+    sealed_at: Annotated[datetime | None, Field(description="When it was sealed.")]
+    sealed_by: Annotated[UUID | None, Field(description="Who sealed it.")]
+
+    @classmethod
+    def of(cls, pack: Pack) -> "BidPackCard":
+        return cls.model_validate(pack.__dict__)
+
+
 class BidWorkspaceCard(Stored):
     """A bid as every member sees it, without amounts."""
 
@@ -152,6 +191,9 @@ class BidWorkspaceView(BidWorkspaceCard):
     tasks: Annotated[list[BidTaskView] | None, Field(description="Tasks, if included.")]
     drafts: Annotated[list[BidDraftView] | None, Field(description="Drafts, if included.")]
     matrix: Annotated[ComplianceMatrixView | None, Field(description="Matrix, if included.")]
+    forms: Annotated[list[SbdFormCard] | None, Field(description="Forms, if included.")]
+    approvals: Annotated[list[BidApprovalCard] | None, Field(description="Approvals, if included.")]
+    pack: Annotated[BidPackCard | None, Field(description="Current pack, if included.")]
     outcome: Annotated[BidOutcomeView | None, Field(description="Outcome, if included.")]
     ripples: Annotated[list[RippleView] | None, Field(description="Ripples, if included.")]
 
@@ -193,6 +235,13 @@ def _parts(found: Overview, now: datetime) -> dict[str, Any]:
         "matrix": None
         if found.matrix is None
         else ComplianceMatrixView.of(found.workspace, *found.matrix),
+        "forms": None
+        if found.forms is None
+        else [SbdFormCard.model_validate(one.__dict__) for one in found.forms],
+        "approvals": None
+        if found.approvals is None
+        else [BidApprovalCard.of(one) for one in found.approvals],
+        "pack": None if found.pack is None else BidPackCard.of(found.pack),
         "outcome": None if found.outcome is None else BidOutcomeView.of(found.outcome),
         "ripples": None if found.ripples is None else [RippleView.of(one) for one in found.ripples],
     }

@@ -7,6 +7,7 @@ from fastapi import Query
 from pydantic import Field
 
 from thenga.domains.bid.api.parameters import EntryKey, WorkspaceId
+from thenga.domains.bid.api.references import BidReferenceBody
 from thenga.domains.bid.api.workspace_views import BidWorkspaceCard, BidWorkspaceView, TeamRole
 from thenga.domains.bid.permissions import Permission
 from thenga.domains.bid.services import amendments, opening, outcomes, overview, workspaces
@@ -40,14 +41,16 @@ from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import Instant, Percent, lines, matching, text, whole
-from thenga.kernel.values.references import Reference
 
 router = make_router("Bid / Workspaces")
 
-_PARTS = "plan|tasks|drafts|matrix|outcome|ripples"
+_PARTS = "plan|tasks|drafts|matrix|forms|approvals|pack|outcome|ripples"
 Include = Annotated[
-    Annotated[str, matching(f"^({_PARTS})(,({_PARTS})){{0,5}}$", 60)] | None,
-    Query(description="Parts to add, with commas: plan, tasks, drafts, matrix, outcome, ripples."),
+    Annotated[str, matching(f"^({_PARTS})(,({_PARTS})){{0,8}}$", 80)] | None,
+    Query(
+        description="Parts to add, with commas: plan, tasks, drafts, matrix, forms, approvals, "
+        "pack, outcome, ripples."
+    ),
 ]
 NoBidCode = Literal[
     "not_qualified",
@@ -72,7 +75,9 @@ class BidderBody(Body):
     """One of those who bid together."""
 
     lead: Annotated[bool, Field(description="Whether it leads. Exactly one does.")] = False
-    ref: Annotated[Reference | None, Field(description="Organization, if it is known here.")] = None
+    ref: Annotated[
+        BidReferenceBody | None, Field(description="Organization, if it is known here.")
+    ] = None
     name: Annotated[
         Annotated[str, text(1, 200)] | None, Field(description="Name, if it is not.")
     ] = None
@@ -194,14 +199,14 @@ _OF_MOVES = frozenset(("reason_code", "reason", "file_id", "accept_consequences"
 async def open_bid_workspace(
     body: OpenBidWorkspace, work: Annotated[Work, writes(Permission.WORKSPACE_CREATE)]
 ) -> BidWorkspaceView:
-    """Open the workspace of a tender, with its matrix and a draft plan.
+    """Open the workspace of a tender, with its matrix, its forms and a draft plan.
 
     There is one workspace for each tender. The tender must be open; nothing is stored if
     Opportunity does not answer.
     """
     fields = {name: getattr(body, name) for name in type(body).model_fields}
     workspace = await opening.open_workspace(work, _columns(fields))
-    found = await overview.describe(work, workspace, {"plan", "matrix"})
+    found = await overview.describe(work, workspace, {"plan", "matrix", "forms"})
     return BidWorkspaceView.shown_as(found, work.now)
 
 

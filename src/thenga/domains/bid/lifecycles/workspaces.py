@@ -31,7 +31,7 @@ class BidTaskBlocked(Problem):
 class BidCommentClosed(Problem):
     """A comment is edited by its author within 15 minutes; a deleted one never changes again."""
 
-    code, status, title = "bid-comment-closed", 409, "This comment cannot be changed any more"
+    code, status, title = "bid-comment-closed", 409, "This comment cannot be changed"
 
 
 def tender_open(workspace: Workspace, at: datetime) -> None:

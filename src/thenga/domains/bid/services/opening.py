@@ -1,4 +1,4 @@
-"""Opening a workspace: one transaction makes it, its tender, matrix and plan (BID-1, 2, 6)."""
+"""Opening a workspace: one transaction makes it, its matrix, forms and plan (BID-1, 2, 6)."""
 
 from typing import Any
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 import asyncpg
 
 from thenga.domains.bid import public
-from thenga.domains.bid.services import planning, proposals, workspaces
+from thenga.domains.bid.services import forms, planning, proposals, workspaces
 from thenga.domains.bid.tables import Workspace, WorkspaceStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate, RuleViolated
@@ -43,6 +43,7 @@ async def open_workspace(work: Work, fields: dict[str, Any]) -> Workspace:
     await _insert(work, workspace)
     stored = await workspaces.store_tender(work, workspace, tender)
     await proposals.add_rows(work, workspace, tender)
+    await forms.create_from_tender(work, workspace, tender)
     await planning.draft_plan(work, workspace, stored)
     await proposals.refresh_coverage(work, await work.hold(workspace))
     _publish(work, workspace)

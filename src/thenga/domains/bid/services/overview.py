@@ -3,15 +3,27 @@
 from collections.abc import Set
 from dataclasses import dataclass
 
-from thenga.domains.bid.services import amendments, outcomes, planning, proposals, workspaces
+from sqlalchemy import select
+
+from thenga.domains.bid.services import (
+    amendments,
+    outcomes,
+    packs,
+    planning,
+    proposals,
+    workspaces,
+)
 from thenga.domains.bid.services.planning import Milestone
 from thenga.domains.bid.services.proposals import Coverage, MatrixState
 from thenga.domains.bid.services.workspaces import TenderState
 from thenga.domains.bid.tables import (
+    Approval,
     Draft,
     Outcome,
+    Pack,
     Plan,
     Ripple,
+    SbdForm,
     Section,
     Task,
     TenderRef,
@@ -35,6 +47,9 @@ class Overview:
     matrix: tuple[list[MatrixState], Coverage] | None = None
     outcome: Outcome | None = None
     ripples: list[Ripple] | None = None
+    forms: list[SbdForm] | None = None
+    approvals: list[Approval] | None = None
+    pack: Pack | None = None
 
 
 async def describe(read: Reader, workspace: Workspace, wanted: Set[str]) -> Overview:
@@ -53,6 +68,9 @@ async def describe(read: Reader, workspace: Workspace, wanted: Set[str]) -> Over
         matrix=await _matrix(read, workspace) if "matrix" in wanted else None,
         outcome=await outcomes.find_outcome(read, workspace.id) if "outcome" in wanted else None,
         ripples=await amendments.ripples_of(read, workspace.id) if "ripples" in wanted else None,
+        forms=await _forms(read, workspace) if "forms" in wanted else None,
+        approvals=await _approvals(read, workspace) if "approvals" in wanted else None,
+        pack=await packs.current_pack(read, workspace.id) if "pack" in wanted else None,
     )
 
 
@@ -71,3 +89,14 @@ async def _matrix(read: Reader, workspace: Workspace) -> tuple[list[MatrixState]
         return await proposals.live_matrix(read, workspace)
     states = await proposals.matrix_of(read, workspace.id)
     return states, await proposals.coverage_of(read, states)
+
+
+async def _forms(read: Reader, workspace: Workspace) -> list[SbdForm]:
+    statement = select(SbdForm).where(SbdForm.workspace_id == workspace.id)
+    return await read.all(statement.order_by(SbdForm.id), limit=100)
+
+
+async def _approvals(read: Reader, workspace: Workspace) -> list[Approval]:
+    """The newest first."""
+    statement = select(Approval).where(Approval.workspace_id == workspace.id)
+    return await read.all(statement.order_by(Approval.id.desc()), limit=100)

@@ -7,7 +7,7 @@ from sqlalchemy import select
 from thenga.domains.bid import public
 from thenga.domains.bid.lifecycles import WorkspaceLifecycle
 from thenga.domains.bid.services import planning, proposals, workspaces
-from thenga.domains.bid.services.amendments.decisions import undo_decisions
+from thenga.domains.bid.services.amendments.decisions import outdate_forms, undo_decisions
 from thenga.domains.bid.services.amendments.effects import (
     Effect,
     closing_effect,
@@ -81,9 +81,12 @@ async def apply(
     effects = await _effects(work, workspace, stored, tender)
     workspace.amendment_number = amendment_number
     workspace.closing_at, workspace.gate_at = tender.closing_at, workspaces.gate_of(tender)
+    await work.save(workspace)
     stored = await workspaces.store_tender(work, workspace, tender)
     if material:
         effects += await undo_decisions(work, workspace, because=_CAUSE)
+    effects += await outdate_forms(work, workspace, because=_CAUSE)
+    workspace = await work.lock(Workspace, workspace_id)  # other rooms may have moved it
     ripple = await work.add(
         Ripple(
             organization_id=work.organization_id,

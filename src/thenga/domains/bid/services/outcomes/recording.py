@@ -8,7 +8,7 @@ from sqlalchemy import select
 
 from thenga.domains.bid import public
 from thenga.domains.bid.lifecycles import OutcomeLifecycle, WorkspaceLifecycle
-from thenga.domains.bid.services import workspaces
+from thenga.domains.bid.services import pricing, workspaces
 from thenga.domains.bid.services.outcomes.results import check_result
 from thenga.domains.bid.tables import (
     BidFile,
@@ -213,7 +213,9 @@ async def _publish(
             )
         )
     elif is_new and outcome.status is not OutcomeStatus.PENDING:
-        work.publish(public.BidLost(**told, **_loss(outcome)))
+        price = await pricing.current_price(work, workspace.id)
+        total = None if price is None else price.total
+        work.publish(public.BidLost(**told, **_loss(outcome), bid_total=total))
 
 
 def _told(workspace: Workspace, outcome: Outcome) -> dict[str, Any]:

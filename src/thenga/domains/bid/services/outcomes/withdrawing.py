@@ -23,12 +23,7 @@ async def withdraw(
 ) -> None:
     """Take a bid back, with a reason and the letter; after the closing at the bidder's risk."""
     if workspace.status is WorkspaceStatus.SUBMITTED:
-        if reason is None or file_id is None:
-            raise RuleViolated(
-                "Send the reason and the file of the withdrawal.",
-                rule=_RULE,
-                missing=["reason"] * (reason is None) + ["fileId"] * (file_id is None),
-            )
+        letter = _letter(reason, file_id)
         is_closed = workspace.gate_at is not None and work.now >= workspace.gate_at
         if is_closed and not accept_consequences:
             raise RuleViolated(
@@ -37,7 +32,7 @@ async def withdraw(
                 rule=_RULE,
                 field="acceptConsequences",
             )
-        file = await work.get(BidFile, file_id)
+        file = await work.get(BidFile, letter)
         if file.workspace_id != workspace.id:
             raise RuleViolated("The file is not of this bid.", rule=_RULE, field="fileId")
         contents.clean(file)
@@ -54,3 +49,13 @@ async def withdraw(
                 reason_code="withdrawn",
             )
         )
+
+
+def _letter(reason: str | None, file_id: UUID | None) -> UUID:
+    if reason is None or file_id is None:
+        raise RuleViolated(
+            "Send the reason and the file of the withdrawal.",
+            rule=_RULE,
+            missing=["reason"] * (reason is None) + ["fileId"] * (file_id is None),
+        )
+    return file_id

@@ -42,7 +42,7 @@ class BidSealed(Problem):
 
 
 class BidAlreadySubmitted(Problem):
-    """This bid was handed in, so what it holds does not change any more."""
+    """This bid was submitted. What it holds cannot be changed."""
 
     code, status, title = "bid-submitted", 409, "The bid was submitted"
 
