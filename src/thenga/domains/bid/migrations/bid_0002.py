@@ -14,9 +14,16 @@ depends_on = None
 
 
 def upgrade() -> None:
-    _forms()
-    _prices()
-    _packs()
+    _form_definition()
+    _sbd_form()
+    _signature()
+    _fact_use()
+    _file()
+    _workbook()
+    _workbook_version()
+    _approval()
+    _pack()
+    _proof()
     op.execute(
         "CREATE UNIQUE INDEX approval_open_once ON bid.approval "
         "(organization_id, subject_id, kind) WHERE status = 'requested'"
@@ -32,7 +39,7 @@ def _of(column: str, table: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]
     return (("organization_id", column), table, ("organization_id", "id"))
 
 
-def _forms() -> None:
+def _form_definition() -> None:
     make_table(
         "bid.form_definition",
         Kind.CATALOGUE,
@@ -51,6 +58,9 @@ def _forms() -> None:
         json("definition"),
         unique=[("form_code", "edition")],
     )
+
+
+def _sbd_form() -> None:
     make_table(
         "bid.sbd_form",
         Kind.PRIVATE,
@@ -72,6 +82,9 @@ def _forms() -> None:
         unique=[("organization_id", "workspace_id", "form_code", "edition", "title", "bidder_key")],
         references=[_of("workspace_id", "bid.workspace")],
     )
+
+
+def _signature() -> None:
     make_table(
         "bid.signature",
         Kind.PRIVATE,
@@ -92,6 +105,9 @@ def _forms() -> None:
         indexes=[("organization_id", "form_id")],
         references=[_of("form_id", "bid.sbd_form")],
     )
+
+
+def _fact_use() -> None:
     make_table(
         "bid.fact_use",
         Kind.PRIVATE,
@@ -106,6 +122,9 @@ def _forms() -> None:
         indexes=[("organization_id", "fact_ref")],
         references=[_of("form_id", "bid.sbd_form")],
     )
+
+
+def _file() -> None:
     make_table(
         "bid.file",
         Kind.PRIVATE,
@@ -120,7 +139,7 @@ def _forms() -> None:
     )
 
 
-def _prices() -> None:
+def _workbook() -> None:
     make_table(
         "bid.workbook",
         Kind.PRIVATE,
@@ -137,6 +156,9 @@ def _prices() -> None:
         unique=[("organization_id", "workspace_id")],
         references=[_of("workspace_id", "bid.workspace")],
     )
+
+
+def _workbook_version() -> None:
     make_table(
         "bid.workbook_version",
         Kind.PRIVATE,
@@ -152,7 +174,7 @@ def _prices() -> None:
     )
 
 
-def _packs() -> None:
+def _approval() -> None:
     make_table(
         "bid.approval",
         Kind.PRIVATE,
@@ -179,6 +201,9 @@ def _packs() -> None:
         indexes=[("organization_id", "workspace_id")],
         references=[_of("workspace_id", "bid.workspace")],
     )
+
+
+def _pack() -> None:
     make_table(
         "bid.pack",
         Kind.PRIVATE,
@@ -208,6 +233,9 @@ def _packs() -> None:
         unique=[("organization_id", "workspace_id", "number")],
         references=[_of("workspace_id", "bid.workspace")],
     )
+
+
+def _proof() -> None:
     make_table(
         "bid.proof",
         Kind.PRIVATE,

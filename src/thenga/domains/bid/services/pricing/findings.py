@@ -9,7 +9,7 @@ from thenga.domains.bid.services.pricing import arithmetic
 from thenga.domains.bid.services.pricing.arithmetic import Priced, VatStatus
 from thenga.domains.bid.services.pricing.cash import CashPicture
 from thenga.domains.bid.values.findings import Class, Finding
-from thenga.domains.bid.values.prices import Content, ItemKind
+from thenga.domains.bid.values.prices import Content, Item, ItemKind
 
 _RATED = (ItemKind.MEASURED, ItemKind.LUMP_SUM, ItemKind.PERCENTAGE)
 
@@ -58,37 +58,7 @@ def _items(content: Content, priced: Priced) -> Iterator[Finding]:
             "Add the items of the buyer's bill of quantities.",
         )
     for key, item in content.in_order():
-        rate = priced.rates[key]
-        if item.kind in _RATED and not rate:
-            yield _item(
-                "rate_missing",
-                key,
-                f"Item {_named(key, item.description)} has no rate.",
-                "Enter a rate.",
-            )
-        if item.kind is ItemKind.MEASURED and item.quantity is None:
-            yield _item(
-                "quantity_missing",
-                key,
-                f"Item {_named(key, item.description)} has no quantity.",
-                "Enter the quantity of the buyer's bill.",
-            )
-        if priced.amounts[key].minor < 0:
-            yield _item(
-                "amount_negative",
-                key,
-                f"Item {_named(key, item.description)} comes to less than nothing.",
-                "Use a discount for a reduction.",
-            )
-        first = content.first_sums.get(key)
-        if item.kind is ItemKind.PROVISIONAL_SUM and first is not None and rate != Decimal(first):
-            yield _item(
-                "provisional_sum_altered",
-                key,
-                f"Provisional sum {_named(key, item.description)} is not what was entered first.",
-                "Use the sum that the buyer's bill states.",
-                Class.HIGH_RISK,
-            )
+        yield from _one_item(content, priced, key, item)
     if priced.totals.net.minor < 0:
         yield _finding(
             "amount_negative",
@@ -96,6 +66,27 @@ def _items(content: Content, priced: Priced) -> Iterator[Finding]:
             "workbook",
             "The discount is more than the price.",
             "Lower the discount.",
+        )
+
+
+def _one_item(content: Content, priced: Priced, key: str, item: Item) -> Iterator[Finding]:
+    rate, name = priced.rates[key], _named(key, item.description)
+    if item.kind in _RATED and not rate:
+        yield _item("rate_missing", key, f"Item {name} has no rate.", "Enter a rate.")
+    if item.kind is ItemKind.MEASURED and item.quantity is None:
+        remedy = "Enter the quantity of the buyer's bill."
+        yield _item("quantity_missing", key, f"Item {name} has no quantity.", remedy)
+    if priced.amounts[key].minor < 0:
+        text = f"Item {name} comes to less than nothing."
+        yield _item("amount_negative", key, text, "Use a discount for a reduction.")
+    first = content.first_sums.get(key)
+    if item.kind is ItemKind.PROVISIONAL_SUM and first is not None and rate != Decimal(first):
+        yield _item(
+            "provisional_sum_altered",
+            key,
+            f"Provisional sum {name} is not what was entered first.",
+            "Use the sum that the buyer's bill states.",
+            Class.HIGH_RISK,
         )
 
 
