@@ -5,8 +5,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from thenga.domains.bid.api.references import BidReferenceBody
 from thenga.domains.bid.values.prices import Basis, ItemKind, ItemVat
-from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import Day, Percent, decimal, matching, text, whole
 
 ItemKey = Annotated[str, matching("^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$", 40)]
@@ -17,23 +18,6 @@ Amount = Annotated[Decimal, decimal(12, 2)]
 Markup = Annotated[Decimal, decimal(4, 2)]
 Points = Annotated[Decimal, decimal(3, 2)]
 DayCount = Annotated[int, whole(0, 3650)]
-_Ref = Annotated[str, text(1, 100)]
-
-
-class PriceReference(Body):
-    """A reference to a document or a quote of another domain."""
-
-    domain: Annotated[_Ref, Field(description="Domain that owns it.")]
-    type: Annotated[_Ref, Field(description="Kind of resource.")]
-    id: Annotated[_Ref, Field(description="ID of the resource.")]
-
-
-class ReferenceView(View):
-    """A reference to a document or a quote of another domain."""
-
-    domain: Annotated[str, Field(description="Domain that owns it.")]
-    type: Annotated[str, Field(description="Kind of resource.")]
-    id: Annotated[str, Field(description="ID of the resource.")]
 
 
 class WorkbookItem(Body):
@@ -64,7 +48,7 @@ class WorkbookItem(Body):
         list[ItemKey], Field(max_length=200, description="Items that a percentage is of.")
     ] = []
     vat: Annotated[ItemVat | None, Field(description="VAT treatment.")] = None
-    quote_ref: Annotated[PriceReference | None, Field(description="Quote it rests on.")] = None
+    quote_ref: Annotated[BidReferenceBody | None, Field(description="Quote it rests on.")] = None
 
 
 class CashMilestone(Body):
@@ -143,7 +127,7 @@ class ChangeWorkbook(Body):
         int, whole(2, 6), Field(description="Decimals that a rate may have.")
     ] = 2
     boq_document_ref: Annotated[
-        PriceReference | None, Field(description="Bill of quantities of the buyer.")
+        BidReferenceBody | None, Field(description="Bill of quantities of the buyer.")
     ] = None
     items: Annotated[
         dict[ItemKey, WorkbookItem | None],

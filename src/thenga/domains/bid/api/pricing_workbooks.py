@@ -12,9 +12,9 @@ from thenga.domains.bid.api.findings import BidFindingView
 from thenga.domains.bid.api.parameters import WorkspaceId
 from thenga.domains.bid.api.pricing_fields import (
     ChangeWorkbook,
-    ReferenceView,
     fields_of,
 )
+from thenga.domains.bid.api.references import BidReferenceView
 from thenga.domains.bid.lifecycles import WorkbookLifecycle
 from thenga.domains.bid.permissions import Permission
 from thenga.domains.bid.services import approvals, forms, pricing
@@ -59,7 +59,7 @@ class WorkbookItemView(View):
     markup_percent: Annotated[Decimal | None, Field(description="Mark-up on the cost.")]
     percent_of: Annotated[list[str], Field(description="Items that a percentage is of.")]
     vat: Annotated[ItemVat, Field(description="VAT treatment.")]
-    quote_ref: Annotated[ReferenceView | None, Field(description="Quote it rests on.")]
+    quote_ref: Annotated[BidReferenceView | None, Field(description="Quote it rests on.")]
     amount: Annotated[Money, Field(description="Quantity times rate, rounded to cents.")]
 
 
@@ -123,7 +123,7 @@ class WorkbookView(Stored):
     basis: Annotated[Basis, Field(description="Whether rates include VAT.")]
     rate_decimals: Annotated[int, Field(description="Decimals that a rate may have.")]
     boq_document_ref: Annotated[
-        ReferenceView | None, Field(description="Bill of quantities of the buyer.")
+        BidReferenceView | None, Field(description="Bill of quantities of the buyer.")
     ]
     items: Annotated[dict[str, WorkbookItemView], Field(description="Items by key.")]
     discount_percent: Annotated[Decimal | None, Field(description="Discount in per cent.")]
@@ -192,7 +192,7 @@ def _items(picture: Picture) -> dict[str, WorkbookItemView]:
             vat=item.vat,
             quote_ref=None
             if item.quote_ref is None
-            else ReferenceView.model_validate(dict(item.quote_ref)),
+            else BidReferenceView.model_validate(dict(item.quote_ref)),
             amount=picture.priced.amounts[key],
         )
         for key, item in picture.content.in_order()

@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field, JsonValue
 
 from thenga.domains.bid.api.findings import BidFindingView
+from thenga.domains.bid.api.form_bodies import AddSbdForms, ChangeSbdForm, SignSbdForm
 from thenga.domains.bid.api.parameters import FormId, WorkspaceId
 from thenga.domains.bid.lifecycles import FormLifecycle
 from thenga.domains.bid.permissions import Permission
@@ -41,72 +42,13 @@ from thenga.kernel.errors import (
     SamePerson,
     StaleVersion,
 )
-from thenga.kernel.http.bodies import Body, Stored, View
+from thenga.kernel.http.bodies import Stored, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import lines, matching, text
 
 router = make_router("Bid / Forms")
-
-FieldId = Annotated[str, matching("^[a-z0-9][a-z0-9_.]{0,59}$", 60)]
-Sha256 = Annotated[str, matching("^[0-9a-f]{64}$", 64)]
-
-
-class WantedForm(Body):
-    """A form to add."""
-
-    form_code: Annotated[str, text(1, 40), Field(description="Code of the form, or `BUYER`.")]
-    edition: Annotated[
-        Annotated[str, text(1, 40)] | None,
-        Field(description="Edition. By default the one in force on the closing day."),
-    ] = None
-    bidder_key: Annotated[
-        Annotated[str, text(1, 40)] | None, Field(description="Bidder of a group.")
-    ] = None
-    title: Annotated[
-        Annotated[str, text(1, 200)] | None, Field(description="Title of a buyer's own form.")
-    ] = None
-
-
-class AddSbdForms(Body):
-    """Forms to add: those that the tender lists, or those that are named."""
-
-    from_tender: Annotated[bool, Field(description="Add the forms that the tender lists.")] = False
-    forms: Annotated[list[WantedForm], Field(max_length=40, description="Forms to add.")] = []
-
-
-class ChangeSbdForm(Body):
-    """Answers, a file, and one move."""
-
-    answers: Annotated[
-        dict[FieldId, JsonValue],
-        Field(
-            max_length=100,
-            description="Answers by field: a value, `{confirm: true}` for what is proposed, or "
-            "null to take an answer back.",
-        ),
-    ] = {}
-    move: Annotated[
-        Literal["complete", "verify", "not_applicable", "reopen"] | None,
-        Field(description="Move to make. Completing prints the form."),
-    ] = None
-    justification: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="Why the form does not apply.")
-    ] = None
-    file_id: Annotated[UUID | None, Field(description="File of a buyer's own form.")] = None
-
-
-class SignSbdForm(Body):
-    """A signature on the print of a form."""
-
-    method: Annotated[
-        Literal["electronic", "wet_ink"], Field(description="How the form is signed.")
-    ]
-    capacity: Annotated[str, text(1, 120), Field(description="Capacity of the signer.")]
-    rendering_sha256: Annotated[Sha256, Field(description="SHA-256 of the print that was read.")]
-    file_id: Annotated[UUID | None, Field(description="Scan of a form signed in ink.")] = None
 
 
 class FormReferenceView(View):
@@ -327,8 +269,9 @@ async def change_sbd_form(
         await workspaces.demand(work, Permission.FORM_VERIFY)
         form = await forms.verify(work, form_id)
         return await _view(work, await forms.read_form(work, form))
+    answers = {key: None if one is None else one.plain() for key, one in body.answers.items()}
     shown = await forms.change(
-        work, form_id, Change(body.answers, body.move, body.justification, body.file_id)
+        work, form_id, Change(answers, body.move, body.justification, body.file_id)
     )
     return await _view(work, shown)
 

@@ -197,7 +197,7 @@ def _answer(
 ) -> Answer:
     if value is None:
         return Answer()
-    if isinstance(value, dict) and set(value) in ({"confirm"}, {"ref"}):
+    if isinstance(value, dict) and set(value) == {"confirm"}:
         return _confirmed(field, value, found, by, pointer)
     if field.sealed and field.type == "text":
         raise AnswerInvalid("This number is taken from its proof. Confirm it.", pointer=pointer)
@@ -220,14 +220,11 @@ def _answer(
 def _confirmed(
     field: Field, value: Mapping[str, Any], found: Sources, by: Mapping[str, Any], pointer: str
 ) -> Answer:
-    """Take what the source says now, in the version that the caller saw."""
+    """Take what the source says now, in its version."""
     source = found.known.get(field.source) if field.source else None
     if source is None or source.ref is None or field.type == "goals":
         raise AnswerInvalid("There is nothing to confirm. Answer the field.", pointer=pointer)
-    wanted = value.get("ref")
-    if wanted is not None and wanted.get("version") != source.ref["version"]:
-        raise AnswerInvalid("The source has a newer version.", pointer=pointer)
-    if wanted is None and value["confirm"] is not True:
+    if value["confirm"] is not True:
         raise AnswerInvalid("Confirm by sending true.", pointer=pointer)
     return Answer(ref=source.ref, provenance=source.provenance, **by)
 
