@@ -10,6 +10,7 @@ from tests.suites.calls import (
     administration_changes,
     administration_platform,
     administration_support,
+    bid_offer,
     bid_work,
     billing,
     billing_documents,
@@ -68,6 +69,7 @@ MAKERS: dict[str, Maker] = (
     | opportunity_tenders.MAKERS
     | opportunity_intake.MAKERS
     | bid_work.MAKERS
+    | bid_offer.MAKERS
 )
 
 __all__ = [

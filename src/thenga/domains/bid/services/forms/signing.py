@@ -21,6 +21,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import (
     DependencyUnavailable,
+    NotFound,
     Problem,
     RuleViolated,
     SamePerson,
@@ -175,7 +176,10 @@ async def _authority(work: Work, workspace: Workspace) -> dict[str, Any]:
         fact_keys=[],
         record_types=["user"],
     )
-    profile = await within(port.port_timeout, port.port_name, asked)
+    try:
+        profile = await within(port.port_timeout, port.port_name, asked)
+    except NotFound:
+        raise SigningAuthorityMissing() from None
     price = await pricing.current_price(work, workspace.id)
     for record in profile.records:
         if record.summary.get("userId") == str(work.user_id):

@@ -19,7 +19,7 @@ from thenga.domains.bid.values.forms import Definition, Known
 from thenga.domains.compliance import public as compliance
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import DependencyUnavailable
+from thenga.kernel.errors import DependencyUnavailable, NotFound
 from thenga.kernel.ports.binding import within
 from thenga.kernel.values.calendar import local_day
 
@@ -171,7 +171,7 @@ async def _profile(read: Reader, workspace: Workspace) -> organization.ProfileVi
             on=on,
         )
         return await within(port.port_timeout, port.port_name, asked)
-    except (LookupError, DependencyUnavailable):
+    except (LookupError, DependencyUnavailable, NotFound):
         return None
 
 

@@ -33,7 +33,7 @@ from thenga.kernel import configuration, law
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
-from thenga.kernel.errors import DependencyUnavailable, Duplicate, RuleViolated
+from thenga.kernel.errors import DependencyUnavailable, Duplicate, NotFound, RuleViolated
 from thenga.kernel.ports.binding import within
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.ids import new_id
@@ -194,7 +194,7 @@ async def ask_vat_status(read: Reader) -> tuple[VatStatus, Mapping[str, Any] | N
             fact_keys=["vatRegistered"],
         )
         profile = await within(port.port_timeout, port.port_name, asked)
-    except (LookupError, DependencyUnavailable):
+    except (LookupError, DependencyUnavailable, NotFound):
         return VatStatus.UNKNOWN, None
     for fact in profile.facts:
         if fact.provenance.kind != "ai_suggested" and isinstance(fact.value, bool):
