@@ -14,8 +14,12 @@ from sqlalchemy import select
 from thenga.domains.bid.tables import FormDefinition
 from thenga.domains.bid.values.forms import BUYERS_FORM, Definition
 from thenga.domains.opportunity import public as opportunity
+from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.manifest import Domain
+from thenga.kernel.host import Host
 
 _FORMS = Path(__file__).parents[2] / "content" / "forms"
 _WORD = re.compile(r"[a-z0-9]+")
@@ -81,30 +85,41 @@ def _folded(text: str) -> str:
     return "".join(_WORD.findall(plain))
 
 
-async def seed_catalogue(work: Work) -> None:
-    """Write the editions of the data files; loading twice is loading once."""
-    for row, one in zip(catalogue_rows(), definitions(), strict=True):
-        held = await work.find(FormDefinition, form_code=one.form_code, edition=one.edition)
-        fields: dict[str, Any] = {
-            "regime": one.regime,
-            "title": one.title,
-            "twin": one.twin,
-            "effective_from": one.effective_from,
-            "effective_to": one.effective_to,
-            "superseded_by": one.superseded_by,
-            "stage": one.stage,
-            "per_bidder": one.per_bidder,
-            "signature": one.signature,
-            "mark": one.mark,
-            "definition": row,
-        }
-        if held is None:
-            made = FormDefinition(form_code=one.form_code, edition=one.edition, **fields)
-            await work.add(made)
-        elif any(getattr(held, name) != value for name, value in fields.items()):
-            for name, value in fields.items():
-                setattr(held, name, value)
-            await work.save(held)
+async def seed_catalogue(host: Host, domains: Sequence[Domain]) -> None:
+    """Write the editions of the data files at deployment; loading twice is loading once."""
+    origin = Origin(action="deployment", request_id="deployment", correlation_id="deployment")
+    work = Work(host, "bid", Scope(actor=SYSTEM), origin, login="bid_system")
+    try:
+        for row, one in zip(catalogue_rows(), definitions(), strict=True):
+            await _bring(work, row, one)
+        await work.finish()
+    finally:
+        await work.close()
+
+
+async def _bring(work: Work, row: dict[str, Any], one: Definition) -> None:
+    fields: dict[str, Any] = {
+        "regime": one.regime,
+        "title": one.title,
+        "twin": one.twin,
+        "effective_from": one.effective_from,
+        "effective_to": one.effective_to,
+        "superseded_by": one.superseded_by,
+        "stage": one.stage,
+        "per_bidder": one.per_bidder,
+        "signature": one.signature,
+        "mark": one.mark,
+        "definition": row,
+    }
+    found = await work.find(FormDefinition, form_code=one.form_code, edition=one.edition)
+    if found is None:
+        await work.add(FormDefinition(form_code=one.form_code, edition=one.edition, **fields))
+        return
+    if any(getattr(found, name) != value for name, value in fields.items()):
+        held = await work.lock(FormDefinition, found.id)
+        for name, value in fields.items():
+            setattr(held, name, value)
+        await work.save(held)
 
 
 async def list_definitions(

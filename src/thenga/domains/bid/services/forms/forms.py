@@ -64,17 +64,24 @@ class Shown:
     directors: Sequence[sources.Director] | None = None
 
 
-async def get_form(read: Reader, form_id: UUID, *needs: Need) -> Shown:
+async def get_form(read: Reader, form_id: UUID) -> Shown:
     """A form for somebody who needs to know; one of prices for those who may see prices."""
+    form, workspace, definition = await _seen(read, form_id)
+    if definition is None:
+        return Shown(form, workspace, None, {}, [])
+    found = await sources.ask(read, workspace, definition, proofs_too=False)
+    return _shown(form, workspace, definition, _answers(form), found)
+
+
+async def _seen(
+    read: Reader, form_id: UUID, *needs: Need
+) -> tuple[SbdForm, Workspace, Definition | None]:
     form = await read.get(SbdForm, form_id)
     definition = catalogue.definition_of(form.form_code, form.edition)
     priced = definition is not None and definition.price
     wanted = (Need.READ, Need.PRICE) if priced else (Need.READ,)
     workspace = await workspaces.seen_workspace(read, form.workspace_id, *wanted, *needs)
-    if definition is None:
-        return Shown(form, workspace, None, {}, [])
-    found = await sources.ask(read, workspace, definition, proofs_too=False)
-    return _shown(form, workspace, definition, _answers(form), found)
+    return form, workspace, definition
 
 
 async def read_form(read: Reader, form: SbdForm) -> Shown:
@@ -115,48 +122,51 @@ class Change:
 
 async def change(work: Work, form_id: UUID, wanted: Change) -> Shown:
     """Answer fields, attach a buyer's form, and make one move."""
-    seen = await get_form(work, form_id, Need.EDIT)
-    expected, definition = seen.form.version, seen.definition
-    found = Sources({})
-    answers = _answers(seen.form)
+    seen, workspace, definition = await _seen(work, form_id, Need.EDIT)
+    found, answers = Sources({}), _answers(seen)
     if definition is not None:
-        found = await sources.ask(work, seen.workspace, definition, proofs_too=True)
+        found = await sources.ask(work, workspace, definition, proofs_too=True)
         answers = _proposed(definition, answers, found)
         answers |= _answered(work, definition, wanted.answers, found)
     elif wanted.answers:
         raise AnswerInvalid(pointer="/answers")
     rendered: Rendered | None = None
     if wanted.move == "complete" and definition is not None:
-        rendered = await _rendered(work, seen, definition, answers, found)
-    workspace = await workspaces.workspace_for(work, seen.workspace.id, Need.EDIT)
+        shown = _shown(seen, workspace, definition, answers, found)
+        rendered = await _rendered(work, shown, definition, found)
+    workspace = await workspaces.workspace_for(work, workspace.id, Need.EDIT)
     form = await work.lock(SbdForm, form_id)
-    if form.version != expected:
+    if form.version != seen.version:
         raise StaleVersion(currentVersion=form.version)
-    await _write(work, form, wanted, answers)
+    changed = await _write(work, form, wanted, answers)
     if definition is not None and wanted.answers:
         await _note_uses(work, form, definition, answers)
     if wanted.move is not None:
-        await _move(work, workspace, form, wanted, rendered)
-    await work.touch(form)
-    work.publish(event_of(workspace, form))
+        changed |= await _move(work, workspace, form, wanted, rendered)
+    if changed:
+        await work.touch(form)
+        work.publish(event_of(workspace, form))
     if definition is None:
         return Shown(form, workspace, None, {}, [])
     return _shown(form, workspace, definition, answers, found)
 
 
-async def _write(work: Work, form: SbdForm, wanted: Change, answers: Mapping[str, Answer]) -> None:
+async def _write(work: Work, form: SbdForm, wanted: Change, answers: Mapping[str, Answer]) -> bool:
+    """Write what was answered; whether anything was."""
     touched = bool(wanted.answers) or wanted.file_id is not None
-    if touched and form.status not in _OPEN:
+    if not touched:
+        return False
+    if form.status not in _OPEN:
         raise Conflict("Reopen the form before you change its answers.")
     if wanted.file_id is not None:
         if form.form_code != BUYERS_FORM:
             raise RuleViolated("Only a buyer's form has a file.", rule="BID-18", field="fileId")
         await files.clean_file(work, form.workspace_id, wanted.file_id)
         form.file_id = wanted.file_id
-    if form.status in _OPEN:
-        form.answers = {field_id: answer.to_row() for field_id, answer in answers.items()}
-    if touched and form.status is FormStatus.NOT_STARTED:
+    form.answers = {field_id: answer.to_row() for field_id, answer in answers.items()}
+    if form.status is FormStatus.NOT_STARTED:
         FormLifecycle.begin(form, at=work.now)
+    return True
 
 
 def _proposed(
@@ -230,45 +240,36 @@ def _confirmed(
 
 
 async def _rendered(
-    work: Work,
-    seen: Shown,
-    definition: Definition,
-    answers: Mapping[str, Answer],
-    found: Sources,
+    work: Work, shown: Shown, definition: Definition, found: Sources
 ) -> Rendered | None:
     """Check and print before anything is written; a contradiction is told first."""
-    if seen.form.status not in _OPEN:
+    if shown.form.status not in _OPEN:
         return None  # the move is refused, or has been made
-    shown = _shown(seen.form, seen.workspace, definition, answers, found)
     blocking = [one for one in shown.findings if one.severity is Class.BLOCKING]
     contradictions = [one for one in blocking if one.code == "declaration_contradiction"]
     if contradictions:
         raise DeclarationContradiction(findings=[one.text for one in contradictions])
     if blocking:
         raise FormIncomplete(findings=[one.text for one in blocking])
-    plain, blank = await rendering.reveal(work, seen.form, shown.filled, found)
+    plain, blank = await rendering.reveal(work, shown.form, shown.filled, found)
     if blank:
         raise FormIncomplete(findings=[one.text for one in blank])
-    return await rendering.render(work, seen.workspace, definition, shown.filled, plain)
+    return await rendering.render(work, shown.workspace, definition, shown.filled, plain)
 
 
 async def _move(
     work: Work, workspace: Workspace, form: SbdForm, wanted: Change, rendered: Rendered | None
-) -> None:
+) -> bool:
+    """Make the move; whether it was one."""
     move = getattr(FormLifecycle, wanted.move or "")
     if wanted.move == "not_applicable" and len(wanted.justification or "") < _JUSTIFIED:
         raise RuleViolated("Say why in at least 20 characters.", rule="BID-18")
     if wanted.move == "complete" and form.status is FormStatus.NOT_STARTED:
         FormLifecycle.begin(form, at=work.now)
     if not move(form, at=work.now):
-        return
-    explain(
-        form,
-        at=work.now,
-        by=workspaces.person_of(work),
-        code=move.verb,
-        text=wanted.justification,
-    )
+        return False
+    by = workspaces.person_of(work)
+    explain(form, at=work.now, by=by, code=move.verb, text=wanted.justification)
     if wanted.move == "complete":
         form.completed_at = work.now
         form.rendering = await _kept(work, workspace, form, rendered)
@@ -277,6 +278,7 @@ async def _move(
     elif wanted.move == "reopen":
         form.rendering, form.completed_at = None, None
         await void_signatures(work, form, "reopened")
+    return True
 
 
 async def _kept(

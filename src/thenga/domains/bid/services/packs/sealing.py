@@ -108,8 +108,7 @@ async def seal(work: Work, pack_id: UUID, *, manifest_sha256: str) -> Pack:
     if workspace.reconfirm_amendment is not None:
         raise ReconfirmationRequired()
     await _check_pins(work, workspace, pack)
-    await _check_approvals(work, workspace, pack, alone=alone)
-    await _check_findings(work, workspace, pack, alone=alone)
+    await _check_guards(work, workspace, pack, alone=alone)
     pack.sealed_by, pack.sealed_at = work.user_id, work.now
     explain(pack, at=work.now, by=work.user_id, code="sealed")
     await work.save(pack)
@@ -156,22 +155,22 @@ async def _check_pins(read: Reader, workspace: Workspace, pack: Pack) -> None:
         raise PinsMoved(moved=moved)
 
 
-async def _check_approvals(read: Reader, workspace: Workspace, pack: Pack, *, alone: bool) -> None:
-    """Approvals bound to what is sealed; a waiver holds while nobody else could approve."""
-    if alone and pack.build.get("waived"):
-        return
+async def _check_approvals(
+    read: Reader, workspace: Workspace, pack: Pack, kinds: Sequence[str]
+) -> None:
+    """Approvals that are bound to exactly what is sealed."""
     workbook = await read.find(Workbook, workspace_id=workspace.id)
-    price = None if workbook is None else workbook.content_sha256
+    hashes = {
+        approvals.PRICE: None if workbook is None else workbook.content_sha256,
+        approvals.PACK: pack.manifest_sha256,
+    }
     missing = [
         kind
-        for kind, digest in ((approvals.PRICE, price), (approvals.PACK, pack.manifest_sha256))
-        if await approvals.live_approval(read, workspace.id, kind, digest) is None
+        for kind in kinds
+        if await approvals.live_approval(read, workspace.id, kind, hashes[kind]) is None
     ]
-    # A price that was never approved is told as a finding that blocks, with all the others.
-    if missing and (missing != [approvals.PRICE] or pack.build.get("waived")):
-        found = await open_findings(read, workspace, pack, waived=False)
-        if not [one for one in found if one.severity is Class.BLOCKING]:
-            raise ApprovalMissing(kinds=missing)
+    if missing:
+        raise ApprovalMissing(kinds=missing)
 
 
 async def open_findings(
@@ -187,11 +186,16 @@ async def open_findings(
     ]
 
 
-async def _check_findings(read: Reader, workspace: Workspace, pack: Pack, *, alone: bool) -> None:
-    waived = alone and bool(pack.build.get("waived"))
-    found = await open_findings(read, workspace, pack, waived=waived)
+async def _check_guards(read: Reader, workspace: Workspace, pack: Pack, *, alone: bool) -> None:
+    """No open finding, and approvals; a waiver holds while nobody else could approve (BID-40)."""
+    waived = bool(pack.build.get("waived"))
+    if waived and not alone:
+        await _check_approvals(read, workspace, pack, (approvals.PRICE, approvals.PACK))
+    found = await open_findings(read, workspace, pack, waived=waived and alone)
     if found:
         raise PackBlocked(findings=[f"{one.key}: {one.text}" for one in found][:100])
+    if not (waived and alone):
+        await _check_approvals(read, workspace, pack, (approvals.PACK,))
 
 
 async def _lock_price(work: Work, workspace: Workspace) -> None:
