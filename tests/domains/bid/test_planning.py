@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cache
 from random import Random
 from typing import Any
 from uuid import UUID, uuid4
@@ -58,13 +59,18 @@ def slow(closing: date, days: int, is_off: Callable[[date], bool]) -> date:
     return day
 
 
+@cache
+def calendar_of(year: int) -> dict[date, str]:
+    return dict(holidays.country_holidays("ZA", years=year))
+
+
 def is_off(day: date) -> bool:
-    return day.weekday() >= 5 or day in holidays.country_holidays("ZA", years=day.year)
+    return day.weekday() >= 5 or day in calendar_of(day.year)
 
 
 def is_off_unmoved(day: date) -> bool:
     """Planted: a holiday on a Sunday is not moved to the Monday."""
-    calendar = holidays.country_holidays("ZA", years=day.year)
+    calendar = calendar_of(day.year)
     return day.weekday() >= 5 or (day in calendar and "observed" not in calendar[day])
 
 

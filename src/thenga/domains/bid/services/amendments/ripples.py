@@ -66,7 +66,7 @@ async def apply(
 ) -> None:
     """Apply an amendment to one bid; an older or repeated one is only noted."""
     seen = await work.get(Workspace, workspace_id)
-    if seen.tender_opportunity_id is None:
+    if seen.tender_opportunity_id is None or seen.status in WorkspaceLifecycle.TERMINAL:
         return
     tender = await workspaces.ask_tender(work, seen.tender_opportunity_id)
     workspace = await work.lock(Workspace, workspace_id)

@@ -118,10 +118,9 @@ async def _planned(
     made: dict[str, Any] = {}
     for key, one in given.items():
         due_at, days = one.get("due_at"), one.get("days_before")
-        if due_at is None and tender.closing_at is not None:
-            zone = tender.time_zone
+        if due_at is None and days is not None:
             due_at = due_before(
-                tender.closing_at, days or 0, due_time=clock, zone=zone, extra=extra
+                _closing(tender), days, due_time=clock, zone=tender.time_zone, extra=extra
             )
         owner = one.get("owner_user_id")
         made[key] = _entry(one["title"], due_at, days, owner, "own")

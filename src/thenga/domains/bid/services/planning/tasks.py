@@ -277,11 +277,9 @@ def is_overdue(task: Task, now: datetime) -> bool:
 async def tell_overdue(work: Work, task_id: UUID) -> None:
     """Tell once that a task is open after its due time; a job of time."""
     task = await work.lock(Task, task_id)
-    is_new = is_overdue(task, work.now) and task.overdue_told_for != task.due_at
-    if task.due_at is not None and task.due_at >= work.now and is_open(task):
-        return
-    task.next_check_at = None
-    if not is_new or task.due_at is None:
+    is_late = is_overdue(task, work.now)
+    task.next_check_at = task.due_at if is_open(task) and not is_late else None
+    if task.due_at is None or not is_late or task.overdue_told_for == task.due_at:
         await work.save(task)
         return
     task.overdue_told_for = task.due_at

@@ -13,7 +13,6 @@ from thenga.domains.bid import public
 from thenga.domains.bid.lifecycles import CommentLifecycle
 from thenga.domains.bid.lifecycles.workspaces import BidCommentClosed
 from thenga.domains.bid.services.workspaces.access import (
-    has_price,
     is_manager,
     person_of,
     seen_workspace,
@@ -158,7 +157,7 @@ async def list_comments(
         (Comment.subject_id, filters.subject_id),
         (Comment.status, filters.status),
     )
-    if not (has_price(read, workspace) and await sees_price(read, workspace)):
+    if not await sees_price(read, workspace):
         statement = statement.where(Comment.price.is_(False))
     if filters.mentioning_me:
         statement = statement.where(_mentions(str(person_of(read) or "")))
