@@ -9,9 +9,17 @@ import pytest
 
 from tests.conftest import Time
 from tests.factories import bid as factory
+from tests.factories import bid_offer as offer
 from tests.factories.identity import Member
 from thenga.domains.bid.services import amendments
-from thenga.domains.bid.tables import MatrixRow, Plan, Ripple, Workspace, WorkspaceStatus
+from thenga.domains.bid.tables import (
+    MatrixRow,
+    PackStatus,
+    Plan,
+    Ripple,
+    Workspace,
+    WorkspaceStatus,
+)
 from thenga.domains.opportunity.public import Tender, Tenders
 from thenga.kernel.host import Host
 from thenga.kernel.ports.binding import stand_in
@@ -66,6 +74,19 @@ async def amended(
     )
     made.tender = await factory.described(host, owner.organization_id, tender.id)
     return made
+
+
+async def with_status(
+    host: Host, workspace: Workspace, status: WorkspaceStatus, **columns: Any
+) -> None:
+    """Bring a workspace into a state, without any of its moves."""
+    work = factory.working(host, workspace.organization_id)
+    held = await work.lock(Workspace, workspace.id)
+    held.status = status
+    for name, value in columns.items():
+        setattr(held, name, value)
+    await work.touch(held)
+    await work.finish()
 
 
 async def reconfirm(
@@ -165,11 +186,7 @@ async def test_a_lapsed_bid_revives_and_a_submitted_one_stays(
     await amended.apply(1, uuid4())
     revived = await factory.get(host, Workspace, amended.workspace.id, company)
     submitted = await factory.workspace(host, company, owner.user_id)
-    work = factory.working(host, company)
-    held = await work.lock(Workspace, submitted.id)
-    held.status = WorkspaceStatus.SUBMITTED
-    await work.save(held)
-    await work.finish()
+    await with_status(host, submitted, WorkspaceStatus.SUBMITTED)
     amended.workspace = submitted
     amended.becomes(id=submitted.tender_opportunity_id, amendment_number=3)
     await amended.apply(3, uuid4())
@@ -178,3 +195,51 @@ async def test_a_lapsed_bid_revives_and_a_submitted_one_stays(
     assert (revived.status, revived.gate_at) == (WorkspaceStatus.PREPARING, MOVED)
     assert (kept.status, kept.reconfirm_amendment) == (WorkspaceStatus.SUBMITTED, 3)
     assert tender.closing_at == CLOSING
+
+
+@pytest.mark.rule("BID-39")
+@pytest.mark.rule("BID-47")
+@pytest.mark.rule("BID-49")
+async def test_a_material_amendment_unseals_and_voids(
+    api: httpx2.AsyncClient, host: Host, amended: Amended
+) -> None:
+    company, workspace_id = amended.owner.organization_id, amended.workspace.id
+    price = await offer.workbook(host, company, workspace_id)
+    approval = await offer.approval(host, company, price, None)
+    pack = await offer.pack(host, company, workspace_id, PackStatus.SEALED)
+    await with_status(host, amended.workspace, WorkspaceStatus.READY)
+
+    amended.becomes(closing_at=MOVED, amendment_number=2)
+    for _ in range(3):
+        await amended.apply(2, uuid4())
+
+    path = f"/bids/workspaces/{workspace_id}?include=approvals,pack,ripples"
+    shown = (await api.get(path, headers=amended.owner.acting)).json()
+    sealed = await api.post(
+        f"/bids/submission-packs/{pack.id}/seal",
+        json={"manifestSha256": "c" * 64},
+        headers=amended.owner.acting,
+    )
+    told = [one["type"].split(".")[1] for one in await factory.all_told(host, company)]
+    unsealed, voided = told.count("SubmissionPackUnsealed"), told.count("ApprovalVoided")
+    print(f"ripples={len(shown['ripples'])} unsealed={unsealed} voided={voided}")
+    assert (shown["status"], shown["pack"]["status"]) == ("preparing", "unsealed")
+    assert [one["status"] for one in shown["approvals"]] == ["voided"]
+    assert (unsealed, voided, told.count("BidReconfirmationRequired")) == (1, 1, 1)
+    keys = {one["key"] for one in shown["ripples"][0]["effects"]}
+    assert {f"approval:{approval.id}", f"pack:{pack.id}", "closing"} <= keys
+    assert sealed.status_code == 409, sealed.text
+
+
+@pytest.mark.rule("BID-49")
+async def test_a_ripple_keyed_by_delivery_would_be_found(host: Host, amended: Amended) -> None:
+    """Planted: every delivery counts as a newer amendment."""
+    company = amended.owner.organization_id
+    amended.becomes(closing_at=MOVED, amendment_number=1)
+
+    await amended.apply(1, uuid4())
+    await with_status(host, amended.workspace, WorkspaceStatus.PREPARING, amendment_number=0)
+    with pytest.raises(Exception, match="ripple_"):
+        await amended.apply(1, uuid4())
+
+    assert len(await factory.rows(host, Ripple, company)) == 1

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from thenga.domains.bid.api.parameters import EntryKey, WorkspaceId
 from thenga.domains.bid.permissions import Permission
-from thenga.domains.bid.public import OutcomeResult, OutcomeStage
+from thenga.domains.bid.public import LossReason, OutcomeResult, OutcomeStage
 from thenga.domains.bid.services import outcomes
 from thenga.domains.bid.services.outcomes import BidAwardIncomplete, BidReasonsRequired
 from thenga.domains.bid.tables import Outcome
@@ -34,30 +34,6 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Bid / Outcomes")
 
-ReasonCode = Literal[
-    "price_too_high",
-    "price_arithmetic",
-    "preference_points_low",
-    "preference_proof_missing",
-    "functionality_below_threshold",
-    "form_missing",
-    "form_incomplete",
-    "form_unsigned",
-    "document_expired",
-    "tax_non_compliant",
-    "csd_inactive",
-    "cidb_grade_low",
-    "late_submission",
-    "briefing_missed",
-    "experience_insufficient",
-    "capacity_insufficient",
-    "local_content_low",
-    "restricted_listed",
-    "objective_criteria",
-    "validity_expired",
-    "no_feedback",
-    "other",
-]
 Scores = dict[EntryKey, Annotated[Decimal, decimal(6, 4)]]
 FileIds = Annotated[list[UUID], Field(max_length=20, description="Files of the bid.")]
 
@@ -65,7 +41,7 @@ FileIds = Annotated[list[UUID], Field(max_length=20, description="Files of the b
 class OutcomeReason(Body):
     """Why a bid did not win."""
 
-    code: Annotated[ReasonCode, Field(description="Code of the reason.")]
+    code: Annotated[LossReason, Field(description="Code of the reason.")]
     text: Annotated[
         Annotated[str, lines(1, 1000)] | None, Field(description="In the buyer's words.")
     ] = None

@@ -10,6 +10,7 @@ from thenga.domains.bid.api.parameters import EntryKey, WorkspaceId
 from thenga.domains.bid.api.references import BidReferenceBody
 from thenga.domains.bid.api.workspace_views import BidWorkspaceCard, BidWorkspaceView, TeamRole
 from thenga.domains.bid.permissions import Permission
+from thenga.domains.bid.public import NoBidReason
 from thenga.domains.bid.services import amendments, opening, outcomes, overview, workspaces
 from thenga.domains.bid.services.amendments import (
     BidEffectsOpen,
@@ -51,16 +52,6 @@ Include = Annotated[
         description="Parts to add, with commas: plan, tasks, drafts, matrix, forms, approvals, "
         "pack, outcome, ripples."
     ),
-]
-NoBidCode = Literal[
-    "not_qualified",
-    "capacity",
-    "price_risk",
-    "cash_gap",
-    "briefing_missed",
-    "partner_missing",
-    "strategy",
-    "other",
 ]
 
 
@@ -164,7 +155,7 @@ class ChangeBidWorkspace(Body):
         Literal["no_bid", "resume", "withdraw"] | None, Field(description="Move to make.")
     ] = None
     reason_code: Annotated[
-        NoBidCode | None, Field(description="Why there is no bid. Required for `no_bid`.")
+        NoBidReason | None, Field(description="Why there is no bid. Required for `no_bid`.")
     ] = None
     reason: Annotated[
         Annotated[str, lines(1, 1000)] | None, Field(description="Why. Required to withdraw.")

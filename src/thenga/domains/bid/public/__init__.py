@@ -19,6 +19,7 @@ from thenga.domains.bid.public.outcomes import (
     BidLost,
     BidOutcomeChanged,
     ContractCreationRecorded,
+    LossReason,
     OutcomeResult,
     OutcomeStage,
     PriceLine,
@@ -79,6 +80,7 @@ from thenga.domains.bid.public.workspaces import (
     BidWithdrawn,
     BidWorkspaceChanged,
     BidWorkspaceOpened,
+    NoBidReason,
     WorkspaceStatus,
 )
 
@@ -128,7 +130,9 @@ __all__ = [
     "CommentSubject",
     "ContractCreationRecorded",
     "FormStatus",
+    "LossReason",
     "MatrixChanged",
+    "NoBidReason",
     "OutcomeResult",
     "OutcomeStage",
     "PlannedCost",

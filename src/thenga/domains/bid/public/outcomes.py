@@ -18,6 +18,30 @@ _VALUE = ConfigDict(frozen=True)
 
 OutcomeResult = Literal["pending", "won", "lost", "disqualified", "cancelled"]
 OutcomeStage = Literal["evaluation", "clarification", "shortlisted", "presentation", "negotiation"]
+LossReason = Literal[
+    "price_too_high",
+    "price_arithmetic",
+    "preference_points_low",
+    "preference_proof_missing",
+    "functionality_below_threshold",
+    "form_missing",
+    "form_incomplete",
+    "form_unsigned",
+    "document_expired",
+    "tax_non_compliant",
+    "csd_inactive",
+    "cidb_grade_low",
+    "late_submission",
+    "briefing_missed",
+    "experience_insufficient",
+    "capacity_insufficient",
+    "local_content_low",
+    "restricted_listed",
+    "objective_criteria",
+    "validity_expired",
+    "no_feedback",
+    "other",
+]
 AppealStatus = Literal["none", "lodged", "upheld", "dismissed"]
 
 

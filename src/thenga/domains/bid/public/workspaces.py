@@ -19,6 +19,16 @@ WorkspaceStatus = Literal[
     "lapsed",
     "tender_cancelled",
 ]
+NoBidReason = Literal[
+    "not_qualified",
+    "capacity",
+    "price_risk",
+    "cash_gap",
+    "briefing_missed",
+    "partner_missing",
+    "strategy",
+    "other",
+]
 
 
 class BidWorkspaceOpened(Event, type="bid.BidWorkspaceOpened.v1", subject="workspace_id"):

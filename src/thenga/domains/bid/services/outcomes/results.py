@@ -1,35 +1,13 @@
 """Which results there are, what each needs, and what recording one means (BID-51), as values."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, get_args
 
+from thenga.domains.bid.public import LossReason
 from thenga.domains.bid.tables import OutcomeStatus
 from thenga.kernel.errors import Problem, extensions
 
-REASON_CODES = (
-    "price_too_high",
-    "price_arithmetic",
-    "preference_points_low",
-    "preference_proof_missing",
-    "functionality_below_threshold",
-    "form_missing",
-    "form_incomplete",
-    "form_unsigned",
-    "document_expired",
-    "tax_non_compliant",
-    "csd_inactive",
-    "cidb_grade_low",
-    "late_submission",
-    "briefing_missed",
-    "experience_insufficient",
-    "capacity_insufficient",
-    "local_content_low",
-    "restricted_listed",
-    "objective_criteria",
-    "validity_expired",
-    "no_feedback",
-    "other",
-)
+REASON_CODES: tuple[str, ...] = get_args(LossReason)
 _OF_AWARD = {
     "award_reference": "awardReference",
     "awarded_minor": "awardedValue",

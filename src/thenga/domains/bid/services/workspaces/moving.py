@@ -1,5 +1,6 @@
 """Moves of a workspace, each told by its event; time, a cancelled tender and no bid."""
 
+from typing import get_args
 from uuid import UUID
 
 from sqlalchemy import select
@@ -14,16 +15,7 @@ from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import Move, explain
 from thenga.kernel.errors import RuleViolated
 
-NO_BID_CODES = (
-    "not_qualified",
-    "capacity",
-    "price_risk",
-    "cash_gap",
-    "briefing_missed",
-    "partner_missing",
-    "strategy",
-    "other",
-)
+NO_BID_CODES: tuple[str, ...] = get_args(public.NoBidReason)
 _MOST = 100_000
 
 cancel_everywhere = job_stub(
