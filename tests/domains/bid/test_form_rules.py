@@ -144,6 +144,19 @@ def test_an_answer_is_stale_when_its_source_has_moved() -> None:
     assert moved["s.vat_number"].state is AnswerState.STALE
 
 
+@pytest.mark.rule("BID-25")
+def test_a_claim_is_stale_when_the_goals_have_moved() -> None:
+    claims = Answer(value={"women": {"claim8020": "4"}}, ref=REF, confirmed_at=AT.isoformat())
+
+    same = fill(form("SBD 6.1"), {"4.table": claims}, said(tender__goals=[]))
+    moved = {"tender.goals": Known(value=[], ref=REF | {"version": 2})}
+    other = fill(form("SBD 6.1"), {"4.table": claims}, moved)
+
+    assert same["4.table"].value == {"women": {"claim8020": "4"}}
+    states = [one["4.table"].state for one in (same, other)]
+    assert states == [AnswerState.CONFIRMED, AnswerState.STALE]
+
+
 @pytest.mark.rule("BID-18")
 @pytest.mark.parametrize(
     ("code", "field", "value"),

@@ -79,7 +79,8 @@ class FormAnswerView(View):
     def of(cls, one: Filled, *, withheld: bool) -> "FormAnswerView":
         answer = one.answer
         ref = answer.ref or (one.known.ref if one.known is not None else None)
-        is_reference = answer.ref is not None or (not answer.is_confirmed and ref is not None)
+        cites = answer.ref is not None or (not answer.is_confirmed and ref is not None)
+        is_reference = cites and answer.value is None
         source = "reference" if is_reference else "person" if answer.is_confirmed else None
         hidden = withheld or (one.field.sealed and one.field.type == "text")
         return cls.model_validate(

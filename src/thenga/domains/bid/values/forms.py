@@ -156,7 +156,10 @@ class Filled:
 
     @property
     def value(self) -> Any:
-        """The value to show; of a reference what its source says now."""
+        """The value to show; of a reference what its source says now. Points are claimed for
+        goals that the tender states, so of these both are kept."""
+        if self.field.type == "goals":
+            return self.answer.value
         if self.answer.ref is not None or (not self.answer.is_confirmed and self.known):
             return self.known.value if self.known is not None else None
         return self.answer.value

@@ -224,7 +224,9 @@ def _answer(
         known_ids = {str(one.ref.id) for one in found.directors or ()}
         if any(row["directorId"] not in known_ids for row in checked):
             raise AnswerInvalid("Name directors of the company.", pointer=pointer)
-    return Answer(value=checked, provenance="person", **by)
+    cited = found.known.get(field.source or "") if field.type == "goals" else None
+    ref = None if cited is None else cited.ref
+    return Answer(value=checked, ref=ref, provenance="person", **by)
 
 
 def _confirmed(
