@@ -3,6 +3,8 @@
 from typing import Any
 from uuid import UUID, uuid4
 
+import asyncpg
+
 from thenga.domains.compliance.tables import (
     Applicability,
     Origin,
@@ -36,9 +38,12 @@ async def profile(host: Host, organization_id: UUID) -> Profile:
                 )
             )
         await work.finish()
+        return found
+    except asyncpg.UniqueViolationError:  # somebody else was faster
+        await work.close()
+        return await profile(host, organization_id)
     finally:
         await work.close()
-    return found
 
 
 async def requirement(host: Host, organization_id: UUID, **fields: Any) -> Requirement:

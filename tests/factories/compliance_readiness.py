@@ -19,6 +19,7 @@ from thenga.domains.compliance.tables import (
     Verification,
     VerificationStatus,
 )
+from thenga.domains.compliance.values.validity import Basis
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin as Because
 from thenga.kernel.db.work import Work
@@ -163,6 +164,7 @@ class Prover:
     async def _document(
         self, work: Work, type_code: str, today: date, ends: date | None, director: UUID | None
     ) -> UUID:
+        basis = None if ends is None else Basis.PRINTED
         paper = await work.add(
             Document(
                 organization_id=self.organization_id,
@@ -173,6 +175,7 @@ class Prover:
                 current_version=1,
                 expires_on=ends,
                 valid_until=ends,
+                valid_basis=basis,
                 next_check_at=work.now if ends else None,
             )
         )
@@ -183,6 +186,8 @@ class Prover:
                 number=1,
                 issued_on=today,
                 expires_on=ends,
+                valid_until=ends,
+                valid_basis=basis,
                 attributes={},
                 content_status=ContentStatus.CLEAN,
             )

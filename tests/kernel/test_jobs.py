@@ -24,7 +24,7 @@ from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.declare.job import Job, Jobs
 from thenga.kernel.host import Host
 from thenga.kernel.jobs.cancel import cancel
-from thenga.kernel.jobs.runner import Pace
+from thenga.kernel.jobs.runner import Pace, _Side
 from thenga.kernel.settings import Settings
 from thenga.kernel.starting import make_host
 from thenga.kernel.values.ids import new_id
@@ -375,3 +375,22 @@ async def test_jobs_a_second(host: Host, opening: Opening) -> None:
     made = await _system(host, "SELECT count(*) FROM probe.effect")
     print(f"\nthroughput jobs=600 seconds={seconds:.2f} jobs_per_second={600 / seconds:.0f}")
     assert made[0][0] == 600
+
+
+async def test_care_ends_when_its_connection_fails_on_cancelling(host: Host) -> None:
+    began = asyncio.Event()
+
+    async def failing() -> float:
+        began.set()
+        try:
+            await asyncio.sleep(600)
+        except asyncio.CancelledError:
+            raise ConnectionError("closed in the middle of a statement") from None
+        return 0.0
+
+    caring = asyncio.create_task(_Side(host, probe.domain(Jobs("probe")), Pace())._again(failing))
+    await began.wait()
+    caring.cancel()
+    done, _ = await asyncio.wait({caring}, timeout=30)
+
+    assert done == {caring}

@@ -224,6 +224,11 @@ def quick(*only: str, rhythm: timedelta = _RHYTHM) -> list[Domain]:
     return [_quickened(domain, only, rhythm) for domain in topology.load(topology.DOMAINS)]
 
 
+def quick_of(name: str, *only: str) -> list[Domain]:
+    """One domain with quick sweeps: others may have much to do for what other tests left."""
+    return [domain for domain in quick(*only) if domain.name == name]
+
+
 def _quickened(domain: Domain, only: Sequence[str], rhythm: timedelta) -> Domain:
     jobs = Jobs(domain.name)
     declared = domain.jobs.declared if domain.jobs else {}

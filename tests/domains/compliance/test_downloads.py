@@ -117,7 +117,7 @@ async def test_a_personal_paper_is_destroyed_after_180_days(office: Office, cloc
     text = "SELECT count(*) FROM compliance.{} AS one WHERE one::text LIKE '%' || $1 || '%'"
     canaries = 0
     async with office.host.engines.connection("compliance", "compliance_system") as link:
-        for table in ("document", "document_version", "outbox"):
+        for table in ("document", "document_version", "outbox", "audit_entry"):
             canaries += await link.fetchval(text.format(table), ID_NUMBER)
         kept = await link.fetchval(
             "SELECT sha256 FROM compliance.document_version WHERE document_id = $1::uuid",
@@ -128,3 +128,31 @@ async def test_a_personal_paper_is_destroyed_after_180_days(office: Office, cloc
     assert (gone.status_code, gone.json()["code"]) == (410, "erased")
     assert kept == document["versions"][0]["sha256"]
     assert canaries == 0
+
+
+@pytest.mark.rule("CMP-12", "CMP-17")
+async def test_staff_download_only_what_they_are_asked_about(office: Office) -> None:
+    officer = await office.member("owner")
+    document, other = await office.clean(officer), await office.clean(officer)
+    staff = await people.staff(office.host, "platform_operator")
+    acting = staff.headers | {"X-Organization-Id": str(office.organization_id)}
+
+    async def link(paper: Any) -> httpx2.Response:
+        path = f"{DOCUMENTS}/{paper['id']}/download-links"
+        return await office.api.post(path, json={}, headers=acting)
+
+    unasked = await link(document)
+    made = (await office.link(officer, document, await office.requirement(tender=True))).json()
+    asked = (await office.ask(officer, made["id"], requestedFrom="platform")).json()
+    await office.settle()
+    good = await link(document)
+    opened = await _open(office, good.json()["url"])
+    elsewhere = await link(other)
+    sha = made["sha256"]
+    await office.decide(staff.headers, asked["id"], outcome="verified", evidenceSha256=sha)
+    await office.settle()
+    over = await link(document)
+
+    assert (good.status_code, opened.status_code) == (201, 200)
+    assert opened.content == pdf(mark=document["id"])
+    assert [one.status_code for one in (unasked, elsewhere, over)] == [404] * 3

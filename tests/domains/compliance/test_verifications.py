@@ -5,12 +5,16 @@ from typing import Any
 
 import pytest
 
+from tests.factories import compliance_rows as rows
 from tests.factories import identity as people
 from tests.factories.compliance_documents import VERIFICATIONS, Office, pdf
 from tests.factories.identity import Member
 from tests.planting import plant
+from thenga.domains.compliance.lifecycles import VerificationLifecycle as Moves
 from thenga.domains.compliance.services import evidence as room
 from thenga.domains.compliance.services.evidence import decisions
+from thenga.domains.compliance.tables import Verification, VerificationStatus
+from thenga.kernel.declare.lifecycle import Move
 
 
 async def _linked(office: Office, officer: Member) -> tuple[Any, Any]:
@@ -165,3 +169,47 @@ async def test_the_platform_verifies_for_a_company_of_one(office: Office) -> Non
     assert theirs.status_code == 404
     assert (good.status_code, good.json()["assurance"]) == (200, "independent")
     assert asked["id"] not in [one["id"] for one in again.json()["items"]]
+
+
+# The door of six moves, with what each must be told.
+DOOR: tuple[tuple[Move, dict[str, Any]], ...] = (
+    (Moves.claim, {"claim": True}),
+    (Moves.cancel, {"cancel": True}),
+    (Moves.verify, {"outcome": "verified"}),
+    (Moves.fail, {"outcome": "failed", "reasonCode": "mismatch"}),
+    (Moves.doubt, {"outcome": "inconclusive", "reasonCode": "ambiguous"}),
+    (Moves.return_, {"outcome": "needs_revision"}),
+)
+OPEN = (VerificationStatus.PENDING, VerificationStatus.IN_PROGRESS)
+
+
+async def _standing(office: Office, status: VerificationStatus, who: Member) -> tuple[str, str]:
+    """A verification in a state, asked and worked on by the person; its ID and what it is about."""
+    made, evidence = await rows.verification(office.host, office.organization_id)
+    work = office.work()
+    held = await work.lock(Verification, made.id)
+    held.status, held.requested_by, held.assignee_user_id = status, who.user_id, who.user_id
+    held.checked_at = None if status in (*OPEN, VerificationStatus.CANCELLED) else work.now
+    await work.save(held)
+    await work.finish()
+    return str(made.id), str(evidence.sha256)
+
+
+@pytest.mark.parametrize("status", VerificationStatus)
+async def test_the_door_keeps_to_the_table(office: Office, status: VerificationStatus) -> None:
+    approver = await office.member("approver")
+    for move, told in DOOR:
+        verification_id, sha = await _standing(office, status, approver)
+        body = told | ({"evidenceSha256": sha} if "outcome" in told else {})
+
+        first = await office.decide(approver.acting, verification_id, **body)
+        second = await office.decide(approver.acting, verification_id, **body)
+
+        if status in move.sources or status is move.to:
+            assert (first.status_code, first.json()["status"]) == (200, move.to), move.verb
+            assert second.status_code == 200
+            assert second.json()["version"] == first.json()["version"]  # a repeat does nothing
+        else:
+            refused = first.json()
+            assert (first.status_code, refused["code"]) == (409, "invalid-transition"), move.verb
+            assert (refused["from"], refused["operation"]) == (status, move.verb)

@@ -116,10 +116,12 @@ async def test_the_board_follows_the_bid(
 
     path = f"/organizations/{company}/saved-opportunities"
     listed = (await api.get(path, headers=owner.headers)).json()
+    shown = (await api.get(f"{path}/{row_id}", headers=owner.headers)).json()
     moves = await factory.told(host, company, "SavedOpportunityMoved")
     assert (twice.status_code, twice.json()["code"]) == (409, "duplicate")
     assert (by_hand.status_code, by_hand.json()["code"]) == (409, "opportunity-stage-led-by-bid")
     assert [one["stage"] for one in listed["items"]] == ["submitted"]
+    assert (shown["stage"], shown["ledBy"]) == ("submitted", "bid")
     assert [(one["stage"], one["count"]) for one in listed["board"]] == [("submitted", 1)]
     assert [one["data"]["stage"] for one in moves] == ["saved", "pursuing", "submitted"]
 

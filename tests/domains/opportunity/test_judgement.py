@@ -1,17 +1,21 @@
 """Qualification and recommendation over HTTP: a person decides on what is known."""
 
 from typing import Any
+from uuid import UUID
 
 import httpx2
 import pytest
+from fastapi import FastAPI
 from tests.conftest import Time
 from tests.factories import identity as people
 from tests.factories import opportunity_board as factory
 from tests.factories.identity import Member
 
+from thenga.domains.compliance.public import readiness as compliance
 from thenga.domains.opportunity.services import board
 from thenga.domains.opportunity.tables import Amendment, TenderOpportunity
 from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host
 
 PARTS = [
@@ -44,11 +48,90 @@ async def answer(
     return await api.post(f"/opportunities/{tender.id}/qualification", json=body, headers=headers)
 
 
+class Compliance(compliance.Readiness):
+    """Compliance that does not answer in time, or finds each term in one state."""
+
+    def __init__(self, state: compliance.State | None) -> None:
+        self.state = state
+
+    async def on_date(self, **_: Any) -> compliance.ReadinessView:
+        raise NotImplementedError
+
+    async def for_tenders(
+        self, *, organization_id: UUID, tenders: list[compliance.TenderTerms]
+    ) -> list[compliance.ReadinessView]:
+        if self.state is None:
+            raise DependencyUnavailable(dependency="compliance.readiness")
+        (asked,) = tenders
+        assert asked.closing_at is not None
+        items = [
+            compliance.ReadinessItem(ref=one.ref, code=one.code, gate="hard", state=self.state)
+            for one in asked.terms
+        ]
+        verdict: compliance.Verdict = "ready" if self.state == "met" else "not_ready"
+        return [
+            compliance.ReadinessView(
+                verdict=verdict, score=None, as_of=asked.closing_at, items=items
+            )
+        ]
+
+
+def play_compliance(
+    monkeypatch: pytest.MonkeyPatch, app: FastAPI, state: compliance.State | None
+) -> None:
+    bound = app.state.shared.host.bindings._bound
+    monkeypatch.setitem(bound, compliance.Readiness, Compliance(state))
+
+
+@pytest.mark.rule("OPP-36")
+@pytest.mark.rule("OPP-37")
+@pytest.mark.parametrize(
+    ("state", "result", "verdict"),
+    [("met", "met", "qualified"), ("missing", "not_met", "conditional")],
+)
+async def test_documents_are_judged_by_compliance(
+    app: FastAPI,
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: Member,
+    monkeypatch: pytest.MonkeyPatch,
+    state: compliance.State,
+    result: str,
+    verdict: str,
+) -> None:
+    play_compliance(monkeypatch, app, state)
+    tender, paper = await tender_with_terms(host)
+
+    said = {"requirementId": paper, "result": "met"}
+    scored = {"a": "24", "b": "24", "c": "27"}
+    judged = (await answer(api, owner, tender, answers=[said], selfScores=scored)).json()
+
+    assert judged["criteria"][0]["basis"] == "readiness"
+    assert (judged["criteria"][0]["result"], judged["verdict"]) == (result, verdict)
+
+
+@pytest.mark.rule("OPP-36")
+async def test_a_tender_that_compliance_does_not_track_is_judged(
+    api: httpx2.AsyncClient, host: Host, owner: Member
+) -> None:
+    tender, _ = await tender_with_terms(host)
+
+    judged = await answer(api, owner, tender)
+
+    assert judged.status_code == 201, judged.text
+    assert judged.json()["readiness"] is not None
+
+
 @pytest.mark.rule("OPP-36")
 @pytest.mark.rule("OPP-37")
 async def test_a_silent_readiness_is_unknown_and_answers_qualify(
-    api: httpx2.AsyncClient, host: Host, owner: Member
+    app: FastAPI,
+    api: httpx2.AsyncClient,
+    host: Host,
+    owner: Member,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    play_compliance(monkeypatch, app, None)
     tender, paper = await tender_with_terms(host)
 
     started = await answer(api, owner, tender)
@@ -58,9 +141,12 @@ async def test_a_silent_readiness_is_unknown_and_answers_qualify(
     scored = {"a": "24", "b": "24", "c": "27"}
     answered = await answer(api, owner, tender, answers=[said], selfScores=scored)
     done = await answer(api, owner, tender, move="complete", version=2)
+    path = f"/opportunities/{tender.id}/qualification"
+    shown = await api.get(path, headers=owner.acting)
 
     first = started.json()
-    assert started.status_code == 200, started.text
+    assert shown.json() == done.json()
+    assert (started.status_code, answered.status_code) == (201, 200), started.text
     assert (first["readiness"], first["verdict"]) == (None, "insufficient_information")
     assert [one["result"] for one in first["criteria"]] == ["unknown", "unknown"]
     assert (early.status_code, early.json()["code"]) == (422, "opportunity-answers-missing")
@@ -95,7 +181,7 @@ async def test_a_person_decides_on_the_version_that_was_seen(
 ) -> None:
     tender = await factory.shared_tender(host)
     path = f"/opportunities/{tender.id}/recommendation"
-    decision = {"decision": {"choice": "accept"}}
+    decision = {"choice": "accept"}
 
     shown = await api.get(path, headers=owner.acting)
     blind = await api.patch(path, json=decision, headers=owner.acting)
@@ -134,7 +220,7 @@ async def test_an_amendment_touches_what_the_company_judged(
     await answer(api, owner, tender, move="complete", version=1)
     path = f"/opportunities/{tender.id}/recommendation"
     seen = owner.acting | {"If-Match": '"0"'}
-    await api.patch(path, json={"decision": {"choice": "accept"}}, headers=seen)
+    await api.patch(path, json={"choice": "accept"}, headers=seen)
     await api.post(
         f"/organizations/{company}/saved-opportunities",
         json={"tenderOpportunityId": str(tender.id)},

@@ -134,7 +134,7 @@ def test_the_grade_counts_on_the_closing_day(
 
 
 @pytest.mark.rule("OPP-27")
-def test_an_unrecorded_briefing_is_unknown_and_a_missed_one_fails() -> None:
+def test_unrecorded_briefing_is_unknown_and_missed_one_fails() -> None:
     meeting, visit = uuid4(), uuid4()
     yesterday = NOW - timedelta(days=1)
     tender = replace(

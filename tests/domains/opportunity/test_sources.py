@@ -130,6 +130,8 @@ async def test_plan_limits_the_sources_of_a_company(desk: Desk) -> None:
     assert (third.status_code, third.json()["code"]) == (402, "plan-limit-reached")
     assert (third.json()["used"], third.json()["limit"]) == (2, 2)
     assert again.status_code == 402
+    listed = await desk.call("GET", "/opportunity/sources?sort=name&visibility=private")
+    assert len(listed.json()["items"]) == 2
     retired = await desk.call("PATCH", f"/opportunity/sources/{first['id']}", move="retire")
     assert retired.json()["status"] == "retired"
     made = await desk.call("POST", "/opportunity/sources", name="Third", **given)

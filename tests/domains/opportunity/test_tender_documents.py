@@ -127,6 +127,8 @@ async def test_requirement_must_stand_on_the_page_it_cites(
     assert wrong.json()["code"] == "opportunity-citation-not-found"
     assert captured.status_code == 201, captured.text
     shown = captured.json()
+    read = await desk.call("GET", f"{path}/{shown['id']}")
+    assert read.json() == shown
     assert (shown["gate"], shown["setVersion"], shown["status"]) == ("hard", 1, "active")
     told = await desk.events("TenderRequirementsChanged")
     assert [event["requirementSetVersion"] for event in told] == [1]

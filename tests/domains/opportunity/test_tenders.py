@@ -123,6 +123,46 @@ async def test_nobody_but_the_keeper_changes_a_shared_tender(
     assert isinstance(row, Deadline)
 
 
+async def test_what_is_known_already_is_answered_with_200(
+    api: httpx2.AsyncClient, owner: people.Member
+) -> None:
+    tender = await published(api, owner)
+    path = f"/opportunities/{tender['id']}"
+    due = {"kind": "own", "label": "Pricing", "dueAt": "2026-12-01T09:00:00Z"}
+    paper = {"title": "Notice", "url": "https://example.test/notice.pdf", "fetch": False}
+
+    deadlines_set = [
+        await api.post(f"{path}/deadlines", json=due | change, headers=owner.headers)
+        for change in ({}, {"dueAt": "2026-12-02T09:00:00Z"})
+    ]
+    added = [
+        await api.post(f"{path}/documents", json=paper, headers=owner.headers) for _ in range(2)
+    ]
+
+    for first, second in (deadlines_set, added):
+        assert (first.status_code, second.status_code) == (201, 200), second.text
+        assert first.json()["id"] == second.json()["id"]
+        assert ("location" in first.headers, "location" in second.headers) == (True, False)
+    assert deadlines_set[1].json()["dueAt"] == "2026-12-02T09:00:00Z"
+
+
+async def test_an_uploaded_document_waits_for_its_scan(
+    api: httpx2.AsyncClient, owner: people.Member
+) -> None:
+    tender = await published(api, owner)
+    path = f"/opportunities/{tender['id']}/documents"
+    added = await api.post(path, json={"title": "Bill.txt"}, headers=owner.headers)
+    one = f"{path}/{added.json()['id']}"
+
+    stored = await api.put(f"{one}/content", content=b"Item 1: bricks.", headers=owner.headers)
+    shown = await api.get(one, headers=owner.headers)
+    early = await api.get(f"{one}/content", headers=owner.headers)
+
+    assert stored.status_code == 200, stored.text
+    assert shown.json()["scanState"] == "pending"
+    assert (early.status_code, early.json()["code"]) == (409, "opportunity-document-unavailable")
+
+
 async def test_levels_and_numbers_of_amendments(
     api: httpx2.AsyncClient, owner: people.Member
 ) -> None:
@@ -152,7 +192,7 @@ async def test_a_tender_closes_at_its_instant_before_any_sweep(
 ) -> None:
     staff = await people.staff(host, "platform_operator")
     number = f"CL {uuid4().hex[:6]}"
-    soon = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=5)
+    soon = clock.now().replace(microsecond=0) + timedelta(minutes=5)
     made = await published(
         api, staff, "shared", tenderNumber=number, closingAt=soon.isoformat().replace("+00:00", "Z")
     )
@@ -160,6 +200,7 @@ async def test_a_tender_closes_at_its_instant_before_any_sweep(
     for delta in (-timedelta(milliseconds=1), timedelta(0), timedelta(milliseconds=1)):
         clock.set(soon + delta)
         one = await api.get(f"/opportunities/{made['id']}", headers=owner.headers)
+        assert one.status_code == 200, one.text
         listed = await api.get(f"/opportunities?tenderNumber={number}", headers=owner.headers)
         seen.append((one.json()["status"], len(listed.json()["items"])))
 
@@ -167,7 +208,7 @@ async def test_a_tender_closes_at_its_instant_before_any_sweep(
     assert seen == [("open", 1), ("closed", 0), ("closed", 0)]
 
 
-async def test_a_moved_briefing_keeps_what_was_recorded_for_its_old_date(
+async def test_a_moved_briefing_keeps_attendance_of_its_old_date(
     api: httpx2.AsyncClient, host: Host, owner: people.Member
 ) -> None:
     staff = await people.staff(host, "platform_operator")

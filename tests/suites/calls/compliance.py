@@ -12,7 +12,7 @@ FRESH = {"If-Match": '"1"'}
 
 
 def _of(ids: Ids, **more: Any) -> dict[str, Any]:
-    return {"organizationId": str(ids["organizationId"])} | more
+    return {"organizationId": str(ids["organization"])} | more
 
 
 async def _new_profile(host: Host, who: Person, organization_id: UUID) -> Sent:
@@ -36,7 +36,7 @@ def _on_profile(given: Body = None) -> Maker:
 
 async def _new_requirement(host: Host, who: Person, organization_id: UUID) -> Sent:
     title = f"A visit {uuid4().hex[:12]}"
-    return Sent({"organizationId": organization_id}, lambda ids: _of(ids, title=title))
+    return Sent({"organization": organization_id}, lambda ids: _of(ids, title=title))
 
 
 def _on_requirement(given: Body = None) -> Maker:

@@ -23,10 +23,10 @@ async def _add_document(host: Host, who: Person, organization_id: UUID) -> Sent:
     title = f"Report {uuid4().hex[:8]}"
 
     def body(ids: Ids) -> Body:
-        named = {"organizationId": str(ids["organizationId"])}
+        named = {"organizationId": str(ids["organization"])}
         return named | {"documentTypeCode": "csd_report", "title": title}
 
-    return Sent({"organizationId": organization_id}, body, _acting(organization_id))
+    return Sent({"organization": organization_id}, body, _acting(organization_id))
 
 
 def _of_document(given: dict[str, Any] | None = None) -> Maker:
@@ -52,10 +52,10 @@ async def _download(host: Host, who: Person, organization_id: UUID) -> Sent:
 async def _link(host: Host, who: Person, organization_id: UUID) -> Sent:
     paper = await rows.document(host, organization_id, who.user_id)
     need = await rows.requirement(host, organization_id)
-    ids = {"organizationId": organization_id, "documentId": paper.id, "requirementId": need.id}
+    ids = {"organization": organization_id, "documentId": paper.id, "requirementId": need.id}
 
     def body(given: Ids) -> Body:
-        named = rows.named(organizationId=given["organizationId"], documentId=given["documentId"])
+        named = rows.named(organizationId=given["organization"], documentId=given["documentId"])
         return named | {"requirementIds": [str(given["requirementId"])]}
 
     return Sent(ids, body, _acting(organization_id))
@@ -72,10 +72,10 @@ def _of_evidence(given: dict[str, Any] | None = None) -> Maker:
 
 async def _request(host: Host, who: Person, organization_id: UUID) -> Sent:
     made = await rows.proof(host, organization_id)
-    ids = {"organizationId": organization_id, "evidenceId": made.id}
+    ids = {"organization": organization_id, "evidenceId": made.id}
 
     def body(given: Ids) -> Body:
-        named = rows.named(organizationId=given["organizationId"], evidenceId=given["evidenceId"])
+        named = rows.named(organizationId=given["organization"], evidenceId=given["evidenceId"])
         return named | {"method": "manual"}
 
     return Sent(ids, body, _acting(organization_id))

@@ -82,7 +82,7 @@ def _on_document(*, clean: bool = False, content: bool = False) -> Maker:
         made = await factory.tender(host, organization_id)
         work = factory.working(host, organization_id)
         fields = {"title": "Specification.txt", "url": None}
-        document = await documents.add(work, made.id, fields, fetch=False)
+        document, _ = await documents.add(work, made.id, fields, fetch=False)
         if clean:
             kept = await host.files.put(
                 f"opportunity/clean/{organization_id}", _chunks(), most_bytes=1000

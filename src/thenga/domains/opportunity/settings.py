@@ -12,7 +12,6 @@ from thenga.kernel.law import EXTRA_HOLIDAYS
 Days = Annotated[int, Field(ge=1, le=3660)]
 Weight = Annotated[int, Field(ge=0, le=100)]
 Score = Annotated[int, Field(ge=0, le=100)]
-_MIB = 1024 * 1024
 
 
 class MatchWeights(SettingModel):
@@ -72,17 +71,11 @@ MATERIALITY = Setting(
 
 
 class Fetching(SettingModel):
-    """How politely feeds and documents are fetched (OPP-1)."""
+    """How politely feeds are fetched (OPP-1)."""
 
     min_interval_ms: Annotated[int, Field(ge=100, le=60_000)] = 1000
-    timeout_seconds: Annotated[int, Field(ge=1, le=120)] = 30
-    page_bytes: Annotated[int, Field(ge=1024, le=100 * _MIB)] = 20 * _MIB
-    document_bytes: Annotated[int, Field(ge=1024, le=200 * _MIB)] = 50 * _MIB
     breaker_failures: Annotated[int, Field(ge=1, le=50)] = 5
     breaker_minutes: Annotated[int, Field(ge=1, le=1440)] = 30
-    user_agent: Annotated[str, Field(min_length=5, max_length=200)] = (
-        "Thenga/1.0 (+https://thenga.example/feeds; feeds@thenga.example)"
-    )
 
 
 FETCH = Setting("opportunity.fetch", Fetching, Fetching(), "Fetching of feeds", kind="policy")

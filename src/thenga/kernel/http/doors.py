@@ -24,7 +24,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.http.answering import Reading
-from thenga.kernel.http.bodies import PageOf, secrets_of, without_secrets
+from thenga.kernel.http.bodies import Known, PageOf, secrets_of, without_secrets
 from thenga.kernel.http.bounds import take_in
 from thenga.kernel.http.entrances import SLOW_SECONDS, Entrance, note_key
 from thenga.kernel.http.json_guard import read_json
@@ -85,7 +85,10 @@ class Door(APIRoute):
             values = await self._reading.values(request)
             values[self._name] = unit
             answer = await self.endpoint(**values)
-            response = _rendered(request, answer, self._status)
+            status = self._status
+            if isinstance(answer, Known):
+                answer, status = answer.view, 200
+            response = _rendered(request, answer, status)
             if isinstance(unit, Work):
                 await unit.finish(_kept(unit, response, answer))
             return response

@@ -221,13 +221,17 @@ class _Side:
         return self._adapters[protocol]
 
     async def _again(self, doing: Callable[[], Awaitable[float]]) -> None:
-        """Do it for ever; it says how many seconds later the next time is."""
-        while True:
+        """Do it until cancelled; it says how many seconds later the next time is."""
+        task = asyncio.current_task()
+        while task is not None:
             try:
                 pause = await doing()
             except Exception:
                 log.exception("jobs.care.failed", domain=self._domain.name)
                 pause = 1.0
+            # A cancelled statement may end with an error of its connection instead.
+            if task.cancelling():
+                return
             await asyncio.sleep(pause)
 
     def _ticking(self, job: Job) -> Callable[[], Awaitable[float]]:

@@ -81,6 +81,7 @@ async def create_download_link(
 
 @router.get(
     "/compliance/downloads/{ticket}",
+    response_class=Response,
     responses=AS_ATTACHMENT | problems(NotFound, RangeNotSatisfiable),
 )
 async def get_download(

@@ -81,6 +81,19 @@ class ReadinessSummaryView(View):
     as_of: Annotated[datetime | None, Field(description="When it was computed.")]
 
 
+class AssessmentCounts(View):
+    """Number of requirements by their assessment today."""
+
+    met: Annotated[int, Field(description="Proven.")]
+    provisional: Annotated[int, Field(description="Proven, but not verified well enough.")]
+    partially_met: Annotated[int, Field(description="Proven for some of those it is about.")]
+    missing: Annotated[int, Field(description="Without a proof.")]
+    expired: Annotated[int, Field(description="With a proof that has expired.")]
+    failed: Annotated[int, Field(description="With a proof that was found wrong.")]
+    unknown: Annotated[int, Field(description="Not known yet.")]
+    not_applicable: Annotated[int, Field(description="Not asked of this company.")]
+
+
 class ProfileView(Stored):
     """A compliance profile."""
 
@@ -97,9 +110,7 @@ class ProfileView(Stored):
         list[FactBasisView], Field(description="Facts of Organization that were cited.")
     ]
     questions: Annotated[list[QuestionView], Field(description="What is not known yet.")]
-    counts: Annotated[
-        dict[str, int], Field(description="Number of requirements by their assessment today.")
-    ]
+    counts: Annotated[AssessmentCounts, Field(description="Requirements by assessment.")]
     readiness: Annotated[ReadinessSummaryView, Field(description="Readiness of the company.")]
     next_check_at: Annotated[
         datetime | None, Field(description="When it is decided again what applies.")
@@ -114,7 +125,7 @@ class ProfileView(Stored):
             | {
                 "fact_basis": [FactBasisView.model_validate(one) for one in profile.fact_basis],
                 "questions": [QuestionView.model_validate(one) for one in questions],
-                "counts": summary.counts,
+                "counts": AssessmentCounts.model_validate(summary.counts),
                 "readiness": ReadinessSummaryView(
                     verdict=summary.verdict, score=summary.score, as_of=summary.as_of
                 ),

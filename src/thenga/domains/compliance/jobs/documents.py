@@ -17,7 +17,10 @@ _BATCH = 500
 
 @jobs.implements(documents.inspect_version)
 async def inspect_version(run: Run, *, version_id: UUID) -> None:
-    """Scan a file, look into it, and say what became of it; destroy what is to go."""
+    """Scan a file, look into it, and say what became of it; destroy what is to go.
+
+    The scanner must have passed its probe within the hour, else the file waits (CMP-10).
+    """
     async with run.reading() as read:
         version = await read.get(DocumentVersion, version_id)
         is_over = documents.is_due_for_destruction(version, read.now)

@@ -90,6 +90,12 @@ def _catalogue() -> None:
 
 def _requirements() -> None:
     make_table(
+        "compliance.tenant",
+        Kind.PRIVATE,
+        flag("sandbox"),
+        unique=[("organization_id",)],
+    )
+    make_table(
         "compliance.profile",
         Kind.PRIVATE,
         text("status"),

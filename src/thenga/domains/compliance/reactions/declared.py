@@ -1,5 +1,6 @@
 """The registry of Compliance's reactions."""
 
+from thenga.domains.compliance.services import tenants
 from thenga.kernel.declare.reaction import Reactions
 
-reactions = Reactions("compliance")
+reactions = Reactions("compliance", is_sandbox=tenants.is_sandbox)

@@ -32,6 +32,7 @@ from thenga.domains.compliance.tables.requirements import (
     Origin,
     Profile,
     Requirement,
+    Tenant,
 )
 from thenga.domains.compliance.tables.risks import (
     AiSuggestion,
@@ -64,6 +65,7 @@ __all__ = [
     "Risk",
     "RiskStatus",
     "SuggestionStatus",
+    "Tenant",
     "TrackedTender",
     "Verification",
     "VerificationStatus",

@@ -49,21 +49,22 @@ class Document(TenantRow, table="compliance.document", kind=Kind.PRIVATE):
 
 
 class DocumentVersion(ContentRow, table="compliance.document_version", kind=Kind.PRIVATE):
-    """One file of a document and what this paper says; bytes are never replaced.
+    """One file of a document and what this paper says; bytes are never replaced. Names and
+    numbers on it stay out of the trail, which outlives them (CMP-44).
 
     `next_check_at` is when its content is scanned, lapses or is destroyed.
     """
 
     document_id: Col[UUID] = col(pg.UUID)
     number: Col[int] = col(sa.Integer)
-    file_name: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    file_name: Col[str | None] = col(sa.Text, nullable=True, default=None, secret=True)
     issued_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     expires_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
-    document_number: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    document_number: Col[str | None] = col(sa.Text, nullable=True, default=None, secret=True)
     issuer: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    holder_name: Col[str | None] = col(sa.Text, nullable=True, default=None)
+    holder_name: Col[str | None] = col(sa.Text, nullable=True, default=None, secret=True)
     period: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    attributes: Col[dict[str, Any]] = col(pg.JSONB)
+    attributes: Col[dict[str, Any]] = col(pg.JSONB, secret=True)
     attributes_sealed: Col[bytes | None] = col(
         sa.LargeBinary,
         nullable=True,

@@ -108,7 +108,7 @@ class Verification(TenantRow, table="compliance.verification", kind=Kind.PRIVATE
     assignee_user_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     due_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     reason_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    found: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    found: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None, secret=True)
     source: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
     note: Col[str | None] = col(sa.Text, nullable=True, default=None)
     assurance: Col[str | None] = col(sa.Text, nullable=True, default=None)

@@ -28,6 +28,12 @@ class Applicability(StrEnum):
     UNDETERMINED = "undetermined"
 
 
+class Tenant(TenantRow, table="compliance.tenant", kind=Kind.PRIVATE, told=False):
+    """An organization as Organization announced it."""
+
+    sandbox: Col[bool] = col(sa.Boolean)
+
+
 class Profile(TenantRow, table="compliance.profile", kind=Kind.PRIVATE):
     """What a company says of itself here; identity facts stay with Organization (CMP-2)."""
 

@@ -74,10 +74,10 @@ class AiSuggestion(TenantRow, table="compliance.ai_suggestion", kind=Kind.PRIVAT
     target_id: Col[UUID] = col(pg.UUID)
     target_field: Col[str | None] = col(sa.Text, nullable=True, default=None)
     base_version: Col[int | None] = col(sa.Integer, nullable=True, default=None)
-    proposed: Col[dict[str, Any]] = col(pg.JSONB)
+    proposed: Col[dict[str, Any]] = col(pg.JSONB, secret=True)
     proposed_hash: Col[str] = col(sa.Text)
     confidence: Col[Decimal] = col(sa.Numeric)
-    sources: Col[list[dict[str, Any]]] = col(pg.JSONB)
+    sources: Col[list[dict[str, Any]]] = col(pg.JSONB, secret=True)
     produced_by: Col[dict[str, Any]] = col(pg.JSONB)
     guardrail_outcome: Col[str | None] = col(sa.Text, nullable=True, default=None)
     status: Col[SuggestionStatus] = status(SuggestionStatus, default=SuggestionStatus.PENDING)
@@ -88,6 +88,8 @@ class AiSuggestion(TenantRow, table="compliance.ai_suggestion", kind=Kind.PRIVAT
     decided_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     decided_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     reason_code: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    decided_value: Col[dict[str, Any] | None] = col(pg.JSONB, nullable=True, default=None)
+    decided_value: Col[dict[str, Any] | None] = col(
+        pg.JSONB, nullable=True, default=None, secret=True
+    )
     expires_at: Col[datetime] = col(Instant)
     next_check_at: Col[datetime | None] = col(Instant, nullable=True, default=None)

@@ -18,8 +18,8 @@ from thenga.domains.opportunity.services.notices import WishedDeadline
 from thenga.domains.opportunity.tables import Deadline, TenderOpportunity
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import NotFound, RuleViolated, ValidationFailed
-from thenga.kernel.http.bodies import Body
+from thenga.kernel.errors import NotFound, RuleViolated
+from thenga.kernel.http.bodies import Body, Known, known_as
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
@@ -52,14 +52,10 @@ class AddDeadline(Body):
         rule = self.rule
         days = None if rule is None else (rule.working_days, rule.calendar_days)
         if (self.due_at is None) == (rule is None) or (days and days.count(None) != 1):
-            raise ValidationFailed(
-                errors=[
-                    {
-                        "pointer": "/body/dueAt",
-                        "code": "one_of",
-                        "detail": "Send `dueAt`, or `rule` with working or calendar days.",
-                    }
-                ]
+            raise RuleViolated(
+                "Send `dueAt`, or `rule` with working or calendar days.",
+                rule="OPP-28",
+                field="dueAt",
             )
         return WishedDeadline(
             kind=self.kind,
@@ -75,19 +71,24 @@ class AddDeadline(Body):
 @router.post(
     "/opportunities/{tenderOpportunityId}/deadlines",
     status_code=201,
-    responses=problems(ValidationFailed, RuleViolated),
+    response_model=DeadlineView,
+    responses=known_as(DeadlineView) | problems(RuleViolated, RuleViolated),
 )
 async def add_deadline(
     tender_opportunity_id: TenderOpportunityId,
     body: AddDeadline,
     work: Annotated[Work, writes(Permission.DEADLINE_TRACK)],
-) -> DeadlineView:
-    """Set a deadline. On a tender that somebody else keeps, only you see it."""
+) -> DeadlineView | Known[DeadlineView]:
+    """Set a deadline. On a tender that somebody else keeps, only you see it.
+
+    If you have one of this kind and label already, it is moved or withdrawn, and the answer is 200.
+    """
     await tenants.act_for_platform(work)
     wished = body.wished()
     tender = await work.get(TenderOpportunity, tender_opportunity_id)
-    deadline, _ = await notices.set_deadline(work, tender, wished)
-    return _view(work, tender, deadline)
+    deadline, is_new = await notices.set_deadline(work, tender, wished)
+    view = _view(work, tender, deadline)
+    return view if is_new else Known(view)
 
 
 @router.get("/opportunities/{tenderOpportunityId}/deadlines/{deadlineId}")

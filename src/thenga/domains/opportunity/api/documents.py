@@ -22,7 +22,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, RuleViolated, TooLarge, UnsupportedMediaType
 from thenga.kernel.files.answers import AS_ATTACHMENT, attachment
-from thenga.kernel.http.bodies import Body, Stored, View
+from thenga.kernel.http.bodies import Body, Known, Stored, View, known_as
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, uploads, writes
@@ -113,19 +113,25 @@ class PageTextView(View):
 @router.post(
     "/opportunities/{tenderOpportunityId}/documents",
     status_code=201,
-    responses=problems(DocumentAddressRefused, RuleViolated),
+    response_model=TenderDocumentView,
+    responses=known_as(TenderDocumentView) | problems(DocumentAddressRefused, RuleViolated),
 )
 async def add_tender_document(
     tender_id: TenderOpportunityId,
     body: AddTenderDocument,
     work: Annotated[Work, writes(Permission.DOCUMENT_CREATE)],
-) -> TenderDocumentView:
-    """Add a document to a tender. On a tender of somebody else only your organization sees it."""
+) -> TenderDocumentView | Known[TenderDocumentView]:
+    """Add a document to a tender. On a tender of somebody else only your organization sees it.
+
+    If you have added this address already, the answer is 200 with that document.
+    """
     await tenants.act_for_platform(work)
     fields = {
         name: getattr(body, name) for name in AddTenderDocument.model_fields if name != "fetch"
     }
-    return TenderDocumentView.of(await documents.add(work, tender_id, fields, fetch=body.fetch))
+    document, is_new = await documents.add(work, tender_id, fields, fetch=body.fetch)
+    view = TenderDocumentView.of(document)
+    return view if is_new else Known(view)
 
 
 @router.get("/opportunities/{tenderOpportunityId}/documents/{documentId}")

@@ -28,12 +28,12 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import PreconditionRequired, RuleViolated
-from thenga.kernel.http.bodies import Body, Stored, View
+from thenga.kernel.http.bodies import Body, Known, Stored, View, known_as
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import decimal, lines, text, whole
+from thenga.kernel.values.fields import decimal, lines, text
 
 router = make_router("Opportunity / Qualification")
 
@@ -173,20 +173,24 @@ def _criterion(row: dict[str, Any]) -> CriterionView:
 
 @router.post(
     "/opportunities/{tenderOpportunityId}/qualification",
-    responses=problems(AnswersMissing, QualificationIsStale, PreconditionRequired, RuleViolated),
+    status_code=201,
+    response_model=QualificationView,
+    responses=known_as(QualificationView)
+    | problems(AnswersMissing, QualificationIsStale, PreconditionRequired, RuleViolated),
 )
 async def answer_qualification(
     tender_opportunity_id: TenderOpportunityId,
     body: AnswerQualification,
     work: Annotated[Work, writes(Permission.QUALIFICATION_MANAGE)],
-) -> QualificationView:
+) -> QualificationView | Known[QualificationView]:
     """Start, continue or complete your qualification for a tender.
 
     Documents are judged by Compliance, gradings by your profile and briefings by your attendance;
-    you answer the rest. Only a person can complete it.
+    you answer the rest. Only a person can complete it. The answer is 201 for a new draft, else 200.
     """
-    row, _ = await qualification.answer(work, tender_opportunity_id, body.said())
-    return await QualificationView.of(row, work)
+    row, is_new = await qualification.answer(work, tender_opportunity_id, body.said())
+    view = await QualificationView.of(row, work)
+    return view if is_new else Known(view)
 
 
 @router.get("/opportunities/{tenderOpportunityId}/qualification")
@@ -194,7 +198,7 @@ async def get_qualification(
     tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.QUALIFICATION_READ)],
     revision: Annotated[
-        int | None, whole(1, 100_000), Query(description="Revision. Defaults to the newest.")
+        int | None, Query(ge=1, le=100_000, description="Revision. Defaults to the newest.")
     ] = None,
 ) -> QualificationView:
     """Retrieve your qualification for a tender."""

@@ -4,8 +4,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from thenga.domains.opportunity.jobs.declared import jobs
-from thenga.domains.opportunity.services import amendments, board
-from thenga.domains.opportunity.services.notices import deadlines
+from thenga.domains.opportunity.services import amendments, board, notices
 from thenga.domains.opportunity.tables import Amendment, TenderOpportunity
 from thenga.kernel.db.work import Work
 from thenga.kernel.jobs.due import when_due
@@ -33,7 +32,7 @@ async def ripple_organization(work: Work, *, amendment_id: UUID) -> None:
     effects = await board.ripple_effects(work, tender, amendment) if amendment.material else []
     effects += [
         ("deadline_moved", f"deadline/{one.id}")
-        for one in await deadlines.rederive(work, tender)
+        for one in await notices.rederive(work, tender)
         if one.organization_id != tender.organization_id
     ]
     await amendments.note(work, tender, amendment, effects)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeVar
 from uuid import UUID
@@ -31,6 +32,17 @@ MOST = 50
 Child = TypeVar("Child", Requirement, Briefing, Deadline, Document, Attendance)
 
 
+@dataclass(frozen=True, slots=True)
+class _Children:
+    """The rows below some tenders, by the id of their tender."""
+
+    requirements: dict[UUID, list[Requirement]]
+    briefings: dict[UUID, list[Briefing]]
+    deadlines: dict[UUID, list[Deadline]]
+    documents: dict[UUID, list[Document]]
+    attendance: dict[UUID, str]  # by briefing
+
+
 async def describe_tenders(read: Reader, tender_ids: Sequence[UUID]) -> list[public.Tender]:
     """At most 50 published tenders that the organization sees, in one statement a kind of row."""
     ids = list(dict.fromkeys(tender_ids))[:MOST]
@@ -41,53 +53,30 @@ async def describe_tenders(read: Reader, tender_ids: Sequence[UUID]) -> list[pub
             among(TenderOpportunity.id, ids), TenderOpportunity.status != TenderStatus.DRAFT
         )
     )
-    requirements = _grouped(
-        await read.all(
-            select(Requirement)
-            .where(
-                among(Requirement.tender_opportunity_id, ids),
-                Requirement.status == RequirementStatus.ACTIVE,
-            )
-            .order_by(Requirement.ordinal, Requirement.id),
-            limit=25_000,
-        )
+    children = await _children(read, ids)
+    return [_tender(read, one, children) for one in found]
+
+
+async def _children(read: Reader, ids: list[UUID]) -> _Children:
+    requirements = select(Requirement).where(
+        among(Requirement.tender_opportunity_id, ids),
+        Requirement.status == RequirementStatus.ACTIVE,
     )
-    briefings = _grouped(
-        await read.all(
-            select(Briefing).where(
-                among(Briefing.tender_opportunity_id, ids),
-                Briefing.status == BriefingStatus.SCHEDULED,
-            )
-        )
+    briefings = select(Briefing).where(
+        among(Briefing.tender_opportunity_id, ids), Briefing.status == BriefingStatus.SCHEDULED
     )
-    deadlines = _grouped(
-        await read.all(
-            select(Deadline)
-            .where(among(Deadline.tender_opportunity_id, ids))
-            .order_by(Deadline.due_at, Deadline.id),
-            limit=2500,
-        )
+    deadlines = select(Deadline).where(among(Deadline.tender_opportunity_id, ids))
+    documents = select(Document).where(among(Document.tender_opportunity_id, ids))
+    attended = select(Attendance).where(among(Attendance.tender_opportunity_id, ids))
+    in_order = requirements.order_by(Requirement.ordinal, Requirement.id)
+    by_date = deadlines.order_by(Deadline.due_at, Deadline.id)
+    return _Children(
+        requirements=_grouped(await read.all(in_order, limit=25_000)),
+        briefings=_grouped(await read.all(briefings)),
+        deadlines=_grouped(await read.all(by_date, limit=2500)),
+        documents=_grouped(await read.all(documents, limit=25_000)),
+        attendance={row.briefing_id: row.state.value for row in await read.all(attended)},
     )
-    documents = _grouped(
-        await read.all(
-            select(Document).where(among(Document.tender_opportunity_id, ids)), limit=25_000
-        )
-    )
-    attended = await read.all(
-        select(Attendance).where(among(Attendance.tender_opportunity_id, ids))
-    )
-    states = {row.briefing_id: row.state.value for row in attended}
-    return [
-        _tender(
-            read,
-            one,
-            requirements[one.id],
-            [_briefing(each, states) for each in briefings[one.id]],
-            [_deadline(each, read) for each in deadlines[one.id]],
-            documents[one.id],
-        )
-        for one in found
-    ]
 
 
 def _grouped(rows: Iterable[Child]) -> dict[UUID, list[Child]]:
@@ -97,45 +86,19 @@ def _grouped(rows: Iterable[Child]) -> dict[UUID, list[Child]]:
     return found
 
 
-def _tender(
-    read: Reader,
-    one: TenderOpportunity,
-    requirements: list[Requirement],
-    briefings: list[public.TenderBriefing],
-    deadlines: list[public.TenderDeadline],
-    documents: list[Document],
-) -> public.Tender:
-    terms = one.terms
+def _tender(read: Reader, one: TenderOpportunity, children: _Children) -> public.Tender:
+    briefings = children.briefings[one.id]
+    requirements, documents = children.requirements[one.id], children.documents[one.id]
+    deadlines = [_deadline(each, read) for each in children.deadlines[one.id]]
     award = [each.due_at for each in deadlines if each.kind == "award_expected"]
     return public.Tender.model_validate(
-        {
-            "id": one.id,
-            "version": one.version_number,
-            "sequence": one.version,
-            "amendment_number": one.amendment_number,
-            "material_revision": one.material_revision,
-            "requirement_set_version": one.requirement_set_version,
+        _own_fields(one)
+        | _terms(one.terms)
+        | {
             "status": notices.status_at(one, read.now).value,
-            "visibility": "shared" if one.shared else "private",
-            "buyer": {
-                "name": one.buyer_name,
-                "sphere": one.buyer_sphere,
-                "regime": one.buyer_regime,
-            },
-            "number": one.tender_number,
-            "title": one.title,
-            "category": one.main_category,
-            "closing_at": one.closing_at,
-            "closing_precision": one.closing_precision,
-            "time_zone": one.time_zone,
-            "validity_days": terms.get("validityDays"),
             "expected_award_on": local_day(award[0]) if award else None,
-            "preference": _preference(terms.get("preference")),
-            "functionality": _functionality(terms.get("functionality")),
-            "submission": _submission(terms.get("submission")),
-            "forms": [_form(each) for each in terms.get("forms") or []],
             "requirements": [_requirement(one, each) for each in requirements],
-            "briefings": briefings,
+            "briefings": [_briefing(each, children.attendance) for each in briefings],
             "deadlines": deadlines,
             "documents": [
                 public.TenderDocument(id=each.id, kind=each.document_type, sha256=_hex(each.sha256))
@@ -143,6 +106,39 @@ def _tender(
             ],
         }
     )
+
+
+def _own_fields(one: TenderOpportunity) -> dict[str, Any]:
+    return {
+        "id": one.id,
+        "version": one.version_number,
+        "sequence": one.version,
+        "amendment_number": one.amendment_number,
+        "material_revision": one.material_revision,
+        "requirement_set_version": one.requirement_set_version,
+        "visibility": "shared" if one.shared else "private",
+        "buyer": {
+            "name": one.buyer_name,
+            "sphere": one.buyer_sphere,
+            "regime": one.buyer_regime,
+        },
+        "number": one.tender_number,
+        "title": one.title,
+        "category": one.main_category,
+        "closing_at": one.closing_at,
+        "closing_precision": one.closing_precision,
+        "time_zone": one.time_zone,
+    }
+
+
+def _terms(terms: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "validity_days": terms.get("validityDays"),
+        "preference": _preference(terms.get("preference")),
+        "functionality": _functionality(terms.get("functionality")),
+        "submission": _submission(terms.get("submission")),
+        "forms": [_form(each) for each in terms.get("forms") or []],
+    }
 
 
 def _hex(value: Any) -> str | None:

@@ -7,6 +7,8 @@ from thenga.domains.opportunity.tables.amendments import (
 )
 from thenga.domains.opportunity.tables.board import (
     DeadlineTold,
+    DeclineReason,
+    LedBy,
     SavedOpportunity,
     Stage,
     Watchlist,
@@ -46,12 +48,15 @@ from thenga.domains.opportunity.tables.matching import (
 )
 from thenga.domains.opportunity.tables.notices import (
     CaptureSearch,
+    ClosingConfidence,
+    ClosingPrecision,
     NoticeSearch,
     SearchEntry,
     Tenant,
     TenderOpportunity,
     TenderStatus,
     TenderVersion,
+    Visibility,
 )
 from thenga.domains.opportunity.tables.requirements import (
     Requirement,
@@ -77,13 +82,17 @@ __all__ = [
     "BriefingStatus",
     "CaptureSearch",
     "CategoryMap",
+    "ClosingConfidence",
+    "ClosingPrecision",
     "Deadline",
     "DeadlineTold",
+    "DeclineReason",
     "Document",
     "DocumentPage",
     "FetchSlot",
     "FetchState",
     "IndexState",
+    "LedBy",
     "Match",
     "MatchAlert",
     "MatchProfile",
@@ -117,6 +126,7 @@ __all__ = [
     "TenderStatus",
     "TenderVersion",
     "TextState",
+    "Visibility",
     "Watchlist",
     "WatchlistHit",
     "WatchlistStatus",

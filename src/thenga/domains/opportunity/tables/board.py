@@ -65,6 +65,27 @@ class WatchlistHit(TenantRow, table="opportunity.watchlist_hit", kind=Kind.PRIVA
     at: Col[datetime] = col(Instant)
 
 
+class DeclineReason(StrEnum):
+    """Why a company does not bid."""
+
+    TOO_SMALL = "too_small"
+    TOO_LARGE = "too_large"
+    TOO_FAR = "too_far"
+    NO_CAPACITY = "no_capacity"
+    NOT_QUALIFIED = "not_qualified"
+    UNPROFITABLE = "unprofitable"
+    BUYER_HISTORY = "buyer_history"
+    SHORT_NOTICE = "short_notice"
+    OTHER = "other"
+
+
+class LedBy(StrEnum):
+    """Who moves a saved tender: people, or the bid on it."""
+
+    ORGANIZATION = "organization"
+    BID = "bid"
+
+
 class Stage(StrEnum):
     """Stage of a saved tender on the board."""
 
@@ -92,8 +113,8 @@ class SavedOpportunity(TenantRow, table="opportunity.saved_opportunity", kind=Ki
     estimated_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
     estimated_currency: Col[str | None] = col(sa.Text, nullable=True, default=None)
     rank: Col[int] = col(sa.BigInteger, default=0)
-    decline_reason: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    led_by: Col[str] = col(sa.Text, default="organization")
+    decline_reason: Col[DeclineReason | None] = status(DeclineReason, nullable=True)
+    led_by: Col[LedBy] = status(LedBy, default=LedBy.ORGANIZATION)
     bid_workspace_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     bid_sequence: Col[int] = col(sa.BigInteger, default=0)
     attention: Col[list[dict[str, Any]]] = col(Json)

@@ -12,6 +12,29 @@ from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, Json, NoticeRow, TenantRow, col, status
 
 
+class Visibility(StrEnum):
+    """Whether the keeper alone or everybody sees a tender."""
+
+    PRIVATE = "private"
+    SHARED = "shared"
+
+
+class ClosingPrecision(StrEnum):
+    """Whether a notice names the minute of the closing, or only the day."""
+
+    MINUTE = "minute"
+    DAY = "day"
+
+
+class ClosingConfidence(StrEnum):
+    """How sure the closing is: as the notice says it, repaired, doubted, or not known."""
+
+    STATED = "stated"
+    DERIVED = "derived"
+    DOUBTFUL = "doubtful"
+    UNKNOWN = "unknown"
+
+
 class TenderStatus(StrEnum):
     """Status of a tender. Only its keeper sees a draft."""
 
@@ -44,9 +67,13 @@ class TenderOpportunity(NoticeRow, table="opportunity.tender_opportunity", kind=
     ocid: Col[str | None] = col(sa.Text, nullable=True, default=None)
     opens_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     closing_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
-    closing_precision: Col[str] = col(sa.Text, default="minute")
+    closing_precision: Col[ClosingPrecision] = status(
+        ClosingPrecision, default=ClosingPrecision.MINUTE
+    )
     closing_raw: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    closing_confidence: Col[str] = col(sa.Text, default="stated")
+    closing_confidence: Col[ClosingConfidence] = status(
+        ClosingConfidence, default=ClosingConfidence.STATED
+    )
     closes_at: Col[datetime | None] = col(Instant, nullable=True, default=None)
     time_zone: Col[str] = col(sa.Text, default="Africa/Johannesburg")
     method: Col[str | None] = col(sa.Text, nullable=True, default=None)
@@ -61,7 +88,7 @@ class TenderOpportunity(NoticeRow, table="opportunity.tender_opportunity", kind=
     delivery_text: Col[str | None] = col(sa.Text, nullable=True, default=None)
     special_conditions: Col[str | None] = col(sa.Text, nullable=True, default=None)
     contact: Col[dict[str, Any] | None] = col(Json, nullable=True, default=None)
-    visibility: Col[str] = col(sa.Text, default="private")
+    visibility: Col[Visibility] = status(Visibility, default=Visibility.PRIVATE)
     status: Col[TenderStatus] = status(TenderStatus, default=TenderStatus.DRAFT)
     status_reason: Col[str | None] = col(sa.Text, nullable=True, default=None)
     source_status: Col[str | None] = col(sa.Text, nullable=True, default=None)

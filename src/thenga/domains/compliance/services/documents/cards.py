@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
-import orjson
 from sqlalchemy import select
 
 from thenga.domains.compliance import public
@@ -17,12 +16,11 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Forbidden, NotFound
-from thenga.kernel.files import contents
+from thenga.kernel.files import contents, tickets
 from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.values.calendar import local_day
 
 LIVES = timedelta(minutes=15)
-_TICKET = "file-ticket"  # the key under which a ticket of the file store is sealed
 
 
 async def describe(read: Reader, refs: Sequence[public.DocumentRef]) -> list[public.DocumentCard]:
@@ -81,8 +79,7 @@ async def open_file(
     await _demand(work, document, on_behalf_of)
     file = contents.clean(found)
     expires_at = work.now_in(timedelta(0)) + LIVES
-    order = {"key": file.key, "expiresAt": expires_at.isoformat()}
-    sealed = work.host.ring(_TICKET).seal(orjson.dumps(order), aad=document.id.bytes)
+    ticket = tickets.make_ticket(work.host, file.key, about=document.id, expires_at=expires_at)
     work.note(
         "compliance.document.opened",
         ("document", document.id),
@@ -92,7 +89,7 @@ async def open_file(
         sha256=file.sha256,
         bytes=file.size,
         media_type=file.media_type,
-        ticket=sealed.hex(),
+        ticket=ticket,
         expires_at=expires_at,
     )
 

@@ -1,4 +1,7 @@
-"""What a scan and a look at the structure find, and what follows for the document (CMP-9, 11)."""
+"""What a scan and a look at the structure find, and what follows for the document.
+
+Nobody reads before the scan (CMP-9); structure is looked at in a child process (CMP-11).
+"""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -4,16 +4,21 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 from uuid import UUID
 
+from thenga.domains.opportunity.services import notices
 from thenga.domains.opportunity.services.amendments.comparing import (
     MINOR,
+    Change,
     compare,
     level_of,
     moves_match,
 )
-from thenga.domains.opportunity.services.notices import deadlines, documenting, indexing, telling
-from thenga.domains.opportunity.services.notices.clock import set_times
 from thenga.domains.opportunity.settings import MATERIALITY, SHORT_NOTICE_DAYS
-from thenga.domains.opportunity.tables import Amendment, TenderOpportunity, TenderStatus
+from thenga.domains.opportunity.tables import (
+    Amendment,
+    TenderOpportunity,
+    TenderStatus,
+    TenderVersion,
+)
 from thenga.kernel import configuration
 from thenga.kernel.db.work import Work
 
@@ -35,56 +40,76 @@ async def amend(
     Set the fields of the tender and save what lies below it first. Without a difference nothing
     is recorded; the tender is saved in any case, and found by search as it stands.
     """
-    known = await documenting.version_of(work, tender)
+    known = await notices.version_of(work, tender)
     if tender.status is TenderStatus.DRAFT or known is None:
-        await set_times(work, tender)
-        await work.save(tender)
-        await indexing.index(work, tender)
+        await notices.set_times(work, tender)
+        await _save_unamended(work, tender)
         return None
-    after = await documenting.document_of(work, tender)
+    after = await notices.document_of(work, tender)
     changes = compare(known.document, after, await configuration.value(work, MATERIALITY))
     if not changes:
-        await work.save(tender)
-        await indexing.index(work, tender)
+        await _save_unamended(work, tender)
         return None
-    before = _instant(known.document.get("closingAt"))
-    level = level_of(changes)
-    tender.amendment_number += 1
-    tender.version_number += 1
-    tender.material_revision += level != MINOR
-    tender.match_revision += moves_match(changes)
-    await set_times(work, tender)
-    reopened = _reopen(tender, work.now)
-    await work.save(tender)
-    await deadlines.follow(work, tender, basis="source" if origin == "source_diff" else "captured")
-    await documenting.add_version(
+    reopened = await _raise_numbers(work, tender, changes, origin)
+    await notices.add_version(
         work,
         tender,
         after,
         source_record_id=source_record_id,
         normaliser_version=normaliser_version,
     )
-    amendment = await work.add(
-        Amendment(
-            organization_id=tender.organization_id,
-            shared=tender.shared,
-            tender_opportunity_id=tender.id,
-            number=tender.amendment_number,
-            from_version=known.number,
-            to_version=tender.version_number,
-            origin=origin,
-            buyer_reference=buyer_reference,
-            note=note,
-            changes=[one.to_row() for one in changes],
-            level=level,
-            material=level != MINOR,
-            short_notice=level != MINOR and await _is_short(work, tender),
-            detected_at=work.now,
-        )
-    )
-    await indexing.index(work, tender)
-    await telling.tell_amended(work, tender, amendment, before=before, reopened=reopened)
+    amendment = await _amendment_of(work, tender, known, changes, origin)
+    amendment.buyer_reference, amendment.note = buyer_reference, note
+    await work.add(amendment)
+    await notices.index(work, tender)
+    before = _instant(known.document.get("closingAt"))
+    await notices.tell_amended(work, tender, amendment, before=before, reopened=reopened)
     return amendment
+
+
+async def _save_unamended(work: Work, tender: TenderOpportunity) -> None:
+    await work.save(tender)
+    await notices.index(work, tender)
+
+
+async def _raise_numbers(
+    work: Work, tender: TenderOpportunity, changes: list[Change], origin: Origin
+) -> bool:
+    """Raise the numbers of a tender and set its times; whether it is open again."""
+    tender.amendment_number += 1
+    tender.version_number += 1
+    tender.material_revision += level_of(changes) != MINOR
+    tender.match_revision += moves_match(changes)
+    await notices.set_times(work, tender)
+    reopened = _reopen(tender, work.now)
+    await work.save(tender)
+    basis = "source" if origin == "source_diff" else "captured"
+    await notices.refresh_deadlines(work, tender, basis=basis)
+    return reopened
+
+
+async def _amendment_of(
+    work: Work,
+    tender: TenderOpportunity,
+    known: TenderVersion,
+    changes: list[Change],
+    origin: Origin,
+) -> Amendment:
+    level = level_of(changes)
+    return Amendment(
+        organization_id=tender.organization_id,
+        shared=tender.shared,
+        tender_opportunity_id=tender.id,
+        number=tender.amendment_number,
+        from_version=known.number,
+        to_version=tender.version_number,
+        origin=origin,
+        changes=[one.to_row() for one in changes],
+        level=level,
+        material=level != MINOR,
+        short_notice=level != MINOR and await _is_short(work, tender),
+        detected_at=work.now,
+    )
 
 
 def _reopen(tender: TenderOpportunity, now: datetime) -> bool:

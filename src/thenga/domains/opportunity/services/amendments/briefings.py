@@ -11,7 +11,7 @@ from thenga.domains.opportunity.public import AttendanceRecorded
 from thenga.domains.opportunity.services import notices
 from thenga.domains.opportunity.services.amendments.amending import amend
 from thenga.domains.opportunity.services.amendments.intake import tell_briefing
-from thenga.domains.opportunity.services.notices.capturing import OpportunityNotKeeper
+from thenga.domains.opportunity.services.notices import OpportunityNotKeeper
 from thenga.domains.opportunity.tables import (
     Attendance,
     AttendanceState,
@@ -148,18 +148,22 @@ async def record_attendance(
         made.pop("history")
         merge_patch(attendance, made)
         await work.save(attendance)
+    _publish_attendance(work, briefing, attendance)
+    return attendance
+
+
+def _publish_attendance(work: Work, briefing: Briefing, attendance: Attendance) -> None:
     work.publish(
         AttendanceRecorded(
-            organization_id=work.organization_id,
+            organization_id=attendance.organization_id,
             attendance_id=attendance.id,
             briefing_id=briefing.id,
-            tender_opportunity_id=tender.id,
+            tender_opportunity_id=attendance.tender_opportunity_id,
             starts_at=briefing.starts_at,
             compulsory=briefing.compulsory,
             state=attendance.state.value,
         )
     )
-    return attendance
 
 
 def _entry(attendance: Attendance) -> dict[str, Any]:

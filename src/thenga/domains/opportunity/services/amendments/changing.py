@@ -6,7 +6,6 @@ from uuid import UUID
 from thenga.domains.opportunity.services import notices
 from thenga.domains.opportunity.services.amendments.amending import amend
 from thenga.domains.opportunity.services.amendments.moving import end
-from thenga.domains.opportunity.services.notices.capturing import check_closing, columns_of
 from thenga.domains.opportunity.services.releases import number_key
 from thenga.domains.opportunity.tables import TenderOpportunity, TenderStatus
 from thenga.kernel.db.rows import merge_patch
@@ -29,10 +28,10 @@ async def change(
     tender = await notices.keep(work, tender_id)
     if is_blind and tender.status is not TenderStatus.DRAFT:
         raise PreconditionRequired()
-    columns = columns_of(fields)
+    columns = notices.columns_of(fields)
     changed = merge_patch(tender, columns)
     if "closing_at" in changed or "closing_precision" in changed:
-        check_closing(work, tender.closing_at, tender.closing_precision)
+        notices.check_closing(work, tender.closing_at, tender.closing_precision)
     if "tender_number" in changed:
         tender.number_key = number_key(tender.tender_number)
     if changed:

@@ -6,9 +6,9 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.opportunity.public import BriefingScheduled
+from thenga.domains.opportunity.services import notices
 from thenga.domains.opportunity.services.amendments.amending import amend
 from thenga.domains.opportunity.services.amendments.moving import end
-from thenga.domains.opportunity.services.notices import capturing, telling
 from thenga.domains.opportunity.services.releases import VERSION, number_key, status_of
 from thenga.domains.opportunity.tables import (
     Briefing,
@@ -128,13 +128,13 @@ async def _create(
     backfilled: bool,
 ) -> TenderOpportunity:
     visibility = "shared" if source.shared else "private"
-    tender = capturing.new_tender(work.organization_id, columns | {"visibility": visibility})
+    tender = notices.new_tender(work.organization_id, columns | {"visibility": visibility})
     await work.add(tender)
     await work.hold(tender)
     await _write_briefing(work, tender, notice)
     await _write_documents(work, tender, notice, source)
     tender.status = TenderStatus(status_of(notice, work.now))
-    await capturing.bring_out(
+    await notices.bring_out(
         work,
         tender,
         basis="source",
@@ -196,9 +196,9 @@ def tell_briefing(
         compulsory=briefing.compulsory,
         state="cancelled" if briefing.status is BriefingStatus.CANCELLED else "scheduled",
         previous_starts_at=before,
-        label=telling.label_of(tender),
+        label=notices.label_of(tender),
     )
-    telling.tell(work, event, shared=briefing.shared)
+    notices.tell(work, event, shared=briefing.shared)
 
 
 async def _write_documents(

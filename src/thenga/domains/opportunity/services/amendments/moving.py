@@ -4,8 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from thenga.domains.opportunity.lifecycles import TenderOpportunityLifecycle
-from thenga.domains.opportunity.services.notices import indexing, telling
-from thenga.domains.opportunity.services.notices.clock import next_check, status_at
+from thenga.domains.opportunity.services import notices
 from thenga.domains.opportunity.tables import TenderOpportunity, TenderStatus
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import Move
@@ -24,22 +23,28 @@ _ENDING: dict[str, tuple[Move, Any]] = {
 async def move_by_time(work: Work, tender_id: UUID) -> None:
     """Open or close a tender whose time has come, and tell it once (OPP-12)."""
     tender = await work.lock(TenderOpportunity, tender_id)
-    if tender.status is TenderStatus.PLANNED and status_at(tender, work.now) is not tender.status:
+    if (
+        tender.status is TenderStatus.PLANNED
+        and notices.status_at(tender, work.now) is not tender.status
+    ):
         L.open_(tender, at=work.now)
-        tender.next_check_at = next_check(tender)
+        tender.next_check_at = notices.next_check(tender)
         await work.save(tender)
-        await indexing.index(work, tender)
-        await telling.tell_opened(work, tender)
+        await notices.index(work, tender)
+        await notices.tell_opened(work, tender)
         return  # if it is over already, the next sweep closes it
-    if tender.status is TenderStatus.OPEN and status_at(tender, work.now) is TenderStatus.CLOSED:
+    if (
+        tender.status is TenderStatus.OPEN
+        and notices.status_at(tender, work.now) is TenderStatus.CLOSED
+    ):
         L.close(tender, at=work.now)
         tender.status_reason = "closing_time"
         tender.next_check_at = None
         await work.save(tender)
-        await indexing.index(work, tender)
-        telling.tell_closed(work, tender, "closing_time")
+        await notices.index(work, tender)
+        notices.tell_closed(work, tender, "closing_time")
         return
-    tender.next_check_at = next_check(tender)
+    tender.next_check_at = notices.next_check(tender)
     await work.save(tender)
 
 
@@ -54,7 +59,7 @@ async def end(
 ) -> bool:
     """Make one move of a tender that this work holds; False if it is there already."""
     if tender.status is not TenderStatus.DRAFT:
-        tender.status = status_at(tender, work.now)
+        tender.status = notices.status_at(tender, work.now)
     if move == "award":
         return await _award(work, tender, awards)
     if move == "set_aside":
@@ -75,7 +80,7 @@ async def end(
         return False
     tender.superseded_by = superseded_by if move == "supersede" else tender.superseded_by
     await _ended(work, tender, reason or told)
-    telling.tell_closed(work, tender, told)
+    notices.tell_closed(work, tender, told)
     return True
 
 
@@ -94,13 +99,13 @@ async def _award(
     if was_open and "award_before_closing" not in tender.doubts:
         tender.doubts = [*tender.doubts, "award_before_closing"]
     await _ended(work, tender, "awarded")
-    telling.tell_awarded(work, tender)
+    notices.tell_awarded(work, tender)
     return True
 
 
 async def _ended(work: Work, tender: TenderOpportunity, reason: str) -> bool:
     tender.status_reason = reason
-    tender.next_check_at = next_check(tender)
+    tender.next_check_at = notices.next_check(tender)
     await work.save(tender)
-    await indexing.index(work, tender)
+    await notices.index(work, tender)
     return True

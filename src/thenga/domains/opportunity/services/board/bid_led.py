@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from thenga.domains.opportunity.services.board import deadlines, saved
-from thenga.domains.opportunity.tables import SavedOpportunity, Stage, TenderOpportunity
+from thenga.domains.opportunity.tables import LedBy, SavedOpportunity, Stage, TenderOpportunity
 from thenga.kernel.db.work import Work
 
 
@@ -43,7 +43,7 @@ async def _lead(
     if is_other or (row.bid_workspace_id == workspace_id and sequence <= row.bid_sequence):
         return
     previous = row.stage
-    row.led_by, row.bid_workspace_id, row.bid_sequence = "bid", workspace_id, sequence
+    row.led_by, row.bid_workspace_id, row.bid_sequence = LedBy.BID, workspace_id, sequence
     if row.stage is not stage:
         # Bid decides what happened: its news may skip stages of the board.
         row.stage, row.stage_changed_at, row.decline_reason = stage, work.now, None

@@ -11,7 +11,7 @@ from thenga.domains.opportunity import public
 from thenga.domains.opportunity.lifecycles import SavedOpportunityLifecycle
 from thenga.domains.opportunity.services.board import deadlines
 from thenga.domains.opportunity.services.matching import TAKES_BIDS
-from thenga.domains.opportunity.tables import SavedOpportunity, Stage, TenderOpportunity
+from thenga.domains.opportunity.tables import LedBy, SavedOpportunity, Stage, TenderOpportunity
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
@@ -70,7 +70,7 @@ async def save(
     tender = await work.get(TenderOpportunity, tender_id)
     known = await work.find(SavedOpportunity, tender_opportunity_id=tender_id)
     if known is not None:
-        raise Duplicate("This tender is on your board already.", existing=str(known.id))
+        raise Duplicate("This tender is on your board already.", existing={"id": str(known.id)})
     if await _count(work) >= MOST_SAVED:
         raise RuleViolated(
             f"A board holds at most {MOST_SAVED} tenders.", rule="OPP-42", limit=MOST_SAVED
@@ -132,7 +132,7 @@ async def change_saved(
 def _move_by_hand(
     work: Work, saved: SavedOpportunity, tender: TenderOpportunity, move: str
 ) -> None:
-    if saved.led_by == "bid" and move in LED_BY_BID:
+    if saved.led_by == LedBy.BID and move in LED_BY_BID:
         raise StageLedByBid()
     if move == "decline" and saved.decline_reason is None:
         raise _reason_needed()

@@ -55,14 +55,16 @@ class DocumentAddressRefused(Problem):
     code, status, title = "opportunity-document-address-refused", 422, "This address is not https"
 
 
-async def add(work: Work, tender_id: UUID, fields: dict[str, Any], *, fetch: bool) -> Document:
-    """Add a document, or find the one with this address. Others' additions stay their own."""
+async def add(
+    work: Work, tender_id: UUID, fields: dict[str, Any], *, fetch: bool
+) -> tuple[Document, bool]:
+    """Add a document, or find the one with this address, and whether it is new."""
     tender = await work.get(TenderOpportunity, tender_id)
     url = fields["url"]
     if url is not None:
         _check_https(url)
         if (known := await _with_url(work, tender_id, url)) is not None:
-            return await _again(work, known, fetch=fetch)
+            return await _again(work, known, fetch=fetch), False
     await _check_room(work, tender_id)
     document = Document(
         organization_id=work.organization_id,
@@ -78,11 +80,14 @@ async def add(work: Work, tender_id: UUID, fields: dict[str, Any], *, fetch: boo
     publish(work, document)
     if url is not None and fetch:
         work.enqueue(process_document, document_id=document.id)
-    return document
+    return document, True
 
 
 def _check_https(url: str) -> None:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets without an address of version 6
+        raise DocumentAddressRefused() from None
     if parts.scheme != "https" or parts.username or not parts.hostname:
         raise DocumentAddressRefused()
 

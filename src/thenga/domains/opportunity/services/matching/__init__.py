@@ -1,6 +1,10 @@
 """Matching: how well tenders fit companies, in points and in gates (OPP-30 to OPP-35)."""
 
-from thenga.domains.opportunity.services.matching.features import ProfileFeatures, TenderFeatures
+from thenga.domains.opportunity.services.matching.features import (
+    CidbAsked,
+    ProfileFeatures,
+    TenderFeatures,
+)
 from thenga.domains.opportunity.services.matching.gates import (
     attendance_result,
     grade_result,
@@ -46,6 +50,7 @@ __all__ = [
     "TAKES_BIDS",
     "Answers",
     "Chunk",
+    "CidbAsked",
     "MatchFilters",
     "ProfileFeatures",
     "Standing",

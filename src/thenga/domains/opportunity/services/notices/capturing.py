@@ -10,7 +10,7 @@ from thenga.domains.opportunity.services import tenants
 from thenga.domains.opportunity.services.notices import deadlines, documenting, indexing, telling
 from thenga.domains.opportunity.services.notices.clock import set_times
 from thenga.domains.opportunity.services.releases import closes_at, number_key
-from thenga.domains.opportunity.tables import TenderOpportunity, TenderStatus
+from thenga.domains.opportunity.tables import TenderOpportunity, TenderStatus, Visibility
 from thenga.kernel.access.actors import OPERATOR
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -20,8 +20,6 @@ from thenga.kernel.values.money import Money
 
 MOST_CAPTURES = 5000  # an organization
 _ALIKE = 10
-
-Visibility = Literal["private", "shared"]
 
 
 class OpportunityNotKeeper(Problem):
@@ -131,14 +129,14 @@ async def possible_duplicates(read: Reader, tender: TenderOpportunity) -> list[U
 
 
 async def publish(
-    work: Work, tender: TenderOpportunity, *, visibility: Visibility | None = None
+    work: Work, tender: TenderOpportunity, *, visibility: Literal["private", "shared"] | None = None
 ) -> bool:
     """Publish a draft that its keeper has locked; False if it was published already."""
     if tender.status is not TenderStatus.DRAFT:
         return False
     if visibility is not None:
-        tender.visibility = visibility
-    if tender.visibility == "shared" and not await tenants.may_share(work):
+        tender.visibility = Visibility(visibility)
+    if tender.visibility == Visibility.SHARED and not await tenants.may_share(work):
         raise Forbidden("Only the platform and organs of state can share tenders with everybody.")
     _check_complete(tender)
     check_closing(work, tender.closing_at, tender.closing_precision)
@@ -158,7 +156,7 @@ async def bring_out(
     backfilled: bool = False,
 ) -> None:
     """Make the first version of a tender that has its status, with dates, search and event."""
-    tender.shared = tender.visibility == "shared"
+    tender.shared = tender.visibility == Visibility.SHARED
     tender.published_at = work.now
     tender.published_on = tender.published_on or local_day(work.now)
     tender.version_number = tender.material_revision = tender.match_revision = 1
@@ -166,7 +164,7 @@ async def bring_out(
     await work.save(tender)
     if tender.shared:
         await _share_children(work, tender)
-    await deadlines.follow(work, tender, basis=basis)
+    await deadlines.refresh_deadlines(work, tender, basis=basis)
     document = await documenting.document_of(work, tender)
     await documenting.add_version(
         work,

@@ -76,12 +76,7 @@ async def set_deadline(
         deadline.time_zone = wished.time_zone
         await _move(work, deadline, due_at, withdrawn=wished.withdrawn)
         return deadline, False
-    count = select(Deadline.id).where(
-        Deadline.tender_opportunity_id == tender.id,
-        Deadline.organization_id == work.organization_id,
-    )
-    if len(await work.values(count)) >= MOST:
-        raise RuleViolated(f"A tender has at most {MOST} deadlines.", rule="OPP-28", limit=MOST)
+    await _check_room(work, tender)
     deadline = _made(
         tender,
         work.organization_id,
@@ -99,7 +94,18 @@ async def set_deadline(
     return deadline, True
 
 
-async def follow(work: Work, tender: TenderOpportunity, *, basis: str = "source") -> list[Deadline]:
+async def _check_room(work: Work, tender: TenderOpportunity) -> None:
+    count = select(Deadline.id).where(
+        Deadline.tender_opportunity_id == tender.id,
+        Deadline.organization_id == work.organization_id,
+    )
+    if len(await work.values(count)) >= MOST:
+        raise RuleViolated(f"A tender has at most {MOST} deadlines.", rule="OPP-28", limit=MOST)
+
+
+async def refresh_deadlines(
+    work: Work, tender: TenderOpportunity, *, basis: str = "source"
+) -> list[Deadline]:
     """Write the closing, the briefings and what is derived from them as deadlines of the keeper.
 
     Those that moved are told and returned.
@@ -126,7 +132,9 @@ async def rederive(work: Work, tender: TenderOpportunity) -> list[Deadline]:
 async def _follow_closing(work: Work, tender: TenderOpportunity, basis: str) -> list[Deadline]:
     if tender.closing_at is None:
         return []
-    wanted = [(CLOSING, "Closing", tender.closing_at, tender.closing_precision)]
+    wanted: list[tuple[str, str, datetime, str]] = [
+        (CLOSING, "Closing", tender.closing_at, tender.closing_precision)
+    ]
     days = tender.terms.get("validityDays")
     if days is not None:
         last = local_day(tender.closing_at, tender.time_zone) + timedelta(days=days)

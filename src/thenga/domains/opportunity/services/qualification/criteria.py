@@ -2,17 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
 from sqlalchemy import select
 
-from thenga.domains.compliance.public import Readiness, ReadinessView, Term
+from thenga.domains.compliance.public import Readiness, ReadinessView, TenderTerms, Term
 from thenga.domains.opportunity.services import matching
-from thenga.domains.opportunity.services.matching import TenderFeatures
-from thenga.domains.opportunity.services.matching.features import CidbAsked
+from thenga.domains.opportunity.services.matching import CidbAsked, TenderFeatures
 from thenga.domains.opportunity.services.qualification.verdicts import (
     Criterion,
     Functionality,
@@ -92,17 +91,22 @@ async def _ask_readiness(
         for one in requirements
         if one.criterion_kind == "document"
     ]
+    asked = TenderTerms(
+        tender_opportunity_id=tender.id,
+        closing_at=tender.closing_at,
+        validity_ends_on=_validity_end(tender),
+        sphere=tender.buyer_sphere,
+        category=tender.main_category,
+        terms=terms,
+    )
     try:
         port = read.port(Readiness)
-        asked = port.on_date(
-            organization_id=read.organization_id,
-            on=local_day(tender.closing_at) if tender.closing_at else None,
-            tender_opportunity_id=tender.id,
-            requirements=terms,
-        )
-        return await within(port.port_timeout, port.port_name, asked)
+        # Not `on_date`, which takes only tenders that Compliance tracks and days to come.
+        answer = port.for_tenders(organization_id=read.organization_id, tenders=[asked])
+        found = await within(port.port_timeout, port.port_name, answer)
     except (LookupError, DependencyUnavailable):
         return None
+    return found[0]
 
 
 def lay_out(facts: Facts, answers: Sequence[dict[str, Any]]) -> list[Criterion]:
@@ -185,10 +189,16 @@ def _document(facts: Facts, one: Requirement) -> tuple[Result, Any, str | None, 
 
 def _needed_on(facts: Facts, one: Requirement) -> date | None:
     """The day on which the document must still be valid: the closing unless it says another."""
-    if facts.tender.closing_at is None:
+    closing = facts.tender.closing_at
+    if one.criterion.get("validOn") == "validity_end":
+        end = _validity_end(facts.tender)
+        if end is not None:
+            return end
+    return local_day(closing) if closing else None
+
+
+def _validity_end(tender: TenderOpportunity) -> date | None:
+    days = tender.terms.get("validityDays")
+    if tender.closing_at is None or not days:
         return None
-    closing = local_day(facts.tender.closing_at)
-    days = facts.tender.terms.get("validityDays")
-    if one.criterion.get("validOn") == "validity_end" and days:
-        return date.fromordinal(closing.toordinal() + int(days))
-    return closing
+    return local_day(tender.closing_at) + timedelta(days=int(days))

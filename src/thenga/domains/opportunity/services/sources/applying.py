@@ -144,25 +144,30 @@ async def _apply(
         held.received_at, held.outcome = work.now, outcome
         await work.save(held)
         return outcome
-    record = SourceRecord(
-        id=record_id,
+    record = _record_of(source, received, outcome, received_at=work.now)
+    record.id, record.object_key, record.tender_opportunity_id = record_id, object_key, tender.id
+    added = await work.add(record)
+    known.records[added.source_key, added.content_hash] = added
+    return outcome
+
+
+def _record_of(
+    source: Source, received: Received, outcome: str, *, received_at: datetime
+) -> SourceRecord:
+    reading = received.reading
+    return SourceRecord(
         organization_id=source.organization_id,
         shared=source.shared,
         source_id=source.id,
         source_key=str(reading.source_key),
         content_hash=str(reading.content_hash),
-        object_key=object_key,
         raw_first=received.raw_first,
         raw_size=received.raw_size,
-        received_at=work.now,
+        received_at=received_at,
         normaliser_version=releases.VERSION,
         report=[line.to_row() for line in reading.report],
         outcome=outcome,
-        tender_opportunity_id=tender.id,
     )
-    added = await work.add(record)
-    known.records[added.source_key, added.content_hash] = added
-    return outcome
 
 
 def _reject_of(reading: Reading, place: int) -> dict[str, Any]:
