@@ -25,10 +25,10 @@ NO_FORMS = offers.TERMS | {"forms": []}
 
 @pytest.fixture
 async def bidding(
-    api: httpx2.AsyncClient, host: Host, bound: Host, clock: Time, bidder: Member
+    api: httpx2.AsyncClient, host: Host, joined: Host, clock: Time, bidder: Member
 ) -> Bidding:
     """A bid without forms, whose price is complete."""
-    return Bidding(api, bound, clock, bidder, await offers.workspace(host, bidder, terms=NO_FORMS))
+    return Bidding(api, joined, clock, bidder, await offers.workspace(host, bidder, terms=NO_FORMS))
 
 
 async def assembled(bidding: Bidding, **body: Any) -> Any:
