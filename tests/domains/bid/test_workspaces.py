@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import Time
 from tests.domains.bid.conftest import Silence
 from tests.factories import bid as factory
+from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
 from tests.settling import transaction_number
@@ -98,21 +99,22 @@ async def test_the_plan_limits_open_workspaces(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ) -> None:
     company = uuid4()
-    await factory.room(host, company, 1)
+    await held.subscribed(host, company, "starter")
     owner = await people.member(host, company, role="owner")
-    tenders = [await factory.tender(host) for _ in range(2)]
+    tenders = [await factory.tender(host) for _ in range(4)]
 
-    first = await opened(api, owner, tenderOpportunityId=str(tenders[0].id))
-    second = await opened(api, owner, tenderOpportunityId=str(tenders[1].id))
+    made = [await opened(api, owner, tenderOpportunityId=str(one.id)) for one in tenders]
+    first, refused = made[0], made[3].json()
     no_bid = await api.patch(
         f"{PATH}/{first.json()['id']}",
         json={"move": "no_bid", "reasonCode": "capacity"},
         headers=owner.acting | {"If-Match": first.headers["etag"]},
     )
-    third = await opened(api, owner, tenderOpportunityId=str(tenders[1].id))
+    again = await opened(api, owner, tenderOpportunityId=str(tenders[3].id))
 
-    assert (second.status_code, second.json()["code"]) == (402, "plan-limit-reached")
-    assert (no_bid.json()["status"], third.status_code) == ("no_bid", 201), no_bid.text
+    assert [one.status_code for one in made] == [201, 201, 201, 402]
+    assert (refused["code"], refused["limit"], refused["used"]) == ("plan-limit-reached", 3, 3)
+    assert (no_bid.json()["status"], again.status_code) == ("no_bid", 201), no_bid.text
 
 
 @pytest.mark.rule("BID-4")

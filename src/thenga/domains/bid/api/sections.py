@@ -182,8 +182,13 @@ async def get_bid_section(
     section_id: SectionId,
     read: Annotated[Reader, reads(Permission.SECTION_READ)],
     version_number: Annotated[
-        Annotated[int, whole(1, 1_000_000)] | None,
-        Query(alias="versionNumber", description="Version to show. The current one if left out."),
+        int | None,
+        Query(
+            alias="versionNumber",
+            ge=1,
+            le=1_000_000,
+            description="Version to show. The current one if left out.",
+        ),
     ] = None,
     include: Annotated[
         Annotated[str, matching("^(versions|suggestions)(,(versions|suggestions))?$", 30)] | None,
