@@ -1,6 +1,7 @@
 """A company that bids, and other domains that are silent when a test needs them so."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +14,7 @@ from tests.factories import bid as factory
 from tests.factories import bid_offer as offers
 from tests.factories.bid_offer import Bidding
 from tests.factories.identity import Member
+from tests.settling import SameClock
 from thenga.domains.compliance.public import Attestation, Attestations, EvidenceRef
 from thenga.kernel.declare.port import Port
 from thenga.kernel.errors import DependencyUnavailable
@@ -35,11 +37,17 @@ async def bidder(host: Host, seeded: None) -> Member:
 
 
 @pytest.fixture
+def joined(host: Host, bound: Host) -> Host:
+    """The host of the worker, with every port answered."""
+    return replace(host, bindings=bound.bindings, closing=[], clock=SameClock(host))
+
+
+@pytest.fixture
 async def bidding(
-    api: httpx2.AsyncClient, host: Host, bound: Host, clock: Time, bidder: Member
+    api: httpx2.AsyncClient, host: Host, joined: Host, clock: Time, bidder: Member
 ) -> Bidding:
     """One bid of that company on a tender with terms and forms."""
-    return Bidding(api, bound, clock, bidder, await offers.workspace(host, bidder))
+    return Bidding(api, joined, clock, bidder, await offers.workspace(host, bidder))
 
 
 @pytest.fixture

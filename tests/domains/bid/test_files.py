@@ -54,6 +54,8 @@ async def test_a_file_with_prices_is_for_those_who_see_prices(bidding: Bidding, 
 
     refused = await bidding.get(f"/bids/files/{file.id}/content", blind)
     read = await bidding.get(f"/bids/files/{file.id}/content")
+    card = await bidding.get(f"/bids/files/{file.id}")
 
     assert (refused.status_code, read.status_code) == (403, 200)
     assert read.headers["content-disposition"].startswith("attachment")
+    assert (card.json()["sha256"], card.json()["contentStatus"]) == (file.sha256, "clean")

@@ -3,6 +3,7 @@
 import io
 import time
 import zipfile
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from tests.factories import bid_offer as offers
 from tests.factories.bid_offer import CASH, Bidding
 from tests.factories.compliance_documents import pdf
 from tests.factories.identity import Member
+from tests.suites.calls.sending import spare_session
 from thenga.domains.bid.services import packs
 from thenga.domains.bid.tables import Pack, PackStatus, Workspace
 from thenga.kernel.host import Host
@@ -25,10 +27,10 @@ NO_FORMS = offers.TERMS | {"forms": []}
 
 @pytest.fixture
 async def bidding(
-    api: httpx2.AsyncClient, host: Host, bound: Host, clock: Time, bidder: Member
+    api: httpx2.AsyncClient, host: Host, joined: Host, clock: Time, bidder: Member
 ) -> Bidding:
     """A bid without forms, whose price is complete."""
-    return Bidding(api, bound, clock, bidder, await offers.workspace(host, bidder, terms=NO_FORMS))
+    return Bidding(api, joined, clock, bidder, await offers.workspace(host, bidder, terms=NO_FORMS))
 
 
 async def assembled(bidding: Bidding, **body: Any) -> Any:
@@ -253,6 +255,7 @@ async def test_a_receipt_at_the_closing_counts_and_one_later_does_not(
     clock.set(closing - timedelta(milliseconds=1))
     just = await sealed(bidding, pack)
     clock.set(closing + timedelta(days=2))
+    bidding.owner = await signed_in_again(host, bidding.owner)
     here = (host, bidding.owner.organization_id, bidding.workspace.id)
     file = await offers.clean_file(*here)
 
@@ -281,6 +284,12 @@ async def test_nothing_is_sealed_at_the_closing(bidding: Bidding, clock: Time) -
     answer = await sealed(bidding, pack)
 
     assert (answer.status_code, answer.json()["code"]) == (422, "bid-closing-passed")
+
+
+async def signed_in_again(host: Host, who: Member) -> Member:
+    """The same person with a new session, after the former one has expired."""
+    started = await spare_session(host, who)
+    return replace(who, session_id=started.session.id, token=started.pair.access_token)
 
 
 async def closing_of(bidding: Bidding) -> datetime:

@@ -37,7 +37,6 @@ from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.exports import AS_FILE, AsCsv, csv_file
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import whole
 from thenga.kernel.values.money import Money
 
 router = make_router("Bid / Pricing workbooks")
@@ -249,8 +248,13 @@ async def get_workbook(
     read: Annotated[Reader, reads(Permission.PRICING_READ)],
     as_csv: AsCsv,
     version_number: Annotated[
-        Annotated[int, whole(1, 1_000_000)] | None,
-        Query(alias="versionNumber", description="Version to show. By default the current one."),
+        int | None,
+        Query(
+            alias="versionNumber",
+            ge=1,
+            le=1_000_000,
+            description="Version to show. By default the current one.",
+        ),
     ] = None,
 ) -> WorkbookView:
     """Retrieve the price, or with `Accept: text/csv` its items as a file. The read is audited."""
