@@ -32,6 +32,7 @@ from thenga.domains.bid.tables import (
     PackStatus,
     SbdForm,
     Workbook,
+    WorkbookStatus,
     Workspace,
 )
 from thenga.domains.bid.values.prices import Content, Item, ItemKind
@@ -321,6 +322,9 @@ async def approval(
     """An approval of a price that waits for a decision."""
     work = factory.working(host, organization_id)
     ends = work.now + timedelta(days=5)
+    held = await work.lock(Workbook, subject.id)
+    held.status = WorkbookStatus.PENDING_APPROVAL
+    await work.save(held)
     made = Approval(
         organization_id=organization_id,
         workspace_id=subject.workspace_id,

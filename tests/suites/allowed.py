@@ -156,6 +156,36 @@ FREE_MAPS: dict[str, str] = {
         ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
         "the provider's own message",
     ),
+    **dict.fromkeys(
+        (
+            *("change_pack/acknowledgements", "seal_pack/acknowledgements"),
+            "submit_pack/acknowledgements",
+        ),
+        "findings by their keys",
+    ),
+    **dict.fromkeys(
+        (
+            *("change_pack/validation/counts", "create_pack/validation/counts"),
+            *("get_pack/validation/counts", "seal_pack/validation/counts"),
+            "submit_pack/validation/counts",
+        ),
+        "counts by class",
+    ),
+    **dict.fromkeys(
+        (
+            *("change_sbd_form/answers", "get_sbd_form/answers", "sign_sbd_form/answers"),
+            "list_form_definitions/items/fields/requiredIf",
+        ),
+        "fields of a form by the numbers that the form has",
+    ),
+    **dict.fromkeys(
+        ("change_workbook/items", "create_workbook/items", "get_workbook/items"),
+        "items of a bill by the numbers that the bill has",
+    ),
+    **dict.fromkeys(
+        ("change_workbook/cashPicture/gapDays", "decide_bid_approval/shown/cashPicture/gapDays"),
+        "days by days",
+    ),
     "create_template/content": "languages by their tags",
     "create_template/versions/content": "languages by their tags",
     "get_template/versions/content": "languages by their tags",

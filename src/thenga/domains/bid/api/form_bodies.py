@@ -101,9 +101,9 @@ class ChangeSbdForm(Body):
     """Answers, a file, and one move."""
 
     answers: Annotated[
-        dict[FieldId, FormAnswer | None],
+        dict[FieldId, FormAnswer | None] | None,
         Field(max_length=100, description="Answers by field. Null takes an answer back."),
-    ] = {}
+    ] = None
     move: Annotated[
         Literal["complete", "verify", "not_applicable", "reopen"] | None,
         Field(description="Move to make. Completing prints the form."),

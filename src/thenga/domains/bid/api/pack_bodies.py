@@ -59,23 +59,26 @@ class AssemblePack(Body):
 class ChangePack(Body):
     """Overrides, acknowledgements, checklist, order, or unsealing."""
 
-    order: _Order = []
+    order: Annotated[
+        list[Annotated[str, text(1, 200)]] | None,
+        Field(max_length=500, description="IDs of parts in their order."),
+    ] = None
     extra_files: Annotated[
-        dict[UUID, PackExtraFile | None],
+        dict[UUID, PackExtraFile | None] | None,
         Field(max_length=200, description="Further files. Null takes one out."),
-    ] = {}
+    ] = None
     checklist: Annotated[
-        dict[EntryKey, PackChecklistEntry | None],
+        dict[EntryKey, PackChecklistEntry | None] | None,
         Field(max_length=50, description="Things to do."),
-    ] = {}
+    ] = None
     overrides: Annotated[
-        dict[FindingKey, PackOverride | None],
+        dict[FindingKey, PackOverride | None] | None,
         Field(max_length=100, description="Findings to override, by key."),
-    ] = {}
+    ] = None
     acknowledgements: Annotated[
-        dict[FindingKey, bool | None],
+        dict[FindingKey, bool | None] | None,
         Field(max_length=100, description="High risks that you have seen, by key."),
-    ] = {}
+    ] = None
     move: Annotated[Literal["unseal"] | None, Field(description="Move to make.")] = None
     reason: Annotated[
         Annotated[str, lines(1, 1000)] | None, Field(description="Why the pack is unsealed.")

@@ -120,25 +120,25 @@ class PriceScenario(Body):
 
 
 class ChangeWorkbook(Body):
-    """What a price is made of."""
+    """What a price is made of. Fields that are left out stay as they are."""
 
-    basis: Annotated[Basis, Field(description="Whether rates include VAT.")] = Basis.VAT_EXCLUSIVE
+    basis: Annotated[Basis | None, Field(description="Whether rates include VAT.")] = None
     rate_decimals: Annotated[
-        int, whole(2, 6), Field(description="Decimals that a rate may have.")
-    ] = 2
+        Annotated[int, whole(2, 6)] | None, Field(description="Decimals that a rate may have.")
+    ] = None
     boq_document_ref: Annotated[
         BidReferenceBody | None, Field(description="Bill of quantities of the buyer.")
     ] = None
     items: Annotated[
-        dict[ItemKey, WorkbookItem | None],
+        dict[ItemKey, WorkbookItem | None] | None,
         Field(max_length=5000, description="Items by key. Null removes an item."),
-    ] = {}
+    ] = None
     discount_percent: Annotated[Percent | None, Field(description="Discount in per cent.")] = None
     discount_amount: Annotated[Amount | None, Field(description="Discount in rand.")] = None
     conditional_discounts: Annotated[
-        list[Annotated[str, text(1, 300)]],
+        list[Annotated[str, text(1, 300)]] | None,
         Field(max_length=10, description="Conditional discounts, in words."),
-    ] = []
+    ] = None
     validity_days: Annotated[
         Annotated[int, whole(1, 3650)] | None, Field(description="Days the offer is valid.")
     ] = None
@@ -149,12 +149,16 @@ class ChangeWorkbook(Body):
 def fields_of(body: ChangeWorkbook) -> dict[str, Any]:
     """The fields that the client sent, in the form that versions keep."""
     fields = body.changes()
+    for name in ("basis", "rate_decimals"):
+        if fields.get(name, "") is None:
+            del fields[name]  # there is always one
     if "items" in fields:
         fields["items"] = {
-            key: None if item is None else _item(item) for key, item in body.items.items()
+            key: None if item is None else _item(item) for key, item in (body.items or {}).items()
         }
     if "conditional_discounts" in fields:
-        fields["conditional_discounts"] = [{"text": one} for one in body.conditional_discounts]
+        given = body.conditional_discounts or []
+        fields["conditional_discounts"] = [{"text": one} for one in given]
     for name in ("boq_document_ref", "scenario", "cash_terms"):
         if fields.get(name) is not None:
             fields[name] = _plain(fields[name])

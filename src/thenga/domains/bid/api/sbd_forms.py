@@ -270,7 +270,8 @@ async def change_sbd_form(
         await workspaces.demand(work, Permission.FORM_VERIFY)
         form = await forms.verify(work, form_id)
         return await _view(work, await forms.read_form(work, form))
-    answers = {key: None if one is None else one.plain() for key, one in body.answers.items()}
+    given = body.answers or {}
+    answers = {key: None if one is None else one.plain() for key, one in given.items()}
     shown = await forms.change(
         work, form_id, Change(answers, body.move, body.justification, body.file_id)
     )
