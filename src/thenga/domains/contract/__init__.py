@@ -1,0 +1,1 @@
+"""Contract: from the award to the final account."""
