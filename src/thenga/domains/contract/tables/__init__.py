@@ -21,16 +21,24 @@ from thenga.domains.contract.tables.delivery import (
     PlanRevision,
     PlanStatus,
 )
-from thenga.domains.contract.tables.money import (
+from thenga.domains.contract.tables.invoicing import (
+    CreditNote,
+    DocumentPdf,
+    Edition,
     Invoice,
+    InvoiceKind,
     InvoiceLine,
     InvoiceStatus,
+    Payment,
+    PaymentState,
+    ReturnReason,
+    VatTiming,
+)
+from thenga.domains.contract.tables.ledger import (
+    Account,
+    EntryKind,
     JournalEntry,
     JournalLine,
-    Payment,
-    PaymentStatus,
-    Variation,
-    VariationStatus,
     WorkspaceMoney,
 )
 from thenga.domains.contract.tables.records import (
@@ -43,8 +51,14 @@ from thenga.domains.contract.tables.records import (
     Risk,
     RiskStatus,
 )
+from thenga.domains.contract.tables.variations import (
+    Variation,
+    VariationReason,
+    VariationStatus,
+)
 
 __all__ = [
+    "Account",
     "Award",
     "AwardKind",
     "AwardStatus",
@@ -54,10 +68,15 @@ __all__ = [
     "ConfirmationStatus",
     "Coordination",
     "CoordinationStatus",
+    "CreditNote",
     "Deliverable",
     "DeliverableStatus",
+    "DocumentPdf",
+    "Edition",
+    "EntryKind",
     "EvidenceState",
     "Invoice",
+    "InvoiceKind",
     "InvoiceLine",
     "InvoiceStatus",
     "JournalEntry",
@@ -68,15 +87,18 @@ __all__ = [
     "MilestoneStatus",
     "Party",
     "Payment",
-    "PaymentStatus",
+    "PaymentState",
     "PerformanceMetric",
     "PlanRevision",
     "PlanStatus",
+    "ReturnReason",
     "Risk",
     "RiskStatus",
     "Signature",
     "Variation",
+    "VariationReason",
     "VariationStatus",
+    "VatTiming",
     "Workspace",
     "WorkspaceMoney",
     "WorkspaceStatus",
