@@ -17,7 +17,8 @@ from thenga.domains.contract.services.invoicing.arithmetic import (
 )
 from thenga.domains.contract.services.invoicing.bookings import booking_of, credit_booking
 from thenga.domains.contract.services.ledger import Balances, Booking, payment_booking
-from thenga.domains.contract.tables import Account, InvoiceKind, VatTiming
+from thenga.domains.contract.tables import Account, InvoiceKind
+from thenga.domains.contract.values.terms import VatTiming
 from thenga.kernel.values.money import Money
 
 NIL = Money(0, "ZAR")

@@ -11,7 +11,6 @@ from thenga.domains.contract.tables.invoicing import (
     Payment,
     PaymentState,
     ReturnReason,
-    VatTiming,
 )
 from thenga.domains.contract.tables.ledger import (
     Account,
@@ -44,6 +43,5 @@ __all__ = [
     "Variation",
     "VariationReason",
     "VariationStatus",
-    "VatTiming",
     "WorkspaceMoney",
 ]

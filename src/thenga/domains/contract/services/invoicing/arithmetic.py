@@ -8,7 +8,8 @@ from decimal import Decimal
 from fractions import Fraction
 
 from thenga.domains.contract.services.ledger import Balances
-from thenga.domains.contract.tables import InvoiceKind, VatTiming
+from thenga.domains.contract.tables import InvoiceKind
+from thenga.domains.contract.values.terms import VatTiming
 from thenga.kernel.values.money import Money
 
 

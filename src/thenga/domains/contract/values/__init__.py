@@ -1,0 +1,1 @@
+"""Values that rooms, routes and rows share."""
