@@ -133,6 +133,26 @@ class BidAwarded(Event, type="bid.BidAwarded.v1", subject="workspace_id"):
     bidders: list[Bidder]
 
 
+class ContractCreationRecorded(
+    Event, type="bid.ContractCreationRecorded.v1", subject="workspace_id"
+):
+    """A contract was won outside of the platform, with at least one document that shows it."""
+
+    organization_id: UUID
+    workspace_id: UUID
+    tender_opportunity_id: UUID | None
+    label: str
+    outcome_id: UUID
+    award_reference: str | None
+    awarded_on: date
+    awarded_value: Money | None
+    buyer_name: str | None
+    document_refs: list[Reference]
+    pack_id: UUID | None
+    manifest_sha256: str | None
+    bidders: list[Bidder]
+
+
 class BidAwardSetAside(Event, type="bid.BidAwardSetAside.v1", subject="workspace_id"):
     """An award does not hold any more; the bid counts as handed in again."""
 
@@ -168,6 +188,7 @@ EVENTS = (
     BidSubmitted,
     BidWithdrawn,
     BidAwarded,
+    ContractCreationRecorded,
     BidAwardSetAside,
     BidLost,
 )
