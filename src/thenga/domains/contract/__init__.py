@@ -1,5 +1,1 @@
-<<<<<<< HEAD
-"""Contract: the promise that follows a won bid, its changes, and the money that follows from it."""
-=======
 """Contract: from the award to the final account."""
->>>>>>> con2

@@ -1,5 +1,4 @@
-<<<<<<< HEAD
-"""Contract's tables, by area."""
+"""Rows of Contract."""
 
 from thenga.domains.contract.tables.awards import (
     Award,
@@ -22,46 +21,6 @@ from thenga.domains.contract.tables.delivery import (
     PlanRevision,
     PlanStatus,
 )
-from thenga.domains.contract.tables.money import (
-    Invoice,
-    InvoiceLine,
-    InvoiceStatus,
-    JournalEntry,
-    JournalLine,
-    Payment,
-    PaymentStatus,
-    Variation,
-    VariationStatus,
-    WorkspaceMoney,
-)
-from thenga.domains.contract.tables.records import (
-    Closeout,
-    CloseoutStatus,
-    Coordination,
-    CoordinationStatus,
-    Lesson,
-    LessonStatus,
-    Risk,
-    RiskStatus,
-)
-
-__all__ = [
-    "Award",
-    "AwardKind",
-    "AwardStatus",
-    "Closeout",
-    "CloseoutStatus",
-    "Confirmation",
-    "ConfirmationStatus",
-    "Coordination",
-    "CoordinationStatus",
-    "Deliverable",
-    "DeliverableStatus",
-    "EvidenceState",
-    "Invoice",
-=======
-"""Rows of Contract."""
-
 from thenga.domains.contract.tables.invoicing import (
     CreditNote,
     DocumentPdf,
@@ -81,6 +40,16 @@ from thenga.domains.contract.tables.ledger import (
     JournalLine,
     WorkspaceMoney,
 )
+from thenga.domains.contract.tables.records import (
+    Closeout,
+    CloseoutStatus,
+    Coordination,
+    CoordinationStatus,
+    Lesson,
+    LessonStatus,
+    Risk,
+    RiskStatus,
+)
 from thenga.domains.contract.tables.variations import (
     Variation,
     VariationReason,
@@ -89,43 +58,46 @@ from thenga.domains.contract.tables.variations import (
 
 __all__ = [
     "Account",
+    "Award",
+    "AwardKind",
+    "AwardStatus",
+    "Closeout",
+    "CloseoutStatus",
+    "Confirmation",
+    "ConfirmationStatus",
+    "Coordination",
+    "CoordinationStatus",
     "CreditNote",
+    "Deliverable",
+    "DeliverableStatus",
     "DocumentPdf",
     "Edition",
     "EntryKind",
+    "EvidenceState",
     "Invoice",
     "InvoiceKind",
->>>>>>> con2
     "InvoiceLine",
     "InvoiceStatus",
     "JournalEntry",
     "JournalLine",
-<<<<<<< HEAD
     "Lesson",
     "LessonStatus",
     "Milestone",
     "MilestoneStatus",
     "Party",
     "Payment",
-    "PaymentStatus",
+    "PaymentState",
     "PerformanceMetric",
     "PlanRevision",
     "PlanStatus",
+    "ReturnReason",
     "Risk",
     "RiskStatus",
     "Signature",
     "Variation",
+    "VariationReason",
     "VariationStatus",
     "Workspace",
     "WorkspaceMoney",
     "WorkspaceStatus",
-=======
-    "Payment",
-    "PaymentState",
-    "ReturnReason",
-    "Variation",
-    "VariationReason",
-    "VariationStatus",
-    "WorkspaceMoney",
->>>>>>> con2
 ]
