@@ -11,11 +11,12 @@ from tests.domains.contract.slow_money import SlowContract, part, vat_inside
 from thenga.domains.contract.services.invoicing.arithmetic import (
     Amounts,
     InvoiceTerms,
+    booking_of,
+    credit_booking,
     credit_shares,
     invoice_amounts,
     split_vat,
 )
-from thenga.domains.contract.services.invoicing.bookings import booking_of, credit_booking
 from thenga.domains.contract.services.ledger import Balances, Booking, payment_booking
 from thenga.domains.contract.tables import Account, InvoiceKind
 from thenga.domains.contract.values.terms import VatTiming

@@ -137,7 +137,7 @@ def _invoices() -> None:
         Kind.PRIVATE,
         *(ident("workspace_id"), text("kind")),
         *moved(),
-        text("settled_from", "return_code", nullable=True),
+        *(text("settled_from", nullable=True), text("return_code", nullable=True)),
         *(text("number", nullable=True), text("external_number", nullable=True)),
         *(json("document_ref", nullable=True), ident("replaces_id", nullable=True)),
         *(day("supply_date", nullable=True), text("note", nullable=True)),

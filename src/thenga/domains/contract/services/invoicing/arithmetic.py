@@ -1,4 +1,5 @@
-"""Invoice arithmetic: retention, recovery of the advance, and VAT once per document (CON-15, 16).
+"""Invoice arithmetic: retention, recovery of the advance, VAT once per document, and the booking
+that follows (CON-15, CON-16, CON-26).
 
 Amounts include VAT unless a name says `net` or `vat`. Values in, values out.
 """
@@ -7,8 +8,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 
-from thenga.domains.contract.services.ledger import Balances
-from thenga.domains.contract.tables import InvoiceKind
+from thenga.domains.contract.services import ledger
+from thenga.domains.contract.services.ledger import Balances, Booking
+from thenga.domains.contract.tables import EntryKind, InvoiceKind
 from thenga.domains.contract.values.terms import VatTiming
 from thenga.kernel.values.money import Money
 
@@ -106,3 +108,33 @@ def credit_shares(invoice: Amounts, credit: Money, *, before: Money) -> CreditSh
     consideration = returned(invoice.consideration)
     work = credit + retained + recovered if invoice.work else invoice.work
     return CreditShares(credit, work, retained, recovered, returned(invoice.vat), consideration)
+
+
+def booking_of(kind: InvoiceKind, amounts: Amounts) -> Booking:
+    """The entry of a submitted invoice."""
+    if kind is InvoiceKind.ADVANCE:
+        return ledger.advance_booking(payable=amounts.payable, vat=amounts.vat)
+    if kind is InvoiceKind.RETENTION_RELEASE:
+        return ledger.release_booking(payable=amounts.payable, vat=amounts.vat)
+    return ledger.progress_booking(
+        payable=amounts.payable,
+        retained=amounts.retained,
+        recovered=amounts.recovered,
+        vat=amounts.vat,
+    )
+
+
+def credit_booking(kind: InvoiceKind, shares: CreditShares) -> Booking:
+    """The entry of a credit note: its share of the invoice's entry, the other way round."""
+    if kind is InvoiceKind.ADVANCE:
+        made = ledger.advance_booking(payable=shares.amount, vat=shares.vat)
+    elif kind is InvoiceKind.RETENTION_RELEASE:
+        made = ledger.release_booking(payable=shares.amount, vat=shares.vat)
+    else:
+        made = ledger.progress_booking(
+            payable=shares.amount,
+            retained=shares.retained,
+            recovered=shares.recovered,
+            vat=shares.vat,
+        )
+    return made.reversed(EntryKind.CREDIT_NOTE)

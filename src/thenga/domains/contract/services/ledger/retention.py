@@ -6,6 +6,9 @@ from datetime import date, timedelta
 from decimal import Decimal
 from fractions import Fraction
 
+from thenga.domains.contract.services.ledger.balances import Balances
+from thenga.domains.contract.tables import Workspace
+from thenga.domains.contract.values.terms import Terms
 from thenga.kernel.values.money import Money
 
 
@@ -38,3 +41,17 @@ def releasable(parts: list[ReleasePart], today: date, currency: str) -> Money:
     """How much may be claimed on a day."""
     due = (part.amount for part in parts if part.releasable_on <= today)
     return sum(due, Money(0, currency))
+
+
+def parts_of(workspace: Workspace, balances: Balances) -> list[ReleasePart]:
+    """Parts of a contract's retention. None of it is releasable before practical completion."""
+    retention = Terms.of_row(workspace.terms).retention
+    if retention is None or workspace.practical_completion_on is None:
+        return []
+    return release_parts(
+        retained=balances.retained,
+        released=balances.released,
+        first_percent=retention.first_release_percent,
+        completed_on=workspace.practical_completion_on,
+        defects_days=retention.defects_days,
+    )
