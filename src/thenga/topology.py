@@ -19,6 +19,7 @@ DOMAINS = (
     "organization",
     "compliance",
     "opportunity",
+    "contract",
     "billing",
     "notification",
     "administration",

@@ -3,6 +3,7 @@
 from thenga.domains.administration import public
 from thenga.domains.administration.services import flags, policies
 from thenga.domains.billing import public as billing
+from thenga.domains.contract import public as contract
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public as notification
 from thenga.domains.opportunity import public as opportunity
@@ -20,6 +21,7 @@ ACKNOWLEDGEMENTS: tuple[type[Acknowledged], ...] = (
     identity.PolicyAcknowledged,
     organization.PolicyAcknowledged,
     opportunity.PolicyAcknowledged,
+    contract.PolicyAcknowledged,
     billing.PolicyAcknowledged,
     notification.PolicyAcknowledged,
     public.PolicyAcknowledged,

@@ -1,1 +1,1 @@
-"""Contract: from the award to the final account."""
+"""Contract: the promise that follows a won bid, its changes, and the money that follows from it."""

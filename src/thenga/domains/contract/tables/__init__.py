@@ -1,4 +1,4 @@
-"""Rows of Contract."""
+"""Contract's tables, by area."""
 
 from thenga.domains.contract.tables.awards import (
     Award,

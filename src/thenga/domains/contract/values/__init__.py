@@ -1,1 +1,1 @@
-"""Values that rooms, routes and rows share."""
+"""Values of Contract that several layers share and that are no rows."""

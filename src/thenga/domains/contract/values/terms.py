@@ -1,96 +1,83 @@
-"""Terms of a contract as its row keeps them; frozen when the contract becomes active (CON-6)."""
+"""The terms of a contract: frozen at activation, read by whoever computes money or dates."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
-from enum import StrEnum
-from typing import Any
+from typing import Any, Literal
 
+from pydantic import TypeAdapter
 
-class VatTreatment(StrEnum):
-    """How the supply is taxed."""
+from thenga.kernel.values.money import Money
 
-    STANDARD = "standard"
-    ZERO_RATED = "zero_rated"
-    NON_VENDOR = "non_vendor"
-
-
-class VatTiming(StrEnum):
-    """When retained money bears VAT."""
-
-    WHEN_DUE = "when_due"
-    ON_INVOICE = "on_invoice"
-
-
-class ClaimBasis(StrEnum):
-    """What a milestone must have reached before it can be invoiced."""
-
-    ON_MET = "on_met"
-    PROGRESS = "progress"
-
-
-class Cession(StrEnum):
-    """Whether claims under the contract may be ceded."""
-
-    UNKNOWN = "unknown"
-    ALLOWED = "allowed"
-    NEEDS_CONSENT = "needs_consent"
-    FORBIDDEN = "forbidden"
+_NONE = Decimal(0)
 
 
 @dataclass(frozen=True, slots=True)
-class AdvanceTerms:
-    """An advance as a share of the value, recovered as a share of each invoice."""
+class Interest:
+    """Interest on late payment."""
 
-    percent: Decimal
-    recovery_percent: Decimal
+    basis: Literal["prescribed", "contract"] = "prescribed"
+    rate_percent: Decimal | None = None
+    runs_from: Literal["due", "demand"] = "due"
 
 
 @dataclass(frozen=True, slots=True)
-class RetentionTerms:
-    """What the buyer keeps of each invoice, up to which share of the value, and until when."""
+class Advance:
+    """An advance on the contract value, and the share of each invoice that recovers it."""
 
-    percent: Decimal
-    cap_percent: Decimal
+    percent: Decimal = _NONE
+    recovery_percent: Decimal = _NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """What the buyer keeps of each invoice, up to a share of the contract value."""
+
+    percent: Decimal = _NONE
+    cap_percent: Decimal = _NONE
     first_release_percent: Decimal = Decimal(50)
     defects_days: int = 0
-    vat_timing: VatTiming = VatTiming.WHEN_DUE
+    vat_timing: Literal["when_due", "on_invoice"] = "when_due"
+
+
+@dataclass(frozen=True, slots=True)
+class Penalty:
+    """What a late delivery costs, by the day."""
+
+    percent_per_day: Decimal | None = None
+    amount_per_day: Money | None = None
+    cap_percent: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Security:
+    """Performance security that we bring."""
+
+    percent: Decimal = _NONE
+    due_days: int = 21
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """The terms that money follows. `payment_days` is always known once a contract is stored."""
+    """All terms; what nobody gave has the default."""
 
     payment_days: int
-    vat_treatment: VatTreatment = VatTreatment.STANDARD
-    claim_basis: ClaimBasis = ClaimBasis.ON_MET
-    cession: Cession = Cession.UNKNOWN
-    advance: AdvanceTerms | None = None
-    retention: RetentionTerms | None = None
+    interest: Interest = field(default_factory=Interest)
+    vat_treatment: Literal["standard", "zero_rated", "non_vendor"] = "standard"
+    advance: Advance = field(default_factory=Advance)
+    retention: Retention = field(default_factory=Retention)
+    penalty: Penalty | None = None
+    security: Security | None = None
+    subcontract_limit_percent: Decimal | None = None
+    claim_basis: Literal["on_met", "progress"] = "on_met"
+    cession: Literal["unknown", "allowed", "needs_consent", "forbidden"] = "unknown"
 
     @classmethod
-    def of_row(cls, kept: Mapping[str, Any]) -> "Terms":
-        """The terms of a row, whose members are written as on the wire."""
-        advance, retention = kept.get("advance"), kept.get("retention")
-        return cls(
-            payment_days=int(kept["paymentDays"]),
-            vat_treatment=VatTreatment(kept.get("vatTreatment") or VatTreatment.STANDARD),
-            claim_basis=ClaimBasis(kept.get("claimBasis") or ClaimBasis.ON_MET),
-            cession=Cession(kept.get("cession") or Cession.UNKNOWN),
-            advance=_advance(advance) if advance else None,
-            retention=_retention(retention) if retention else None,
-        )
+    def of_row(cls, stored: dict[str, Any]) -> "Terms":
+        return _TERMS.validate_python(stored)
+
+    def to_row(self) -> dict[str, Any]:
+        stored: dict[str, Any] = _TERMS.dump_python(self, mode="json")
+        return stored
 
 
-def _advance(kept: Mapping[str, Any]) -> AdvanceTerms:
-    return AdvanceTerms(Decimal(kept["percent"]), Decimal(kept["recoveryPercent"]))
-
-
-def _retention(kept: Mapping[str, Any]) -> RetentionTerms:
-    return RetentionTerms(
-        percent=Decimal(kept["percent"]),
-        cap_percent=Decimal(kept["capPercent"]),
-        first_release_percent=Decimal(kept.get("firstReleasePercent") or 50),
-        defects_days=int(kept.get("defectsDays") or 0),
-        vat_timing=VatTiming(kept.get("vatTiming") or VatTiming.WHEN_DUE),
-    )
+_TERMS = TypeAdapter(Terms)

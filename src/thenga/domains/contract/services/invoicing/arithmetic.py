@@ -7,11 +7,11 @@ Amounts include VAT unless a name says `net` or `vat`. Values in, values out.
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Literal
 
 from thenga.domains.contract.services import ledger
 from thenga.domains.contract.services.ledger import Balances, Booking
 from thenga.domains.contract.tables import EntryKind, InvoiceKind
-from thenga.domains.contract.values.terms import VatTiming
 from thenga.kernel.values.money import Money
 
 
@@ -22,7 +22,7 @@ class InvoiceTerms:
     rate_percent: Decimal | None
     retention_percent: Decimal = Decimal(0)
     recovery_percent: Decimal = Decimal(0)
-    vat_timing: VatTiming = VatTiming.WHEN_DUE
+    vat_timing: Literal["when_due", "on_invoice"] = "when_due"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ def invoice_amounts(
     if kind is InvoiceKind.PROGRESS:
         return _progress(total, terms, balances)
     nothing = Money(0, total.currency)
-    is_taxed = kind is InvoiceKind.ADVANCE or terms.vat_timing is VatTiming.WHEN_DUE
+    is_taxed = kind is InvoiceKind.ADVANCE or terms.vat_timing == "when_due"
     consideration = total if is_taxed else nothing
     net, vat = split_vat(consideration, terms.rate_percent)
     return Amounts(nothing, nothing, nothing, consideration, net, vat, total)
@@ -64,7 +64,7 @@ def _progress(work: Money, terms: InvoiceTerms, balances: Balances) -> Amounts:
     open_advance = balances.advance_billed - balances.recovered
     recovered = min(_percent(work, terms.recovery_percent), open_advance, work - retained)
     payable = work - retained - recovered
-    consideration = payable if terms.vat_timing is VatTiming.WHEN_DUE else work - recovered
+    consideration = payable if terms.vat_timing == "when_due" else work - recovered
     net, vat = split_vat(consideration, terms.rate_percent)
     return Amounts(work, retained, recovered, consideration, net, vat, payable)
 

@@ -25,7 +25,7 @@ from thenga.domains.contract.tables import (
     Workspace,
     WorkspaceMoney,
 )
-from thenga.domains.contract.values.terms import Terms, VatTreatment
+from thenga.domains.contract.values.terms import Terms
 from thenga.kernel import configuration, law
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
@@ -161,9 +161,7 @@ async def preview_amounts(
     """Set the figures that the invoice has by the counters of this moment."""
     terms = await invoice_terms(read, workspace, invoice)
     total = sum((line.amount for line in lines), Money(0, workspace.currency))
-    amounts = invoice_amounts(
-        invoice.kind, total, terms=terms, balances=ledger.Balances.of(money)
-    )
+    amounts = invoice_amounts(invoice.kind, total, terms=terms, balances=ledger.Balances.of(money))
     invoice.rate_percent = terms.rate_percent
     for name in Amounts.__slots__:
         setattr(invoice, f"{name}_minor", getattr(amounts, name).minor)
@@ -175,17 +173,13 @@ async def invoice_terms(read: Reader, workspace: Workspace, invoice: Invoice) ->
     terms = Terms.of_row(workspace.terms)
     on = invoice.supply_date or local_day(read.now)
     rate: Decimal | None = await configuration.value(read, law.VAT_RATE, on=on)
-    if terms.vat_treatment is VatTreatment.ZERO_RATED:
+    if terms.vat_treatment == "zero_rated":
         rate = Decimal(0)
-    elif terms.vat_treatment is VatTreatment.NON_VENDOR:
+    elif terms.vat_treatment == "non_vendor":
         rate = None
-    retention, advance = terms.retention, terms.advance
-    made = InvoiceTerms(rate)
+    retention = terms.retention
     return InvoiceTerms(
-        rate,
-        retention.percent if retention else made.retention_percent,
-        advance.recovery_percent if advance else made.recovery_percent,
-        retention.vat_timing if retention else made.vat_timing,
+        rate, retention.percent, terms.advance.recovery_percent, retention.vat_timing
     )
 
 

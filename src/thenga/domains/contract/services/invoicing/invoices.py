@@ -57,9 +57,7 @@ async def create_invoice(
     is_submitted: bool,
 ) -> Invoice:
     """Begin an invoice, and submit it at once where the caller wants that."""
-    invoice = await drafts.create_draft(
-        work, workspace_id, kind=kind, lines=lines, fields=fields
-    )
+    invoice = await drafts.create_draft(work, workspace_id, kind=kind, lines=lines, fields=fields)
     if is_submitted:
         await work.hold(invoice)
         workspace = await workspaces.workspace_for(work, workspace_id)
@@ -274,9 +272,7 @@ async def tell_overdue(work: Work, invoice_id: UUID) -> None:
             _publish_overdue(work, invoice, workspace, bucket)
 
 
-def _publish_overdue(
-    work: Work, invoice: Invoice, workspace: Workspace, bucket: Bucket
-) -> None:
+def _publish_overdue(work: Work, invoice: Invoice, workspace: Workspace, bucket: Bucket) -> None:
     assert invoice.number and invoice.due_on  # noqa: S101  # a clock runs
     owed = invoice.outstanding_minor - invoice.disputed_minor
     work.publish(

@@ -19,7 +19,7 @@ from thenga.domains.contract.services.invoicing.arithmetic import (
     credit_shares,
 )
 from thenga.domains.contract.services.invoicing.payment_clock import Bucket, ClockRun
-from thenga.domains.contract.services.workspaces import ConfirmationGiven
+from thenga.domains.contract.services.workspaces import Proof
 from thenga.domains.contract.tables import (
     CreditNote,
     Invoice,
@@ -48,7 +48,7 @@ class InvoiceMove:
     reason: str | None = None
     amount: Money | None = None
     upheld: bool = True
-    confirmation: ConfirmationGiven | None = None
+    proof: Proof | None = None
 
 
 def outstanding(invoice: Invoice) -> Money:
@@ -86,9 +86,7 @@ async def return_invoice(work: Work, invoice: Invoice, move: InvoiceMove) -> boo
     today = local_day(work.now)
     returned = move.on or today
     if not (invoice.received_on or returned) <= returned <= today:
-        raise drafts.invalid(
-            "/move/on", f"Choose a day from {invoice.received_on} to {today}."
-        )
+        raise drafts.invalid("/move/on", f"Choose a day from {invoice.received_on} to {today}.")
     reason = ReturnReason(move.reason_code)
     history = [ClockRun.of_row(run) for run in invoice.clock_history]
     history = payment_clock.stop_clock(history, returned, reason)
@@ -99,9 +97,7 @@ async def return_invoice(work: Work, invoice: Invoice, move: InvoiceMove) -> boo
     return True
 
 
-async def approve(
-    work: Work, invoice: Invoice, workspace: Workspace, move: InvoiceMove
-) -> bool:
+async def approve(work: Work, invoice: Invoice, workspace: Workspace, move: InvoiceMove) -> bool:
     """The buyer approved the invoice; an amount below the payable one leaves a dispute."""
     if not InvoiceLifecycle.approve(invoice, at=work.now):
         return False
@@ -110,10 +106,11 @@ async def approve(
     check_amount(invoice, approved, payable, pointer="/move/amount")
     confirmed = await workspaces.confirm(
         work,
-        workspace,
+        workspace.id,
         subject=("invoice", invoice.id, invoice.version),
+        decision="approve",
         statement={"number": invoice.number, "approved": approved.amount},
-        given=move.confirmation,
+        proof=move.proof,
     )
     invoice.strength = confirmed.strength
     rest = min(payable - approved, outstanding(invoice))
@@ -142,9 +139,7 @@ def _open_dispute(work: Work, invoice: Invoice, amount: Money, code: str) -> Non
     watch(invoice)
 
 
-async def resolve(
-    work: Work, invoice: Invoice, workspace: Workspace, move: InvoiceMove
-) -> bool:
+async def resolve(work: Work, invoice: Invoice, workspace: Workspace, move: InvoiceMove) -> bool:
     """End a dispute: upheld, the buyer owes it since the first due date; else it is credited."""
     if not invoice.disputed_minor:
         return False
@@ -270,12 +265,12 @@ async def _issue_note(
     return note
 
 
-async def replace(
-    work: Work, invoice: Invoice, workspace: Workspace, move: InvoiceMove
-) -> Invoice:
+async def replace(work: Work, invoice: Invoice, workspace: Workspace, move: InvoiceMove) -> Invoice:
     """Credit the whole invoice and begin a new draft with the same lines."""
     if invoice.paid_minor or invoice.claimed_minor or invoice.written_off_minor:
-        raise Conflict("Money was received or written off on this invoice. Credit the rest instead.")
+        raise Conflict(
+            "Money was received or written off on this invoice. Credit the rest instead."
+        )
     await credit(work, invoice, workspace, outstanding(invoice), move)
     lines = [
         drafts.line_given(line, invoice.currency)
@@ -291,9 +286,7 @@ async def replace(
     )
 
 
-async def write_off(
-    work: Work, invoice: Invoice, workspace: Workspace, amount: Money
-) -> None:
+async def write_off(work: Work, invoice: Invoice, workspace: Workspace, amount: Money) -> None:
     """Expect part of an invoice no longer. It stays claimed, so the final account shows it."""
     if invoice.status not in InvoiceLifecycle.OPEN:
         raise Conflict("Only an invoice that was submitted and is not settled can be written off.")

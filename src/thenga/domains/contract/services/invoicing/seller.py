@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from thenga.domains.contract.tables import Workspace
-from thenga.domains.contract.values.terms import VatTreatment
 from thenga.domains.organization.public import FactView, Profiles, ProfileView, RecordView
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import DependencyUnavailable, Problem, extensions
@@ -87,13 +86,13 @@ def buyer_of(workspace: Workspace) -> dict[str, Any]:
     }
 
 
-def check_tax_data(seller: Seller, buyer: dict[str, Any], treatment: VatTreatment) -> None:
+def check_tax_data(seller: Seller, buyer: dict[str, Any], treatment: str) -> None:
     """Refuse unless every field of a full tax invoice is known."""
     ours = seller.printed
     needed = {
         "/seller/legalName": ours.get("legal_name"),
         "/seller/address": ours.get("address"),
-        "/seller/vatNumber": ours.get("vat_number") or treatment is VatTreatment.NON_VENDOR,
+        "/seller/vatNumber": ours.get("vat_number") or treatment == "non_vendor",
         "/counterparty/name": buyer.get("legal_name"),
         "/counterparty/address": buyer.get("address"),
     }

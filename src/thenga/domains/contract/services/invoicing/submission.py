@@ -23,7 +23,7 @@ from thenga.domains.contract.tables import (
     Workspace,
     WorkspaceMoney,
 )
-from thenga.domains.contract.values.terms import ClaimBasis, Terms
+from thenga.domains.contract.values.terms import Terms
 from thenga.kernel.db.series import next_number
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
@@ -120,10 +120,10 @@ async def _claim_milestones(
         await work.save(milestone)
 
 
-def claimable(milestone: Milestone, basis: ClaimBasis) -> Money:
+def claimable(milestone: Milestone, basis: str) -> Money:
     """What can be claimed of a milestone now, after what was billed (CON-18)."""
     amount = Money(milestone.amount_minor, milestone.currency)
-    if basis is ClaimBasis.PROGRESS and milestone.status is not MilestoneStatus.MET:
+    if basis == "progress" and milestone.status is not MilestoneStatus.MET:
         part = Fraction(milestone.percent_complete) / 100
     else:
         part = Fraction(milestone.accepted_percent) / 100
@@ -142,9 +142,7 @@ def _count(money: WorkspaceMoney, kind: InvoiceKind, amounts: Amounts) -> None:
         money.released_minor += amounts.payable.minor
 
 
-async def _issue(
-    work: Work, invoice: Invoice, workspace: Workspace, ours: Seller | None
-) -> None:
+async def _issue(work: Work, invoice: Invoice, workspace: Workspace, ours: Seller | None) -> None:
     """Give the number last, because others who want one wait for it (CON-20)."""
     invoice.submitted_on, invoice.issued_at = local_day(work.now), work.now
     invoice.issued_by = work.actor.id

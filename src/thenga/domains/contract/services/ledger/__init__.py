@@ -9,22 +9,48 @@ from thenga.domains.contract.services.ledger.bookings import (
     release_booking,
     write_off_booking,
 )
+from thenga.domains.contract.services.ledger.counters import (
+    ContractNotActive,
+    change_value,
+    lock_money,
+    open_money,
+)
 from thenga.domains.contract.services.ledger.final_account import FinalAccount, balance_account
+from thenga.domains.contract.services.ledger.journal import (
+    AccountBalance,
+    JournalFilters,
+    account_balances,
+    entry_lines,
+    list_entries,
+    post,
+)
 from thenga.domains.contract.services.ledger.retention import (
     ReleasePart,
+    parts_of,
     releasable,
     release_parts,
 )
 
 __all__ = [
+    "AccountBalance",
     "Balances",
     "Booking",
+    "ContractNotActive",
     "FinalAccount",
+    "JournalFilters",
     "ReleasePart",
+    "account_balances",
     "advance_booking",
     "balance_account",
+    "change_value",
+    "entry_lines",
+    "list_entries",
+    "lock_money",
     "money_of",
+    "open_money",
+    "parts_of",
     "payment_booking",
+    "post",
     "progress_booking",
     "releasable",
     "release_booking",

@@ -24,24 +24,22 @@ async def open_money(work: Work, workspace: Workspace) -> WorkspaceMoney:
     """Open the counters of a contract that has just become active."""
     terms = Terms.of_row(workspace.terms)
     value = Money(workspace.contract_value_minor, workspace.currency)
-    advance = terms.advance
     return await work.add(
         WorkspaceMoney(
             id=workspace.id,
             organization_id=workspace.organization_id,
             currency=workspace.currency,
             value_minor=value.minor,
-            advance_due_minor=value.times(Fraction(advance.percent) / 100).minor if advance else 0,
+            advance_due_minor=value.times(Fraction(terms.advance.percent) / 100).minor,
             retention_cap_minor=retention_cap(terms, value).minor,
         )
     )
 
 
 def retention_cap(terms: Terms, value: Money) -> Money:
-    """The most that the buyer may retain of a contract of that value."""
-    if terms.retention is None:
-        return Money(0, value.currency)
-    return value.times(Fraction(terms.retention.cap_percent) / 100)
+    """The most that the buyer may retain; without a cap the same share of the whole value."""
+    percent = terms.retention.cap_percent or terms.retention.percent
+    return value.times(Fraction(percent) / 100)
 
 
 async def lock_money(work: Work, workspace_id: UUID) -> WorkspaceMoney:

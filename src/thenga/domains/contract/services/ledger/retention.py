@@ -46,7 +46,7 @@ def releasable(parts: list[ReleasePart], today: date, currency: str) -> Money:
 def parts_of(workspace: Workspace, balances: Balances) -> list[ReleasePart]:
     """Parts of a contract's retention. None of it is releasable before practical completion."""
     retention = Terms.of_row(workspace.terms).retention
-    if retention is None or workspace.practical_completion_on is None:
+    if workspace.practical_completion_on is None:
         return []
     return release_parts(
         retained=balances.retained,

@@ -10,15 +10,14 @@ from sqlalchemy import select
 from thenga.domains.contract import public
 from thenga.domains.contract.lifecycles.money import VariationLifecycle
 from thenga.domains.contract.services import delivery, ledger, workspaces
-from thenga.domains.contract.services.delivery import MilestoneEdit
+from thenga.domains.contract.services.delivery import PlanChange
 from thenga.domains.contract.services.variations.content import MilestoneChange
 from thenga.domains.contract.services.variations.limit import LimitState, LimitUse, limit_use
-from thenga.domains.contract.services.workspaces import ConfirmationGiven
 from thenga.domains.contract.tables import (
+    Confirmation,
     Milestone,
     MilestoneStatus,
     Party,
-    Signature,
     Variation,
     VariationStatus,
     Workspace,
@@ -35,7 +34,6 @@ from thenga.kernel.values.money import Money
 
 _PRIVATE = "private"
 _WORKS = "works"
-_SUBJECT = "variation"
 _RUNNING = (WorkspaceStatus.ACTIVE, WorkspaceStatus.SUSPENDED)
 _GONE = (MilestoneStatus.WAIVED, MilestoneStatus.REMOVED)
 
@@ -70,74 +68,26 @@ async def sign(
     workspace: Workspace,
     variation: Variation,
     party: Party,
-    given: ConfirmationGiven | None,
+    confirmed: Confirmation | None,
 ) -> None:
     """Sign for one party; the second signature executes the variation."""
-    if variation.status is not VariationStatus.APPROVED or variation.content_hash is None:
-        raise Conflict("Only an approved variation can be signed.")
-    signed = {one.party for one in await signatures_of(work, variation)}
-    if party not in signed:
-        await _add_signature(work, workspace, variation, party, given)
-    if signed | {party} == set(Party):
+    check_signable(variation)
+    signatures = await workspaces.sign(
+        work,
+        workspace.id,
+        subject=("variation", variation.id),
+        party=party,
+        content_hash=variation.content_hash or "",
+        confirmation=confirmed,
+    )
+    held = {one.party for one in signatures if one.content_hash == variation.content_hash}
+    if held == set(Party):
         await _execute(work, workspace, variation)
 
 
-async def _add_signature(
-    work: Work,
-    workspace: Workspace,
-    variation: Variation,
-    party: Party,
-    given: ConfirmationGiven | None,
-) -> None:
-    confirmed = None
-    if party is Party.BUYER:
-        confirmed = await workspaces.confirm(
-            work,
-            workspace,
-            subject=(_SUBJECT, variation.id, variation.version),
-            statement={"contentHash": variation.content_hash, "decision": "sign"},
-            given=given,
-            author_id=variation.author_user_id,
-        )
-        variation.strength = confirmed.strength
-    await work.add(
-        Signature(
-            organization_id=work.organization_id,
-            workspace_id=workspace.id,
-            subject_type=_SUBJECT,
-            subject_id=variation.id,
-            party=party,
-            content_hash=variation.content_hash or "",
-            signed_on=local_day(work.now) if confirmed is None else confirmed.confirmed_on,
-            signed_by=work.actor.id,
-            confirmation_id=None if confirmed is None else confirmed.id,
-            strength=None if confirmed is None else confirmed.strength,
-        )
-    )
-
-
-async def signatures_of(read: Reader, variation: Variation) -> list[Signature]:
-    """Valid signatures over the present content."""
-    statement = select(Signature).where(
-        Signature.subject_type == _SUBJECT,
-        Signature.subject_id == variation.id,
-        Signature.voided_at.is_(None),
-    )
-    found = await read.all(statement.order_by(Signature.id))
-    return [one for one in found if one.content_hash == variation.content_hash]
-
-
-async def void_signatures(work: Work, variation: Variation) -> None:
-    """Signatures do not hold for changed content."""
-    statement = select(Signature).where(
-        Signature.subject_type == _SUBJECT,
-        Signature.subject_id == variation.id,
-        Signature.voided_at.is_(None),
-    )
-    for found in await work.all(statement):
-        signature = await work.hold(found)
-        signature.voided_at = work.now
-        await work.save(signature)
+def check_signable(variation: Variation) -> None:
+    if variation.status is not VariationStatus.APPROVED or variation.content_hash is None:
+        raise Conflict("Only an approved variation can be signed.")
 
 
 async def limit_of(
@@ -209,9 +159,7 @@ def _check_billed(value: Money, billed_minor: int) -> None:
         raise ValueBelowBilled(f"{billed} was billed already.", billed=billed)
 
 
-async def _check_milestones(
-    work: Work, workspace_id: UUID, changes: list[MilestoneChange]
-) -> None:
+async def _check_milestones(work: Work, workspace_id: UUID, changes: list[MilestoneChange]) -> None:
     """A milestone that is gone meanwhile, or billed above its new amount, stops the signature."""
     statement = select(Milestone).where(Milestone.workspace_id == workspace_id)
     live = {one.key: one for one in await work.all(statement) if one.status not in _GONE}
@@ -229,19 +177,21 @@ async def _rebaseline(
 ) -> int | None:
     if not workspace.plan_number:
         return None
-    nothing = Money(0, workspace.currency)
-    edits = [
-        MilestoneEdit(one.key, one.amount_delta or nothing, one.due_on, one.new_title)
+    plan = [
+        PlanChange(
+            key=one.key,
+            amount_delta=one.amount_delta,
+            due_on=one.due_on,
+            new_title=one.new_title,
+        )
         for one in changes
     ]
     return await delivery.rebaseline(
-        work, workspace, edits, variation_id=variation.id, reason=variation.title
+        work, workspace, changes=plan, variation_id=variation.id, reason=variation.title
     )
 
 
-def _publish(
-    work: Work, workspace: Workspace, variation: Variation, use: LimitUse | None
-) -> None:
+def _publish(work: Work, workspace: Workspace, variation: Variation, use: LimitUse | None) -> None:
     state = LimitState.WITHIN if use is None else use.state
     percent = variation.cumulative_percent
     work.publish(

@@ -8,6 +8,7 @@ from uuid import UUID
 from sqlalchemy import func, select
 
 from thenga.domains.contract.lifecycles.money import VariationLifecycle
+from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services import ledger, workspaces
 from thenga.domains.contract.services.variations import execution
 from thenga.domains.contract.services.variations.content import (
@@ -15,8 +16,9 @@ from thenga.domains.contract.services.variations.content import (
     SignedContent,
     content_hash,
 )
-from thenga.domains.contract.services.workspaces import ConfirmationGiven
+from thenga.domains.contract.services.workspaces import Proof
 from thenga.domains.contract.tables import (
+    Confirmation,
     Milestone,
     MilestoneStatus,
     Party,
@@ -52,7 +54,7 @@ class VariationMove:
     verb: str
     reason: str | None = None
     party: Party = Party.SUPPLIER
-    confirmation: ConfirmationGiven | None = None
+    proof: Proof | None = None
 
 
 async def create_variation(
@@ -81,12 +83,13 @@ async def change_variation(
 
     A change of what was submitted returns it to draft and voids its signatures.
     """
+    is_alone = await _is_sole_holder(work, move)
     known = await work.get(Variation, variation_id)
     workspace = await workspaces.workspace_for(work, known.workspace_id)
     variation = await work.lock(Variation, variation_id)
     await _edit(work, workspace, variation, fields)
     if move is not None:
-        await _make(work, workspace, variation, move)
+        await _make(work, workspace, variation, move, is_alone=is_alone)
     if work.changes(variation):
         await work.save(variation)
     return variation
@@ -106,33 +109,55 @@ async def _edit(
     if variation.status is not VariationStatus.DRAFT:
         VariationLifecycle.revise(variation, at=work.now)
         variation.content_hash = variation.strength = None
-        await execution.void_signatures(work, variation)
+        await workspaces.void_signatures(work, variation.id)
         _mark(work, variation, "revised")
 
 
+async def _is_sole_holder(work: Work, move: VariationMove | None) -> bool:
+    """Whether nobody else could file what the buyer decided; asked before anything is locked."""
+    if move is None or move.proof is None:
+        return False
+    right = Permission.VARIATION_SIGN if move.verb == "sign" else Permission.VARIATION_UPDATE
+    return await workspaces.sole_holder(work, right)
+
+
 async def _make(
-    work: Work, workspace: Workspace, variation: Variation, move: VariationMove
+    work: Work, workspace: Workspace, variation: Variation, move: VariationMove, *, is_alone: bool
 ) -> None:
     if move.verb == "sign":
         if variation.status is VariationStatus.EXECUTED:
             return
-        await execution.sign(work, workspace, variation, move.party, move.confirmation)
+        execution.check_signable(variation)
+        confirmed = None
+        if move.party is Party.BUYER:
+            confirmed = await _confirm(work, workspace, variation, move, is_alone=is_alone)
+        await execution.sign(work, workspace, variation, move.party, confirmed)
         return
     if not VariationLifecycle.moves[move.verb](variation, at=work.now):
         return
     if move.verb == "submit":
         variation.content_hash = content_hash(content_of(workspace, variation))
     elif move.verb in ("approve", "reject"):
-        confirmed = await workspaces.confirm(
-            work,
-            workspace,
-            subject=("variation", variation.id, variation.version),
-            statement={"contentHash": variation.content_hash, "decision": move.verb},
-            given=move.confirmation,
-            author_id=variation.author_user_id,
-        )
-        variation.strength = confirmed.strength
+        await _confirm(work, workspace, variation, move, is_alone=is_alone)
     _mark(work, variation, move.reason)
+
+
+async def _confirm(
+    work: Work, workspace: Workspace, variation: Variation, move: VariationMove, *, is_alone: bool
+) -> Confirmation:
+    """File what the buyer decided over the content that was submitted (CON-44)."""
+    confirmed = await workspaces.confirm(
+        work,
+        workspace.id,
+        subject=("variation", variation.id, variation.version),
+        decision=move.verb,
+        statement={"contentHash": variation.content_hash, "decision": move.verb},
+        proof=move.proof,
+        author=variation.author_user_id,
+        alone=is_alone,
+    )
+    variation.strength = confirmed.strength
+    return confirmed
 
 
 def _mark(work: Work, variation: Variation, reason: str | None) -> None:

@@ -1,0 +1,39 @@
+"""Contract, whole."""
+
+from pathlib import Path
+
+from thenga.domains.billing import public as billing
+from thenga.domains.compliance import public as compliance
+from thenga.domains.contract import public
+from thenga.domains.contract.jobs import jobs
+from thenga.domains.contract.lifecycles import LIFECYCLES
+from thenga.domains.contract.permissions import GRANTED
+from thenga.domains.contract.provider import LocalRelationships
+from thenga.domains.contract.reactions import reactions
+from thenga.domains.contract.services import panel
+from thenga.domains.contract.settings import SETTINGS
+from thenga.domains.identity import public as identity
+from thenga.domains.organization import public as organization
+from thenga.domains.supplier import public as supplier
+from thenga.kernel.declare.manifest import Domain
+
+DOMAIN = Domain(
+    name="contract",
+    home=Path(__file__).parent,
+    routers=(),
+    permissions=GRANTED,
+    events=public.EVENTS,
+    lifecycles=LIFECYCLES,
+    provides={public.Relationships: LocalRelationships},
+    needs=(
+        billing.Entitlements,
+        identity.Decisions,
+        identity.Members,
+        organization.Profiles,
+    ),
+    may_need=(billing.Usage, compliance.Readiness, organization.Disclosures, supplier.Trust),
+    reactions=reactions,
+    jobs=jobs,
+    panel=panel.summarize,
+    settings=SETTINGS,
+)

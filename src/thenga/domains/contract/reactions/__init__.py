@@ -1,0 +1,5 @@
+"""What Contract does when others publish an event, by the domain that publishes it."""
+
+from thenga.domains.contract.reactions.declared import reactions
+
+__all__ = ["reactions"]

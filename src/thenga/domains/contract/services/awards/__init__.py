@@ -1,0 +1,1 @@
+"""Awards: the stored events that contracts begin with (CON-1 to 4)."""

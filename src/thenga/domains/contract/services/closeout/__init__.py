@@ -1,0 +1,1 @@
+"""The end of a contract: checklist, final account and lessons (CON-41 to 43)."""

@@ -1,0 +1,1 @@
+"""Risks of a contract (CON-38)."""
