@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from thenga.domains.contract.tables import Workspace
-from thenga.domains.organization.public import FactView, Profiles, ProfileView, RecordView
+from thenga.domains.organization.public import Profiles, ProfileView, RecordView
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import DependencyUnavailable, Problem, extensions
 from thenga.kernel.ports.binding import within
@@ -57,7 +57,8 @@ async def seller_of(read: Reader) -> Seller:
     facts = [fact for fact in profile.facts if fact.value is not None]
     printed: dict[str, Any] = {_FACTS[fact.key]: str(fact.value) for fact in facts}
     printed["address"] = None if address is None else address.summary
-    refs = [_reference(one) for one in (*facts, *([] if address is None else [address]))]
+    cited = [fact.ref for fact in facts] + ([] if address is None else [address.ref])
+    refs = [ref.model_dump(mode="json") for ref in cited]
     return Seller(printed, refs, is_sandbox=mode == "sandbox")
 
 
@@ -70,10 +71,6 @@ def _registered_address(profile: ProfileView) -> RecordView | None:
         return not said.get("registeredOffice"), not said.get("primary"), record.ref.id
 
     return min(found, key=rank, default=None)
-
-
-def _reference(one: FactView | RecordView) -> dict[str, Any]:
-    return one.ref.model_dump(mode="json")
 
 
 def buyer_of(workspace: Workspace) -> dict[str, Any]:

@@ -9,13 +9,21 @@ from thenga.domains.contract.services.ledger.bookings import (
     release_booking,
     write_off_booking,
 )
+from thenga.domains.contract.services.ledger.cash_plans import describe_cash_plan
+from thenga.domains.contract.services.ledger.checks import MoneyCheck, verify_money
 from thenga.domains.contract.services.ledger.counters import (
     ContractNotActive,
     change_value,
     lock_money,
     open_money,
 )
-from thenga.domains.contract.services.ledger.final_account import FinalAccount, balance_account
+from thenga.domains.contract.services.ledger.final_account import (
+    FinalAccount,
+    OpenMoney,
+    balance_account,
+    final_account,
+    open_money_of,
+)
 from thenga.domains.contract.services.ledger.journal import (
     AccountBalance,
     JournalFilters,
@@ -29,6 +37,7 @@ from thenga.domains.contract.services.ledger.retention import (
     parts_of,
     releasable,
     release_parts,
+    tell_retention,
 )
 
 __all__ = [
@@ -38,16 +47,21 @@ __all__ = [
     "ContractNotActive",
     "FinalAccount",
     "JournalFilters",
+    "MoneyCheck",
+    "OpenMoney",
     "ReleasePart",
     "account_balances",
     "advance_booking",
     "balance_account",
     "change_value",
+    "describe_cash_plan",
     "entry_lines",
+    "final_account",
     "list_entries",
     "lock_money",
     "money_of",
     "open_money",
+    "open_money_of",
     "parts_of",
     "payment_booking",
     "post",
@@ -55,5 +69,7 @@ __all__ = [
     "releasable",
     "release_booking",
     "release_parts",
+    "tell_retention",
+    "verify_money",
     "write_off_booking",
 ]

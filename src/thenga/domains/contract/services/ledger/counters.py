@@ -26,8 +26,8 @@ async def open_money(work: Work, workspace: Workspace) -> WorkspaceMoney:
     value = Money(workspace.contract_value_minor, workspace.currency)
     return await work.add(
         WorkspaceMoney(
-            id=workspace.id,
             organization_id=workspace.organization_id,
+            workspace_id=workspace.id,
             currency=workspace.currency,
             value_minor=value.minor,
             advance_due_minor=value.times(Fraction(terms.advance.percent) / 100).minor,
@@ -44,9 +44,9 @@ def retention_cap(terms: Terms, value: Money) -> Money:
 
 async def lock_money(work: Work, workspace_id: UUID) -> WorkspaceMoney:
     """The locked counters; everything that moves money of a contract waits here."""
-    if await work.find(WorkspaceMoney, id=workspace_id) is None:
+    if await work.find(WorkspaceMoney, workspace_id=workspace_id) is None:
         raise ContractNotActive()
-    return await work.lock(WorkspaceMoney, workspace_id, beside=True)
+    return await work.lock_by(WorkspaceMoney, beside=True, workspace_id=workspace_id)
 
 
 async def change_value(
