@@ -21,6 +21,8 @@ def can_be_resubmitted(invoice: Invoice, at: datetime) -> None:
 
 
 class VariationLifecycle(Lifecycle, initial=VariationStatus.DRAFT):
+    """An edit after submission returns it to draft; the second signature executes it."""
+
     submit = Move(VariationStatus.DRAFT, to=VariationStatus.SUBMITTED)
     review = Move(VariationStatus.SUBMITTED, to=VariationStatus.UNDER_REVIEW)
     approve = Move(
@@ -57,27 +59,26 @@ class VariationLifecycle(Lifecycle, initial=VariationStatus.DRAFT):
 
 
 class InvoiceLifecycle(Lifecycle, initial=InvoiceStatus.DRAFT):
+    """A reversed payment returns a settled invoice to the status before. Disputes are separate."""
+
     submit = Move(InvoiceStatus.DRAFT, to=InvoiceStatus.SUBMITTED)
     discard = Move(InvoiceStatus.DRAFT, to=InvoiceStatus.DISCARDED)
     receive = Move(InvoiceStatus.SUBMITTED, to=InvoiceStatus.RECEIVED)
-    return_ = Move(InvoiceStatus.RECEIVED, InvoiceStatus.APPROVED, to=InvoiceStatus.RETURNED)
+    return_ = Move(InvoiceStatus.RECEIVED, to=InvoiceStatus.RETURNED)
     resubmit = Move(InvoiceStatus.RETURNED, to=InvoiceStatus.SUBMITTED, guard=can_be_resubmitted)
     approve = Move(InvoiceStatus.RECEIVED, to=InvoiceStatus.APPROVED)
-    credit_all = Move(
+    credit = Move(
         InvoiceStatus.SUBMITTED,
         InvoiceStatus.RECEIVED,
         InvoiceStatus.RETURNED,
         InvoiceStatus.APPROVED,
         to=InvoiceStatus.CREDITED,
-        called="credit",
     )
     settle = Move(
-        *(
-            InvoiceStatus.SUBMITTED,
-            InvoiceStatus.RECEIVED,
-            InvoiceStatus.RETURNED,
-            InvoiceStatus.APPROVED,
-        ),
+        InvoiceStatus.SUBMITTED,
+        InvoiceStatus.RECEIVED,
+        InvoiceStatus.RETURNED,
+        InvoiceStatus.APPROVED,
         to=InvoiceStatus.SETTLED,
         by=By.SYSTEM,
     )
@@ -98,6 +99,8 @@ class InvoiceLifecycle(Lifecycle, initial=InvoiceStatus.DRAFT):
 class PaymentLifecycle(
     Lifecycle, initial=(PaymentState.RECORDED, PaymentState.CONFIRMED), axis="state"
 ):
+    """Only confirmed money settles an invoice."""
+
     confirm = Move(PaymentState.RECORDED, to=PaymentState.CONFIRMED)
     withdraw = Move(PaymentState.RECORDED, to=PaymentState.WITHDRAWN)
     reverse = Move(PaymentState.CONFIRMED, to=PaymentState.REVERSED)

@@ -61,10 +61,13 @@ def _counters() -> None:
     make_table(
         "contract.workspace_money",
         Kind.PRIVATE,
+        ident("workspace_id"),
         currency(),
         *minor("value", "increases", "billed", "advance_due", "advance_billed", "recovered"),
         *minor("retention_cap", "retained", "released"),
-        references=[(_TENANT, "contract.workspace", _TENANT)],
+        whole("releases_told"),
+        unique=[("organization_id", "workspace_id")],
+        references=[_OF_WORKSPACE],
     )
     checked(
         "workspace_money",

@@ -32,7 +32,6 @@ from thenga.domains.contract.tables.invoicing import (
     Payment,
     PaymentState,
     ReturnReason,
-    VatTiming,
 )
 from thenga.domains.contract.tables.ledger import (
     Account,
@@ -98,7 +97,6 @@ __all__ = [
     "Variation",
     "VariationReason",
     "VariationStatus",
-    "VatTiming",
     "Workspace",
     "WorkspaceMoney",
     "WorkspaceStatus",

@@ -45,13 +45,6 @@ class ReturnReason(StrEnum):
     WORK_NOT_ACCEPTED = "work_not_accepted"
 
 
-class VatTiming(StrEnum):
-    """When retained money bears VAT."""
-
-    WHEN_DUE = "when_due"
-    ON_INVOICE = "on_invoice"
-
-
 class Invoice(TenantRow, table="contract.invoice", kind=Kind.PRIVATE):
     """A claim to the buyer. Once it has a number only its money and its clock move."""
 

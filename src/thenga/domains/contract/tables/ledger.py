@@ -34,8 +34,12 @@ class EntryKind(StrEnum):
 
 
 class WorkspaceMoney(TenantRow, table="contract.workspace_money", kind=Kind.PRIVATE):
-    """Counters of one contract, under the id of its workspace; every change of money locks it."""
+    """Counters of one contract; every change of its money locks them.
 
+    `releases_told` is the last part of the retention that was announced as releasable.
+    """
+
+    workspace_id: Col[UUID] = col(pg.UUID)
     currency: Col[str] = col(sa.Text)
     value_minor: Col[int] = col(sa.BigInteger)
     increases_minor: Col[int] = col(sa.BigInteger, default=0)
@@ -46,6 +50,7 @@ class WorkspaceMoney(TenantRow, table="contract.workspace_money", kind=Kind.PRIV
     retention_cap_minor: Col[int] = col(sa.BigInteger, default=0)
     retained_minor: Col[int] = col(sa.BigInteger, default=0)
     released_minor: Col[int] = col(sa.BigInteger, default=0)
+    releases_told: Col[int] = col(sa.Integer, default=0)
 
 
 class JournalEntry(TenantRow, table="contract.journal_entry", kind=Kind.PRIVATE):

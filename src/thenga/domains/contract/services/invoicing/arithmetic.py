@@ -1,4 +1,5 @@
-"""Invoice arithmetic: retention, recovery of the advance, and VAT once per document (CON-15, 16).
+"""Invoice arithmetic: retention, recovery of the advance, VAT once per document, and the booking
+that follows (CON-15, CON-16, CON-26).
 
 Amounts include VAT unless a name says `net` or `vat`. Values in, values out.
 """
@@ -6,9 +7,11 @@ Amounts include VAT unless a name says `net` or `vat`. Values in, values out.
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from typing import Literal
 
-from thenga.domains.contract.services.ledger import Balances
-from thenga.domains.contract.tables import InvoiceKind, VatTiming
+from thenga.domains.contract.services import ledger
+from thenga.domains.contract.services.ledger import Balances, Booking
+from thenga.domains.contract.tables import EntryKind, InvoiceKind
 from thenga.kernel.values.money import Money
 
 
@@ -19,7 +22,7 @@ class InvoiceTerms:
     rate_percent: Decimal | None
     retention_percent: Decimal = Decimal(0)
     recovery_percent: Decimal = Decimal(0)
-    vat_timing: VatTiming = VatTiming.WHEN_DUE
+    vat_timing: Literal["when_due", "on_invoice"] = "when_due"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +52,7 @@ def invoice_amounts(
     if kind is InvoiceKind.PROGRESS:
         return _progress(total, terms, balances)
     nothing = Money(0, total.currency)
-    is_taxed = kind is InvoiceKind.ADVANCE or terms.vat_timing is VatTiming.WHEN_DUE
+    is_taxed = kind is InvoiceKind.ADVANCE or terms.vat_timing == "when_due"
     consideration = total if is_taxed else nothing
     net, vat = split_vat(consideration, terms.rate_percent)
     return Amounts(nothing, nothing, nothing, consideration, net, vat, total)
@@ -61,7 +64,7 @@ def _progress(work: Money, terms: InvoiceTerms, balances: Balances) -> Amounts:
     open_advance = balances.advance_billed - balances.recovered
     recovered = min(_percent(work, terms.recovery_percent), open_advance, work - retained)
     payable = work - retained - recovered
-    consideration = payable if terms.vat_timing is VatTiming.WHEN_DUE else work - recovered
+    consideration = payable if terms.vat_timing == "when_due" else work - recovered
     net, vat = split_vat(consideration, terms.rate_percent)
     return Amounts(work, retained, recovered, consideration, net, vat, payable)
 
@@ -105,3 +108,33 @@ def credit_shares(invoice: Amounts, credit: Money, *, before: Money) -> CreditSh
     consideration = returned(invoice.consideration)
     work = credit + retained + recovered if invoice.work else invoice.work
     return CreditShares(credit, work, retained, recovered, returned(invoice.vat), consideration)
+
+
+def booking_of(kind: InvoiceKind, amounts: Amounts) -> Booking:
+    """The entry of a submitted invoice."""
+    if kind is InvoiceKind.ADVANCE:
+        return ledger.advance_booking(payable=amounts.payable, vat=amounts.vat)
+    if kind is InvoiceKind.RETENTION_RELEASE:
+        return ledger.release_booking(payable=amounts.payable, vat=amounts.vat)
+    return ledger.progress_booking(
+        payable=amounts.payable,
+        retained=amounts.retained,
+        recovered=amounts.recovered,
+        vat=amounts.vat,
+    )
+
+
+def credit_booking(kind: InvoiceKind, shares: CreditShares) -> Booking:
+    """The entry of a credit note: its share of the invoice's entry, the other way round."""
+    if kind is InvoiceKind.ADVANCE:
+        made = ledger.advance_booking(payable=shares.amount, vat=shares.vat)
+    elif kind is InvoiceKind.RETENTION_RELEASE:
+        made = ledger.release_booking(payable=shares.amount, vat=shares.vat)
+    else:
+        made = ledger.progress_booking(
+            payable=shares.amount,
+            retained=shares.retained,
+            recovered=shares.recovered,
+            vat=shares.vat,
+        )
+    return made.reversed(EntryKind.CREDIT_NOTE)

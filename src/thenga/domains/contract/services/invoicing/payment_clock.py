@@ -9,7 +9,6 @@ from typing import Any
 from thenga.domains.contract.tables import ReturnReason
 from thenga.kernel.values.calendar import local_midnight
 
-RESUBMITTABLE = frozenset({ReturnReason.MISSING_PAPERS, ReturnReason.WRONG_ADDRESS})
 _STEPS = (1, 31, 61, 91)  # days after the due date on which the bucket changes
 
 
@@ -88,3 +87,14 @@ def next_step(due: date, told: Bucket) -> datetime | None:
     if passed == len(_STEPS):
         return None
     return local_midnight(due + timedelta(days=_STEPS[passed]))
+
+
+def due_days_of(bucket: Bucket, today: date) -> tuple[date | None, date]:
+    """The first and last due date that lie in a bucket today. The oldest has no first."""
+    passed = tuple(Bucket).index(bucket)
+    if passed == 0:
+        return today, date.max
+    last = today - timedelta(days=_STEPS[passed - 1])
+    if passed == len(_STEPS):
+        return None, last
+    return today - timedelta(days=_STEPS[passed] - 1), last

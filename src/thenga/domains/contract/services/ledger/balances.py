@@ -47,5 +47,5 @@ class Balances:
 
 async def money_of(read: Reader, workspace_id: UUID) -> Balances | None:
     """The counters of a contract. None before it is active."""
-    row = await read.find(WorkspaceMoney, id=workspace_id)
+    row = await read.find(WorkspaceMoney, workspace_id=workspace_id)
     return None if row is None else Balances.of(row)
