@@ -1,1 +1,106 @@
-"""Contracts: opening, signatures, activation, and who may write to one (CON-2 to 6)."""
+"""Contracts: opening, signatures, activation, and who may write to one (CON-2 to 6, 44)."""
+
+from thenga.domains.contract.services.workspaces.access import (
+    ContractNotActive,
+    ContractOver,
+    active_workspace_for,
+    carry_correlation,
+    seen_workspace,
+    workspace_for,
+)
+from thenga.domains.contract.services.workspaces.changes import (
+    NeedsVariation,
+    apply_fields,
+    lock_to_change,
+)
+from thenga.domains.contract.services.workspaces.confirmations import (
+    ConfirmationMissing,
+    Proof,
+    Subject,
+    confirm,
+    get_confirmation,
+    to_rows,
+)
+from thenga.domains.contract.services.workspaces.moving import (
+    Challenged,
+    NotReady,
+    SignatureMissing,
+    Standstill,
+    WorkspaceMove,
+    challenge_by_award,
+    make_move,
+)
+from thenga.domains.contract.services.workspaces.opening import (
+    AwardWithdrawn,
+    ContractFields,
+    apply_revision,
+    meter_workspace,
+    open_workspace,
+    usage_of,
+)
+from thenga.domains.contract.services.workspaces.queries import (
+    WorkspaceFilters,
+    awards_of,
+    list_workspaces,
+)
+from thenga.domains.contract.services.workspaces.rights import demand, is_sole_holder
+from thenga.domains.contract.services.workspaces.rules import (
+    BuyerKind,
+    Regime,
+    folded,
+    regime_of,
+    standstill_ends_at,
+    standstill_of,
+)
+from thenga.domains.contract.services.workspaces.signatures import (
+    live_signatures,
+    missing_parties,
+    sign,
+    void_signatures,
+)
+
+__all__ = [
+    "AwardWithdrawn",
+    "BuyerKind",
+    "Challenged",
+    "ConfirmationMissing",
+    "ContractFields",
+    "ContractNotActive",
+    "ContractOver",
+    "NeedsVariation",
+    "NotReady",
+    "Proof",
+    "Regime",
+    "SignatureMissing",
+    "Standstill",
+    "Subject",
+    "WorkspaceFilters",
+    "WorkspaceMove",
+    "active_workspace_for",
+    "apply_fields",
+    "apply_revision",
+    "awards_of",
+    "carry_correlation",
+    "challenge_by_award",
+    "confirm",
+    "demand",
+    "folded",
+    "get_confirmation",
+    "is_sole_holder",
+    "list_workspaces",
+    "live_signatures",
+    "lock_to_change",
+    "make_move",
+    "meter_workspace",
+    "missing_parties",
+    "open_workspace",
+    "regime_of",
+    "seen_workspace",
+    "sign",
+    "standstill_ends_at",
+    "standstill_of",
+    "to_rows",
+    "usage_of",
+    "void_signatures",
+    "workspace_for",
+]

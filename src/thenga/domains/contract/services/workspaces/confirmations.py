@@ -1,0 +1,100 @@
+"""What the other side said, over a frozen statement, filed by us with its document (CON-44)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.contract.services import awards
+from thenga.domains.contract.tables import Confirmation
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Problem, SamePerson, ValidationFailed
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.references import Reference
+
+
+class ConfirmationMissing(Problem):
+    """This needs a confirmation of the other side.
+
+    Send `confirmation` with at least one document that shows it, the day and the role of whoever
+    confirmed it.
+    """
+
+    code, status, title = "contract-confirmation-missing", 422, "A confirmation is missing"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows that the other side confirmed something."""
+
+    evidence_refs: Sequence[Reference]
+    confirmed_on: date
+    by_position: str
+    by_name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is confirmed, in which version."""
+
+    type: str
+    id: UUID
+    version: int
+
+
+async def confirm(
+    work: Work,
+    workspace_id: UUID,
+    *,
+    subject: Subject,
+    decision: str,
+    statement: dict[str, Any],
+    proof: Proof | None,
+    author: UUID | None = None,
+    alone: bool = False,
+) -> Confirmation:
+    """File a confirmation.
+
+    Where an `author` is named, another person files it, unless one person is `alone`.
+    """
+    if proof is None or not proof.evidence_refs:
+        raise ConfirmationMissing()
+    if proof.confirmed_on > local_day(work.now):
+        detail = "Choose a day that is not in the future."
+        raise ValidationFailed(
+            errors=[{"pointer": "/move/confirmation/confirmedOn", "code": "day", "detail": detail}]
+        )
+    self_filed = author is not None and author == work.actor.id
+    if self_filed and not alone:
+        raise SamePerson("Another person files the confirmation of what you drafted.")
+    frozen = {"subject": subject.type, "id": str(subject.id), "decision": decision, **statement}
+    return await work.add(
+        Confirmation(
+            organization_id=work.organization_id,
+            workspace_id=workspace_id,
+            subject_type=subject.type,
+            subject_id=subject.id,
+            subject_version=subject.version,
+            decision=decision,
+            statement=frozen,
+            statement_hash=awards.hash_of(frozen),
+            self_filed=self_filed,
+            evidence_refs=to_rows(proof.evidence_refs),
+            confirmed_on=proof.confirmed_on,
+            by_name=proof.by_name,
+            by_position=proof.by_position,
+            filed_by=work.actor.id,
+        )
+    )
+
+
+async def get_confirmation(read: Reader, confirmation_id: UUID | None) -> Confirmation | None:
+    """The confirmation that something rests on."""
+    return None if confirmation_id is None else await read.get(Confirmation, confirmation_id)
+
+
+def to_rows(references: Sequence[Reference]) -> list[dict[str, Any]]:
+    """References as they are stored."""
+    return [one.model_dump(mode="json") for one in references]
