@@ -78,7 +78,7 @@ async def reveal_bank(port: Disclosures, order: PrintOrder) -> Bank | None:
     mine = invoice.organization_id
     asked = port.reveal(
         organization_id=mine,
-        subjects=[Ref(type="profileFact", id=f"{mine}:{_ACCOUNT}", version=1)],
+        subjects=[Ref(type="fact", id=f"{mine}:{_ACCOUNT}", version=1)],
         fields=[_ACCOUNT],
         purpose="invoice",
         reference=DisclosureReference(domain="contract", type="invoice", id=invoice.id),

@@ -16,7 +16,7 @@ from thenga.domains.contract.services.variations.content import (
     SignedContent,
     content_hash,
 )
-from thenga.domains.contract.services.workspaces import Proof
+from thenga.domains.contract.services.workspaces import Proof, Subject
 from thenga.domains.contract.tables import (
     Confirmation,
     Milestone,
@@ -90,7 +90,9 @@ async def change_variation(
     await _edit(work, workspace, variation, fields)
     if move is not None:
         await _make(work, workspace, variation, move, is_alone=is_alone)
-    if work.changes(variation):
+    if move is not None and move.verb == "sign" and variation.executed_at is None:
+        await work.touch(variation)  # a signature below it is a change of the variation
+    elif work.changes(variation):
         await work.save(variation)
     return variation
 
@@ -118,7 +120,7 @@ async def _is_sole_holder(work: Work, move: VariationMove | None) -> bool:
     if move is None or move.proof is None:
         return False
     right = Permission.VARIATION_SIGN if move.verb == "sign" else Permission.VARIATION_UPDATE
-    return await workspaces.sole_holder(work, right)
+    return await workspaces.is_sole_holder(work, right)
 
 
 async def _make(
@@ -129,7 +131,7 @@ async def _make(
             return
         execution.check_signable(variation)
         confirmed = None
-        if move.party is Party.BUYER:
+        if move.party is Party.BUYER and not await _has_signed(work, variation, move.party):
             confirmed = await _confirm(work, workspace, variation, move, is_alone=is_alone)
         await execution.sign(work, workspace, variation, move.party, confirmed)
         return
@@ -142,6 +144,11 @@ async def _make(
     _mark(work, variation, move.reason)
 
 
+async def _has_signed(work: Work, variation: Variation, party: Party) -> bool:
+    live = await workspaces.live_signatures(work, variation.id)
+    return any(one.party is party for one in live)
+
+
 async def _confirm(
     work: Work, workspace: Workspace, variation: Variation, move: VariationMove, *, is_alone: bool
 ) -> Confirmation:
@@ -149,7 +156,7 @@ async def _confirm(
     confirmed = await workspaces.confirm(
         work,
         workspace.id,
-        subject=("variation", variation.id, variation.version),
+        subject=Subject("variation", variation.id, variation.version),
         decision=move.verb,
         statement={"contentHash": variation.content_hash, "decision": move.verb},
         proof=move.proof,
