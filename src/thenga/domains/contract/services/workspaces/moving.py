@@ -12,7 +12,7 @@ from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services import awards, ledger
 from thenga.domains.contract.services.workspaces import confirmations, rights, signatures
 from thenga.domains.contract.services.workspaces.confirmations import Proof
-from thenga.domains.contract.services.workspaces.opening import AwardWithdrawn, meter_workspace
+from thenga.domains.contract.services.workspaces.opening import AwardWithdrawn, meter
 from thenga.domains.contract.services.workspaces.rules import standstill_ends_at
 from thenga.domains.contract.tables import Award, Party, Workspace, WorkspaceStatus
 from thenga.kernel.db.reader import Reader
@@ -216,7 +216,7 @@ async def _govern(work: Work, workspace: Workspace, move: WorkspaceMove) -> None
         workspace.document_refs = [*workspace.document_refs, *added]
     await save_moved(work, workspace, previous, reason=move.reason, code=move.reason_code)
     if workspace.status is WorkspaceStatus.CANCELLED:
-        work.enqueue(meter_workspace, workspace_id=workspace.id, occasion="release")
+        meter(work, workspace, "release")
 
 
 async def save_moved(
