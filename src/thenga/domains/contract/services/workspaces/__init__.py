@@ -18,6 +18,8 @@ from thenga.domains.contract.services.workspaces.confirmations import (
     Subject,
     confirm,
     get_confirmation,
+    record_reference_state,
+    stale_references,
     to_rows,
 )
 from thenga.domains.contract.services.workspaces.moving import (
@@ -94,11 +96,13 @@ __all__ = [
     "meter_workspace",
     "missing_parties",
     "open_workspace",
+    "record_reference_state",
     "regime_of",
     "save_moved",
     "seen_workspace",
     "sign",
     "sole_holder",
+    "stale_references",
     "standstill_ends_at",
     "standstill_of",
     "to_rows",
