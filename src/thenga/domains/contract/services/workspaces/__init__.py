@@ -9,8 +9,6 @@ from thenga.domains.contract.services.workspaces.access import (
 )
 from thenga.domains.contract.services.workspaces.changes import (
     NeedsVariation,
-    apply_fields,
-    lock_to_change,
 )
 from thenga.domains.contract.services.workspaces.confirmations import (
     ConfirmationMissing,
@@ -29,7 +27,7 @@ from thenga.domains.contract.services.workspaces.moving import (
     Standstill,
     WorkspaceMove,
     challenge_by_award,
-    make_move,
+    change_workspace,
     save_moved,
 )
 from thenga.domains.contract.services.workspaces.opening import (
@@ -79,19 +77,17 @@ __all__ = [
     "WorkspaceFilters",
     "WorkspaceMove",
     "active_workspace_for",
-    "apply_fields",
     "apply_revision",
     "awards_of",
     "carry_correlation",
     "challenge_by_award",
+    "change_workspace",
     "confirm",
     "demand",
     "folded",
     "get_confirmation",
     "list_workspaces",
     "live_signatures",
-    "lock_to_change",
-    "make_move",
     "meter",
     "meter_workspace",
     "missing_parties",
