@@ -3,6 +3,7 @@
 Beginning and delivery have tests of their own; here a contract is in force from the start.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -171,6 +172,13 @@ class Deal:
             await read.close()
         return sum(row.amount_minor for row in rows)
 
+    async def workspace(self) -> Workspace:
+        work = working(self.host, self.id)
+        try:
+            return await work.get(Workspace, self.workspace_id)
+        finally:
+            await work.close()
+
     async def told(self, name: str) -> list[dict[str, Any]]:
         """Data of the events of this name, in the order of publishing."""
         async with self.host.engines.connection("contract", "contract_system") as connection:
@@ -202,8 +210,6 @@ def _origin() -> Origin:
 
 
 def _data(envelope: Any) -> dict[str, Any]:
-    import json
-
     read = json.loads(envelope) if isinstance(envelope, str | bytes) else envelope
     data: dict[str, Any] = read["data"]
     return data

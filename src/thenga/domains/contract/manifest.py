@@ -5,10 +5,11 @@ from pathlib import Path
 from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.contract import public
+from thenga.domains.contract.api import invoices, journal, payments, variations
 from thenga.domains.contract.jobs import jobs
 from thenga.domains.contract.lifecycles import LIFECYCLES
 from thenga.domains.contract.permissions import GRANTED
-from thenga.domains.contract.provider import LocalRelationships
+from thenga.domains.contract.provider import LocalCashPlans, LocalRelationships
 from thenga.domains.contract.reactions import reactions
 from thenga.domains.contract.services import panel
 from thenga.domains.contract.settings import SETTINGS
@@ -20,11 +21,14 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="contract",
     home=Path(__file__).parent,
-    routers=(),
+    routers=(variations.router, invoices.router, payments.router, journal.router),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    provides={public.Relationships: LocalRelationships},
+    provides={
+        public.CashPlans: LocalCashPlans,
+        public.Relationships: LocalRelationships,
+    },
     needs=(
         billing.Entitlements,
         identity.Decisions,

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from thenga.domains.contract.api.proofs import ContractReferenceView
 from thenga.domains.contract.lifecycles import InvoiceLifecycle, PaymentLifecycle
 from thenga.domains.contract.services import invoicing
 from thenga.domains.contract.services.invoicing import Bucket
@@ -25,7 +26,6 @@ from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
-from thenga.kernel.values.references import Reference
 
 _FIGURES = (
     *("work", "retained", "recovered", "consideration", "net", "vat", "payable"),
@@ -126,7 +126,8 @@ class ContractInvoiceView(Stored):
         str | None, Field(description="Number of an invoice that was made elsewhere.")
     ]
     document_ref: Annotated[
-        Reference | None, Field(description="Document of an invoice that was made elsewhere.")
+        ContractReferenceView | None,
+        Field(description="Document of an invoice that was made elsewhere."),
     ]
     replaces: Annotated[UUID | None, Field(description="Invoice that this one replaces.")]
     supply_date: Annotated[date | None, Field(description="Day of supply.")]

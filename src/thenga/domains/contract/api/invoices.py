@@ -142,7 +142,7 @@ async def create_contract_invoice(
 
 def _document(body: CreateContractInvoice | ChangeContractInvoice) -> dict[str, Any] | None:
     reference = body.document_ref
-    return None if reference is None else reference.model_dump(mode="json")
+    return None if reference is None else reference.to_row()
 
 
 async def _detail(read: Reader, invoice: Invoice) -> ContractInvoiceDetail:

@@ -8,7 +8,11 @@ from uuid import UUID
 from fastapi import Path, Query, Response
 from pydantic import Field
 
-from thenga.domains.contract.api.proofs import DocumentProof
+from thenga.domains.contract.api.proofs import (
+    ContractReference,
+    ContractReferenceView,
+    DocumentProof,
+)
 from thenga.domains.contract.api.workspace_ids import WorkspaceId
 from thenga.domains.contract.lifecycles import VariationLifecycle
 from thenga.domains.contract.permissions import Permission
@@ -49,7 +53,6 @@ from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import Day, lines, matching, text, whole
 from thenga.kernel.values.money import Money
-from thenga.kernel.values.references import Reference
 
 router = make_router("Contract / Variations")
 
@@ -95,9 +98,11 @@ Changes = Annotated[
     list[MilestoneChangeBody],
     Field(max_length=200, description="Changes of milestones; amounts sum to `valueDelta`."),
 ]
-Evidence = Annotated[list[Reference], Field(max_length=50, description="Documents behind it.")]
+Evidence = Annotated[
+    list[ContractReference], Field(max_length=50, description="Documents behind it.")
+]
 LimitApproval = Annotated[
-    Reference | None, Field(description="Approval to pass the legal limit on variations.")
+    ContractReference | None, Field(description="Approval to pass the legal limit on variations.")
 ]
 
 
@@ -192,9 +197,9 @@ class VariationView(Stored):
     milestone_changes: Annotated[
         list[MilestoneChangeView], Field(description="Changes of milestones.")
     ]
-    evidence_refs: Annotated[list[Reference], Field(description="Documents behind it.")]
+    evidence_refs: Annotated[list[ContractReferenceView], Field(description="Documents behind it.")]
     limit_approval_ref: Annotated[
-        Reference | None, Field(description="Approval to pass the legal limit.")
+        ContractReferenceView | None, Field(description="Approval to pass the legal limit.")
     ]
     content_hash: Annotated[
         str | None, Field(description="SHA-256 of the content to sign. Null for drafts.")
@@ -247,9 +252,9 @@ def _fields(body: CreateVariation | ChangeVariation) -> dict[str, Any]:
     if "milestone_changes" in fields:
         fields["milestone_changes"] = [one.to_row() for one in body.milestone_changes]
     if "evidence_refs" in fields:
-        fields["evidence_refs"] = [one.model_dump(mode="json") for one in body.evidence_refs]
+        fields["evidence_refs"] = [one.to_row() for one in body.evidence_refs]
     if fields.get("limit_approval_ref") is not None:
-        fields["limit_approval_ref"] = fields["limit_approval_ref"].model_dump(mode="json")
+        fields["limit_approval_ref"] = fields["limit_approval_ref"].to_row()
     return fields
 
 

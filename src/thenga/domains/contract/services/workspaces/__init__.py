@@ -1,7 +1,6 @@
 """Contracts: opening, signatures, activation, and who may write to one (CON-2 to 6, 44)."""
 
 from thenga.domains.contract.services.workspaces.access import (
-    ContractNotActive,
     ContractOver,
     active_workspace_for,
     carry_correlation,
@@ -65,7 +64,6 @@ __all__ = [
     "Challenged",
     "ConfirmationMissing",
     "ContractFields",
-    "ContractNotActive",
     "ContractOver",
     "NeedsVariation",
     "NotReady",

@@ -3,6 +3,7 @@
 from uuid import UUID
 
 from thenga.domains.contract.lifecycles import WorkspaceLifecycle
+from thenga.domains.contract.services.ledger import ContractNotActive
 from thenga.domains.contract.tables import Workspace
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -13,12 +14,6 @@ class ContractOver(Problem):
     """A closed or cancelled contract takes no further changes. Reopen its closeout if needed."""
 
     code, status, title = "contract-closed", 409, "This contract is closed"
-
-
-class ContractNotActive(Problem):
-    """Money, delivery and performance begin when the contract is active. Activate it first."""
-
-    code, status, title = "contract-not-active", 409, "This contract is not active"
 
 
 async def seen_workspace(read: Reader, workspace_id: UUID) -> Workspace:
