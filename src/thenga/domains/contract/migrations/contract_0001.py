@@ -382,9 +382,9 @@ def _hold_rules() -> None:
     op.execute(
         "CREATE FUNCTION contract.refuse_percent() RETURNS trigger LANGUAGE plpgsql AS $$ "
         "DECLARE total numeric; BEGIN "
-        "SELECT sum((one ->> 'valuePercent')::numeric) INTO total "
+        "SELECT sum((one ->> 'value_percent')::numeric) INTO total "
         "FROM jsonb_array_elements(NEW.milestones) AS one; "
-        "IF NEW.status = 'baselined' AND NEW.variation_id IS NULL "
+        "IF NEW.status = 'baselined' "
         "AND total IS DISTINCT FROM 100.0000 THEN "
         "RAISE EXCEPTION 'the percentages of plan % sum to %', NEW.number, total; END IF; "
         "RETURN NULL; END $$"

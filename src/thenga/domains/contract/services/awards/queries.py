@@ -11,8 +11,7 @@ from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem
-from thenga.kernel.errors.problem import extensions
+from thenga.kernel.errors import Problem, extensions
 
 RETRY_SECONDS = 2
 _BY: dict[str, ColumnElement[Any]] = {

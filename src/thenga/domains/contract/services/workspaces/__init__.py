@@ -42,7 +42,7 @@ from thenga.domains.contract.services.workspaces.queries import (
     awards_of,
     list_workspaces,
 )
-from thenga.domains.contract.services.workspaces.rights import demand, is_sole_holder
+from thenga.domains.contract.services.workspaces.rights import demand, sole_holder
 from thenga.domains.contract.services.workspaces.rules import (
     BuyerKind,
     Regime,
@@ -84,7 +84,6 @@ __all__ = [
     "demand",
     "folded",
     "get_confirmation",
-    "is_sole_holder",
     "list_workspaces",
     "live_signatures",
     "lock_to_change",
@@ -95,6 +94,7 @@ __all__ = [
     "regime_of",
     "seen_workspace",
     "sign",
+    "sole_holder",
     "standstill_ends_at",
     "standstill_of",
     "to_rows",

@@ -17,8 +17,7 @@ from thenga.domains.contract.values.terms import Terms
 from thenga.kernel import configuration
 from thenga.kernel.db.rows import merge_patch
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Duplicate, Problem
-from thenga.kernel.errors.problem import extensions
+from thenga.kernel.errors import Duplicate, Problem, extensions
 from thenga.kernel.law import APPEAL_DAYS
 from thenga.kernel.values.money import Money
 

@@ -35,13 +35,7 @@ class Proof:
     by_name: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is confirmed, in which version."""
-
-    type: str
-    id: UUID
-    version: int
+Subject = tuple[str, UUID, int]  # what is confirmed: its type, its ID and its version
 
 
 async def confirm(
@@ -69,14 +63,15 @@ async def confirm(
     self_filed = author is not None and author == work.actor.id
     if self_filed and not alone:
         raise SamePerson("Another person files the confirmation of what you drafted.")
-    frozen = {"subject": subject.type, "id": str(subject.id), "decision": decision, **statement}
+    kind, subject_id, subject_version = subject
+    frozen = {"subject": kind, "id": str(subject_id), "decision": decision, **statement}
     return await work.add(
         Confirmation(
             organization_id=work.organization_id,
             workspace_id=workspace_id,
-            subject_type=subject.type,
-            subject_id=subject.id,
-            subject_version=subject.version,
+            subject_type=kind,
+            subject_id=subject_id,
+            subject_version=subject_version,
             decision=decision,
             statement=frozen,
             statement_hash=awards.hash_of(frozen),

@@ -11,14 +11,13 @@ from thenga.domains.contract.lifecycles import WorkspaceLifecycle
 from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services import awards, ledger
 from thenga.domains.contract.services.workspaces import confirmations, rights, signatures
-from thenga.domains.contract.services.workspaces.confirmations import Proof, Subject
+from thenga.domains.contract.services.workspaces.confirmations import Proof
 from thenga.domains.contract.services.workspaces.opening import AwardWithdrawn, meter_workspace
 from thenga.domains.contract.services.workspaces.rules import standstill_ends_at
 from thenga.domains.contract.tables import Award, Party, Workspace, WorkspaceStatus
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import DependencyUnavailable, Problem, ValidationFailed
-from thenga.kernel.errors.problem import extensions
+from thenga.kernel.errors import DependencyUnavailable, Problem, ValidationFailed, extensions
 from thenga.kernel.ports.binding import within
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
@@ -115,7 +114,7 @@ async def _sign(work: Work, workspace: Workspace, move: WorkspaceMove) -> None:
         confirmation = await confirmations.confirm(
             work,
             workspace.id,
-            subject=Subject("workspace", workspace.id, workspace.version),
+            subject=("workspace", workspace.id, workspace.version),
             decision="sign",
             statement={
                 "contractNumber": workspace.contract_number,

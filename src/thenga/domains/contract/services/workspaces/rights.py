@@ -37,7 +37,7 @@ async def demand(read: Reader, permission: Permission) -> None:
         step_up.demand(read)
 
 
-async def is_sole_holder(read: Reader, permission: Permission) -> bool:
+async def sole_holder(read: Reader, permission: Permission) -> bool:
     """Whether one person alone holds a permission; silence demands a second person (CON-44)."""
     port = read.port(identity.Members)
     asked = port.holding(organization_id=read.organization_id, permission=permission, limit=2)
