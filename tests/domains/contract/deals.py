@@ -33,6 +33,7 @@ from thenga.domains.contract.tables import (
     Workspace,
     WorkspaceStatus,
 )
+from thenga.domains.contract.values.plans import PlannedMilestone, rows_of_plan
 from thenga.domains.contract.values.terms import Advance, Retention, Terms
 from thenga.kernel.access.actors import SYSTEM, Scope
 from thenga.kernel.access.origin import Origin
@@ -183,7 +184,7 @@ class Deal:
         """Data of the events of this name, in the order of publishing."""
         async with self.host.engines.connection("contract", "contract_system") as connection:
             rows = await connection.fetch(
-                "SELECT envelope FROM contract.outbox WHERE subject LIKE $1 ORDER BY id",
+                "SELECT envelope FROM contract.outbox WHERE mesh_subject = $1 ORDER BY position",
                 f"thenga.contract.{name}.{self.id}",
             )
         return [_data(row["envelope"]) for row in rows]
@@ -347,16 +348,22 @@ def _milestone(
 
 def _plan(workspace: Workspace, milestones: dict[str, UUID]) -> PlanRevision:
     planned = [
-        {"key": key, "title": f"Milestone {key}", "valuePercent": SHARES_E[key]}
-        | {"milestoneId": str(milestone_id), "dueOn": "2027-04-21", "durationDays": 10}
-        for key, milestone_id in milestones.items()
+        PlannedMilestone(
+            key=key,
+            title=f"Milestone {key}",
+            value_percent=Decimal(SHARES_E[key]),
+            duration_days=10,
+            due_on=date(2027, 4, 21),
+            practical_completion=key == "M4",
+        )
+        for key in milestones
     ]
     return PlanRevision(
         organization_id=workspace.organization_id,
         workspace_id=workspace.id,
         number=1,
         status=PlanStatus.BASELINED,
-        milestones=planned,
+        milestones=rows_of_plan(planned),
         content_hash="0" * 64,
         finish_on=date(2027, 4, 21),
         warnings=[],

@@ -19,7 +19,7 @@ from thenga.domains.contract.services.invoicing.arithmetic import (
     credit_shares,
 )
 from thenga.domains.contract.services.invoicing.payment_clock import Bucket, ClockRun
-from thenga.domains.contract.services.workspaces import Proof, Subject
+from thenga.domains.contract.services.workspaces import Proof
 from thenga.domains.contract.tables import (
     CreditNote,
     Invoice,
@@ -107,7 +107,7 @@ async def approve(work: Work, invoice: Invoice, workspace: Workspace, move: Invo
     confirmed = await workspaces.confirm(
         work,
         workspace.id,
-        subject=Subject("invoice", invoice.id, invoice.version),
+        subject=("invoice", invoice.id, invoice.version),
         decision="approve",
         statement={"number": invoice.number, "approved": approved.amount},
         proof=move.proof,

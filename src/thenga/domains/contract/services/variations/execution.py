@@ -171,8 +171,6 @@ async def _check_milestones(work: Work, workspace_id: UUID, changes: list[Milest
 async def _rebaseline(
     work: Work, workspace: Workspace, variation: Variation, changes: list[MilestoneChange]
 ) -> int | None:
-    if not workspace.plan_number:
-        return None
     plan = [
         PlanChange(
             key=one.key,
@@ -182,9 +180,10 @@ async def _rebaseline(
         )
         for one in changes
     ]
-    return await delivery.rebaseline(
+    number = await delivery.rebaseline(
         work, workspace, changes=plan, variation_id=variation.id, reason=variation.title
     )
+    return number or None
 
 
 def _publish(work: Work, workspace: Workspace, variation: Variation, use: LimitUse | None) -> None:

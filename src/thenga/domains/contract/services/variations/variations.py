@@ -16,7 +16,7 @@ from thenga.domains.contract.services.variations.content import (
     SignedContent,
     content_hash,
 )
-from thenga.domains.contract.services.workspaces import Proof, Subject
+from thenga.domains.contract.services.workspaces import Proof
 from thenga.domains.contract.tables import (
     Confirmation,
     Milestone,
@@ -120,7 +120,7 @@ async def _is_sole_holder(work: Work, move: VariationMove | None) -> bool:
     if move is None or move.proof is None:
         return False
     right = Permission.VARIATION_SIGN if move.verb == "sign" else Permission.VARIATION_UPDATE
-    return await workspaces.is_sole_holder(work, right)
+    return await workspaces.sole_holder(work, right)
 
 
 async def _make(
@@ -156,7 +156,7 @@ async def _confirm(
     confirmed = await workspaces.confirm(
         work,
         workspace.id,
-        subject=Subject("variation", variation.id, variation.version),
+        subject=("variation", variation.id, variation.version),
         decision=move.verb,
         statement={"contentHash": variation.content_hash, "decision": move.verb},
         proof=move.proof,
