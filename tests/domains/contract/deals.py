@@ -247,6 +247,15 @@ async def _rows(
     host: Host, organization_id: UUID, value: Money, terms: Terms, columns: dict[str, Any]
 ) -> tuple[UUID, dict[str, UUID]]:
     work = working(host, organization_id)
+    made = await add_rows(work, organization_id, value, terms, columns)
+    await work.finish()
+    return made
+
+
+async def add_rows(
+    work: Work, organization_id: UUID, value: Money, terms: Terms, columns: dict[str, Any]
+) -> tuple[UUID, dict[str, UUID]]:
+    """The award, the contract with its counters, the milestones and the plan."""
     award = await work.add(_award(organization_id, value))
     known: dict[str, Any] = {
         "category": "works",
@@ -294,7 +303,6 @@ async def _rows(
         row = _milestone(workspace, key, position, Decimal(share), amounts[position - 1])
         milestones[key] = (await work.add(row)).id
     await work.add(_plan(workspace, milestones))
-    await work.finish()
     return workspace.id, milestones
 
 

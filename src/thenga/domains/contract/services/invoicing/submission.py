@@ -70,6 +70,9 @@ async def submit(work: Work, invoice: Invoice, workspace: Workspace, ours: Selle
     _count(money, invoice.kind, amounts)
     await work.save(money)
     await _issue(work, invoice, workspace, ours)
+    if not invoice.payable_minor:  # all of it is retained or pays back the advance
+        invoice.settled_from = invoice.status.value
+        InvoiceLifecycle.settle(invoice, at=work.now)
     await work.save(invoice)
     await ledger.post(
         work,

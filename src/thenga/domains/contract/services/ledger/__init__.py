@@ -16,6 +16,7 @@ from thenga.domains.contract.services.ledger.counters import (
     change_value,
     lock_money,
     open_money,
+    refresh_cap,
 )
 from thenga.domains.contract.services.ledger.final_account import (
     FinalAccount,
@@ -65,6 +66,7 @@ __all__ = [
     "parts_of",
     "payment_booking",
     "post",
+    "refresh_cap",
     "progress_booking",
     "releasable",
     "release_booking",
