@@ -9,13 +9,12 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from tests.domains.contract import deals
 from tests.domains.contract.slow_history import Refused, SlowHistory
+from tests.factories import contract_money
 from thenga.domains.contract.services.invoicing import invoices, payments
 from thenga.domains.contract.services.invoicing.drafts import LineGiven
 from thenga.domains.contract.services.invoicing.moves import InvoiceMove
 from thenga.domains.contract.services.invoicing.payments import PaymentGiven
-from thenga.domains.contract.services.invoicing.seller import Seller
 from thenga.domains.contract.services.variations import execution
 from thenga.domains.contract.tables import (
     InvoiceKind,
@@ -37,11 +36,6 @@ from thenga.kernel.values.money import Money
 AT = datetime(2026, 11, 2, 8, tzinfo=UTC)
 TODAY = date(2026, 11, 2)
 ACTS = 18
-SELLER = Seller(
-    {"legal_name": "Mokoena Civils", "vat_number": "4123456789", "address": "14 Main Road"},
-    refs=[],
-    is_sandbox=False,
-)
 _ACCOUNTS = """
     SELECT account, sum(amount_minor)::bigint AS minor FROM contract.journal_line
     WHERE organization_id = $1 GROUP BY account
@@ -89,7 +83,7 @@ class Lived:
         return made
 
     async def begin(self) -> None:
-        self.workspace_id, self.milestones = await deals.add_rows(
+        self.workspace_id, self.milestones = await contract_money.add_rows(
             self.work(), self.id, self.value, self.terms, {"practical_completion_on": TODAY}
         )
         await self.connection.execute(
@@ -114,7 +108,7 @@ class Lived:
             kind=InvoiceKind(kind),
             lines=[LineGiven("Claim", amount, milestone)],
             fields={},
-            submit_as=SELLER,
+            submit_as=contract_money.SELLER,
             is_submitted=True,
         )
         self.invoices.append(made.id)
@@ -212,7 +206,7 @@ async def live(host: Host, connection: Any, seed: int) -> Found:
         ),
     )
     lived = Lived(host, connection, terms, value)
-    model = SlowHistory.of(terms, Decimal(value.amount), deals.SHARES_E)
+    model = SlowHistory.of(terms, Decimal(value.amount), contract_money.SHARES_E)
     await connection.execute("BEGIN")
     try:
         await lived.begin()

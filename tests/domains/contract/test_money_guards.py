@@ -8,7 +8,8 @@ import httpx2
 import pytest
 
 from tests.conftest import Time
-from tests.domains.contract.deals import Deal, deal, working, zar
+from tests.domains.contract.deals import Deal, deal, zar
+from tests.factories.contract_money import working
 from tests.factories.identity import member
 from thenga.domains.contract import public
 from thenga.domains.contract.services import ledger

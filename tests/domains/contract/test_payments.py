@@ -10,7 +10,8 @@ import pytest
 from sqlalchemy import select
 
 from tests.conftest import Time
-from tests.domains.contract.deals import Deal, deal, working, zar
+from tests.domains.contract.deals import Deal, deal, zar
+from tests.factories.contract_money import working
 from tests.planting import plant
 from tests.suites.sizes import size
 from thenga.domains.contract.services.invoicing import payments

@@ -102,6 +102,10 @@ class ContractPaymentView(Stored):
     reason_code: Annotated[str | None, Field(description="Why it was withdrawn or reversed.")]
     allowed_moves: list[AllowedMove]
 
+    @property
+    def own_path(self) -> str:
+        return f"/v1/contracts/payments/{self.id}"
+
     @classmethod
     def of(cls, payment: Payment, now: datetime) -> "ContractPaymentView":
         more: dict[str, Any] = {
@@ -174,6 +178,10 @@ class ContractInvoiceView(Stored):
     ]
     pdf: Annotated[ContractPdfView | None, Field(description="The PDF. Null until it is printed.")]
     allowed_moves: list[AllowedMove]
+
+    @property
+    def own_path(self) -> str:
+        return f"/v1/contracts/invoices/{self.id}"
 
     @classmethod
     def of(cls, invoice: Invoice, now: datetime) -> "ContractInvoiceView":

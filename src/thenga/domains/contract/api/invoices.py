@@ -110,7 +110,6 @@ PRINTED: dict[int | str, dict[str, Any]] = {
 async def create_contract_invoice(
     workspace_id: WorkspaceId,
     body: CreateContractInvoice,
-    response: Response,
     work: Annotated[Work, writes(Permission.INVOICE_CREATE)],
 ) -> ContractInvoiceDetail:
     """Draft an invoice from milestones of the plan, or claim an advance or a release of retention.
@@ -136,7 +135,6 @@ async def create_contract_invoice(
         submit_as=ours,
         is_submitted=body.submit,
     )
-    response.headers["Location"] = f"/v1/contracts/invoices/{invoice.id}"
     return await _detail(work, invoice)
 
 

@@ -40,7 +40,7 @@ class DocumentProof(Body):
 
     evidence_refs: Annotated[
         list[ContractReference],
-        Field(min_length=1, max_length=50, description="Documents that show it."),
+        Field(max_length=50, description="Documents that show it, at least one."),
     ]
     confirmed_on: Annotated[Day, Field(description="Day of the confirmation.")]
     by_position: Annotated[str, text(1, 120), Field(description="Role of whoever confirmed it.")]

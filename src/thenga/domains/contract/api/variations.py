@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path, Query, Response
+from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.contract.api.proofs import (
@@ -223,6 +223,10 @@ class VariationView(Stored):
     plan_number: Annotated[int | None, Field(description="Number of the plan it made.")]
     allowed_moves: list[AllowedMove]
 
+    @property
+    def own_path(self) -> str:
+        return f"/v1/contracts/variations/{self.id}"
+
     @classmethod
     def of(
         cls, variation: Variation, signatures: list[Signature], now: datetime
@@ -271,12 +275,10 @@ async def _view(read: Reader, variation: Variation) -> VariationView:
 async def create_variation(
     workspace_id: WorkspaceId,
     body: CreateVariation,
-    response: Response,
     work: Annotated[Work, writes(Permission.VARIATION_CREATE)],
 ) -> VariationView:
     """Draft a variation. Submit it, record the buyer's approval, then have both sides sign."""
     variation = await variations.create_variation(work, workspace_id, fields=_fields(body))
-    response.headers["Location"] = f"/v1/contracts/variations/{variation.id}"
     return await _view(work, variation)
 
 
