@@ -24,6 +24,7 @@ from thenga.domains.contract.tables import (
 )
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
@@ -104,7 +105,8 @@ class ContractPaymentView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/payments/{self.id}"
+        """Where it is read again."""
+        return f"{PREFIX}/contracts/payments/{self.id}"
 
     @classmethod
     def of(cls, payment: Payment, now: datetime) -> "ContractPaymentView":
@@ -181,7 +183,8 @@ class ContractInvoiceView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/invoices/{self.id}"
+        """Where it is read again."""
+        return f"{PREFIX}/contracts/invoices/{self.id}"
 
     @classmethod
     def of(cls, invoice: Invoice, now: datetime) -> "ContractInvoiceView":

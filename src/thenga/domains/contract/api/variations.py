@@ -47,6 +47,7 @@ from thenga.kernel.errors import (
     ValidationFailed,
 )
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -225,7 +226,8 @@ class VariationView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/variations/{self.id}"
+        """Where it is read again."""
+        return f"{PREFIX}/contracts/variations/{self.id}"
 
     @classmethod
     def of(

@@ -6,13 +6,18 @@ from datetime import date
 from typing import Any
 from uuid import UUID
 
+from sqlalchemy import select
+
 from thenga.domains.contract.services import awards
-from thenga.domains.contract.tables import Confirmation
+from thenga.domains.contract.tables import Confirmation, EvidenceState
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, SamePerson, ValidationFailed
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.references import Reference
+
+_KEEPER = "compliance"  # the domain that keeps documents and proofs
 
 
 class ConfirmationMissing(Problem):
@@ -88,6 +93,49 @@ async def confirm(
 async def get_confirmation(read: Reader, confirmation_id: UUID | None) -> Confirmation | None:
     """The confirmation that something rests on."""
     return None if confirmation_id is None else await read.get(Confirmation, confirmation_id)
+
+
+async def record_reference_state(
+    work: Work, reference: tuple[str, UUID], *, is_live: bool, sequence: int
+) -> None:
+    """Store what Compliance last said of a document or proof; older news changes nothing."""
+    kind, reference_id = reference
+    state = "live" if is_live else "stale"
+    known = await work.find(
+        EvidenceState, reference_domain=_KEEPER, reference_type=kind, reference_id=reference_id
+    )
+    if known is None:
+        await work.add(
+            EvidenceState(
+                organization_id=work.organization_id,
+                reference_domain=_KEEPER,
+                reference_type=kind,
+                reference_id=reference_id,
+                state=state,
+                sequence=sequence,
+            )
+        )
+        return
+    held = await work.hold(known)
+    if held.sequence < sequence:
+        held.state, held.sequence = state, sequence
+        await work.save(held)
+
+
+async def stale_references(
+    read: Reader, references: Sequence[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The references whose document has expired or does not count any more."""
+    ids = [UUID(one["id"]) for one in references if one["domain"] == _KEEPER]
+    if not ids:
+        return []
+    statement = (
+        select(EvidenceState)
+        .where(among(EvidenceState.reference_id, ids))
+        .where(EvidenceState.state == "stale")
+    )
+    stale = {str(one.reference_id) for one in await read.all(statement)}
+    return [one for one in references if one["id"] in stale]
 
 
 def to_rows(references: Sequence[Reference]) -> list[dict[str, Any]]:

@@ -1,8 +1,9 @@
 """Moves of a contract: signatures, activation, challenge, suspension and termination (CON-5)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 from uuid import UUID
 
 from thenga.domains.compliance.public import Readiness, ReadinessView
@@ -10,9 +11,14 @@ from thenga.domains.contract import public
 from thenga.domains.contract.lifecycles import WorkspaceLifecycle
 from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services import awards, ledger
-from thenga.domains.contract.services.workspaces import confirmations, rights, signatures
+from thenga.domains.contract.services.workspaces import (
+    changes,
+    confirmations,
+    rights,
+    signatures,
+)
 from thenga.domains.contract.services.workspaces.confirmations import Proof
-from thenga.domains.contract.services.workspaces.opening import AwardWithdrawn, meter_workspace
+from thenga.domains.contract.services.workspaces.opening import AwardWithdrawn, meter
 from thenga.domains.contract.services.workspaces.rules import standstill_ends_at
 from thenga.domains.contract.tables import Award, Party, Workspace, WorkspaceStatus
 from thenga.kernel.db.reader import Reader
@@ -83,18 +89,37 @@ PERMISSIONS = {
 _NEED_CODE = ("suspend", "cancel", "terminate")
 
 
-async def make_move(work: Work, workspace: Workspace, move: WorkspaceMove) -> None:
-    """Make one move on a locked contract; one that has arrived already stays as it is."""
-    needed = PERMISSIONS.get(move.verb)
+async def change_workspace(
+    work: Work, workspace_id: UUID, *, fields: Mapping[str, Any], move: WorkspaceMove | None
+) -> Workspace:
+    """Change what a contract says, and make one move; its permission is asked for first."""
+    needed = None if move is None else PERMISSIONS.get(move.verb)
     if needed is not None:
         await rights.demand(work, needed)
+    workspace = await changes.lock_to_change(work, workspace_id)
+    ready = None
+    if move is not None and move.verb == "activate":
+        if move.override_reason:
+            await rights.demand(work, Permission.WORKSPACE_GOVERN)
+        ready = await _ask_readiness(work)
+    await changes.apply_fields(work, workspace, fields)
+    if move is not None:
+        await _make(work, workspace, move, ready)
+    return await work.save(workspace)
+
+
+async def _make(
+    work: Work, workspace: Workspace, move: WorkspaceMove, ready: ReadinessView | None
+) -> None:
+    """Make one move on a locked contract; one that has arrived already stays as it is."""
+    if move.verb in PERMISSIONS:
         _need(move.reason, "reason", "Say why.")
     if move.verb in _NEED_CODE:
         _need(move.reason_code, "reasonCode", "Name the reason.")
     if move.verb == "sign":
         await _sign(work, workspace, move)
     elif move.verb == "activate":
-        await _activate(work, workspace, move)
+        await _activate(work, workspace, move, ready)
     elif move.verb in ("challenge", "clear"):
         await _challenge(work, workspace, move)
     else:
@@ -133,18 +158,18 @@ async def _sign(work: Work, workspace: Workspace, move: WorkspaceMove) -> None:
     await work.touch(workspace)
 
 
-async def _activate(work: Work, workspace: Workspace, move: WorkspaceMove) -> None:
+async def _activate(
+    work: Work, workspace: Workspace, move: WorkspaceMove, ready: ReadinessView | None
+) -> None:
     """The contract is in force: both signed, nobody can appeal, nothing is missing (CON-5)."""
     if workspace.status is WorkspaceStatus.ACTIVE:
         return
     await _check_agreed(work, workspace)
-    ready = await _ask_readiness(work)
     if ready is None or ready.verdict == "unknown":
         _warn(workspace, READINESS_UNKNOWN)
     elif ready.blockers:
         if not move.override_reason:
             raise NotReady(blockers=ready.blockers)
-        await rights.demand(work, Permission.WORKSPACE_GOVERN)
         _warn(workspace, READINESS_OVERRIDDEN)
     previous = workspace.status
     WorkspaceLifecycle.activate(workspace, at=work.now)
@@ -216,7 +241,7 @@ async def _govern(work: Work, workspace: Workspace, move: WorkspaceMove) -> None
         workspace.document_refs = [*workspace.document_refs, *added]
     await save_moved(work, workspace, previous, reason=move.reason, code=move.reason_code)
     if workspace.status is WorkspaceStatus.CANCELLED:
-        work.enqueue(meter_workspace, workspace_id=workspace.id, occasion="release")
+        meter(work, workspace, "release")
 
 
 async def save_moved(

@@ -81,7 +81,7 @@ async def open_workspace(work: Work, award_event_id: UUID, given: ContractFields
     workspace = await work.add(_row(award, given, appeal_days))
     await awards.mark_opened(work, award, workspace)
     carry_correlation(work, workspace)
-    work.enqueue(meter_workspace, workspace_id=workspace.id, occasion="hold")
+    meter(work, workspace, "hold")
     work.publish(
         public.ContractWorkspaceOpened(
             organization_id=workspace.organization_id,
@@ -135,14 +135,21 @@ async def workspace_of_outcome(
 async def usage_of(read: Reader, workspace_id: UUID, occasion: str) -> UsageEntry:
     """What Billing is told: an open contract holds one place of the plan (CON-48)."""
     workspace = await read.get(Workspace, workspace_id)
+    operation, _, later = occasion.partition(":")
     return UsageEntry(
         meter=FEATURE,
         key=f"{workspace_id}:{occasion}",
         quantity=1,
-        occurred_at=workspace.created_at if occasion == "hold" else workspace.updated_at,
+        occurred_at=workspace.updated_at if later else workspace.created_at,
         subject={"type": "workspace", "id": str(workspace_id)},
-        operation="hold" if occasion == "hold" else "release",
+        operation="hold" if operation == "hold" else "release",
     )
+
+
+def meter(work: Work, workspace: Workspace, operation: str) -> None:
+    """Have Billing told that a place of the plan is held or released; once for each change."""
+    occasion = operation if workspace.version == 1 else f"{operation}:{workspace.version}"
+    work.enqueue(meter_workspace, workspace_id=workspace.id, occasion=occasion)
 
 
 def hash_content(workspace: Workspace) -> str:
