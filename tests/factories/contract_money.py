@@ -10,7 +10,7 @@ from thenga.domains.contract.services import ledger
 from thenga.domains.contract.services.invoicing import invoices, payments
 from thenga.domains.contract.services.invoicing.drafts import LineGiven
 from thenga.domains.contract.services.invoicing.payments import PaymentGiven
-from thenga.domains.contract.services.invoicing.seller import Seller
+from thenga.domains.contract.services.invoicing.submission import Seller
 from thenga.domains.contract.services.variations import variations
 from thenga.domains.contract.tables import (
     Award,
