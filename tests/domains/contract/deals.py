@@ -3,12 +3,13 @@
 Beginning and delivery have tests of their own; here a contract is in force from the start.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import httpx2
 from sqlalchemy import select
@@ -16,37 +17,17 @@ from sqlalchemy import select
 from tests.factories import facts
 from tests.factories import identity as people
 from tests.factories import organization as companies
+from tests.factories.contract_money import SHARES_E, TERMS_E, add_rows, working
 from tests.factories.identity import Member
 from tests.timeline import Clock, Timeline
 from thenga import topology
-from thenga.domains.contract.services import ledger
-from thenga.domains.contract.tables import (
-    Award,
-    AwardKind,
-    AwardStatus,
-    JournalLine,
-    Milestone,
-    MilestoneStatus,
-    PlanRevision,
-    PlanStatus,
-    Workspace,
-    WorkspaceStatus,
-)
-from thenga.domains.contract.values.terms import Advance, Retention, Terms
-from thenga.kernel.access.actors import SYSTEM, Scope
+from thenga.domains.contract.tables import JournalLine, Milestone, MilestoneStatus, Workspace
+from thenga.domains.contract.values.terms import Terms
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
-from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.money import Money
 
-TERMS_E = Terms(
-    payment_days=30,
-    advance=Advance(Decimal(10), Decimal(25)),
-    retention=Retention(Decimal(10), Decimal(5), Decimal(50), 90),
-)
-SHARES_E = {"M1": "20", "M2": "35", "M3": "25", "M4": "20"}
 BANK = {
     "bankName": "First National Bank",
     "accountNumber": "62001234567",
@@ -54,23 +35,11 @@ BANK = {
     "accountType": "business",
     "holder": "Mokoena Civils (Pty) Ltd",
 }
-BUYER = {
-    "name": "Emfuleni Local Municipality",
-    "kind": "municipality",
-    "address": "Corner Klasie Havenga and Frikkie Meyer Boulevard\nVanderbijlpark\n1911",
-    "vatNumber": "4000846412",
-    "emailDomain": "emfuleni.gov.za",
-}
 _MORNING = datetime(2026, 11, 2, 8, tzinfo=UTC)
 
 
 def zar(amount: str) -> dict[str, str]:
     return {"amount": amount, "currency": "ZAR"}
-
-
-def working(host: Host, organization_id: UUID) -> Work:
-    origin = Origin(action="factory", request_id="factory", correlation_id="factory")
-    return Work(host, "contract", Scope(actor=SYSTEM, organization_id=organization_id), origin)
 
 
 @dataclass
@@ -171,11 +140,18 @@ class Deal:
             await read.close()
         return sum(row.amount_minor for row in rows)
 
+    async def workspace(self) -> Workspace:
+        work = working(self.host, self.id)
+        try:
+            return await work.get(Workspace, self.workspace_id)
+        finally:
+            await work.close()
+
     async def told(self, name: str) -> list[dict[str, Any]]:
         """Data of the events of this name, in the order of publishing."""
         async with self.host.engines.connection("contract", "contract_system") as connection:
             rows = await connection.fetch(
-                "SELECT envelope FROM contract.outbox WHERE subject LIKE $1 ORDER BY id",
+                "SELECT envelope FROM contract.outbox WHERE mesh_subject = $1 ORDER BY position",
                 f"thenga.contract.{name}.{self.id}",
             )
         return [_data(row["envelope"]) for row in rows]
@@ -202,8 +178,6 @@ def _origin() -> Origin:
 
 
 def _data(envelope: Any) -> dict[str, Any]:
-    import json
-
     read = json.loads(envelope) if isinstance(envelope, str | bytes) else envelope
     data: dict[str, Any] = read["data"]
     return data
@@ -229,129 +203,10 @@ async def deal(
     await companies.address(
         host, company.id, founder.user_id, line1="14 Tshilidzini Road", city="Gaborone"
     )
-    workspace_id, milestones = await _rows(host, company.id, Money.of(value), terms, columns)
+    work = working(host, company.id)
+    workspace_id, milestones = await add_rows(work, company.id, Money.of(value), terms, columns)
+    await work.finish()
     made = Deal(api, host, clock, owner, workspace_id, milestones)
     if met:
         await made.meet(*SHARES_E)
     return made
-
-
-async def _rows(
-    host: Host, organization_id: UUID, value: Money, terms: Terms, columns: dict[str, Any]
-) -> tuple[UUID, dict[str, UUID]]:
-    work = working(host, organization_id)
-    award = await work.add(_award(organization_id, value))
-    known: dict[str, Any] = {
-        "category": "works",
-        "counterparty": BUYER,
-        "counterparty_key": BUYER["name"].casefold(),
-        "counterparty_kind": BUYER["kind"],
-        "regime": "mfma",
-        "starts_on": date(2026, 10, 1),
-        "ends_on": date(2027, 6, 30),
-        "current_ends_on": date(2027, 6, 30),
-    }
-    workspace = await work.add(
-        Workspace(
-            **(
-                {
-                    "organization_id": organization_id,
-                    "award_id": award.id,
-                    "award_event_id": award.event_id,
-                    "source_domain": "bid",
-                    "outcome_id": award.outcome_id,
-                    "contract_number": "8/2/RNM0614",
-                    "order_number": "PO-4500012345",
-                    "title": "Rehabilitation of Frikkie Meyer Boulevard",
-                    "currency": value.currency,
-                    "contract_value_minor": value.minor,
-                    "current_value_minor": value.minor,
-                    "document_refs": [],
-                    "terms": terms.to_row(),
-                    "content_hash": "0" * 64,
-                    "status": WorkspaceStatus.ACTIVE,
-                    "plan_number": 1,
-                    "warnings": [],
-                    "correlation_id": "correlation-e",
-                    "activated_on": date(2026, 10, 1),
-                }
-                | known
-                | columns
-            )
-        )
-    )
-    await ledger.open_money(work, workspace)
-    amounts = value.share([Decimal(share) for share in SHARES_E.values()])
-    milestones = {}
-    for position, (key, share) in enumerate(SHARES_E.items(), start=1):
-        row = _milestone(workspace, key, position, Decimal(share), amounts[position - 1])
-        milestones[key] = (await work.add(row)).id
-    await work.add(_plan(workspace, milestones))
-    await work.finish()
-    return workspace.id, milestones
-
-
-def _award(organization_id: UUID, value: Money) -> Award:
-    return Award(
-        organization_id=organization_id,
-        event_id=uuid4(),
-        event_type="bid.BidAwarded.v1",
-        kind=AwardKind.AWARD,
-        source_domain="bid",
-        outcome_id=uuid4(),
-        bid_workspace_id=uuid4(),
-        label="Rehabilitation of Frikkie Meyer Boulevard",
-        awarded_on=date(2026, 9, 1),
-        awarded_value_minor=value.minor,
-        currency=value.currency,
-        bidders=[],
-        document_refs=[],
-        correlation_id="correlation-e",
-        payload_hash="0" * 64,
-        status=AwardStatus.OPENED,
-    )
-
-
-def _milestone(
-    workspace: Workspace, key: str, position: int, share: Decimal, amount: Money
-) -> Milestone:
-    return Milestone(
-        id=new_id(),
-        organization_id=workspace.organization_id,
-        workspace_id=workspace.id,
-        key=key,
-        position=position,
-        title=f"Milestone {key}",
-        kind="delivery",
-        value_percent=share,
-        duration_days=10,
-        calendar="working",
-        due_on=date(2027, 4, 21),
-        technique="zero_hundred",
-        depends_on=[],
-        practical_completion=key == "M4",
-        currency=amount.currency,
-        amount_minor=amount.minor,
-        evidence_refs=[],
-        missing=[],
-        plan_number=1,
-        told_reasons=[],
-    )
-
-
-def _plan(workspace: Workspace, milestones: dict[str, UUID]) -> PlanRevision:
-    planned = [
-        {"key": key, "title": f"Milestone {key}", "valuePercent": SHARES_E[key]}
-        | {"milestoneId": str(milestone_id), "dueOn": "2027-04-21", "durationDays": 10}
-        for key, milestone_id in milestones.items()
-    ]
-    return PlanRevision(
-        organization_id=workspace.organization_id,
-        workspace_id=workspace.id,
-        number=1,
-        status=PlanStatus.BASELINED,
-        milestones=planned,
-        content_hash="0" * 64,
-        finish_on=date(2027, 4, 21),
-        warnings=[],
-    )

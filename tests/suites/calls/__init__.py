@@ -19,6 +19,7 @@ from tests.suites.calls import (
     compliance,
     compliance_documents,
     compliance_readiness,
+    contract_money,
     facts,
     keys,
     notification_deliveries,
@@ -63,6 +64,7 @@ MAKERS: dict[str, Maker] = (
     | compliance.MAKERS
     | compliance_documents.MAKERS
     | compliance_readiness.MAKERS
+    | contract_money.MAKERS
     | opportunity_board.MAKERS
     | opportunity_tenders.MAKERS
     | opportunity_intake.MAKERS

@@ -24,7 +24,7 @@ from thenga.domains.contract.api import (
 from thenga.domains.contract.jobs import jobs
 from thenga.domains.contract.lifecycles import LIFECYCLES
 from thenga.domains.contract.permissions import GRANTED
-from thenga.domains.contract.provider import LocalRelationships
+from thenga.domains.contract.provider import LocalCashPlans, LocalRelationships
 from thenga.domains.contract.reactions import reactions
 from thenga.domains.contract.services import panel
 from thenga.domains.contract.settings import SETTINGS
@@ -55,7 +55,10 @@ DOMAIN = Domain(
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,
-    provides={public.Relationships: LocalRelationships},
+    provides={
+        public.CashPlans: LocalCashPlans,
+        public.Relationships: LocalRelationships,
+    },
     needs=(
         billing.Entitlements,
         identity.Decisions,

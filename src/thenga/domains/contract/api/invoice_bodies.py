@@ -6,7 +6,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from thenga.domains.contract.api.proofs import DocumentProof
+from thenga.domains.contract.api.proofs import ContractReference, DocumentProof
 from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services.invoicing import InvoiceMove, LineGiven
 from thenga.domains.contract.tables import InvoiceKind
@@ -14,7 +14,6 @@ from thenga.kernel.errors import ValidationFailed
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import Day, decimal, lines, text
 from thenga.kernel.values.money import Money
-from thenga.kernel.values.references import Reference
 
 Verb = Literal[
     "submit",
@@ -70,7 +69,7 @@ ExternalNumber = Annotated[
     Field(description="Number of an invoice that was made elsewhere, with its `documentRef`."),
 ]
 DocumentRef = Annotated[
-    Reference | None, Field(description="Document of an invoice that was made elsewhere.")
+    ContractReference | None, Field(description="Document of an invoice that was made elsewhere.")
 ]
 SupplyDate = Annotated[
     Day | None, Field(description="Day of supply. Its VAT rate applies. Defaults to today.")

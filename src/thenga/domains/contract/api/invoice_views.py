@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pydantic import Field
 
+from thenga.domains.contract.api.proofs import ContractReferenceView
 from thenga.domains.contract.lifecycles import InvoiceLifecycle, PaymentLifecycle
 from thenga.domains.contract.services import invoicing
 from thenga.domains.contract.services.invoicing import Bucket
@@ -23,9 +24,9 @@ from thenga.domains.contract.tables import (
 )
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
-from thenga.kernel.values.references import Reference
 
 _FIGURES = (
     *("work", "retained", "recovered", "consideration", "net", "vat", "payable"),
@@ -102,6 +103,11 @@ class ContractPaymentView(Stored):
     reason_code: Annotated[str | None, Field(description="Why it was withdrawn or reversed.")]
     allowed_moves: list[AllowedMove]
 
+    @property
+    def own_path(self) -> str:
+        """Where it is read again."""
+        return f"{PREFIX}/contracts/payments/{self.id}"
+
     @classmethod
     def of(cls, payment: Payment, now: datetime) -> "ContractPaymentView":
         more: dict[str, Any] = {
@@ -126,7 +132,8 @@ class ContractInvoiceView(Stored):
         str | None, Field(description="Number of an invoice that was made elsewhere.")
     ]
     document_ref: Annotated[
-        Reference | None, Field(description="Document of an invoice that was made elsewhere.")
+        ContractReferenceView | None,
+        Field(description="Document of an invoice that was made elsewhere."),
     ]
     replaces: Annotated[UUID | None, Field(description="Invoice that this one replaces.")]
     supply_date: Annotated[date | None, Field(description="Day of supply.")]
@@ -173,6 +180,11 @@ class ContractInvoiceView(Stored):
     ]
     pdf: Annotated[ContractPdfView | None, Field(description="The PDF. Null until it is printed.")]
     allowed_moves: list[AllowedMove]
+
+    @property
+    def own_path(self) -> str:
+        """Where it is read again."""
+        return f"{PREFIX}/contracts/invoices/{self.id}"
 
     @classmethod
     def of(cls, invoice: Invoice, now: datetime) -> "ContractInvoiceView":

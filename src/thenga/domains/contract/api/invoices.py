@@ -110,7 +110,6 @@ PRINTED: dict[int | str, dict[str, Any]] = {
 async def create_contract_invoice(
     workspace_id: WorkspaceId,
     body: CreateContractInvoice,
-    response: Response,
     work: Annotated[Work, writes(Permission.INVOICE_CREATE)],
 ) -> ContractInvoiceDetail:
     """Draft an invoice from milestones of the plan, or claim an advance or a release of retention.
@@ -136,13 +135,12 @@ async def create_contract_invoice(
         submit_as=ours,
         is_submitted=body.submit,
     )
-    response.headers["Location"] = f"/v1/contracts/invoices/{invoice.id}"
     return await _detail(work, invoice)
 
 
 def _document(body: CreateContractInvoice | ChangeContractInvoice) -> dict[str, Any] | None:
     reference = body.document_ref
-    return None if reference is None else reference.model_dump(mode="json")
+    return None if reference is None else reference.to_row()
 
 
 async def _detail(read: Reader, invoice: Invoice) -> ContractInvoiceDetail:

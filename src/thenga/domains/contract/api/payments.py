@@ -3,7 +3,7 @@
 from typing import Annotated, Literal
 from uuid import UUID
 
-from fastapi import Path, Query, Response
+from fastapi import Path, Query
 from pydantic import Field
 
 from thenga.domains.contract.api.invoice_views import ContractPaymentView
@@ -74,7 +74,6 @@ class ChangeContractPayment(Body):
 async def record_contract_payment(
     invoice_id: InvoiceId,
     body: RecordContractPayment,
-    response: Response,
     work: Annotated[Work, writes(Permission.PAYMENT_RECORD)],
 ) -> ContractPaymentView:
     """Record a payment on an invoice. It settles the invoice once it is confirmed.
@@ -90,7 +89,6 @@ async def record_contract_payment(
         seen_in_bank=body.seen_in_bank,
     )
     payment = await invoicing.record_payment(work, invoice_id, given)
-    response.headers["Location"] = f"/v1/contracts/payments/{payment.id}"
     return ContractPaymentView.of(payment, work.now)
 
 

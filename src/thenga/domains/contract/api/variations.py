@@ -5,10 +5,14 @@ from decimal import Decimal
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
-from fastapi import Path, Query, Response
+from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.contract.api.proofs import DocumentProof
+from thenga.domains.contract.api.proofs import (
+    ContractReference,
+    ContractReferenceView,
+    DocumentProof,
+)
 from thenga.domains.contract.api.workspace_ids import WorkspaceId
 from thenga.domains.contract.lifecycles import VariationLifecycle
 from thenga.domains.contract.permissions import Permission
@@ -43,13 +47,13 @@ from thenga.kernel.errors import (
     ValidationFailed,
 )
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
 from thenga.kernel.http.reference import problems
 from thenga.kernel.values.fields import Day, lines, matching, text, whole
 from thenga.kernel.values.money import Money
-from thenga.kernel.values.references import Reference
 
 router = make_router("Contract / Variations")
 
@@ -95,9 +99,11 @@ Changes = Annotated[
     list[MilestoneChangeBody],
     Field(max_length=200, description="Changes of milestones; amounts sum to `valueDelta`."),
 ]
-Evidence = Annotated[list[Reference], Field(max_length=50, description="Documents behind it.")]
+Evidence = Annotated[
+    list[ContractReference], Field(max_length=50, description="Documents behind it.")
+]
 LimitApproval = Annotated[
-    Reference | None, Field(description="Approval to pass the legal limit on variations.")
+    ContractReference | None, Field(description="Approval to pass the legal limit on variations.")
 ]
 
 
@@ -192,9 +198,9 @@ class VariationView(Stored):
     milestone_changes: Annotated[
         list[MilestoneChangeView], Field(description="Changes of milestones.")
     ]
-    evidence_refs: Annotated[list[Reference], Field(description="Documents behind it.")]
+    evidence_refs: Annotated[list[ContractReferenceView], Field(description="Documents behind it.")]
     limit_approval_ref: Annotated[
-        Reference | None, Field(description="Approval to pass the legal limit.")
+        ContractReferenceView | None, Field(description="Approval to pass the legal limit.")
     ]
     content_hash: Annotated[
         str | None, Field(description="SHA-256 of the content to sign. Null for drafts.")
@@ -217,6 +223,11 @@ class VariationView(Stored):
     executed_at: Annotated[datetime | None, Field(description="When it took effect.")]
     plan_number: Annotated[int | None, Field(description="Number of the plan it made.")]
     allowed_moves: list[AllowedMove]
+
+    @property
+    def own_path(self) -> str:
+        """Where it is read again."""
+        return f"{PREFIX}/contracts/variations/{self.id}"
 
     @classmethod
     def of(
@@ -247,9 +258,9 @@ def _fields(body: CreateVariation | ChangeVariation) -> dict[str, Any]:
     if "milestone_changes" in fields:
         fields["milestone_changes"] = [one.to_row() for one in body.milestone_changes]
     if "evidence_refs" in fields:
-        fields["evidence_refs"] = [one.model_dump(mode="json") for one in body.evidence_refs]
+        fields["evidence_refs"] = [one.to_row() for one in body.evidence_refs]
     if fields.get("limit_approval_ref") is not None:
-        fields["limit_approval_ref"] = fields["limit_approval_ref"].model_dump(mode="json")
+        fields["limit_approval_ref"] = fields["limit_approval_ref"].to_row()
     return fields
 
 
@@ -266,12 +277,10 @@ async def _view(read: Reader, variation: Variation) -> VariationView:
 async def create_variation(
     workspace_id: WorkspaceId,
     body: CreateVariation,
-    response: Response,
     work: Annotated[Work, writes(Permission.VARIATION_CREATE)],
 ) -> VariationView:
     """Draft a variation. Submit it, record the buyer's approval, then have both sides sign."""
     variation = await variations.create_variation(work, workspace_id, fields=_fields(body))
-    response.headers["Location"] = f"/v1/contracts/variations/{variation.id}"
     return await _view(work, variation)
 
 

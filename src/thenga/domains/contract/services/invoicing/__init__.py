@@ -35,11 +35,12 @@ from thenga.domains.contract.services.invoicing.printing import (
     store_pdfs,
     typeset,
 )
-from thenga.domains.contract.services.invoicing.seller import InvoiceTaxDataMissing, seller_of
 from thenga.domains.contract.services.invoicing.submission import (
+    InvoiceTaxDataMissing,
     OverMilestone,
     OverValue,
     render_document,
+    seller_of,
 )
 
 __all__ = [

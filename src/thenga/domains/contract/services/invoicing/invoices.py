@@ -15,7 +15,7 @@ from thenga.domains.contract.services.invoicing import drafts, moves, payment_cl
 from thenga.domains.contract.services.invoicing.drafts import LineGiven
 from thenga.domains.contract.services.invoicing.moves import InvoiceMove
 from thenga.domains.contract.services.invoicing.payment_clock import Bucket
-from thenga.domains.contract.services.invoicing.seller import (
+from thenga.domains.contract.services.invoicing.submission import (
     Seller,
     buyer_of,
     check_tax_data,

@@ -68,7 +68,8 @@ def invoice_sheet(
         ("Order number", printed.get("order_number")),
     ]
     is_taxed = invoice.rate_percent is not None
-    return _sheet(printed, "Tax Invoice" if is_taxed else "Invoice", facts, edition) | {
+    heading = "Tax Invoice" if is_taxed else "Invoice"
+    return _sheet(printed, heading, facts, edition, is_taxed=is_taxed) | {
         "number": invoice.number,
         "columns": _columns(invoice.rate_percent),
         "lines": [_line(line, invoice.currency) for line in lines],
@@ -97,7 +98,8 @@ def credit_note_sheet(note: CreditNote, *, edition: Edition) -> Sheet:
         "quantity": "1",
         "amount": amount(total),
     }
-    return _sheet(printed, "Credit Note", facts, edition) | {
+    is_taxed = note.rate_percent is not None
+    return _sheet(printed, "Credit Note", facts, edition, is_taxed=is_taxed) | {
         "number": note.number,
         "columns": _columns(note.rate_percent),
         "lines": [line],
@@ -107,9 +109,16 @@ def credit_note_sheet(note: CreditNote, *, edition: Edition) -> Sheet:
 
 
 def _sheet(
-    printed: dict[str, Any], heading: str, facts: list[tuple[str, str | None]], edition: Edition
+    printed: dict[str, Any],
+    heading: str,
+    facts: list[tuple[str, str | None]],
+    edition: Edition,
+    *,
+    is_taxed: bool,
 ) -> Sheet:
-    seller = printed.get("seller") or {}
+    seller = dict(printed.get("seller") or {})
+    if not is_taxed:
+        seller.pop("vat_number", None)  # whoever charges no VAT does not show a VAT number
     registered = seller.get("registration_number")
     name = seller.get("legal_name") or ""
     return {

@@ -170,6 +170,7 @@ async def credit(
         amounts_of(invoice), amount, before=Money(invoice.credited_minor, invoice.currency)
     )
     _count_back(money, invoice.kind, shares)
+    ledger.refresh_cap(money, Terms.of_row(workspace.terms))
     await work.save(money)
     await _return_work(work, invoice, shares.work.minor)
     invoice.credited_minor += amount.minor

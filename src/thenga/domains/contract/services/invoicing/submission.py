@@ -4,6 +4,7 @@ The counters of the contract are locked first, so two submissions never claim th
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 from uuid import UUID
@@ -11,10 +12,9 @@ from uuid import UUID
 from thenga.domains.contract import public
 from thenga.domains.contract.lifecycles.money import InvoiceLifecycle
 from thenga.domains.contract.services import ledger
-from thenga.domains.contract.services.invoicing import drafts, seller
+from thenga.domains.contract.services.invoicing import drafts
 from thenga.domains.contract.services.invoicing.arithmetic import Amounts, booking_of
 from thenga.domains.contract.services.invoicing.drafts import LineGiven
-from thenga.domains.contract.services.invoicing.seller import Seller
 from thenga.domains.contract.tables import (
     Invoice,
     InvoiceKind,
@@ -24,13 +24,22 @@ from thenga.domains.contract.tables import (
     WorkspaceMoney,
 )
 from thenga.domains.contract.values.terms import Terms
+from thenga.domains.organization.public import Profiles, ProfileView, RecordView
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.series import next_number
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
-from thenga.kernel.errors import Duplicate, Problem, extensions
+from thenga.kernel.errors import DependencyUnavailable, Duplicate, Problem, extensions
+from thenga.kernel.ports.binding import within
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
+_FACTS = {
+    "legalName": "legal_name",
+    "tradingName": "trading_name",
+    "registrationNumber": "registration_number",
+    "vatNumber": "vat_number",
+}
 render_document = job_stub(
     "contract.render_document", form=Form.OUTSIDE, key="{document_id}", retries=8
 )
@@ -55,6 +64,91 @@ class OverMilestone(Problem):
     )
 
 
+class InvoiceTaxDataMissing(Problem):
+    """A tax invoice shows the name and address of both parties and your VAT number. Add what
+    `errors` lists: your own facts in the organization's profile, the buyer's in the contract."""
+
+    code, status, title = "contract-tax-data-missing", 422, "The invoice is incomplete"
+    members = extensions(missing=(list[str], "JSON pointers to the missing fields."))
+
+
+@dataclass(frozen=True, slots=True)
+class Seller:
+    """Our own company as an invoice prints it, with the versions of what was read."""
+
+    printed: dict[str, Any]
+    refs: list[dict[str, Any]]
+    is_sandbox: bool
+
+
+async def seller_of(read: Reader) -> Seller:
+    """Ask Organization who we are. Without an answer nothing is issued."""
+    profiles = read.port(Profiles)
+    mine = read.organization_id
+    asked = profiles.describe(
+        organization_id=mine,
+        purpose="display",
+        fact_keys=[*_FACTS],
+        record_types=["address"],
+    )
+    try:
+        profile = await within(profiles.port_timeout, profiles.port_name, asked)
+        mode = await within(
+            profiles.port_timeout, profiles.port_name, profiles.mode(organization_id=mine)
+        )
+    except DependencyUnavailable:
+        raise
+    except Problem:
+        raise DependencyUnavailable() from None
+    address = _registered_address(profile)
+    facts = [fact for fact in profile.facts if fact.value is not None]
+    printed: dict[str, Any] = {_FACTS[fact.key]: str(fact.value) for fact in facts}
+    printed["address"] = None if address is None else address.summary
+    cited = [fact.ref for fact in facts] + ([] if address is None else [address.ref])
+    refs = [ref.model_dump(mode="json") for ref in cited]
+    return Seller(printed, refs, is_sandbox=mode == "sandbox")
+
+
+def _registered_address(profile: ProfileView) -> RecordView | None:
+    """The registered office, else the primary address, else the first."""
+    found = [record for record in profile.records if record.type == "address"]
+
+    def rank(record: RecordView) -> tuple[bool, bool, str]:
+        said = record.summary
+        return not said.get("registeredOffice"), not said.get("primary"), record.ref.id
+
+    return min(found, key=rank, default=None)
+
+
+def buyer_of(workspace: Workspace) -> dict[str, Any]:
+    """The buyer as an invoice prints it."""
+    kept = workspace.counterparty
+    return {
+        "legal_name": kept.get("name"),
+        "address": kept.get("address"),
+        "vat_number": kept.get("vatNumber"),
+    }
+
+
+def check_tax_data(seller: Seller, buyer: dict[str, Any], treatment: str) -> None:
+    """Refuse unless every field of a full tax invoice is known."""
+    ours = seller.printed
+    needed = {
+        "/seller/legalName": ours.get("legal_name"),
+        "/seller/address": ours.get("address"),
+        "/seller/vatNumber": ours.get("vat_number") or treatment == "non_vendor",
+        "/counterparty/name": buyer.get("legal_name"),
+        "/counterparty/address": buyer.get("address"),
+    }
+    missing = [pointer for pointer, value in needed.items() if not value]
+    if missing:
+        errors = [
+            {"pointer": pointer, "code": "missing", "detail": "A tax invoice must show this."}
+            for pointer in missing
+        ]
+        raise InvoiceTaxDataMissing(missing=missing, errors=errors)
+
+
 async def submit(work: Work, invoice: Invoice, workspace: Workspace, ours: Seller | None) -> bool:
     """Submit a locked draft. `ours` is null for an invoice that was made elsewhere."""
     if not InvoiceLifecycle.submit(invoice, at=work.now):
@@ -70,6 +164,9 @@ async def submit(work: Work, invoice: Invoice, workspace: Workspace, ours: Selle
     _count(money, invoice.kind, amounts)
     await work.save(money)
     await _issue(work, invoice, workspace, ours)
+    if not invoice.payable_minor:  # all of it is retained or pays back the advance
+        invoice.settled_from = invoice.status.value
+        InvoiceLifecycle.settle(invoice, at=work.now)
     await work.save(invoice)
     await ledger.post(
         work,
@@ -163,7 +260,7 @@ def printed_facts(invoice: Invoice, workspace: Workspace, ours: Seller | None) -
     return {
         "seller": None if ours is None else ours.printed,
         "specimen": ours is not None and ours.is_sandbox,
-        "buyer": seller.buyer_of(workspace),
+        "buyer": buyer_of(workspace),
         "contract_number": workspace.contract_number,
         "order_number": workspace.order_number,
         "payment_days": Terms.of_row(workspace.terms).payment_days,

@@ -16,6 +16,7 @@ from thenga.domains.contract.services.ledger.counters import (
     change_value,
     lock_money,
     open_money,
+    refresh_cap,
 )
 from thenga.domains.contract.services.ledger.final_account import (
     FinalAccount,
@@ -66,6 +67,7 @@ __all__ = [
     "payment_booking",
     "post",
     "progress_booking",
+    "refresh_cap",
     "releasable",
     "release_booking",
     "release_parts",

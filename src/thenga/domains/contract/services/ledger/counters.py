@@ -49,16 +49,18 @@ async def lock_money(work: Work, workspace_id: UUID) -> WorkspaceMoney:
     return await work.lock_by(WorkspaceMoney, beside=True, workspace_id=workspace_id)
 
 
+def refresh_cap(money: WorkspaceMoney, terms: Terms) -> None:
+    """The cap follows the value and never falls below what is retained (CON-16)."""
+    cap = retention_cap(terms, Money(money.value_minor, money.currency))
+    money.retention_cap_minor = max(cap.minor, money.retained_minor)
+
+
 async def change_value(
     work: Work, money: WorkspaceMoney, *, delta: Money, terms: Terms
 ) -> Balances:
-    """Apply an executed variation: the value, the sum of increases and the retention cap.
-
-    The cap never falls below what is retained, nor the advance below what was billed of it.
-    """
+    """Apply an executed variation: the value, the sum of increases and the retention cap."""
     money.value_minor += delta.minor
     money.increases_minor += max(delta.minor, 0)
-    cap = retention_cap(terms, Money(money.value_minor, money.currency))
-    money.retention_cap_minor = max(cap.minor, money.retained_minor)
+    refresh_cap(money, terms)
     await work.save(money)
     return Balances.of(money)

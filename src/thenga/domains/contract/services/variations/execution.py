@@ -16,7 +16,6 @@ from thenga.domains.contract.services.variations.limit import LimitState, LimitU
 from thenga.domains.contract.tables import (
     Confirmation,
     Milestone,
-    MilestoneStatus,
     Party,
     Variation,
     VariationStatus,
@@ -35,7 +34,6 @@ from thenga.kernel.values.money import Money
 _PRIVATE = "private"
 _WORKS = "works"
 _RUNNING = (WorkspaceStatus.ACTIVE, WorkspaceStatus.SUSPENDED)
-_GONE = (MilestoneStatus.WAIVED, MilestoneStatus.REMOVED)
 
 
 class VariationLimitPassed(Problem):
@@ -160,13 +158,11 @@ def _check_billed(value: Money, billed_minor: int) -> None:
 
 
 async def _check_milestones(work: Work, workspace_id: UUID, changes: list[MilestoneChange]) -> None:
-    """A milestone that is gone meanwhile, or billed above its new amount, stops the signature."""
+    """No milestone becomes worth less than was billed of it."""
     statement = select(Milestone).where(Milestone.workspace_id == workspace_id)
-    live = {one.key: one for one in await work.all(statement) if one.status not in _GONE}
+    known = {one.key: one for one in await work.all(statement)}
     for change in changes:
-        milestone = live.get(change.key)
-        if (milestone is None) != (change.new_title is not None):
-            raise Conflict(f"The plan changed: milestone {change.key} is not as it was signed.")
+        milestone = known.get(change.key)
         if milestone is not None and change.amount_delta is not None:
             amount = Money(milestone.amount_minor, milestone.currency) + change.amount_delta
             _check_billed(amount, milestone.billed_minor)
@@ -175,8 +171,6 @@ async def _check_milestones(work: Work, workspace_id: UUID, changes: list[Milest
 async def _rebaseline(
     work: Work, workspace: Workspace, variation: Variation, changes: list[MilestoneChange]
 ) -> int | None:
-    if not workspace.plan_number:
-        return None
     plan = [
         PlanChange(
             key=one.key,
@@ -186,9 +180,10 @@ async def _rebaseline(
         )
         for one in changes
     ]
-    return await delivery.rebaseline(
+    number = await delivery.rebaseline(
         work, workspace, changes=plan, variation_id=variation.id, reason=variation.title
     )
+    return number or None
 
 
 def _publish(work: Work, workspace: Workspace, variation: Variation, use: LimitUse | None) -> None:
