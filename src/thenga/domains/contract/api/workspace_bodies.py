@@ -57,7 +57,7 @@ class CounterpartyBody(Body):
     ] = None
 
     def to_row(self) -> dict[str, Any]:
-        return self.model_dump(mode="json")
+        return self.model_dump(mode="json", by_alias=True)
 
 
 class InterestTermsBody(Body):
