@@ -5,7 +5,22 @@ from pathlib import Path
 from thenga.domains.billing import public as billing
 from thenga.domains.compliance import public as compliance
 from thenga.domains.contract import public
-from thenga.domains.contract.api import invoices, journal, payments, variations
+from thenga.domains.contract.api import (
+    awards,
+    closeout,
+    deliverables,
+    delivery_plan,
+    invoices,
+    journal,
+    lessons,
+    milestones,
+    payments,
+    performance,
+    risks,
+    supplier_coordination,
+    variations,
+    workspaces,
+)
 from thenga.domains.contract.jobs import jobs
 from thenga.domains.contract.lifecycles import LIFECYCLES
 from thenga.domains.contract.permissions import GRANTED
@@ -21,7 +36,22 @@ from thenga.kernel.declare.manifest import Domain
 DOMAIN = Domain(
     name="contract",
     home=Path(__file__).parent,
-    routers=(variations.router, invoices.router, payments.router, journal.router),
+    routers=(
+        awards.router,
+        workspaces.router,
+        delivery_plan.router,
+        milestones.router,
+        deliverables.router,
+        supplier_coordination.router,
+        variations.router,
+        invoices.router,
+        payments.router,
+        journal.router,
+        risks.router,
+        performance.router,
+        closeout.router,
+        lessons.router,
+    ),
     permissions=GRANTED,
     events=public.EVENTS,
     lifecycles=LIFECYCLES,

@@ -97,7 +97,7 @@ async def manage_closeout(
     if given.items is not None:
         closeout.items = given.items
     if given.adjustments is not None:
-        closeout.adjustments = given.adjustments
+        closeout.adjustments = [_adjustment(workspace, one) for one in given.adjustments]
     if move is not None:
         await _make(work, workspace, closeout, move, alone=alone)
     await work.save(closeout)
@@ -240,6 +240,11 @@ def _publish_closed(
             tender_opportunity_id=award.tender_opportunity_id,
         )
     )
+
+
+def _adjustment(workspace: Workspace, given: dict[str, Any]) -> dict[str, Any]:
+    workspaces.check_currency(workspace, given["amount"], "adjustments")
+    return {"text": given["text"], "amount_minor": given["amount"].minor}
 
 
 def _invalid(pointer: str, detail: str) -> ValidationFailed:

@@ -34,7 +34,7 @@ async def add_risk(work: Work, workspace_id: UUID, fields: Mapping[str, Any]) ->
     """Add a risk; a high or critical one is told."""
     workspace = await workspaces.workspace_for(work, workspace_id)
     await _refuse_foreign(work, workspace_id, fields.get("milestone_ids") or [])
-    return await _add(work, workspace, fields)
+    return await _add(work, workspace, _in_minor(workspace, fields))
 
 
 async def raise_by_rule(work: Work, workspace: Workspace, *, rule: str, title: str) -> Risk | None:
@@ -64,11 +64,11 @@ async def change_risk(
 ) -> Risk:
     """Change a risk, and make one move; told when it becomes high or has materialised."""
     known = await work.get(Risk, risk_id)
-    await workspaces.workspace_for(work, known.workspace_id)
+    workspace = await workspaces.workspace_for(work, known.workspace_id)
     await _refuse_foreign(work, known.workspace_id, fields.get("milestone_ids") or [])
     risk = await work.lock(Risk, risk_id)
     before, watched = RiskBand(risk.band), set(risk.milestone_ids)
-    merge_patch(risk, fields)
+    merge_patch(risk, _in_minor(workspace, fields))
     _rate(risk)
     has_moved = move is not None and _make(work, risk, move)
     if not work.changes(risk):
@@ -120,6 +120,16 @@ async def _add(work: Work, workspace: Workspace, fields: Mapping[str, Any]) -> R
         _publish(work, risk)
     await delivery.check_soon(work, risk.milestone_ids)
     return risk
+
+
+def _in_minor(workspace: Workspace, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The amount as it is stored, in the currency of the contract."""
+    stored = dict(fields)
+    if "impact_amount" in stored:
+        given = stored.pop("impact_amount")
+        amount = workspaces.check_currency(workspace, given, "impact_amount")
+        stored["impact_amount_minor"] = None if amount is None else amount.minor
+    return stored
 
 
 def _rate(risk: Risk) -> None:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, func, select
+import sqlalchemy as sa
+from sqlalchemy import ColumnElement, literal_column, select
 
 from thenga.domains.contract import public
 from thenga.domains.contract.lifecycles import CoordinationLifecycle
@@ -23,8 +24,10 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Conflict, ValidationFailed
 
 PACKAGE = "package"
+_AMOUNTS = ("value", "final_cost")
 _BY: dict[str, ColumnElement[Any]] = {
-    "dueOn": func.coalesce(Coordination.due_on, func.date("2200-12-31")),
+    # A matter without a date is the last one.
+    "dueOn": literal_column("coalesce(due_on, DATE '9999-12-31')", type_=sa.Date()),
     "createdAt": Coordination.created_at,
 }
 
@@ -53,7 +56,7 @@ async def add_coordination(
         workspace_id=workspace.id,
         currency=workspace.currency,
         trust=trust,
-        **fields,
+        **_in_minor(workspace, fields),
     )
     await _check_package(work, workspace, made)
     await work.add(made)
@@ -74,7 +77,7 @@ async def change_coordination(
     record = await work.lock(Coordination, coordination_id)
     if fields and record.status in CoordinationLifecycle.OVER:
         raise Conflict("This is over; it is not changed any more.")
-    merge_patch(record, fields)
+    merge_patch(record, _in_minor(workspace, fields))
     await _check_package(work, workspace, record)
     has_moved = move is not None and _make(work, record, move)
     await work.save(record)
@@ -112,6 +115,16 @@ async def values_of(read: Reader, workspace_ids: list[UUID]) -> dict[UUID, int]:
         return {}
     found = await read.all(select(Workspace).where(among(Workspace.id, workspace_ids)))
     return {one.id: one.current_value_minor for one in found}
+
+
+def _in_minor(workspace: Workspace, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Amounts as they are stored; they are in the currency of the contract."""
+    stored = dict(fields)
+    for name in _AMOUNTS:
+        if name in stored:
+            amount = workspaces.check_currency(workspace, stored.pop(name), name)
+            stored[f"{name}_minor"] = None if amount is None else amount.minor
+    return stored
 
 
 async def _check_package(work: Work, workspace: Workspace, record: Coordination) -> None:

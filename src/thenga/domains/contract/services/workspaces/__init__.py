@@ -4,6 +4,7 @@ from thenga.domains.contract.services.workspaces.access import (
     ContractOver,
     active_workspace_for,
     carry_correlation,
+    check_currency,
     seen_workspace,
     workspace_for,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "carry_correlation",
     "challenge_by_award",
     "change_workspace",
+    "check_currency",
     "confirm",
     "demand",
     "folded",

@@ -2,12 +2,15 @@
 
 from uuid import UUID
 
+from pydantic.alias_generators import to_camel
+
 from thenga.domains.contract.lifecycles import WorkspaceLifecycle
 from thenga.domains.contract.services.ledger import ContractNotActive
 from thenga.domains.contract.tables import Workspace
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import Problem, ValidationFailed
+from thenga.kernel.values.money import Money
 
 
 class ContractOver(Problem):
@@ -49,3 +52,13 @@ def checked(work: Work, workspace: Workspace) -> Workspace:
 def carry_correlation(work: Work, workspace: Workspace) -> None:
     """Events of a contract have one correlation id, from the award to the final account."""
     work.origin.correlation_id = workspace.correlation_id
+
+
+def check_currency(workspace: Workspace, amount: Money | None, field: str) -> Money | None:
+    """A contract has one currency; an amount in another one is refused."""
+    if amount is not None and amount.currency != workspace.currency:
+        detail = f"This contract is in {workspace.currency}."
+        raise ValidationFailed(
+            errors=[{"pointer": f"/{to_camel(field)}", "code": "currency", "detail": detail}]
+        )
+    return amount
