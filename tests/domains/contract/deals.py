@@ -28,6 +28,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money
 
+VAT_NUMBER = "4123456784"
 BANK = {
     "bankName": "First National Bank",
     "accountNumber": "62001234567",
@@ -77,6 +78,14 @@ class Deal:
         if version is None:
             version = (await self.get(path))["version"]
         return await self.api.patch(path, json=body, headers=acting | {"If-Match": f'"{version}"'})
+
+    async def at(self, moment: datetime) -> None:
+        """Go on at another moment; sessions end when time passes, so the owner signs in again."""
+        self.clock.set(moment)
+        await self.sign_in()
+
+    async def sign_in(self) -> None:
+        self.owner = await people.member(self.host, self.id, role="owner")
 
     # --- invoices ---------------------------------------------------------------------------------
 
@@ -199,7 +208,7 @@ async def deal(
     founder = await people.person(host)
     company = await companies.organization(host, founder.user_id, name="Mokoena Civils (Pty) Ltd")
     owner = await people.member(host, company.id, role="owner", who=founder)
-    await facts.stated(host, company.id, founder.user_id, vatNumber="4123456789", bankAccount=BANK)
+    await facts.stated(host, company.id, founder.user_id, vatNumber=VAT_NUMBER, bankAccount=BANK)
     await companies.address(
         host, company.id, founder.user_id, line1="14 Tshilidzini Road", city="Gaborone"
     )

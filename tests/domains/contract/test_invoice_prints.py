@@ -8,7 +8,7 @@ import pytest
 from pypdf import PdfReader
 
 from tests.conftest import Time
-from tests.domains.contract.deals import BANK, Deal, deal
+from tests.domains.contract.deals import BANK, VAT_NUMBER, Deal, deal
 from thenga.domains.contract.services.invoicing import layout
 from thenga.domains.organization.public import Disclosures
 from thenga.kernel.errors import Forbidden
@@ -50,7 +50,7 @@ async def test_a_print_has_every_field_of_a_tax_invoice(e: Deal):
             "Tax Invoice",
             "Mokoena Civils (Pty) Ltd",
             "14 Tshilidzini Road",
-            "VAT number 4123456789",
+            f"VAT number {VAT_NUMBER}",
         ),
         *("Emfuleni Local Municipality", "VAT number 4000846412", "INV-0002", "2 November 2026"),
         *("M1, as certified", "8/2/RNM0614", "PO-4500012345", "VAT charged at 15 %"),

@@ -132,11 +132,11 @@ async def test_the_third_increase_passes_the_limit(desk: Desk):
 
 
 @pytest.mark.rule("CON-33")
-async def test_an_ended_contract_is_not_revived(desk: Desk, clock: Time):
+async def test_an_ended_contract_is_not_revived(desk: Desk):
     variation = await desk.approve("1000.00")
     await desk.sign(variation, "supplier")
-    clock.set(datetime(2027, 6, 30, 22, tzinfo=UTC))
-    desk.e.owner = desk.filer = await member(desk.e.host, desk.e.id, role="owner")
+    await desk.e.at(datetime(2027, 6, 30, 22, tzinfo=UTC))
+    desk.filer = desk.e.owner
 
     refused = await desk.sign(variation, "buyer")
 

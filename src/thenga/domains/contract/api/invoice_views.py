@@ -74,6 +74,15 @@ class ClockRunView(View):
     reason_code: Annotated[ReturnReason | None, Field(description="Why it was returned.")]
 
 
+class SellerReferenceView(View):
+    """A version of one of your own facts or addresses."""
+
+    domain: Annotated[str, Field(description="Domain that keeps it.")]
+    type: Annotated[str, Field(description="Type of resource.")]
+    id: Annotated[str, Field(description="ID of the fact or record.")]
+    version: Annotated[int, Field(description="Version that was printed.")]
+
+
 class ContractPdfView(View):
     """The original PDF of the invoice."""
 
@@ -172,7 +181,7 @@ class ContractInvoiceView(Stored):
         str | None, Field(description="How the buyer's approval is proven. Null without one.")
     ]
     seller_refs: Annotated[
-        list[dict[str, Any]], Field(description="Versions of your own facts that it prints.")
+        list[SellerReferenceView], Field(description="Versions of your own facts that it prints.")
     ]
     warnings: Annotated[
         list[str],

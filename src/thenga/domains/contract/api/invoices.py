@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Path, Query, Response
-from fastapi.responses import Response as FileResponse
 
 from thenga.domains.contract.api.invoice_bodies import (
     ChangeContractInvoice,
@@ -198,7 +197,7 @@ async def get_contract_invoice(
     return await _detail(read, await read.get(Invoice, invoice_id))
 
 
-@router.get("/contracts/invoices/{invoiceId}/pdf", responses=PRINTED, response_class=FileResponse)
+@router.get("/contracts/invoices/{invoiceId}/pdf", responses=PRINTED, response_class=Response)
 async def print_contract_invoice(
     invoice_id: InvoiceId,
     read: Annotated[Reader, reads(Permission.INVOICE_READ)],

@@ -1,5 +1,6 @@
 """Drafts of invoices: fields and lines, and the figures they would have today."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -35,6 +36,8 @@ from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
 
 _GONE = (MilestoneStatus.WAIVED, MilestoneStatus.REMOVED)
+_MOST = 10**15  # cents of a line; 200 of them still sum to an amount that money can hold
+_OWN = re.compile(r"^(?:SBX-)?(?:INV|CN)-[0-9]+$")
 
 
 class PlanMissing(Problem):
@@ -113,11 +116,13 @@ async def discard_draft(work: Work, invoice: Invoice) -> bool:
 
 
 def check_source(invoice: Invoice) -> None:
-    """An invoice made elsewhere has its own number and its document."""
+    """An invoice made elsewhere has its document, and a number that our series never give."""
     if (invoice.external_number is None) != (invoice.document_ref is None):
         raise invalid(
             "/externalNumber", "Send `externalNumber` and `documentRef` together, or neither."
         )
+    if invoice.external_number is not None and _OWN.match(invoice.external_number):
+        raise invalid("/externalNumber", "Numbers of this form are given by the platform.")
 
 
 async def check_lines(
@@ -130,8 +135,9 @@ async def check_lines(
     for index, line in enumerate(lines):
         if line.amount.currency != workspace.currency:
             raise invalid(f"/lines/{index}/amount/currency", f"Use {workspace.currency}.")
-        if line.amount.minor <= 0:
-            raise invalid(f"/lines/{index}/amount", "Send an amount above 0.")
+        if not 0 < line.amount.minor <= _MOST:
+            most = Money(_MOST, workspace.currency)
+            raise invalid(f"/lines/{index}/amount", f"Send an amount above 0 and up to {most}.")
         if (line.milestone_id is None) == (kind is InvoiceKind.PROGRESS):
             raise invalid(
                 f"/lines/{index}/milestoneId", "Only progress lines name a milestone, each one."

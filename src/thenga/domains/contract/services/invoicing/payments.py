@@ -124,6 +124,7 @@ async def reverse_payment(work: Work, payment_id: UUID, reason_code: str) -> Pay
     if not PaymentLifecycle.reverse(payment, at=work.now):
         return payment
     amount = Money(payment.amount_minor, payment.currency)
+    was_settled = invoice.status is InvoiceStatus.SETTLED
     payment.reason_code = reason_code
     invoice.paid_minor -= amount.minor
     moves.reopen(work, invoice)
@@ -147,6 +148,8 @@ async def reverse_payment(work: Work, payment_id: UUID, reason_code: str) -> Pay
             outstanding=moves.outstanding(invoice),
         )
     )
+    if was_settled:
+        moves.publish_change(work, invoice, "reopened")
     return payment
 
 
@@ -198,3 +201,5 @@ def _publish(work: Work, invoice: Invoice, payment: Payment) -> None:
             days_from_receipt=payment.days_from_receipt,
         )
     )
+    if invoice.status is InvoiceStatus.SETTLED:
+        moves.publish_change(work, invoice, "settled")

@@ -29,7 +29,13 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.series import next_number
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
-from thenga.kernel.errors import DependencyUnavailable, Duplicate, Problem, extensions
+from thenga.kernel.errors import (
+    ERRORS,
+    DependencyUnavailable,
+    Duplicate,
+    Problem,
+    extensions,
+)
 from thenga.kernel.ports.binding import within
 from thenga.kernel.values.calendar import local_day
 from thenga.kernel.values.money import Money
@@ -69,7 +75,7 @@ class InvoiceTaxDataMissing(Problem):
     `errors` lists: your own facts in the organization's profile, the buyer's in the contract."""
 
     code, status, title = "contract-tax-data-missing", 422, "The invoice is incomplete"
-    members = extensions(missing=(list[str], "JSON pointers to the missing fields."))
+    members = extensions(missing=(list[str], "JSON pointers to the missing fields."), errors=ERRORS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -131,6 +131,7 @@ async def _execute(work: Work, workspace: Workspace, variation: Variation) -> No
 
 
 def _check_running(work: Work, workspace: Workspace) -> None:
+    """An ended contract is neither extended nor enlarged (CON-33)."""
     is_over = local_day(work.now) > workspace.current_ends_on
     if is_over or workspace.status not in _RUNNING:
         raise ContractEnded(endedOn=workspace.current_ends_on.isoformat())

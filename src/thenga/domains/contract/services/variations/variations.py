@@ -35,6 +35,7 @@ from thenga.kernel.errors import Conflict, Problem, ValidationFailed, extensions
 from thenga.kernel.values.money import Money
 
 _GONE = (MilestoneStatus.WAIVED, MilestoneStatus.REMOVED)
+_MOST = 10**15  # cents; 200 changes of it still sum to an amount that money can hold
 
 
 class VariationUnbalanced(Problem):
@@ -202,9 +203,14 @@ async def _check(read: Reader, workspace: Workspace, variation: Variation) -> No
         raise _invalid(
             "/kinds", "Name `value`, `time` and `scope` exactly where you send a change of it."
         )
+    if abs(variation.value_delta_minor) > _MOST:
+        raise _invalid("/valueDelta", f"Send at most {Money(_MOST, variation.currency)}.")
     changes = changes_of(variation)
     for index, change in enumerate(changes):
         amount = change.amount_delta
+        if amount is not None and abs(amount.minor) > _MOST:
+            pointer = f"/milestoneChanges/{index}/amountDelta"
+            raise _invalid(pointer, f"Send at most {Money(_MOST, amount.currency)}.")
         if amount is not None and amount.currency != workspace.currency:
             pointer = f"/milestoneChanges/{index}/amountDelta/currency"
             raise _invalid(pointer, f"Use {workspace.currency}.")
