@@ -19,6 +19,7 @@ from tests.suites.calls import (
     compliance,
     compliance_documents,
     compliance_readiness,
+    contract,
     contract_money,
     facts,
     keys,
@@ -64,6 +65,7 @@ MAKERS: dict[str, Maker] = (
     | compliance.MAKERS
     | compliance_documents.MAKERS
     | compliance_readiness.MAKERS
+    | contract.MAKERS
     | contract_money.MAKERS
     | opportunity_board.MAKERS
     | opportunity_tenders.MAKERS
