@@ -161,7 +161,7 @@ class ChangeVariation(Body):
     move: Annotated[MoveVariation | None, Field(description="Move to make with the change.")] = None
 
 
-class MilestoneChangeView(View):
+class MilestoneDeltaView(View):
     """A change of one milestone."""
 
     key: Annotated[str, Field(description="Key of the milestone.")]
@@ -196,7 +196,7 @@ class VariationView(Stored):
     days_delta: Annotated[int, Field(description="Days by which the end moves.")]
     scope: Annotated[str | None, Field(description="How the scope changes.")]
     milestone_changes: Annotated[
-        list[MilestoneChangeView], Field(description="Changes of milestones.")
+        list[MilestoneDeltaView], Field(description="Changes of milestones.")
     ]
     evidence_refs: Annotated[list[ContractReferenceView], Field(description="Documents behind it.")]
     limit_approval_ref: Annotated[
