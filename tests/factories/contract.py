@@ -126,7 +126,11 @@ async def active(host: Host, organization_id: UUID) -> UUID:
 async def milestone(host: Host, organization_id: UUID) -> Milestone:
     """A milestone of a contract in force."""
     _, milestones = await contract(host, organization_id)
-    return await working(host, organization_id).get(Milestone, milestones["M1"])
+    work = working(host, organization_id)
+    try:
+        return await work.get(Milestone, milestones["M1"])
+    finally:
+        await work.close()
 
 
 async def deliverable(host: Host, organization_id: UUID) -> Deliverable:

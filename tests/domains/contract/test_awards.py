@@ -11,6 +11,8 @@ from tests.conftest import Time
 from tests.domains.contract.sites import Site
 from tests.domains.organization.offering import tell
 from tests.factories import contract as factory
+from tests.factories import held
+from tests.factories.contract_money import working
 from tests.settling import Settle
 from tests.suites.sizes import size
 from thenga.domains.bid import public as bid
@@ -46,7 +48,7 @@ async def test_an_award_delivered_five_times_is_one_award(site: Site, settle: Se
         return len((await site.get("/contracts/awards"))["items"]) == 2
 
     await settle(revised)
-    await factory.held.granted(site.host, site.organization_id, factory.FEATURE, 100)
+    await held.granted(site.host, site.organization_id, factory.FEATURE, 100)
     owner = await site.member()
     body = site.contract(second_id)
     answers = await asyncio.gather(
@@ -96,17 +98,18 @@ async def test_facts_of_an_award_cannot_be_changed(site: Site, host: Host):
 
     refused = 0
     for statement in statements:
-        async with host.engines.connection("contract", "contract_system") as connection:
-            with pytest.raises(asyncpg.PostgresError):
-                await connection.execute(statement, site.organization_id)
-            refused += 1
+        work = working(host, site.organization_id)
+        with pytest.raises(asyncpg.PostgresError):
+            await work.run(statement, site.organization_id)
+        await work.close()
+        refused += 1
 
     print(f"changes_of_awards_refused={refused}")
 
 
 @pytest.mark.rule("CON-3")
 async def test_a_contract_won_outside_begins_in_bid(site: Site, host: Host):
-    await factory.held.granted(host, site.organization_id, factory.FEATURE, 100)
+    await held.granted(host, site.organization_id, factory.FEATURE, 100)
     event = factory.won_outside(site.organization_id)
     event_id = await factory.hear(host, site.organization_id, event)
 

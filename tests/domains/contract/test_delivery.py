@@ -1,7 +1,9 @@
 """Plans, milestones and deliverables over HTTP."""
 
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import httpx2
@@ -9,8 +11,9 @@ import pytest
 
 from tests.conftest import Time
 from tests.domains.contract.sites import Site, milestone, zar
-from tests.planting import plant
-from thenga.domains.contract.services.delivery import rules
+from tests.factories.contract_money import working
+from thenga.domains.contract.tables import PlanRevision, PlanStatus
+from thenga.domains.contract.values.plans import PlannedMilestone, rows_of_plan
 from thenga.kernel.host import Host
 
 D1 = {"key": "D1", "title": "Drawings as built"}
@@ -58,12 +61,29 @@ async def test_a_baseline_sums_to_exactly_100(site: Site):
 
 
 @pytest.mark.rule("CON-7")
-async def test_the_database_refuses_a_planted_baseline(site: Site, monkeypatch: pytest.MonkeyPatch):
+async def test_the_database_refuses_another_sum(site: Site, host: Host):
     workspace = await site.active()
-    plant(monkeypatch, rules, "check_baseline", lambda plan: None)
+    plan = [
+        PlannedMilestone(f"M{place}", "Part", Decimal("33.3333"), 10, date(2027, 1, place))
+        for place in (1, 2, 3)
+    ]
+    work = working(host, site.organization_id)
+    await work.add(
+        PlanRevision(
+            organization_id=site.organization_id,
+            workspace_id=UUID(workspace["id"]),
+            number=1,
+            status=PlanStatus.BASELINED,
+            milestones=rows_of_plan(plan),
+            content_hash="",
+            finish_on=date(2027, 1, 3),
+            warnings=[],
+        )
+    )
 
-    with pytest.raises(asyncpg.PostgresError, match="percentages"):
-        await site.plan(workspace, *three("33.3333", "33.3333", "33.3333"))
+    with pytest.raises(asyncpg.PostgresError, match=r"99\.9999"):
+        await work.finish()
+    await work.close()
 
 
 @pytest.mark.rule("CON-8")

@@ -1,6 +1,6 @@
 """Contracts over HTTP: signatures, stand-still, activation, and what only a variation changes."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx2
@@ -8,6 +8,7 @@ import pytest
 
 from tests.conftest import Time
 from tests.domains.contract.sites import MUNICIPALITY, Site, zar
+from tests.factories import identity as people
 from thenga.domains.compliance.public import Readiness, ReadinessView
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host
@@ -106,7 +107,7 @@ async def test_signing_needs_a_fresh_proof_and_a_person(site: Site):
     body = {"move": {"verb": "sign", "reason": "Agreed"}}
 
     refused = await site.patch(path, body, who=contributor)
-    site.at("2026-11-16", hour=9)
+    await people.aged(site.host, manager, timedelta(minutes=6))
     stale = await site.patch(path, body, who=manager)
     no_reason = await site.patch(path, {"move": {"verb": "sign"}})
 

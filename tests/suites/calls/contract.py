@@ -125,7 +125,7 @@ MAKERS: dict[str, Maker] = {
     "record_performance": _measuring,
     "list_performance": _listing,
     "get_performance": _on("metricId", factory.metric),
-    "manage_closeout": _changing_closeout,
+    "write_closeout": _changing_closeout,
     "get_closeout": _closing,
     "add_lesson": _below(LESSON),
     "list_lessons": _listing,

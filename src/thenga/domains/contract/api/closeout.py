@@ -33,6 +33,7 @@ from thenga.kernel.errors import (
     StepUpRequired,
 )
 from thenga.kernel.http.bodies import Body, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
@@ -141,7 +142,7 @@ class CloseoutView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/workspaces/{self.workspace_id}/closeout"
+        return f"{PREFIX}/contracts/workspaces/{self.workspace_id}/closeout"
 
 
 @router.post(
@@ -152,7 +153,7 @@ class CloseoutView(Stored):
         *(InvalidTransition, PreconditionRequired, SamePerson, Forbidden, StepUpRequired),
     ),
 )
-async def manage_closeout(
+async def write_closeout(
     workspace_id: WorkspaceId,
     body: ManageCloseout,
     work: Annotated[Work, writes(Permission.CLOSEOUT_MANAGE)],

@@ -28,6 +28,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Forbidden, PreconditionRequired
 from thenga.kernel.http.bodies import Body, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
@@ -178,7 +179,9 @@ class DeliveryPlanView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/workspaces/{self.workspace_id}/delivery-plan?number={self.number}"
+        return (
+            f"{PREFIX}/contracts/workspaces/{self.workspace_id}/delivery-plan?number={self.number}"
+        )
 
 
 @router.post(

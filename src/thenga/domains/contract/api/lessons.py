@@ -19,6 +19,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Conflict, Forbidden, InvalidTransition
 from thenga.kernel.http.bodies import Body, PageOf, Stored
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -82,7 +83,7 @@ class LessonView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/lessons/{self.id}"
+        return f"{PREFIX}/contracts/lessons/{self.id}"
 
     @classmethod
     def of(cls, lesson: Lesson, now: datetime) -> "LessonView":

@@ -20,6 +20,7 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Duplicate
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -106,7 +107,7 @@ class ContractPerformanceView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/performance/{self.id}"
+        return f"{PREFIX}/contracts/performance/{self.id}"
 
     @classmethod
     def of(cls, metric: PerformanceMetric) -> "ContractPerformanceView":

@@ -21,6 +21,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import InvalidTransition, RuleViolated
 from thenga.kernel.http.bodies import Body, PageOf, Stored
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -128,7 +129,7 @@ class ContractRiskView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/risks/{self.id}"
+        return f"{PREFIX}/contracts/risks/{self.id}"
 
     @classmethod
     def of(cls, risk: Risk, now: datetime) -> "ContractRiskView":

@@ -32,6 +32,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.errors import Conflict, InvalidTransition, ValidationFailed
 from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
@@ -193,7 +194,7 @@ class SupplierCoordinationView(Stored):
 
     @property
     def own_path(self) -> str:
-        return f"/v1/contracts/supplier-coordination/{self.id}"
+        return f"{PREFIX}/contracts/supplier-coordination/{self.id}"
 
 
 @router.post(

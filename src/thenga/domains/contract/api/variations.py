@@ -112,7 +112,7 @@ class CreateVariation(Body):
 
     title: Title
     kinds: Kinds
-    reason_code: Annotated[VariationReason, Field(description="Why the contract changes.")]
+    reason_code: Annotated[VariationReason, Field(description="Reason of the variation.")]
     value_delta: ValueDelta = None
     days_delta: DaysDelta = 0
     scope: Scope = None
@@ -149,7 +149,7 @@ class ChangeVariation(Body):
 
     title: Title = "unchanged"
     kinds: Kinds = ["value"]
-    reason_code: Annotated[VariationReason, Field(description="Why the contract changes.")] = (
+    reason_code: Annotated[VariationReason, Field(description="Reason of the variation.")] = (
         VariationReason.CLIENT_INSTRUCTION
     )
     value_delta: ValueDelta = None
@@ -191,7 +191,7 @@ class VariationView(Stored):
     status_changed_by: Annotated[UUID | None, Field(description="Person who made it.")]
     title: Annotated[str, Field(description="What the variation is about.")]
     kinds: Annotated[list[Kind], Field(description="What it changes.")]
-    reason_code: Annotated[VariationReason, Field(description="Why the contract changes.")]
+    reason_code: Annotated[VariationReason, Field(description="Reason of the variation.")]
     value_delta: Annotated[Money, Field(description="Change of the value, VAT included.")]
     days_delta: Annotated[int, Field(description="Days by which the end moves.")]
     scope: Annotated[str | None, Field(description="How the scope changes.")]

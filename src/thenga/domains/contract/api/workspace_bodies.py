@@ -120,7 +120,7 @@ class ContractTermsBody(Body):
         Literal["standard", "zero_rated", "non_vendor"], Field(description="How VAT is charged.")
     ] = "standard"
     advance: Annotated[AdvanceTermsBody | None, Field(description="Advance.")] = None
-    retention: Annotated[RetentionTermsBody | None, Field(description="Retention.")] = None
+    retention: Annotated[RetentionTermsBody | None, Field(description="What is retained.")] = None
     penalty: Annotated[PenaltyTermsBody | None, Field(description="Penalty.")] = None
     security: Annotated[SecurityTermsBody | None, Field(description="Security.")] = None
     subcontract_limit_percent: Annotated[

@@ -27,9 +27,9 @@ class CounterpartyView(View):
 
     name: Annotated[str, Field(description="Name of the buyer.")]
     kind: Annotated[BuyerKind, Field(description="Kind of buyer.")]
-    address: Annotated[str | None, Field(description="Address for invoices.")]
-    vat_number: Annotated[str | None, Field(description="VAT number.")]
-    email_domain: Annotated[str | None, Field(description="Domain of its e-mail addresses.")]
+    address: Annotated[str | None, Field(description="Address for invoices.")] = None
+    vat_number: Annotated[str | None, Field(description="VAT number.")] = None
+    email_domain: Annotated[str | None, Field(description="Domain of its e-mail addresses.")] = None
 
 
 class InterestTermsView(View):
@@ -81,7 +81,7 @@ class ContractTermsView(View):
         Literal["standard", "zero_rated", "non_vendor"], Field(description="How VAT is charged.")
     ]
     advance: Annotated[AdvanceTermsView, Field(description="Advance.")]
-    retention: Annotated[RetentionTermsView, Field(description="Retention.")]
+    retention: Annotated[RetentionTermsView, Field(description="What is retained.")]
     penalty: Annotated[PenaltyTermsView | None, Field(description="Penalty.")]
     security: Annotated[SecurityTermsView | None, Field(description="Security.")]
     subcontract_limit_percent: Annotated[
