@@ -49,6 +49,7 @@ def _to(column: str, table: str) -> tuple[tuple[str, str], str, tuple[str, str]]
 
 
 def _awards() -> None:
+    make_table("contract.tenant", Kind.PRIVATE, flag("sandbox"), unique=[("organization_id",)])
     make_table(
         "contract.award",
         Kind.PRIVATE,
@@ -90,10 +91,8 @@ def _workspaces() -> None:
         ident("award_event_id"),
         text("source_domain"),
         ident("outcome_id"),
-        text("contract_number"),
-        text("order_number", nullable=True),
-        text("title"),
-        text("category"),
+        *(text("contract_number"), text("order_number", nullable=True)),
+        *(text("title"), text("category")),
         json("counterparty"),
         text("counterparty_key"),
         text("counterparty_kind"),

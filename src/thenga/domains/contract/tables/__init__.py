@@ -9,6 +9,7 @@ from thenga.domains.contract.tables.awards import (
     EvidenceState,
     Party,
     Signature,
+    Tenant,
     Workspace,
     WorkspaceStatus,
 )
@@ -94,6 +95,7 @@ __all__ = [
     "Risk",
     "RiskStatus",
     "Signature",
+    "Tenant",
     "Variation",
     "VariationReason",
     "VariationStatus",

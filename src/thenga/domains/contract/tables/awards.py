@@ -12,6 +12,12 @@ from thenga.kernel.db.kinds import Kind
 from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
+class Tenant(TenantRow, table="contract.tenant", kind=Kind.PRIVATE):
+    """An organization, and whether it is a sandbox."""
+
+    sandbox: Col[bool] = col(sa.Boolean)
+
+
 class AwardStatus(StrEnum):
     """Status of an award."""
 
