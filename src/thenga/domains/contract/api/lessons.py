@@ -12,7 +12,7 @@ from thenga.domains.contract.lifecycles import LessonLifecycle
 from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services import closeout
 from thenga.domains.contract.services.workspaces import ContractOver
-from thenga.domains.contract.tables import Lesson, LessonStatus
+from thenga.domains.contract.tables import Lesson, LessonStatus, LessonVisibility
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -29,7 +29,6 @@ from thenga.kernel.values.fields import lines, text
 router = make_router("Contract / Lessons")
 
 LessonId = Annotated[UUID, Path(alias="lessonId", description="ID of the lesson.")]
-Visibility = Literal["workspace", "organization"]
 Category = Annotated[Annotated[str, text(1, 60)] | None, Field(description="Category.")]
 Tags = Annotated[
     list[Annotated[str, text(1, 40)]], Field(max_length=10, description="Words of your own.")
@@ -38,7 +37,8 @@ Recommendation = Annotated[
     Annotated[str, lines(1, 4000)] | None, Field(description="What to do next time.")
 ]
 Seen = Annotated[
-    Visibility, Field(description="For this contract, or for all members of the organization.")
+    LessonVisibility,
+    Field(description="For this contract, or for all members of the organization."),
 ]
 
 
@@ -50,7 +50,7 @@ class CaptureLesson(Body):
     category: Category = None
     tags: Tags = []
     recommendation: Recommendation = None
-    visibility: Seen = "workspace"
+    visibility: Seen = LessonVisibility.WORKSPACE
     publish: Annotated[bool, Field(description="Publish it at once.")] = False
 
 
@@ -62,7 +62,7 @@ class ChangeLesson(Body):
     category: Category = None
     tags: Tags = []
     recommendation: Recommendation = None
-    visibility: Seen = "workspace"
+    visibility: Seen = LessonVisibility.WORKSPACE
     move: Annotated[Literal["publish", "archive"] | None, Field(description="Move to make.")] = None
 
 
@@ -76,7 +76,7 @@ class LessonView(Stored):
     category: Annotated[str | None, Field(description="Category.")]
     tags: Annotated[list[str], Field(description="Words of your own.")]
     recommendation: Annotated[str | None, Field(description="What to do next time.")]
-    visibility: Annotated[Visibility, Field(description="Who it is for.")]
+    visibility: Annotated[LessonVisibility, Field(description="Whom it is for.")]
     author_user_id: Annotated[UUID | None, Field(description="Person who wrote it.")]
     status: LessonStatus
     allowed_moves: list[AllowedMove]

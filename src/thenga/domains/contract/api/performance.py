@@ -14,7 +14,7 @@ from thenga.domains.contract.services import delivery
 from thenga.domains.contract.services.delivery import GivenPerformance, NothingMeasured, Period
 from thenga.domains.contract.services.ledger import ContractNotActive
 from thenga.domains.contract.services.workspaces import ContractOver
-from thenga.domains.contract.tables import PerformanceMetric
+from thenga.domains.contract.tables import PerformanceMetric, PerformanceSubject
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -30,7 +30,6 @@ from thenga.kernel.values.fields import Day, Percent, lines, matching
 router = make_router("Contract / Performance")
 
 MetricId = Annotated[UUID, Path(alias="metricId", description="ID of the performance record.")]
-About = Literal["own", "package"]
 
 
 class PeriodBody(Body):
@@ -53,7 +52,7 @@ class JudgedBody(Body):
 class RecordPerformance(Body):
     """What is to be measured."""
 
-    subject: Annotated[About, Field(description="Ourselves, or a package.")]
+    subject: Annotated[PerformanceSubject, Field(description="Ourselves, or a package.")]
     coordination_id: Annotated[UUID | None, Field(description="Package to measure.")] = None
     period: Annotated[PeriodBody, Field(description="Days to measure.")]
     judged: Annotated[
@@ -90,7 +89,7 @@ class ContractPerformanceView(Stored):
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Contract that was measured.")]
-    subject: Annotated[About, Field(description="Ourselves, or a package.")]
+    subject: Annotated[PerformanceSubject, Field(description="Ourselves, or a package.")]
     coordination_id: Annotated[UUID | None, Field(description="Package that was measured.")]
     supplier_id: Annotated[UUID | None, Field(description="Supplier of the package.")]
     period: Annotated[PerformancePeriodView, Field(description="Days that were measured.")]
@@ -140,9 +139,11 @@ async def record_performance(
     measured is null, never 100.
     """
     given = GivenPerformance(
-        subject=body.subject,
+        subject=body.subject.value,
         period=Period(body.period.since, body.period.to),
-        coordination_id=body.coordination_id if body.subject == "package" else None,
+        coordination_id=body.coordination_id
+        if body.subject is PerformanceSubject.PACKAGE
+        else None,
         judged=tuple(one.model_dump(mode="json") for one in body.judged),
         corrects=body.corrects,
     )
@@ -160,7 +161,7 @@ async def list_performance(
     supplier_id: Annotated[
         UUID | None, Query(alias="supplierId", description="Filter by supplier.")
     ] = None,
-    subject: Annotated[About | None, Query(description="Filter by subject.")] = None,
+    subject: Annotated[PerformanceSubject | None, Query(description="Filter by subject.")] = None,
 ) -> PageOf[ContractPerformanceView]:
     """List performance records, the newest first."""
     found = await delivery.list_performance(

@@ -12,9 +12,9 @@ from thenga.domains.contract.api.workspace_ids import WorkspaceId
 from thenga.domains.contract.lifecycles import RiskLifecycle
 from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services import risks
-from thenga.domains.contract.services.risks import ContractRiskMove, RiskBand
+from thenga.domains.contract.services.risks import ContractRiskMove
 from thenga.domains.contract.services.workspaces import ContractOver
-from thenga.domains.contract.tables import Risk, RiskStatus
+from thenga.domains.contract.tables import Risk, RiskBand, RiskResponse, RiskStatus
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -33,7 +33,6 @@ router = make_router("Contract / Risks")
 
 ContractRiskId = Annotated[UUID, Path(alias="riskId", description="ID of the risk.")]
 Grade = Annotated[int, whole(1, 5)]
-Response = Literal["reduce", "avoid", "transfer", "accept"]
 Likelihood = Annotated[Grade, Field(description="1 (rare) to 5 (almost certain).")]
 Impact = Annotated[Grade, Field(description="1 (slight) to 5 (severe).")]
 Category = Annotated[
@@ -67,7 +66,7 @@ class AddContractRisk(Body):
     target_impact: TargetImpact = None
     impact_amount: ImpactAmount = None
     owner_user_id: Owner = None
-    response: Annotated[Response, Field(description="How it is treated.")] = "reduce"
+    response: Annotated[RiskResponse, Field(description="Treatment.")] = RiskResponse.REDUCE
     actions: Actions = None
     due_on: DueOn = None
     milestone_ids: MilestoneIds = []
@@ -94,7 +93,7 @@ class ChangeContractRisk(Body):
     target_impact: TargetImpact = None
     impact_amount: ImpactAmount = None
     owner_user_id: Owner = None
-    response: Annotated[Response, Field(description="How it is treated.")] = "reduce"
+    response: Annotated[RiskResponse, Field(description="Treatment.")] = RiskResponse.REDUCE
     actions: Actions = None
     due_on: DueOn = None
     milestone_ids: MilestoneIds = []
@@ -111,14 +110,14 @@ class ContractRiskView(Stored):
     likelihood: Annotated[int, Field(description="1 (rare) to 5 (almost certain).")]
     impact: Annotated[int, Field(description="1 (slight) to 5 (severe).")]
     score: Annotated[int, Field(description="Likelihood times impact, 1 to 25.")]
-    band: Annotated[RiskBand, Field(description="Band of the score.")]
+    band: Annotated[RiskBand, Field(description="How serious it is.")]
     target_likelihood: Annotated[int | None, Field(description="Likelihood to be reached.")]
     target_impact: Annotated[int | None, Field(description="Impact to be reached.")]
     residual_score: Annotated[int | None, Field(description="Score to be reached.")]
     impact_amount: Annotated[Money | None, Field(description="What it would cost.")]
     expected_loss: Annotated[Money | None, Field(description="Impact by its likelihood.")]
     owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")]
-    response: Annotated[Response, Field(description="How it is treated.")]
+    response: Annotated[RiskResponse, Field(description="Treatment.")]
     actions: Annotated[str | None, Field(description="What is done about it.")]
     due_on: Annotated[date | None, Field(description="Day by which it is treated.")]
     milestone_ids: Annotated[list[UUID], Field(description="Milestones that it threatens.")]

@@ -9,17 +9,15 @@ from pydantic.alias_generators import to_camel
 from thenga.domains.contract.api.amounts import PositiveMoney
 from thenga.domains.contract.api.proofs import ContractReference, DocumentProof
 from thenga.domains.contract.services.workspaces import (
-    BuyerKind,
     ContractFields,
     WorkspaceMove,
 )
-from thenga.domains.contract.tables import Party
+from thenga.domains.contract.tables import BuyerKind, ContractCategory, Party
 from thenga.domains.contract.values import terms as values
 from thenga.kernel.errors import ValidationFailed
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import Day, Percent, lines, matching, text, whole
 
-Category = Literal["works", "goods", "services"]
 Days = Annotated[int, whole(0, 3660)]
 ContractNumber = Annotated[str, text(1, 80), Field(description="Number of the contract.")]
 OrderNumber = Annotated[
@@ -34,7 +32,7 @@ NotifiedOn = Annotated[Day | None, Field(description="Day of the award letter.")
 DocumentRefs = Annotated[
     list[ContractReference], Field(max_length=50, description="Documents of the contract.")
 ]
-CategoryField = Annotated[Category, Field(description="What the contract is about.")]
+CategoryField = Annotated[ContractCategory, Field(description="Category of the contract.")]
 StartsOn = Annotated[Day, Field(description="First day of the contract.")]
 EndsOn = Annotated[Day, Field(description="Last day of the contract.")]
 ContractValue = Annotated[PositiveMoney, Field(description="Contract value, VAT included.")]
@@ -160,7 +158,7 @@ class OpenContractWorkspace(Body):
         return ContractFields(
             contract_number=self.contract_number,
             title=self.title,
-            category=self.category,
+            category=self.category.value,
             counterparty=self.counterparty.to_row(),
             value=self.contract_value,
             starts_on=self.starts_on,
@@ -233,7 +231,7 @@ class ChangeContractWorkspace(Body):
     contract_number: ContractNumber = "unchanged"
     order_number: OrderNumber = None
     title: Title = "unchanged"
-    category: CategoryField = "works"
+    category: CategoryField = ContractCategory.WORKS
     counterparty: Annotated[CounterpartyBody | None, Field(description="The buyer.")] = None
     contract_value: Annotated[
         PositiveMoney | None, Field(description="Contract value, VAT included.")

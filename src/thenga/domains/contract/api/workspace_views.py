@@ -13,8 +13,16 @@ from thenga.domains.contract.lifecycles import WorkspaceLifecycle
 from thenga.domains.contract.services import awards
 from thenga.domains.contract.services.health import Health
 from thenga.domains.contract.services.ledger import Balances
-from thenga.domains.contract.services.workspaces import BuyerKind, Regime
-from thenga.domains.contract.tables import Award, Party, Signature, Workspace, WorkspaceStatus
+from thenga.domains.contract.tables import (
+    Award,
+    BuyerKind,
+    ContractCategory,
+    Party,
+    Regime,
+    Signature,
+    Workspace,
+    WorkspaceStatus,
+)
 from thenga.domains.contract.values.terms import Terms
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Stored, View
@@ -26,7 +34,7 @@ class CounterpartyView(View):
     """The buyer, as the contract names it."""
 
     name: Annotated[str, Field(description="Name of the buyer.")]
-    kind: Annotated[BuyerKind, Field(description="Kind of buyer.")]
+    kind: Annotated[BuyerKind, Field(description="What kind of buyer it is.")]
     address: Annotated[str | None, Field(description="Address for invoices.")] = None
     vat_number: Annotated[str | None, Field(description="VAT number.")] = None
     email_domain: Annotated[str | None, Field(description="Domain of its e-mail addresses.")] = None
@@ -147,11 +155,9 @@ class ContractWorkspaceView(Stored):
     contract_number: Annotated[str, Field(description="Number of the contract.")]
     order_number: Annotated[str | None, Field(description="Order number of the buyer.")]
     title: Annotated[str, Field(description="Title of the contract.")]
-    category: Annotated[
-        Literal["works", "goods", "services"], Field(description="What the contract is about.")
-    ]
+    category: Annotated[ContractCategory, Field(description="Category of the contract.")]
     counterparty: Annotated[CounterpartyView, Field(description="The buyer.")]
-    regime: Annotated[Regime, Field(description="Law that the buyer follows.")]
+    regime: Annotated[Regime, Field(description="Law that applies to the buyer.")]
     contract_value: Annotated[Money, Field(description="Value as signed, VAT included.")]
     value_difference_reason: Annotated[
         str | None, Field(description="Why the value differs from the award.")

@@ -5,7 +5,6 @@ from typing import Annotated
 from fastapi import Query
 
 from thenga.domains.contract.api.workspace_bodies import (
-    Category,
     ChangeContractWorkspace,
     OpenContractWorkspace,
 )
@@ -21,12 +20,17 @@ from thenga.domains.contract.services.workspaces import (
     ContractOver,
     NeedsVariation,
     NotReady,
-    Regime,
     SignatureMissing,
     Standstill,
     WorkspaceFilters,
 )
-from thenga.domains.contract.tables import Award, Workspace, WorkspaceStatus
+from thenga.domains.contract.tables import (
+    Award,
+    ContractCategory,
+    Regime,
+    Workspace,
+    WorkspaceStatus,
+)
 from thenga.kernel import configuration
 from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.reader import Reader
@@ -78,7 +82,7 @@ async def list_contract_workspaces(
     page: Annotated[Paged, paged("endsOn", "currentValue", "createdAt", default="endsOn")],
     status: Annotated[WorkspaceStatus | None, Query(description="Filter by status.")] = None,
     regime: Annotated[Regime | None, Query(description="Filter by law.")] = None,
-    category: Annotated[Category | None, Query(description="Filter by category.")] = None,
+    category: Annotated[ContractCategory | None, Query(description="Filter by category.")] = None,
     counterparty: Annotated[
         Annotated[str, text(1, 200)] | None, Query(description="Filter by the buyer's name.")
     ] = None,

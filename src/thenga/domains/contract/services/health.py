@@ -6,8 +6,7 @@ from sqlalchemy import func, select
 
 from thenga.domains.contract.lifecycles import InvoiceLifecycle, RiskLifecycle
 from thenga.domains.contract.services import delivery
-from thenga.domains.contract.services.risks import RiskBand
-from thenga.domains.contract.tables import Invoice, Risk, Workspace
+from thenga.domains.contract.tables import Invoice, Risk, RiskBand, Workspace
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.values.calendar import local_day

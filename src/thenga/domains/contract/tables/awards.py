@@ -61,6 +61,35 @@ class Award(TenantRow, table="contract.award", kind=Kind.PRIVATE):
     workspace_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
+class ContractCategory(StrEnum):
+    """What a contract is about."""
+
+    WORKS = "works"
+    GOODS = "goods"
+    SERVICES = "services"
+
+
+class BuyerKind(StrEnum):
+    """Kind of a buyer."""
+
+    NATIONAL_DEPARTMENT = "national_department"
+    PROVINCIAL_DEPARTMENT = "provincial_department"
+    MUNICIPALITY = "municipality"
+    MUNICIPAL_ENTITY = "municipal_entity"
+    PUBLIC_ENTITY = "public_entity"
+    STATE_COMPANY = "state_company"
+    PRIVATE = "private"
+
+
+class Regime(StrEnum):
+    """Law that a buyer follows when it pays."""
+
+    PFMA = "pfma"
+    MFMA = "mfma"
+    PUBLIC_ENTITY = "public_entity"
+    PRIVATE = "private"
+
+
 class WorkspaceStatus(StrEnum):
     """Status of a contract."""
 
@@ -86,11 +115,11 @@ class Workspace(TenantRow, table="contract.workspace", kind=Kind.PRIVATE):
     contract_number: Col[str] = col(sa.Text)
     order_number: Col[str | None] = col(sa.Text, nullable=True, default=None)
     title: Col[str] = col(sa.Text)
-    category: Col[str] = col(sa.Text)  # works, goods, services
+    category: Col[ContractCategory] = status(ContractCategory)
     counterparty: Col[dict[str, Any]] = col(pg.JSONB)
     counterparty_key: Col[str] = col(sa.Text)  # the buyer's name, folded
-    counterparty_kind: Col[str] = col(sa.Text)
-    regime: Col[str] = col(sa.Text)  # pfma, mfma, public_entity, private
+    counterparty_kind: Col[BuyerKind] = status(BuyerKind)
+    regime: Col[Regime] = status(Regime)
     currency: Col[str] = col(sa.Text)
     contract_value_minor: Col[int] = col(sa.BigInteger)
     value_difference_reason: Col[str | None] = col(sa.Text, nullable=True, default=None)

@@ -38,6 +38,21 @@ class PlanRevision(TenantRow, table="contract.plan_revision", kind=Kind.PRIVATE)
     warnings: Col[list[str]] = col(pg.ARRAY(sa.Text))
 
 
+class DayCount(StrEnum):
+    """How the days of a milestone are counted."""
+
+    WORKING = "working"
+    CALENDAR = "calendar"
+
+
+class Technique(StrEnum):
+    """How the progress of a milestone is earned."""
+
+    ZERO_HUNDRED = "zero_hundred"
+    FIFTY_FIFTY = "fifty_fifty"
+    PERCENT_COMPLETE = "percent_complete"
+
+
 class MilestoneStatus(StrEnum):
     """Status of a milestone."""
 
@@ -66,9 +81,9 @@ class Milestone(TenantRow, table="contract.milestone", kind=Kind.PRIVATE):
     value_percent: Col[Decimal] = col(sa.Numeric)
     start_not_before: Col[date | None] = col(sa.Date, nullable=True, default=None)
     duration_days: Col[int] = col(sa.Integer)
-    calendar: Col[str] = col(sa.Text)
+    calendar: Col[DayCount] = status(DayCount)
     due_on: Col[date] = col(sa.Date)
-    technique: Col[str] = col(sa.Text)
+    technique: Col[Technique] = status(Technique)
     depends_on: Col[list[dict[str, Any]]] = col(pg.JSONB)
     practical_completion: Col[bool] = col(sa.Boolean, default=False)
     currency: Col[str] = col(sa.Text)
@@ -129,11 +144,18 @@ class Deliverable(TenantRow, table="contract.deliverable", kind=Kind.PRIVATE):
     confirmation_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
+class PerformanceSubject(StrEnum):
+    """Whose performance is measured."""
+
+    OWN = "own"
+    PACKAGE = "package"
+
+
 class PerformanceMetric(TenantRow, table="contract.performance_metric", kind=Kind.PRIVATE):
     """Performance in a period; never changed, corrected by a new one (CON-37)."""
 
     workspace_id: Col[UUID] = col(pg.UUID)
-    subject: Col[str] = col(sa.Text)  # own, package
+    subject: Col[PerformanceSubject] = status(PerformanceSubject)
     coordination_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     supplier_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     period_from: Col[date] = col(sa.Date)

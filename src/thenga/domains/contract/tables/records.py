@@ -47,6 +47,24 @@ class Coordination(TenantRow, table="contract.coordination", kind=Kind.PRIVATE):
     status_changed_by: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
 
 
+class RiskBand(StrEnum):
+    """Band of a score."""
+
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CRITICAL = "critical"
+
+
+class RiskResponse(StrEnum):
+    """How a risk is treated."""
+
+    REDUCE = "reduce"
+    AVOID = "avoid"
+    TRANSFER = "transfer"
+    ACCEPT = "accept"
+
+
 class RiskStatus(StrEnum):
     """Status of a risk of a contract."""
 
@@ -66,13 +84,13 @@ class Risk(TenantRow, table="contract.risk", kind=Kind.PRIVATE):
     likelihood: Col[int] = col(sa.Integer)
     impact: Col[int] = col(sa.Integer)
     score: Col[int] = col(sa.Integer)
-    band: Col[str] = col(sa.Text)
+    band: Col[RiskBand] = status(RiskBand)
     target_likelihood: Col[int | None] = col(sa.Integer, nullable=True, default=None)
     target_impact: Col[int | None] = col(sa.Integer, nullable=True, default=None)
     currency: Col[str] = col(sa.Text)
     impact_amount_minor: Col[int | None] = col(sa.BigInteger, nullable=True, default=None)
     owner_user_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
-    response: Col[str] = col(sa.Text)
+    response: Col[RiskResponse] = status(RiskResponse)
     actions: Col[str | None] = col(sa.Text, nullable=True, default=None)
     due_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
     milestone_ids: Col[list[UUID]] = col(pg.ARRAY(pg.UUID))
@@ -107,6 +125,13 @@ class Closeout(TenantRow, table="contract.closeout", kind=Kind.PRIVATE):
     completed_on: Col[date | None] = col(sa.Date, nullable=True, default=None)
 
 
+class LessonVisibility(StrEnum):
+    """Who a lesson is for."""
+
+    WORKSPACE = "workspace"
+    ORGANIZATION = "organization"
+
+
 class LessonStatus(StrEnum):
     """Status of a lesson."""
 
@@ -124,7 +149,7 @@ class Lesson(TenantRow, table="contract.lesson", kind=Kind.PRIVATE):
     category: Col[str | None] = col(sa.Text, nullable=True, default=None)
     tags: Col[list[str]] = col(pg.ARRAY(sa.Text))
     recommendation: Col[str | None] = col(sa.Text, nullable=True, default=None)
-    visibility: Col[str] = col(sa.Text)  # workspace, organization
+    visibility: Col[LessonVisibility] = status(LessonVisibility)
     author_user_id: Col[UUID | None] = col(pg.UUID, nullable=True, default=None)
     status: Col[LessonStatus] = status(LessonStatus, default=LessonStatus.DRAFT)
     status_reason: Col[str | None] = col(sa.Text, nullable=True, default=None)

@@ -19,6 +19,7 @@ from thenga.domains.contract.tables import (
     Milestone,
     MilestoneStatus,
     PerformanceMetric,
+    PerformanceSubject,
     Workspace,
 )
 from thenga.domains.contract.values import measures
@@ -98,7 +99,7 @@ async def record_performance(
         PerformanceMetric(
             organization_id=workspace.organization_id,
             workspace_id=workspace.id,
-            subject=given.subject,
+            subject=PerformanceSubject(given.subject),
             coordination_id=given.coordination_id,
             supplier_id=None if package is None else package.supplier_id,
             period_from=given.period.since,
@@ -257,7 +258,7 @@ def _publish(
             organization_id=metric.organization_id,
             workspace_id=workspace.id,
             metric_id=metric.id,
-            about=metric.subject,
+            about=metric.subject.value,
             supplier_id=metric.supplier_id,
             coordination_id=metric.coordination_id,
             period=public.PerformancePeriod(since=metric.period_from, to=metric.period_to),

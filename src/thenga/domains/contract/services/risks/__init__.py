@@ -9,7 +9,6 @@ from thenga.domains.contract.services.risks.risks import (
     raise_by_rule,
 )
 from thenga.domains.contract.services.risks.rules import (
-    RiskBand,
     band_of,
     expected_loss,
     score_of,
@@ -17,7 +16,6 @@ from thenga.domains.contract.services.risks.rules import (
 
 __all__ = [
     "ContractRiskMove",
-    "RiskBand",
     "add_risk",
     "band_of",
     "change_risk",

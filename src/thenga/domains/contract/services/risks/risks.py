@@ -10,8 +10,8 @@ from sqlalchemy import ColumnElement, select
 from thenga.domains.contract import public
 from thenga.domains.contract.lifecycles import RiskLifecycle
 from thenga.domains.contract.services import delivery, workspaces
-from thenga.domains.contract.services.risks.rules import SERIOUS, RiskBand, band_of, score_of
-from thenga.domains.contract.tables import Milestone, Risk, RiskStatus, Workspace
+from thenga.domains.contract.services.risks.rules import SERIOUS, band_of, score_of
+from thenga.domains.contract.tables import Milestone, Risk, RiskBand, RiskStatus, Workspace
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import merge_patch
@@ -67,7 +67,7 @@ async def change_risk(
     workspace = await workspaces.workspace_for(work, known.workspace_id)
     await _refuse_foreign(work, known.workspace_id, fields.get("milestone_ids") or [])
     risk = await work.lock(Risk, risk_id)
-    before, watched = RiskBand(risk.band), set(risk.milestone_ids)
+    before, watched = risk.band, set(risk.milestone_ids)
     merge_patch(risk, _in_minor(workspace, fields))
     _rate(risk)
     has_moved = move is not None and _make(work, risk, move)
@@ -75,7 +75,7 @@ async def change_risk(
         return risk
     await work.save(risk)
     materialised = has_moved and risk.status is RiskStatus.MATERIALISED
-    if materialised or (before not in SERIOUS and RiskBand(risk.band) in SERIOUS):
+    if materialised or (before not in SERIOUS and risk.band in SERIOUS):
         _publish(work, risk)
     await delivery.check_soon(work, sorted(watched.union(risk.milestone_ids)))
     return risk
@@ -111,12 +111,12 @@ async def _add(work: Work, workspace: Workspace, fields: Mapping[str, Any]) -> R
         workspace_id=workspace.id,
         currency=workspace.currency,
         score=score,
-        band=band_of(score).value,
+        band=band_of(score),
         **fields,
     )
     _rate(risk)
     await work.add(risk)
-    if RiskBand(risk.band) in SERIOUS:
+    if risk.band in SERIOUS:
         _publish(work, risk)
     await delivery.check_soon(work, risk.milestone_ids)
     return risk
@@ -134,7 +134,7 @@ def _in_minor(workspace: Workspace, fields: Mapping[str, Any]) -> dict[str, Any]
 
 def _rate(risk: Risk) -> None:
     risk.score = score_of(risk.likelihood, risk.impact)
-    risk.band = band_of(risk.score).value
+    risk.band = band_of(risk.score)
     if risk.target_likelihood is not None and risk.target_impact is not None:
         residual = score_of(risk.target_likelihood, risk.target_impact)
         if residual > risk.score:
@@ -176,7 +176,7 @@ def _publish(work: Work, risk: Risk) -> None:
             workspace_id=risk.workspace_id,
             risk_id=risk.id,
             score=risk.score,
-            band=risk.band,
+            band=risk.band.value,
             category=risk.category,
             materialised=risk.status is RiskStatus.MATERIALISED,
         )

@@ -1,20 +1,11 @@
 """Score, band and expected loss of a risk: pure (CON-38)."""
 
 from decimal import Decimal
-from enum import StrEnum
 
+from thenga.domains.contract.tables import RiskBand
 from thenga.kernel.values.money import Money
 
 _SHARES = {1: 10, 2: 30, 3: 50, 4: 70, 5: 90}  # per cent of the impact that is expected
-
-
-class RiskBand(StrEnum):
-    """Band of a score."""
-
-    LOW = "low"
-    MEDIUM = "medium"
-    HIGH = "high"
-    CRITICAL = "critical"
 
 
 SERIOUS = (RiskBand.HIGH, RiskBand.CRITICAL)

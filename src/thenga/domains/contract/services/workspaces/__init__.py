@@ -47,8 +47,6 @@ from thenga.domains.contract.services.workspaces.queries import (
 )
 from thenga.domains.contract.services.workspaces.rights import demand, sole_holder
 from thenga.domains.contract.services.workspaces.rules import (
-    BuyerKind,
-    Regime,
     folded,
     regime_of,
     standstill_ends_at,
@@ -63,7 +61,6 @@ from thenga.domains.contract.services.workspaces.signatures import (
 
 __all__ = [
     "AwardWithdrawn",
-    "BuyerKind",
     "Challenged",
     "ConfirmationMissing",
     "ContractFields",
@@ -71,7 +68,6 @@ __all__ = [
     "NeedsVariation",
     "NotReady",
     "Proof",
-    "Regime",
     "SignatureMissing",
     "Standstill",
     "Subject",

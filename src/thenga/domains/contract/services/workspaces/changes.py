@@ -12,7 +12,7 @@ from thenga.domains.contract.services.workspaces.opening import (
 )
 from thenga.domains.contract.services.workspaces.rules import folded, regime_of, standstill_of
 from thenga.domains.contract.services.workspaces.signatures import void_signatures
-from thenga.domains.contract.tables import Award, Workspace, WorkspaceStatus
+from thenga.domains.contract.tables import Award, BuyerKind, Workspace, WorkspaceStatus
 from thenga.domains.contract.values.terms import Terms
 from thenga.kernel import configuration
 from thenga.kernel.db.rows import merge_patch
@@ -79,9 +79,9 @@ async def apply_fields(work: Work, workspace: Workspace, fields: Mapping[str, An
 
 async def _follow_counterparty(work: Work, workspace: Workspace) -> None:
     """What follows from the buyer's name and kind; its contract number is used once."""
-    workspace.counterparty_kind = workspace.counterparty["kind"]
+    workspace.counterparty_kind = BuyerKind(workspace.counterparty["kind"])
     workspace.counterparty_key = folded(workspace.counterparty["name"])
-    workspace.regime = regime_of(workspace.counterparty_kind).value
+    workspace.regime = regime_of(workspace.counterparty_kind)
     same = await work.find(
         Workspace,
         counterparty_key=workspace.counterparty_key,

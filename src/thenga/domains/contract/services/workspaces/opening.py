@@ -18,7 +18,13 @@ from thenga.domains.contract.services.workspaces.rules import (
     signed_content,
     standstill_of,
 )
-from thenga.domains.contract.tables import Award, Workspace, WorkspaceStatus
+from thenga.domains.contract.tables import (
+    Award,
+    BuyerKind,
+    ContractCategory,
+    Workspace,
+    WorkspaceStatus,
+)
 from thenga.domains.contract.values.terms import Terms
 from thenga.kernel import configuration
 from thenga.kernel.db.reader import Reader
@@ -90,8 +96,8 @@ async def open_workspace(work: Work, award_event_id: UUID, given: ContractFields
             bid_workspace_id=award.bid_workspace_id,
             tender_opportunity_id=award.tender_opportunity_id,
             contract_value=given.value,
-            category=workspace.category,
-            regime=workspace.regime,
+            category=workspace.category.value,
+            regime=workspace.regime.value,
             starts_on=workspace.starts_on,
             ends_on=workspace.ends_on,
         )
@@ -222,11 +228,11 @@ def _row(award: Award, given: ContractFields, appeal_days: int) -> Workspace:
         contract_number=given.contract_number,
         order_number=given.order_number,
         title=given.title,
-        category=given.category,
+        category=ContractCategory(given.category),
         counterparty=given.counterparty,
         counterparty_key=folded(given.counterparty["name"]),
-        counterparty_kind=given.counterparty["kind"],
-        regime=regime.value,
+        counterparty_kind=BuyerKind(given.counterparty["kind"]),
+        regime=regime,
         currency=given.value.currency,
         contract_value_minor=given.value.minor,
         value_difference_reason=given.value_difference_reason,

@@ -3,34 +3,13 @@
 import re
 import unicodedata
 from datetime import date, datetime, timedelta
-from enum import StrEnum
 from typing import Any
 
+from thenga.domains.contract.tables import BuyerKind, Regime
 from thenga.kernel.values.calendar import local_midnight
 from thenga.kernel.values.money import Money
 
 _NOT_WORD = re.compile(r"[\W_]+")
-
-
-class BuyerKind(StrEnum):
-    """Kind of a buyer."""
-
-    NATIONAL_DEPARTMENT = "national_department"
-    PROVINCIAL_DEPARTMENT = "provincial_department"
-    MUNICIPALITY = "municipality"
-    MUNICIPAL_ENTITY = "municipal_entity"
-    PUBLIC_ENTITY = "public_entity"
-    STATE_COMPANY = "state_company"
-    PRIVATE = "private"
-
-
-class Regime(StrEnum):
-    """Law that a buyer follows when it pays."""
-
-    PFMA = "pfma"
-    MFMA = "mfma"
-    PUBLIC_ENTITY = "public_entity"
-    PRIVATE = "private"
 
 
 _REGIMES = {
