@@ -93,7 +93,7 @@ async def test_packages_stay_within_the_subcontract_limit(site: Site):
     assert exact.status_code == 201
 
 
-async def test_a_package_is_resolved_when_accepted_and_closed_when_paid(site: Site):
+async def test_a_package_is_closed_when_accepted_and_paid(site: Site):
     workspace = await site.active()
     made = await site.made(
         f"/contracts/workspaces/{workspace['id']}/supplier-coordination", package()

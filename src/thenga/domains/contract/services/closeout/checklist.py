@@ -95,19 +95,7 @@ async def _open_details(
     if workspace.outcome == "terminated":
         unmet = []  # what a terminated contract did not deliver stays undelivered
     changes = await variations.open_variations(read, workspace.id)
-    packages = await _count(
-        read,
-        Coordination,
-        Coordination.workspace_id == workspace.id,
-        Coordination.kind == "package",
-        ~among(Coordination.status, CoordinationLifecycle.OVER),
-    )
-    lessons = await _count(
-        read,
-        Lesson,
-        Lesson.workspace_id == workspace.id,
-        Lesson.status == LessonStatus.PUBLISHED,
-    )
+    packages, lessons = await _count_records(read, workspace)
     metrics = await _count(read, PerformanceMetric, PerformanceMetric.workspace_id == workspace.id)
     details: dict[str, tuple[Any, str]] = {
         "milestones": (unmet, f"Not met or waived: {', '.join(unmet)}."),
@@ -128,6 +116,24 @@ async def _open_details(
         FINAL_ACCOUNT: (account.unclaimed, f"Unclaimed: {account.unclaimed}."),
     }
     return {code: detail for code, (is_open, detail) in details.items() if is_open}
+
+
+async def _count_records(read: Reader, workspace: Workspace) -> tuple[int, int]:
+    """Packages that are not over, and lessons that are published."""
+    packages = await _count(
+        read,
+        Coordination,
+        Coordination.workspace_id == workspace.id,
+        Coordination.kind == "package",
+        ~among(Coordination.status, CoordinationLifecycle.OVER),
+    )
+    lessons = await _count(
+        read,
+        Lesson,
+        Lesson.workspace_id == workspace.id,
+        Lesson.status == LessonStatus.PUBLISHED,
+    )
+    return packages, lessons
 
 
 async def _count(read: Reader, row: Any, *conditions: Any) -> int:

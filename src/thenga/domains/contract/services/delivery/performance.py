@@ -79,6 +79,14 @@ class Measured:
     decided: int
     at_first_delivery: int
 
+    @property
+    def counts(self) -> dict[str, int]:
+        return {
+            "milestones": self.milestones,
+            "decided": self.decided,
+            "atFirstDelivery": self.at_first_delivery,
+        }
+
 
 async def record_performance(
     work: Work, workspace_id: UUID, given: GivenPerformance
@@ -109,11 +117,7 @@ async def record_performance(
             on_time=measured.on_time,
             quality=measured.quality,
             value=measured.value,
-            counts={
-                "milestones": measured.milestones,
-                "decided": measured.decided,
-                "atFirstDelivery": measured.at_first_delivery,
-            },
+            counts=measured.counts,
             basis="mixed" if given.judged else "measured",
             strength="document",
             recorded_by=work.actor.id,

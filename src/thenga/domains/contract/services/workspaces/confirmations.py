@@ -54,20 +54,13 @@ async def confirm(
     author: UUID | None = None,
     alone: bool = False,
 ) -> Confirmation:
-    """File a confirmation.
-
-    Where an `author` is named, another person files it, unless one person is `alone`.
-    """
+    """File a confirmation. Of what an `author` wrote another person files it, if one is there."""
     if proof is None or not proof.evidence_refs:
         raise ConfirmationMissing()
-    if proof.confirmed_on > local_day(work.now):
-        detail = "Choose a day that is not in the future."
-        raise ValidationFailed(
-            errors=[{"pointer": "/move/confirmation/confirmedOn", "code": "day", "detail": detail}]
-        )
+    _check_day(work, proof)
     self_filed = author is not None and author == work.actor.id
     if self_filed and not alone:
-        raise SamePerson("Another person files the confirmation of what you drafted.")
+        raise SamePerson("Another person files this confirmation.")
     kind, subject_id, subject_version = subject
     frozen = {"subject": kind, "id": str(subject_id), "decision": decision, **statement}
     return await work.add(
@@ -88,6 +81,14 @@ async def confirm(
             filed_by=work.actor.id,
         )
     )
+
+
+def _check_day(work: Work, proof: Proof) -> None:
+    if proof.confirmed_on > local_day(work.now):
+        detail = "Choose a day that is not in the future."
+        raise ValidationFailed(
+            errors=[{"pointer": "/move/confirmation/confirmedOn", "code": "day", "detail": detail}]
+        )
 
 
 async def get_confirmation(read: Reader, confirmation_id: UUID | None) -> Confirmation | None:
