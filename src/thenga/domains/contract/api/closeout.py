@@ -30,6 +30,7 @@ from thenga.kernel.errors import (
     InvalidTransition,
     PreconditionRequired,
     SamePerson,
+    StaleVersion,
     StepUpRequired,
 )
 from thenga.kernel.http.bodies import Body, Stored, View
@@ -150,8 +151,10 @@ class CloseoutView(Stored):
     status_code=201,
     responses=problems(
         *(CloseoutOpen, ContractOver, ContractNotActive, ConfirmationMissing, Conflict),
-        *(InvalidTransition, PreconditionRequired, SamePerson, Forbidden, StepUpRequired),
-    ),
+        *(InvalidTransition, PreconditionRequired, StaleVersion, SamePerson),
+        *(Forbidden, StepUpRequired),
+    )
+    | {200: {"model": CloseoutView, "description": "The closeout was changed."}},
 )
 async def write_closeout(
     workspace_id: WorkspaceId,

@@ -26,7 +26,7 @@ from thenga.domains.contract.values.plans import (
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
-from thenga.kernel.errors import Forbidden, PreconditionRequired
+from thenga.kernel.errors import Forbidden, PreconditionRequired, StaleVersion
 from thenga.kernel.http.bodies import Body, Stored, View
 from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
@@ -189,8 +189,9 @@ class DeliveryPlanView(Stored):
     status_code=201,
     responses=problems(
         *(PlanPercent, PlanCyclic, NeedsVariation, ContractOver, ContractNotActive),
-        *(PreconditionRequired, Forbidden),
-    ),
+        *(PreconditionRequired, StaleVersion, Forbidden),
+    )
+    | {200: {"model": DeliveryPlanView, "description": "The draft was replaced."}},
 )
 async def write_delivery_plan(
     workspace_id: WorkspaceId,
