@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Time
 from tests.domains.contract.sites import Site, milestone, zar
 from tests.factories import contract as factory
-from thenga.domains.contract import public
+from thenga.domains.contract.provider import LocalRelationships
 from thenga.domains.contract.services.suppliers import trust
 from thenga.domains.supplier.public import TrustView
 from thenga.kernel.host import Host
@@ -205,7 +205,7 @@ async def test_a_relationship_is_a_package(site: Site, host: Host):
         f"/contracts/workspaces/{workspace['id']}/supplier-coordination",
         package(supplierId=str(supplier_id)),
     )
-    port = host.bindings.of(public.Relationships)
+    port = LocalRelationships(host)
 
     states = [
         (

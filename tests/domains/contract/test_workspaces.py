@@ -9,6 +9,7 @@ import pytest
 from tests.conftest import Time
 from tests.domains.contract.sites import MUNICIPALITY, Site, zar
 from tests.factories import identity as people
+from thenga.domains.compliance.provider import LocalReadiness
 from thenga.domains.compliance.public import Readiness, ReadinessView
 from thenga.kernel.errors import DependencyUnavailable
 from thenga.kernel.host import Host
@@ -21,7 +22,7 @@ def site(api: httpx2.AsyncClient, host: Host, clock: Time, seeded: None) -> Site
     return made
 
 
-def answering(monkeypatch: pytest.MonkeyPatch, host: Host, view: Any) -> None:
+def answering(monkeypatch: pytest.MonkeyPatch, view: Any) -> None:
     """Let Compliance answer a verdict, or stay silent."""
 
     async def on_date(self: Readiness, **asked: Any) -> ReadinessView:
@@ -30,7 +31,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, host: Host, view: Any) -> None:
         found: ReadinessView = view
         return found
 
-    monkeypatch.setattr(type(host.bindings.of(Readiness)), "on_date", on_date)
+    monkeypatch.setattr(LocalReadiness, "on_date", on_date)
 
 
 @pytest.mark.rule("CON-5")
@@ -51,9 +52,9 @@ async def test_a_municipality_waits_for_the_appeal_period(
     clock.set(datetime(2021, 1, 11, 21, 59, 59, tzinfo=UTC))
     last = await site.patch(path, move)
     clock.set(datetime(2021, 1, 11, 22, tzinfo=UTC))
-    answering(monkeypatch, host, blocked)
+    answering(monkeypatch, blocked)
     not_ready = await site.patch(path, move)
-    answering(monkeypatch, host, None)
+    answering(monkeypatch, None)
     silent = await site.patch(path, move)
 
     print(f"standstill_until={early.json()['until']}")

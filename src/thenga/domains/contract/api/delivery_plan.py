@@ -42,7 +42,6 @@ FourPlaces = Annotated[Decimal, decimal(3, 4)]
 Kind = Literal["delivery", "approval", "reporting", "financing"]
 Calendar = Literal["working", "calendar"]
 Technique = Literal["zero_hundred", "fifty_fifty", "percent_complete"]
-Number = Annotated[int, whole(1, 100_000)]
 
 
 class DependencyBody(Body):
@@ -215,10 +214,12 @@ async def get_delivery_plan(
     workspace_id: WorkspaceId,
     read: Annotated[Reader, reads(Permission.PLAN_READ)],
     number: Annotated[
-        Number | None, Query(description="Number of the revision. The newest if left out.")
+        int | None,
+        Query(ge=1, le=100_000, description="Number of the revision. The newest if left out."),
     ] = None,
     compare_to: Annotated[
-        Number | None, Query(alias="compareTo", description="Revision to compare with.")
+        int | None,
+        Query(alias="compareTo", ge=1, le=100_000, description="Revision to compare with."),
     ] = None,
 ) -> DeliveryPlanView:
     """Get a revision of the plan, and how far it slipped from another one."""
