@@ -8,6 +8,7 @@ from sqlalchemy import func, select
 from thenga.domains.contract.services.ledger.balances import money_of
 from thenga.domains.contract.tables import Invoice, InvoiceStatus, Workspace
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.values.money import Money
 
 _DONE = (InvoiceStatus.SETTLED.value, InvoiceStatus.CREDITED.value)
@@ -59,7 +60,7 @@ async def open_money_of(read: Reader, workspace: Workspace) -> OpenMoney:
     statement = (
         select(
             claimed.label("claimed"),
-            func.count().filter(table.c.status.not_in(_DONE)).label("unsettled"),
+            func.count().filter(~among(table.c.status, _DONE)).label("unsettled"),
             func.count().filter(table.c.disputed_minor > 0).label("disputed"),
         )
         .where(table.c.organization_id == read.organization_id)
