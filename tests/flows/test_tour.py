@@ -23,6 +23,13 @@ SAID = (
     "mails are off",
     "in_app delivered None",
     "email not_sent topic_off",
+    "tender PWRT 17/2026: Repair of a gravel road at Mphephu, closing 09:00:00Z",
+    "in the inbox: A tender for you",
+    "today: ready_with_warnings, blockers: [], letter: met",
+    "at closing: not_ready, blockers: ['coida_good_standing'], letter: expired",
+    "code same-person",
+    "renewed: ready_with_warnings, blockers: [], letter: provisional",
+    "verified: ready_with_warnings, blockers: [], letter: met",
 )
 SAID_BY_OPERATORS = (
     "based on version 0",
@@ -35,7 +42,7 @@ SAID_BY_OPERATORS = (
 
 @pytest.fixture(scope="module")
 def stage(
-    settings: Settings, seeded: None, tmp_path_factory: pytest.TempPathFactory
+    settings: Settings, seeded: None, scanner: None, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Stage]:
     with staged(tmp_path_factory.mktemp("tour")) as made:
         yield made
