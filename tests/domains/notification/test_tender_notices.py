@@ -1,6 +1,8 @@
 """Tenders: a private watchlist is told to its owner, a match to all who read matches."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -11,7 +13,13 @@ from tests.factories import notification_requests as requests
 
 from thenga.domains.notification.reactions import opportunity as told
 from thenga.domains.notification.tables import Request
-from thenga.domains.opportunity.public import Because, DeadlineApproaching, OpportunityMatched
+from thenga.domains.opportunity.public import (
+    Because,
+    DeadlineApproaching,
+    OpportunityMatched,
+    QualificationCompleted,
+    RecommendationChanged,
+)
 from thenga.kernel.host import Host
 
 CLOSING = datetime(2199, 9, 16, 9, tzinfo=UTC)
@@ -66,3 +74,58 @@ async def test_reasons_decide_who_is_told_of_a_tender(host: Host, seeded: None) 
     kinds = [[one["kind"] for one in request.audience] for request in stored]
     assert kinds == [["users"], ["users", "permission"], ["permission"]]
     assert stored[1].facts["reason"] == "it fits your company and it fits a watchlist"
+
+
+@pytest.mark.rule("NOT-4")
+async def test_judgements_are_told_to_those_who_decide(host: Host, seeded: None) -> None:
+    made = requests.with_ports(host)
+    organization_id, tender_id = uuid4(), uuid4()
+    await deliveries.tenant(host, organization_id, sandbox=True)
+
+    async def hear(react: Any, event: Any) -> None:
+        work = requests.working(made, organization_id)
+        work.origin = replace(work.origin, causation_id=str(uuid4()))
+        await react(work, event)
+        await work.finish()
+
+    await hear(
+        told.tell_of_qualification,
+        QualificationCompleted(
+            organization_id=organization_id,
+            qualification_id=uuid4(),
+            tender_opportunity_id=tender_id,
+            revision=1,
+            verdict="conditional",
+            unmet=["coida_good_standing"],
+        ),
+    )
+    recommendation_id = uuid4()
+    for status, preliminary in (("proposed", True), ("proposed", False), ("accepted", False)):
+        await hear(
+            told.tell_of_recommendation,
+            RecommendationChanged(
+                organization_id=organization_id,
+                recommendation_id=recommendation_id,
+                tender_opportunity_id=tender_id,
+                verdict="bid_minor_gaps",
+                status=status,
+                preliminary=preliminary,
+            ),
+        )
+
+    work = requests.working(made, organization_id)
+    stored = await work.all(select(Request).order_by(Request.created_at, Request.id))
+    await work.close()
+    assert [(one.topic_code.partition(".")[2], one.errors) for one in stored] == [
+        ("qualification_completed", []),
+        ("recommendation_changed", []),
+        ("recommendation_changed", []),
+    ]
+    assert stored[0].facts == {"verdict": "conditional", "unmet": "1"}
+    assert stored[1].facts == {"verdict": "bid minor gaps", "status": "proposed"}
+    permissions = [one.audience[0]["permission"].partition(":")[2] for one in stored]
+    assert permissions == [
+        "recommendation:decide",
+        "recommendation:decide",
+        "saved_opportunity:read",
+    ]

@@ -53,8 +53,10 @@ async def refresh_everywhere(
 async def refresh_tracked(
     work: Work, *, tender_opportunity_id: UUID, sequence: int, closing_at: datetime | None
 ) -> None:
-    """Take the new closing of a tracked tender."""
-    await tenders.refresh(work, tender_opportunity_id, sequence=sequence, closing_at=closing_at)
+    """Take the new closing of a tracked tender, and compute readiness under the same cause."""
+    if await tenders.refresh(work, tender_opportunity_id, sequence=sequence, closing_at=closing_at):
+        computed = await readiness.recompute(work, work.organization_id)
+        await risks.refresh(work, computed)
 
 
 @jobs.implements(tenders.end_everywhere)

@@ -25,17 +25,19 @@ async def refresh_tender(work: Work, envelope: Envelope) -> None:
     """The new closing of an amended tender counts for every company that tracks it (CMP-30)."""
     event = opportunity.TenderOpportunityAmended.model_validate(envelope.data)
     sequence = envelope.sequence or 0
-    if work.has_organization:
-        await tenders.refresh(
-            work, event.tender_opportunity_id, sequence=sequence, closing_at=event.closing_at
-        )
-        return
     work.enqueue(
-        tenders.refresh_everywhere,
+        tenders.refresh_tracked if work.has_organization else tenders.refresh_everywhere,
         tender_opportunity_id=event.tender_opportunity_id,
         sequence=sequence,
         closing_at=event.closing_at,
     )
+
+
+@reactions.on(opportunity.TenderRequirementsChanged)
+async def ask_for_own_terms(work: Work, event: opportunity.TenderRequirementsChanged) -> None:
+    """What a company itself adds to a shared tender counts for it; the rest is an amendment."""
+    if work.has_organization:
+        await tenders.ask_again(work, event.tender_opportunity_id)
 
 
 @reactions.on_type(opportunity.TenderOpportunityClosed.type)

@@ -2,6 +2,8 @@
 
 from thenga.domains.notification.reactions import (  # noqa: F401  # declares them
     administration,
+    compliance,
+    deadlines,
     identity,
     opportunity,
     organization,

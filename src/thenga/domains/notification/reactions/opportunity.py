@@ -1,5 +1,6 @@
-"""Tenders: companies are told of those that fit, and of deadlines that come near."""
+"""Tenders: companies are told of those that fit, of deadlines that come near, and of judgements."""
 
+from datetime import datetime
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -12,6 +13,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.values.references import Reference
 
 READERS = Target(kind="permission", permission="opportunity:match:read")
+DECIDERS = Target(kind="permission", permission="opportunity:recommendation:decide")
 BOARD = Target(kind="permission", permission="opportunity:saved_opportunity:read")
 _ZONE = ZoneInfo("Africa/Johannesburg")
 
@@ -23,7 +25,6 @@ async def tell_of_match(work: Work, event: opportunity.OpportunityMatched) -> No
     audience = [Target(kind="users", user_ids=sorted(owners))] if owners else []
     if any(one.owner_user_id is None for one in event.because):
         audience.append(READERS)
-    closing = event.closing_at
     await requests.accept_event(
         work,
         Asked(
@@ -33,9 +34,7 @@ async def tell_of_match(work: Work, event: opportunity.OpportunityMatched) -> No
                 "tender": event.label,
                 "reason": _reason(event),
                 "score": "not known" if event.score is None else str(event.score),
-                "closingAt": "not known"
-                if closing is None
-                else f"{closing.astimezone(_ZONE):%d %B %Y, %H:%M} SAST",
+                "closingAt": closing_text(event.closing_at),
             },
             audience=audience,
             about=_about(event.tender_opportunity_id),
@@ -62,6 +61,58 @@ async def tell_of_deadline(work: Work, event: opportunity.DeadlineApproaching) -
             causation_event_id=_causation(work),
         ),
     )
+
+
+@reactions.on(opportunity.QualificationCompleted)
+async def tell_of_qualification(work: Work, event: opportunity.QualificationCompleted) -> None:
+    """Those who decide whether to bid are told that a tender was qualified."""
+    unmet = len(event.unmet)
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code="opportunity.qualification_completed",
+            source_domain="opportunity",
+            facts={"verdict": _words(event.verdict), "unmet": str(unmet)},
+            audience=[DECIDERS],
+            about=_about(event.tender_opportunity_id),
+            dedupe_key=f"qualification {event.qualification_id}",
+            causation_event_id=_causation(work),
+        ),
+    )
+
+
+@reactions.on(opportunity.RecommendationChanged)
+async def tell_of_recommendation(work: Work, event: opportunity.RecommendationChanged) -> None:
+    """Those who decide are told of a new proposal, everybody who bids of the decision.
+
+    What rests on a match alone is preliminary and told to nobody.
+    """
+    if event.preliminary:
+        return
+    is_proposed = event.status == "proposed"
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code="opportunity.recommendation_changed",
+            source_domain="opportunity",
+            facts={"verdict": _words(event.verdict), "status": event.status},
+            audience=[DECIDERS if is_proposed else BOARD],
+            about=_about(event.tender_opportunity_id),
+            dedupe_key=f"recommendation {event.recommendation_id} {work.origin.causation_id}",
+            causation_event_id=_causation(work),
+        ),
+    )
+
+
+def closing_text(closing_at: datetime | None) -> str:
+    """A closing time as people in South Africa write it."""
+    if closing_at is None:
+        return "not known"
+    return f"{closing_at.astimezone(_ZONE):%d %B %Y, %H:%M} SAST"
+
+
+def _words(code: str) -> str:
+    return code.replace("_", " ")
 
 
 def _reason(event: opportunity.OpportunityMatched) -> str:

@@ -53,17 +53,17 @@ async def track(
 
 async def refresh(
     work: Work, tender_opportunity_id: UUID, *, sequence: int, closing_at: datetime | None
-) -> None:
+) -> bool:
     """Take the new closing of an amended tender and have its terms asked again.
 
-    An event that is not newer than what is known changes nothing.
+    An event that is not newer than what is known changes nothing. Whether anything changed.
     """
     known = await find_tracked(work, tender_opportunity_id)
     if known is None or sequence <= known.tender_sequence:
-        return
+        return False
     known = await work.hold(known)
     if sequence <= known.tender_sequence:
-        return
+        return False
     if closing_at is not None and known.closing_at is not None and known.validity_ends_on:
         known.validity_ends_on += local_day(closing_at, HOME_ZONE) - local_day(
             known.closing_at, HOME_ZONE
@@ -73,6 +73,17 @@ async def refresh(
     known.next_check_at = work.now
     await work.save(known)
     await recomputing.mark_due(work)
+    return True
+
+
+async def ask_again(work: Work, tender_opportunity_id: UUID) -> None:
+    """Have the terms of a tracked tender asked again: the company changed its own requirements."""
+    known = await find_tracked(work, tender_opportunity_id)
+    if known is None or known.ended_at is not None:
+        return
+    known = await work.hold(known)
+    known.next_check_at = work.now
+    await work.save(known)
 
 
 async def end(work: Work, tender_opportunity_id: UUID, *, sequence: int | None = None) -> None:
