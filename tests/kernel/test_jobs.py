@@ -377,7 +377,7 @@ async def test_jobs_a_second(host: Host, opening: Opening) -> None:
     assert made[0][0] == 600
 
 
-async def test_care_ends_when_cancelled_though_its_connection_fails_at_that(host: Host) -> None:
+async def test_care_ends_when_its_connection_fails_on_cancelling(host: Host) -> None:
     began = asyncio.Event()
 
     async def failing() -> float:

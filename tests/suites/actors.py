@@ -42,13 +42,11 @@ COMPARED = {
     "time_zone", "rrule", "starts_at", "next_local", "on_non_working_day", "misfire",
     "acts_for_kind", "policy_key", "recipient_key", "reference_key", "about_key",
     "definition_code", "component", "gate", "document_type_code", "document_class",
-    "subject_kind", "basis", "valid_basis", "object_key", "sha256", "media_type",
-    "proof_kind", "proof_key", "statement_code", "stale_reason", "evidence_sha256",
-    "requested_from", "verdict", "interest", "sphere", "rule_code", "raised_by", "level",
-    "treatment", "proposed_hash", "guardrail_outcome", "target_field",
+    "subject_kind", "valid_basis", "object_key", "sha256", "media_type",
+    "proof_kind", "proof_key", "evidence_sha256", "requested_from", "rule_code",
     "compliance.verification.method", "compliance.readiness_snapshot.scope",
-    "compliance.tracked_tender.category", "compliance.risk.category",
     "compliance.risk.subject", "compliance.ai_suggestion.key",
+    "compliance.risk.level", "compliance.risk.raised_by", "compliance.risk.treatment",
 }  # fmt: skip
 # Columns that hold members of an enumeration.
 _ENUMERATED = {

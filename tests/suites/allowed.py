@@ -127,19 +127,19 @@ FREE_MAPS: dict[str, str] = {
         ("get_notification_request/counts/deliveries", "get_notification_request/counts/notSent"),
         "counts by status and by reason code",
     ),
-    "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
-    "receive_callback/data": "the provider's own message",
-    **dict.fromkeys(
-        ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
-        "the provider's own message",
-    ),
     **dict.fromkeys(
         (
             "create_compliance_profile/answers",
             "get_compliance_profile/answers",
             "change_compliance_profile/answers",
         ),
-        "answers by the codes of the catalogue's questions, which are data (CMP-4)",
+        "answers by the code of their question",
+    ),
+    "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
+    "receive_callback/data": "the provider's own message",
+    **dict.fromkeys(
+        ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
+        "the provider's own message",
     ),
     "create_template/content": "languages by their tags",
     "create_template/versions/content": "languages by their tags",

@@ -157,14 +157,12 @@ class Matrix:
         """What the actor calls with: something new, where being let in uses it up.
 
         Who is refused at the door uses up nothing. What Billing has of an organization (its plan,
-        its account) there is only once, so a new one would take away what the next call needs; so
-        would a call that says it of itself.
+        its account) there is only once, so a new one would take away what the next call needs.
         """
-        made = self.made[actor.home, operation.name]
         public = operation.permission is None
         enters = public or actor.lives or self._half_enters(operation, actor)
-        if not enters or made.once or operation.domain.name == "billing":
-            return made
+        if not enters or operation.domain.name == "billing":
+            return self.made[actor.home, operation.name]
         make = calls.MAKERS[operation.name]
         return await make(self.host, actor.who, actor.home.organization_id)
 

@@ -7,7 +7,14 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import Time
-from tests.factories.compliance_documents import EVIDENCE, Office, pdf
+from tests.factories import identity as people
+from tests.factories.compliance_documents import (
+    DOCUMENTS,
+    EVIDENCE,
+    VERIFICATIONS,
+    Office,
+    pdf,
+)
 from thenga.domains.compliance.services import evidence
 from thenga.domains.compliance.services.evidence import Fit, Need, ProofFacts, fit_of
 from thenga.kernel.files.scanner import EICAR
@@ -199,3 +206,29 @@ async def test_a_revoked_certificate_proves_nothing(office: Office) -> None:
     shown = await office.evidence(officer, made.json()["id"])
     assert made.json()["links"][0]["fit"] == "needs_person"
     assert (shown["status"], shown["staleReason"]) == ("stale", "certificate_revoked")
+
+
+@pytest.mark.rule("CMP-1")
+async def test_another_organization_in_a_body_is_not_there(office: Office) -> None:
+    owner, stranger = (
+        await office.member("owner"),
+        await people.member(office.host, uuid4(), role="owner"),
+    )
+    document = await office.clean(owner)
+    made = (await office.link(owner, document, await office.requirement(tender=True))).json()
+    bodies: dict[str, dict[str, Any]] = {
+        "/compliance/requirements": {"title": "A visit"},
+        DOCUMENTS: {"documentTypeCode": "csd_report"},
+        EVIDENCE: {"documentId": document["id"], "requirementIds": [str(uuid4())]},
+        VERIFICATIONS: {"evidenceId": made["id"], "method": "manual"},
+    }
+    for path, body in bodies.items():
+        told = []
+        for other in (stranger.organization_id, uuid4()):
+            named = body | {"organizationId": str(other)}
+            answer = await office.api.post(path, json=named, headers=owner.acting)
+            varying = ("requestId", "instance")
+            said = {n: v for n, v in answer.json().items() if n not in varying}
+            told.append((answer.status_code, said))
+        assert told[0][0] == 404, path
+        assert told[0] == told[1]

@@ -181,7 +181,7 @@ async def test_a_person_decides_on_the_version_that_was_seen(
 ) -> None:
     tender = await factory.shared_tender(host)
     path = f"/opportunities/{tender.id}/recommendation"
-    decision = {"decision": {"choice": "accept"}}
+    decision = {"choice": "accept"}
 
     shown = await api.get(path, headers=owner.acting)
     blind = await api.patch(path, json=decision, headers=owner.acting)
@@ -220,7 +220,7 @@ async def test_an_amendment_touches_what_the_company_judged(
     await answer(api, owner, tender, move="complete", version=1)
     path = f"/opportunities/{tender.id}/recommendation"
     seen = owner.acting | {"If-Match": '"0"'}
-    await api.patch(path, json={"decision": {"choice": "accept"}}, headers=seen)
+    await api.patch(path, json={"choice": "accept"}, headers=seen)
     await api.post(
         f"/organizations/{company}/saved-opportunities",
         json={"tenderOpportunityId": str(tender.id)},

@@ -192,7 +192,7 @@ async def test_a_tender_closes_at_its_instant_before_any_sweep(
 ) -> None:
     staff = await people.staff(host, "platform_operator")
     number = f"CL {uuid4().hex[:6]}"
-    soon = datetime.now(UTC).replace(microsecond=0) + timedelta(minutes=5)
+    soon = clock.now().replace(microsecond=0) + timedelta(minutes=5)
     made = await published(
         api, staff, "shared", tenderNumber=number, closingAt=soon.isoformat().replace("+00:00", "Z")
     )

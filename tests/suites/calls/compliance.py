@@ -22,7 +22,7 @@ async def _new_profile(host: Host, who: Person, organization_id: UUID) -> Sent:
             "DELETE FROM compliance.profile WHERE organization_id = $1", organization_id
         )
     body = {"spheres": ["national"], "answers": {}}
-    return Sent({"organizationId": organization_id}, lambda _: body, once=True)
+    return Sent({"organizationId": organization_id}, lambda _: body)
 
 
 def _on_profile(given: Body = None) -> Maker:

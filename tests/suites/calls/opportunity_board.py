@@ -22,7 +22,7 @@ def _on_tender(given: Body = None, **headers: str) -> Maker:
 
 async def _deciding(host: Host, who: Person, organization_id: UUID) -> Sent:
     made = await tenders.tender(host, organization_id)
-    body = {"decision": {"choice": "accept", "reason": f"Agreed {uuid4().hex[:6]}"}}
+    body = {"choice": "accept", "reason": f"Agreed {uuid4().hex[:6]}"}
     return Sent({_AT: made.id}, lambda _: body, headers={"If-Match": '"0"'})
 
 

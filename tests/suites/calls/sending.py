@@ -32,7 +32,6 @@ class Sent:
     ends_session: bool = False  # it is refused from then on, so each call needs another
     parts: dict[str, str] = field(default_factory=dict)  # of the path, that are no identifiers
     by_staff: bool = False  # `headers` are those of staff, whom nobody else can stand in for
-    once: bool = False  # an organization has only one, so each new call would take it away
     stand_in: bool = False  # `headers` are those of another member, who calls for the caller
 
 

@@ -132,7 +132,7 @@ class ComplianceSuggestionView(Stored):
         return cls.model_validate(row.__dict__ | more)
 
 
-@router.get("/compliance/ai-suggestions")
+@router.get("/compliance/ai-suggestions", responses=problems(RuleViolated))
 async def list_ai_suggestions(
     organization_id: ActingOrganization,
     read: Annotated[Reader, reads(Permission.SUGGESTION_READ)],
@@ -143,12 +143,14 @@ async def list_ai_suggestions(
         UUID | None, Query(alias="documentId", description="Filter by document.")
     ] = None,
     min_confidence: Annotated[
-        Annotated[Decimal, decimal(1, 4)] | None,
+        Annotated[Decimal, decimal(2, 4)] | None,
         Query(alias="minConfidence", description="Lowest confidence, 0 to 1."),
     ] = None,
 ) -> PageOf[ComplianceSuggestionView]:
     """List what machines suggest about documents and requirements."""
     check_acting(read, organization_id)
+    if min_confidence is not None and min_confidence > 1:
+        raise RuleViolated("Confidence is a number from 0 to 1.", rule="CMP-36")
     filters = SuggestionFilters(status, kind, document_id, min_confidence)
     found = await suggestions.list_suggestions(read, page, filters)
     return PageOf[ComplianceSuggestionView].of(

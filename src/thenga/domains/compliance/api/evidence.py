@@ -1,12 +1,11 @@
 """Evidence: proofs and the requirements they serve."""
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Path
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from thenga.domains.compliance.api.document_views import OrganizationField
 from thenga.domains.compliance.api.organizations import check_acting
@@ -18,7 +17,7 @@ from thenga.domains.compliance.tables import Assurance, EvidenceStatus, Verifica
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import AllowedMove
-from thenga.kernel.errors import Duplicate, Erased, FileNotClean
+from thenga.kernel.errors import Duplicate, Erased, FileNotClean, RuleViolated
 from thenga.kernel.http.bodies import Body, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -79,15 +78,6 @@ class LinkEvidence(Body):
     ]
     period: Annotated[str | None, text(1, 20), Field(description="Period it is about.")] = None
     note: EvidenceNote = None
-
-    @model_validator(mode="after")
-    def _one_proof(self) -> Self:
-        given = [self.document_id, self.reference, self.declaration]
-        if sum(one is not None for one in given) != 1:
-            raise PydanticCustomError(
-                "one_proof", "Send exactly one of documentId, reference and declaration"
-            )
-        return self
 
 
 class ChangeEvidence(Body):
@@ -193,7 +183,7 @@ class EvidenceView(Stored):
 @router.post(
     "/compliance/evidence",
     status_code=201,
-    responses=problems(Duplicate, FileNotClean, Unlinkable, Erased),
+    responses=problems(Duplicate, FileNotClean, Unlinkable, Erased, RuleViolated),
 )
 async def create_evidence(
     body: LinkEvidence, work: Annotated[Work, writes(Permission.EVIDENCE_LINK)]
@@ -242,6 +232,11 @@ async def change_evidence(
 
 
 async def _cite(work: Work, body: LinkEvidence) -> Cited:
+    given = (body.document_id, body.reference, body.declaration)
+    if sum(one is not None for one in given) != 1:
+        raise RuleViolated(
+            "Send exactly one of `documentId`, `reference` and `declaration`.", rule="CMP-15"
+        )
     if body.document_id is not None:
         async with work.separate_reader() as read:  # Identity may be asked
             return await evidence.cite_document(read, body.document_id, body.document_version)
@@ -252,7 +247,7 @@ async def _cite(work: Work, body: LinkEvidence) -> Cited:
             type=body.reference.type,
             reference_id=body.reference.id,
         )
-    assert body.declaration is not None  # noqa: S101  # seen by the model
+    assert body.declaration is not None  # noqa: S101  # one of the three is given
     return evidence.cite_declaration(
         work, body.declaration.statement_code, body.declaration.answers
     )

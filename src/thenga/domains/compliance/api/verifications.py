@@ -1,12 +1,11 @@
 """Verifications of evidence."""
 
 from datetime import date, datetime
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from fastapi import Path, Query
-from pydantic import Field, model_validator
-from pydantic_core import PydanticCustomError
+from pydantic import Field
 
 from thenga.domains.compliance.api.document_views import FieldName, OrganizationField, Stated
 from thenga.domains.compliance.api.organizations import check_acting
@@ -109,12 +108,6 @@ class RequestVerification(_Finding):
         Digest | None, Field(description="SHA-256 of the proof. Required with `outcome`.")
     ] = None
 
-    @model_validator(mode="after")
-    def _names_the_proof(self) -> Self:
-        if self.outcome is not None and self.evidence_sha256 is None:
-            raise PydanticCustomError("digest_required", "Send evidenceSha256 with the outcome")
-        return self
-
 
 class DecideVerification(_Finding):
     """An outcome, or `claim` or `cancel` instead."""
@@ -125,14 +118,6 @@ class DecideVerification(_Finding):
     ] = None
     claim: Annotated[Literal[True] | None, Field(description="Take it from the queue.")] = None
     cancel: Annotated[Literal[True] | None, Field(description="Take the request back.")] = None
-
-    @model_validator(mode="after")
-    def _one_step(self) -> Self:
-        if sum(one is not None for one in (self.outcome, self.claim, self.cancel)) != 1:
-            raise PydanticCustomError("one_step", "Send exactly one of outcome, claim and cancel")
-        if self.outcome is not None and self.evidence_sha256 is None:
-            raise PydanticCustomError("digest_required", "Send evidenceSha256 with the outcome")
-        return self
 
 
 class VerificationSourceView(View):
@@ -209,14 +194,15 @@ async def request_compliance_verification(
     With `outcome` you decide it at once, which needs the permission to decide verifications.
     """
     check_acting(work, body.organization_id)
-    if body.outcome is not None:
+    decided = None if body.outcome is None else _decided(body)
+    if decided is not None:
         await documents.demand(work, Permission.VERIFICATION_DECIDE)
     found = await work.get(Evidence, body.evidence_id)
     verification = await evidence.request(
         work, found, method=body.method, requested_from=body.requested_from
     )
-    if body.outcome is not None:
-        verification = await evidence.decide_at_once(work, verification, found, _decided(body))
+    if decided is not None:
+        verification = await evidence.decide_at_once(work, verification, found, decided)
         await recomputing.mark_due(work)
     return VerificationView.of(verification, work)
 
@@ -282,6 +268,8 @@ async def decide_verification(
 
     The decider did not upload the document, link the evidence or state its facts.
     """
+    if sum(one is not None for one in (body.outcome, body.claim, body.cancel)) != 1:
+        raise RuleViolated("Send exactly one of `outcome`, `claim` and `cancel`.", rule="CMP-18")
     await evidence.enter_tenant(work, verification_id)
     if body.claim:
         row = await evidence.claim(work, verification_id)
@@ -295,13 +283,15 @@ async def decide_verification(
 
 
 def _decided(body: RequestVerification | DecideVerification) -> Decided:
-    assert body.outcome is not None  # noqa: S101  # seen by the model
+    assert body.outcome is not None  # noqa: S101  # seen by the caller
+    if body.evidence_sha256 is None:
+        raise RuleViolated("Send `evidenceSha256` with the outcome.", rule="CMP-16")
     source: dict[str, Any] | None = None
     if body.source is not None:
         source = body.source.model_dump(mode="json")
     return Decided(
         outcome=body.outcome,
-        evidence_sha256=str(body.evidence_sha256),
+        evidence_sha256=body.evidence_sha256,
         reason_code=body.reason_code,
         found=body.found,
         source=source,

@@ -8,7 +8,7 @@ from uuid import UUID
 from fastapi import Query
 from pydantic import Field
 
-from thenga.domains.opportunity.api.tender_fields import OrganizationId, TenderOpportunityId
+from thenga.domains.opportunity.api.tender_fields import TenderOpportunityId
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.judgement import Band
 from thenga.domains.opportunity.services import matching, tenants
@@ -211,7 +211,6 @@ async def get_matches(
 
 @router.get("/organizations/{organizationId}/opportunity-matches")
 async def list_matches(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.MATCH_READ)],
     page: Annotated[Paged, paged("score", "closingAt", "computedAt", default="-score")],
     min_score: Annotated[

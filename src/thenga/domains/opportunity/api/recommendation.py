@@ -28,25 +28,19 @@ from thenga.kernel.values.fields import lines
 router = make_router("Opportunity / Recommendation")
 
 
-class DecisionBody(Body):
-    """What you decide."""
+class ChangeRecommendation(Body):
+    """A decision, or a request to have the rules decide again."""
 
     choice: Annotated[
-        Literal["accept", "override"],
-        Field(description="`override` needs `verdict` and `reason`."),
-    ]
+        Literal["accept", "override"] | None,
+        Field(description="What you decide. `override` needs `verdict` and `reason`."),
+    ] = None
     verdict: Annotated[
         RecommendationVerdict | None, Field(description="Verdict that you set instead.")
     ] = None
     reason: Annotated[
         Annotated[str, lines(1, 1000)] | None, Field(description="Why you decide so.")
     ] = None
-
-
-class ChangeRecommendation(Body):
-    """A decision, or a request to have the rules decide again."""
-
-    decision: Annotated[DecisionBody | None, Field(description="What you decide.")] = None
     refresh: Annotated[bool, Field(description="Have the rules decide again.")] = False
 
 
@@ -154,12 +148,11 @@ async def change_recommendation(
 
     Only a person decides. A material amendment proposes it again.
     """
-    if (body.decision is None) != body.refresh:
-        raise RuleViolated("Send either `decision` or `refresh`.", rule="OPP-38")
-    if body.decision is None:
+    if (body.choice is None) != body.refresh:
+        raise RuleViolated("Send either `choice` or `refresh`.", rule="OPP-38")
+    if body.choice is None:
         row = await qualification.refresh(work, tender_opportunity_id)
     else:
-        sent = body.decision
-        decision = Decision(choice=sent.choice, verdict=sent.verdict, reason=sent.reason)
+        decision = Decision(choice=body.choice, verdict=body.verdict, reason=body.reason)
         row = await qualification.decide(work, tender_opportunity_id, decision)
     return await RecommendationView.of(row, work)

@@ -7,7 +7,6 @@ from uuid import UUID
 from fastapi import Path, Query
 from pydantic import Field
 
-from thenga.domains.opportunity.api.tender_fields import OrganizationId
 from thenga.domains.opportunity.lifecycles import SavedOpportunityLifecycle
 from thenga.domains.opportunity.permissions import Permission
 from thenga.domains.opportunity.public.board import DeclineReason
@@ -169,7 +168,6 @@ class SavedPage(PageOf[SavedView]):
     responses=problems(Duplicate, RuleViolated),
 )
 async def add_saved_opportunity(
-    organization_id: OrganizationId,
     body: SaveOpportunity,
     work: Annotated[Work, writes(Permission.SAVED_OPPORTUNITY_MANAGE)],
 ) -> SavedView:
@@ -187,7 +185,6 @@ async def add_saved_opportunity(
 
 @router.get("/organizations/{organizationId}/saved-opportunities")
 async def list_saved_opportunities(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.SAVED_OPPORTUNITY_READ)],
     page: Annotated[Paged, paged("rank", "nextDeadline", "updatedAt")],
     stage: Annotated[Stage | None, Query(description="Filter by stage.")] = None,
@@ -221,7 +218,6 @@ async def list_saved_opportunities(
 
 @router.get("/organizations/{organizationId}/saved-opportunities/{savedOpportunityId}")
 async def get_saved_opportunity(
-    organization_id: OrganizationId,
     saved_opportunity_id: SavedId,
     read: Annotated[Reader, reads(Permission.SAVED_OPPORTUNITY_READ)],
 ) -> SavedView:
@@ -235,7 +231,6 @@ async def get_saved_opportunity(
     responses=problems(StageLedByBid, InvalidTransition, Conflict, RuleViolated),
 )
 async def change_saved_opportunity(
-    organization_id: OrganizationId,
     saved_opportunity_id: SavedId,
     body: ChangeSaved,
     work: Annotated[Work, writes(Permission.SAVED_OPPORTUNITY_MANAGE)],

@@ -20,7 +20,6 @@ from thenga.kernel.values.fields import Email, matching, text
 from thenga.kernel.values.money import Money
 
 TenderOpportunityId = Annotated[UUID, Path(alias="tenderOpportunityId")]
-OrganizationId = Annotated[UUID, Path(alias="organizationId", description="Your organization.")]
 
 Sphere = Literal["national", "provincial", "municipal", "state_company", "other"]
 Regime = Literal["pfma", "mfma", "other"]
@@ -103,15 +102,11 @@ class TenderContactView(View):
 
 
 class AwardBody(Body):
-    """Award of the tender."""
+    """Award of the tender, which counts until it is set aside."""
 
     award_id: Annotated[
         Annotated[str, text(1, 120)], Field(description="ID that the buyer gave the award.")
     ]
-    status: Annotated[
-        Literal["pending", "active", "cancelled", "unsuccessful"],
-        Field(description="Status of the award."),
-    ] = "active"
     date: Annotated[
         Annotated[str, matching(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", 10)] | None,
         Field(description="Day of the award."),
@@ -126,7 +121,7 @@ class AwardBody(Body):
         money = None if value is None else {"amount": value.amount, "currency": value.currency}
         return {
             "awardId": self.award_id,
-            "status": self.status,
+            "status": "active",
             "date": self.date,
             "supplierName": self.supplier_name,
             "value": money,

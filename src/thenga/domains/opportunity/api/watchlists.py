@@ -10,7 +10,6 @@ from pydantic import Field
 from thenga.domains.opportunity.api.tender_fields import (
     MainCategory,
     Method,
-    OrganizationId,
     Province,
     Sphere,
 )
@@ -236,7 +235,6 @@ _LIMITS = (PlanLimitReached, EntitlementRequired, Duplicate, WatchlistEmpty)
     "/organizations/{organizationId}/watchlists", status_code=201, responses=problems(*_LIMITS)
 )
 async def create_watchlist(
-    organization_id: OrganizationId,
     body: CreateWatchlist,
     work: Annotated[Work, writes(Permission.WATCHLIST_MANAGE)],
 ) -> WatchlistView:
@@ -247,7 +245,6 @@ async def create_watchlist(
 
 @router.get("/organizations/{organizationId}/watchlists")
 async def list_watchlists(
-    organization_id: OrganizationId,
     read: Annotated[Reader, reads(Permission.WATCHLIST_READ)],
     page: Annotated[Paged, paged("createdAt", "name", default="-createdAt")],
     status: Annotated[WatchlistStatus | None, Query(description="Filter by status.")] = None,
@@ -261,7 +258,6 @@ async def list_watchlists(
 
 @router.get("/organizations/{organizationId}/watchlists/{watchlistId}")
 async def get_watchlist(
-    organization_id: OrganizationId,
     watchlist_id: WatchlistId,
     read: Annotated[Reader, reads(Permission.WATCHLIST_READ)],
 ) -> WatchlistView:
@@ -275,7 +271,6 @@ async def get_watchlist(
     responses=problems(*_LIMITS, InvalidTransition),
 )
 async def change_watchlist(
-    organization_id: OrganizationId,
     watchlist_id: WatchlistId,
     body: ChangeWatchlist,
     work: Annotated[Work, writes(Permission.WATCHLIST_MANAGE)],

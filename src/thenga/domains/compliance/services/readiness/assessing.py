@@ -31,7 +31,7 @@ _NOTHING = frozenset({State.MISSING, State.EXPIRED, State.FAILED})
 _VALUES = {State.MET: Fraction(1), State.PROVISIONAL: PROVISIONAL_VALUE}
 _ENDLESS = date.max
 
-RECHECK_DUE = "recheck_due"
+RECHECK_DUE = "recheck_due"  # a live state that nobody checked again in time (CMP-20)
 COUNTED_AS_LAST_CHECKED = "live_state"
 
 

@@ -21,7 +21,7 @@ from thenga.domains.compliance.tables import (
 )
 from thenga.domains.compliance.values.suggested import read_value
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import Problem, ValidationFailed
+from thenga.kernel.errors import Problem, RuleViolated
 
 _TAKEN = ("accept", "edit_and_accept")
 _OVERTAKEN = (SuggestionStatus.SUPERSEDED, SuggestionStatus.EXPIRED)
@@ -77,19 +77,19 @@ async def review(work: Work, suggestion_id: UUID, decided: Review) -> AiSuggesti
 def _value(seen: AiSuggestion, decided: Review) -> dict[str, Any]:
     is_edit = decided.decision == "edit_and_accept"
     if is_edit and decided.value is None:
-        raise _wrong("/value", "Send the value that you take instead.")
+        raise _wrong("Send the value that you take instead.")
     if not is_edit and decided.value is not None:
-        raise _wrong("/value", "Send a value only with `edit_and_accept`.")
+        raise _wrong("Send a value only with `edit_and_accept`.")
     if decided.decision == "reject" and decided.reason_code is None:
-        raise _wrong("/reasonCode", "Say why you reject it.")
+        raise _wrong("Say why you reject it.")
     try:
         return read_value(seen.kind, decided.value if decided.value is not None else seen.proposed)
     except ValidationError:
-        raise _wrong("/value", "Send a value of the form that was proposed.") from None
+        raise _wrong("Send a value of the form that was proposed.") from None
 
 
-def _wrong(pointer: str, detail: str) -> ValidationFailed:
-    return ValidationFailed(errors=[{"pointer": pointer, "code": "value", "detail": detail}])
+def _wrong(detail: str) -> RuleViolated:
+    return RuleViolated(detail, rule="CMP-36")
 
 
 async def _apply(work: Work, seen: AiSuggestion, value: dict[str, Any]) -> None:

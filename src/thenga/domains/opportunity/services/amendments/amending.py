@@ -50,9 +50,7 @@ async def amend(
     if not changes:
         await _save_unamended(work, tender)
         return None
-    reopened = await _raise_numbers(work, tender, changes)
-    basis = "source" if origin == "source_diff" else "captured"
-    await notices.refresh_deadlines(work, tender, basis=basis)
+    reopened = await _raise_numbers(work, tender, changes, origin)
     await notices.add_version(
         work,
         tender,
@@ -74,7 +72,9 @@ async def _save_unamended(work: Work, tender: TenderOpportunity) -> None:
     await notices.index(work, tender)
 
 
-async def _raise_numbers(work: Work, tender: TenderOpportunity, changes: list[Change]) -> bool:
+async def _raise_numbers(
+    work: Work, tender: TenderOpportunity, changes: list[Change], origin: Origin
+) -> bool:
     """Raise the numbers of a tender and set its times; whether it is open again."""
     tender.amendment_number += 1
     tender.version_number += 1
@@ -83,6 +83,8 @@ async def _raise_numbers(work: Work, tender: TenderOpportunity, changes: list[Ch
     await notices.set_times(work, tender)
     reopened = _reopen(tender, work.now)
     await work.save(tender)
+    basis = "source" if origin == "source_diff" else "captured"
+    await notices.refresh_deadlines(work, tender, basis=basis)
     return reopened
 
 

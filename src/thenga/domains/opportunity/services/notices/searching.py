@@ -22,7 +22,7 @@ from thenga.kernel.db.paging import Paged
 from thenga.kernel.db.positions import open_position, seal_position
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
-from thenga.kernel.errors import InvalidCursor, RuleViolated, SearchTooBroad
+from thenga.kernel.errors import InvalidCursor, SearchTooBroad
 
 MOST = 5000  # hits that are sorted; more are walked in order
 _RANKED = 1000
@@ -58,7 +58,7 @@ async def search(read: Reader, paged: Paged, filters: Filters) -> Found:
     """One page of the tenders that fit, in the order that was asked for."""
     filters.check()
     if paged.sort == "relevance" and filters.q is None:
-        raise RuleViolated("`-relevance` needs `q`.", rule="OPP-19", field="sort")
+        paged = replace(paged, sort="publishedOn")  # without words the newest are most relevant
     hits: dict[UUID, list[tuple[UUID, UUID, int]]] = {}
     try:
         if filters.within == "documents" and filters.q is not None:
