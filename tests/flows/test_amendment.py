@@ -1,5 +1,6 @@
 """An amendment moves a closing: all that hung on the old one follows, in three domains."""
 
+import asyncio
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -76,8 +77,10 @@ class Bidder:
             params={"tenderOpportunityId": str(self.tender.id)},
             headers=self.who.acting,
         )
-        is_known = answer.status_code == 200 and not answer.json()["stale"]
-        return answer.json() if is_known else None
+        if answer.status_code == 200 and not answer.json()["stale"]:
+            return answer.json()
+        await asyncio.sleep(0.2)  # calls are counted
+        return None
 
     async def judge(self) -> None:
         """Complete a qualification and accept the recommendation that follows from it."""

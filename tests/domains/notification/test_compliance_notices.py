@@ -57,9 +57,8 @@ async def hear(
         await work.finish()
 
 
-async def asked(office: Office, organization_id: UUID | None = None) -> list[Request]:
-    statement = select(Request).order_by(Request.created_at, Request.id)
-    return await office.all(statement, organization_id)
+async def asked(office: Office) -> list[Request]:
+    return await office.all(select(Request).order_by(Request.created_at, Request.id))
 
 
 def expiring(organization_id: UUID, window: int, left: int) -> DocumentExpiring:
@@ -130,11 +129,8 @@ async def test_a_request_to_the_platform_is_told_to_staff_only(office: Office) -
 
     await hear(office, told.tell_verifiers, event)
 
-    mine = [
-        one
-        for one in await asked(office, OPERATOR)
-        if one.dedupe_key == f"verification {event.verification_id} requested"
-    ]
+    key = f"verification {event.verification_id} requested"
+    mine = await office.all(select(Request).where(Request.dedupe_key == key), OPERATOR)
     assert await asked(office) == []
     assert [one.channel_kinds for one in mine] == [["in_app"]]  # a sandbox sends nothing outside
 
@@ -202,7 +198,8 @@ async def test_a_critical_risk_is_escalated_until_it_is_settled(office: Office) 
     assert quiet == []
     assert (opened.policy_key, opened.level, treated.status) == ("compliance.risk", 1, "open")
     assert (settled.status, settled.resolution_code) == ("resolved", "automatic")
-    assert request.facts == {"risk": "gate expired", "level": "critical", "score": "25"}
+    assert request.facts["risk"] == "a mandatory document has expired"
+    assert (request.facts["level"], request.facts["score"]) == ("critical", "25")
 
 
 async def test_every_notice_fits_its_template(office: Office) -> None:

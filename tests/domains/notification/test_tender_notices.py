@@ -122,7 +122,7 @@ async def test_judgements_are_told_to_those_who_decide(host: Host, seeded: None)
         ("recommendation_changed", []),
     ]
     assert stored[0].facts == {"verdict": "conditional", "unmet": "1"}
-    assert stored[1].facts == {"verdict": "bid minor gaps", "status": "proposed"}
+    assert stored[1].facts == {"verdict": "bid, with minor gaps", "status": "proposed"}
     permissions = [one.audience[0]["permission"].partition(":")[2] for one in stored]
     assert permissions == [
         "recommendation:decide",

@@ -1,4 +1,4 @@
-"""Papers and proofs: who keeps them is told what expires, what failed and what is asked."""
+"""Papers and proofs: members who keep them are told what expires, fails or waits."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -21,6 +21,14 @@ _INSIDE: tuple[ChannelKind, ...] = ("in_app",)
 _ESCALATED = frozenset({"high", "critical"})
 _SETTLED = frozenset({"accepted", "closed"})
 _MOST_NAMED = 5
+_RISKS = {
+    "gate_expired": "a mandatory document has expired",
+    "gate_expiring": "a mandatory document expires soon",
+    "gate_unknown": "a mandatory requirement cannot be assessed",
+    "lapses_before_award": "a document ends before a tender is awarded",
+    "renewal_late": "a renewal is late",
+    "verification_failed": "a proof was found wrong",
+}
 _SHORT_NAMES = {
     **{one: one.upper() for one in ("csd", "cipc", "vat", "uif", "coida", "cidb", "pin", "tcs")},
     "bbbee": "B-BBEE",
@@ -112,7 +120,11 @@ async def escalate_risk(work: Work, event: compliance.ComplianceRiskRaised) -> N
         key=f"risk {event.risk_id} {work.origin.causation_id}",
         policy_key="compliance.risk",
         about=Reference(domain="compliance", type="risk", id=event.risk_id),
-        facts={"risk": _words(event.rule_code), "level": event.level, "score": str(event.score)},
+        facts={
+            "risk": _RISKS.get(event.rule_code, _words(event.rule_code)),
+            "level": event.level,
+            "score": str(event.score),
+        },
     )
 
 

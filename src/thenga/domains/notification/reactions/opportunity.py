@@ -16,6 +16,14 @@ READERS = Target(kind="permission", permission="opportunity:match:read")
 DECIDERS = Target(kind="permission", permission="opportunity:recommendation:decide")
 BOARD = Target(kind="permission", permission="opportunity:saved_opportunity:read")
 _ZONE = ZoneInfo("Africa/Johannesburg")
+_VERDICTS = {
+    "strong_bid": "bid",
+    "bid_minor_gaps": "bid, with minor gaps",
+    "bid_with_partner": "bid with a partner",
+    "high_risk": "high risk",
+    "do_not_bid": "do not bid",
+    "insufficient_information": "not enough information",
+}
 
 
 @reactions.on(opportunity.OpportunityMatched)
@@ -66,13 +74,12 @@ async def tell_of_deadline(work: Work, event: opportunity.DeadlineApproaching) -
 @reactions.on(opportunity.QualificationCompleted)
 async def tell_of_qualification(work: Work, event: opportunity.QualificationCompleted) -> None:
     """Those who decide whether to bid are told that a tender was qualified."""
-    unmet = len(event.unmet)
     await requests.accept_event(
         work,
         Asked(
             topic_code="opportunity.qualification_completed",
             source_domain="opportunity",
-            facts={"verdict": _words(event.verdict), "unmet": str(unmet)},
+            facts={"verdict": event.verdict.replace("_", " "), "unmet": str(len(event.unmet))},
             audience=[DECIDERS],
             about=_about(event.tender_opportunity_id),
             dedupe_key=f"qualification {event.qualification_id}",
@@ -95,7 +102,7 @@ async def tell_of_recommendation(work: Work, event: opportunity.RecommendationCh
         Asked(
             topic_code="opportunity.recommendation_changed",
             source_domain="opportunity",
-            facts={"verdict": _words(event.verdict), "status": event.status},
+            facts={"verdict": _VERDICTS[event.verdict], "status": event.status},
             audience=[DECIDERS if is_proposed else BOARD],
             about=_about(event.tender_opportunity_id),
             dedupe_key=f"recommendation {event.recommendation_id} {work.origin.causation_id}",
@@ -109,10 +116,6 @@ def closing_text(closing_at: datetime | None) -> str:
     if closing_at is None:
         return "not known"
     return f"{closing_at.astimezone(_ZONE):%d %B %Y, %H:%M} SAST"
-
-
-def _words(code: str) -> str:
-    return code.replace("_", " ")
 
 
 def _reason(event: opportunity.OpportunityMatched) -> str:
