@@ -23,6 +23,7 @@ from thenga.domains.notification.services import reminders
 from thenga.domains.notification.tables import Reminder, Request
 from thenga.domains.opportunity.public import (
     BriefingScheduled,
+    DeadlineApproaching,
     DeadlineChanged,
     TenderOpportunityAmended,
     TenderOpportunityAwarded,
@@ -86,18 +87,28 @@ async def hear(office: Office, event: Any, *, sequence: int) -> None:
 
 
 async def remind(
-    api: httpx2.AsyncClient, who: people.Member, domain: str, kind: str, row_id: UUID, of: str
+    api: httpx2.AsyncClient,
+    who: people.Member,
+    domain: str,
+    kind: str,
+    row_id: UUID,
+    of: str,
+    **given: Any,
 ) -> Any:
     """A reminder five working days before a date of something."""
     reference = {"domain": domain, "type": kind, "id": str(row_id)}
-    body = factory.reminder_body(about=reference, anchor={"reference": reference, "kind": of})
+    given |= {"about": reference, "anchor": {"reference": reference, "kind": of}}
+    body = factory.reminder_body(**given)
     made = await api.post(PATH, json=body, headers=who.acting)
     assert made.status_code == 201, made.text
     return made.json()
 
 
-async def remind_of_closing(api: httpx2.AsyncClient, who: people.Member, tender_id: UUID) -> Any:
-    return await remind(api, who, "opportunity", "tenderOpportunity", tender_id, "closing")
+async def remind_of_closing(
+    api: httpx2.AsyncClient, who: people.Member, tender_id: UUID, **given: Any
+) -> Any:
+    kind = "tenderOpportunity"
+    return await remind(api, who, "opportunity", kind, tender_id, "closing", **given)
 
 
 def facts(tender: TenderOpportunity, **given: Any) -> dict[str, Any]:
@@ -171,6 +182,42 @@ async def test_a_reminder_on_an_unseen_tender_waits(
 
     assert (hidden["status"], missing["status"]) == ("awaiting_anchor", "awaiting_anchor")
     assert (hidden["dueAt"], missing["dueAt"]) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("kind", "audience", "messages"),
+    [
+        ("closing", [{"kind": "members"}], 0),
+        ("closing", [{"kind": "role", "roleCode": "owner"}], 1),
+        ("own", [{"kind": "members"}], 1),
+    ],
+)
+async def test_a_reminder_for_all_covers_an_approaching_deadline(
+    api: httpx2.AsyncClient,
+    office: Office,
+    owner: people.Member,
+    tender: TenderOpportunity,
+    kind: Any,
+    audience: list[dict[str, str]],
+    messages: int,
+) -> None:
+    await remind_of_closing(api, owner, tender.id, audience=audience)
+    event = DeadlineApproaching(
+        organization_id=office.organization_id,
+        saved_opportunity_id=uuid4(),
+        tender_opportunity_id=tender.id,
+        deadline_id=uuid4(),
+        kind=kind,
+        due_at=tenders.CLOSING,
+        time_zone=factory.HOME,
+        threshold="P3D",
+        label="closing: Construction of a community hall",
+    )
+
+    await hear(office, event, sequence=1)
+
+    found = [one.topic_code for one in await asked(office)]
+    assert found == ["opportunity.deadline_approaching"] * messages
 
 
 @pytest.mark.rule("NOT-39")

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 from thenga.domains.notification.public import Target
 from thenga.domains.notification.reactions.declared import reactions
-from thenga.domains.notification.services import requests
+from thenga.domains.notification.services import reminders, requests
 from thenga.domains.notification.services.requests import Asked
 from thenga.domains.opportunity import public as opportunity
 from thenga.kernel.db.work import Work
@@ -54,7 +54,15 @@ async def tell_of_match(work: Work, event: opportunity.OpportunityMatched) -> No
 
 @reactions.on(opportunity.DeadlineApproaching)
 async def tell_of_deadline(work: Work, event: opportunity.DeadlineApproaching) -> None:
-    """Those who work with the board are told of a deadline before it passes."""
+    """Those who work with the board are told of a deadline before it passes.
+
+    There is no second message where a reminder of their own tells all of them.
+    """
+    dates = [Reference(domain="opportunity", type="deadline", id=event.deadline_id)]
+    if event.kind == "closing":
+        dates.append(_about(event.tender_opportunity_id))
+    if await reminders.is_covered(work, dates, BOARD):
+        return
     key = f"deadline {event.deadline_id} {event.due_at.isoformat()} {event.threshold}"
     await requests.accept_event(
         work,

@@ -22,6 +22,7 @@ from thenga.domains.notification.tables import (
     ReminderStatus,
     Request,
 )
+from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
@@ -151,6 +152,21 @@ async def _tell_news(
             causation_event_id=UUID(event_id) if event_id else None,
         ),
     )
+
+
+async def is_covered(read: Reader, dates: Sequence[Reference], target: Target) -> bool:
+    """Whether a reminder on one of these dates goes to all people of a target anyway."""
+    anchored = select(Anchor.id).where(
+        Anchor.organization_id == read.organization_id,
+        among(Anchor.reference_key, [key_of(one) for one in dates]),
+    )
+    statement = select(Reminder).where(
+        Reminder.organization_id == read.organization_id,
+        among(Reminder.anchor_id, await read.values(anchored)),
+        Reminder.status != ReminderStatus.CANCELLED.value,
+    )
+    audience = _audience_of(await read.all(statement))
+    return any(one.kind == "members" or one == target for one in audience)
 
 
 async def move_anchor(
