@@ -17,7 +17,6 @@ from thenga.kernel.http.bodies import PageOf, Stored, View
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads
 from thenga.kernel.http.lists import paged
-from thenga.kernel.values.fields import Count
 
 router = make_router("Opportunity / Amendments")
 
@@ -102,7 +101,8 @@ async def list_amendments(
     page: Annotated[Paged, paged("number", default="-number")],
     material: Annotated[bool | None, Query(description="Only material or only minor ones.")] = None,
     after_number: Annotated[
-        Count | None, Query(alias="afterNumber", description="Amendments after this number.")
+        int | None,
+        Query(alias="afterNumber", ge=0, le=2**31 - 1, description="Amendments after this number."),
     ] = None,
 ) -> PageOf[TenderAmendmentView]:
     """List the amendments of a tender, newest first, with what each touched for you."""

@@ -18,7 +18,7 @@ from thenga.domains.opportunity.services.notices import WishedDeadline
 from thenga.domains.opportunity.tables import Deadline, TenderOpportunity
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import NotFound, RuleViolated, ValidationFailed
+from thenga.kernel.errors import NotFound, RuleViolated
 from thenga.kernel.http.bodies import Body, Known, known_as
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
@@ -52,14 +52,10 @@ class AddDeadline(Body):
         rule = self.rule
         days = None if rule is None else (rule.working_days, rule.calendar_days)
         if (self.due_at is None) == (rule is None) or (days and days.count(None) != 1):
-            raise ValidationFailed(
-                errors=[
-                    {
-                        "pointer": "/body/dueAt",
-                        "code": "one_of",
-                        "detail": "Send `dueAt`, or `rule` with working or calendar days.",
-                    }
-                ]
+            raise RuleViolated(
+                "Send `dueAt`, or `rule` with working or calendar days.",
+                rule="OPP-28",
+                field="dueAt",
             )
         return WishedDeadline(
             kind=self.kind,
@@ -76,7 +72,7 @@ class AddDeadline(Body):
     "/opportunities/{tenderOpportunityId}/deadlines",
     status_code=201,
     response_model=DeadlineView,
-    responses=known_as(DeadlineView) | problems(ValidationFailed, RuleViolated),
+    responses=known_as(DeadlineView) | problems(RuleViolated, RuleViolated),
 )
 async def add_deadline(
     tender_opportunity_id: TenderOpportunityId,

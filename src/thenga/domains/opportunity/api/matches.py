@@ -23,7 +23,7 @@ from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.lists import paged
-from thenga.kernel.values.fields import Instant, whole
+from thenga.kernel.values.fields import Instant
 from thenga.kernel.values.fields import matching as code_of
 
 router = make_router("Opportunity / Matches")
@@ -214,7 +214,7 @@ async def list_matches(
     read: Annotated[Reader, reads(Permission.MATCH_READ)],
     page: Annotated[Paged, paged("score", "closingAt", "computedAt", default="-score")],
     min_score: Annotated[
-        int | None, whole(0, 100), Query(alias="minScore", description="Lowest score.")
+        int | None, Query(alias="minScore", ge=0, le=100, description="Lowest score.")
     ] = None,
     band: Annotated[Band | None, Query(description="Filter by band.")] = None,
     eligible: Annotated[bool | None, Query(description="Filter by eligibility.")] = None,

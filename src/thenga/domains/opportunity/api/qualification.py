@@ -33,7 +33,7 @@ from thenga.kernel.http.document.operations import PREFIX
 from thenga.kernel.http.doors import router as make_router
 from thenga.kernel.http.entrances import reads, writes
 from thenga.kernel.http.reference import problems
-from thenga.kernel.values.fields import decimal, lines, text, whole
+from thenga.kernel.values.fields import decimal, lines, text
 
 router = make_router("Opportunity / Qualification")
 
@@ -198,7 +198,7 @@ async def get_qualification(
     tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.QUALIFICATION_READ)],
     revision: Annotated[
-        int | None, whole(1, 100_000), Query(description="Revision. Defaults to the newest.")
+        int | None, Query(ge=1, le=100_000, description="Revision. Defaults to the newest.")
     ] = None,
 ) -> QualificationView:
     """Retrieve your qualification for a tender."""

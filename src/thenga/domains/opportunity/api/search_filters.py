@@ -16,7 +16,7 @@ from thenga.domains.opportunity.api.tender_fields import (
 )
 from thenga.domains.opportunity.services.notices import Filters
 from thenga.domains.opportunity.tables import TenderStatus
-from thenga.kernel.values.fields import Instant, text, whole
+from thenga.kernel.values.fields import Instant, text
 
 Words = Annotated[str, text(2, 200)]
 Code = Annotated[str, text(1, 120)]
@@ -57,16 +57,18 @@ class SearchedTenders:
         Code | None, Query(alias="cidbClass", description="CIDB class that is asked for.")
     ] = None
     cidb_grade_max: Annotated[
-        Annotated[int, whole(1, 9)] | None,
-        Query(alias="cidbGradeMax", description="Highest CIDB grade that is asked for."),
+        int | None,
+        Query(
+            alias="cidbGradeMax", ge=1, le=9, description="Highest CIDB grade that is asked for."
+        ),
     ] = None
     value_min: Annotated[
-        Annotated[int, whole(0, 10**15)] | None,
-        Query(alias="valueMin", description="Least value in rand."),
+        int | None,
+        Query(alias="valueMin", ge=0, le=10**15, description="Least value in rand."),
     ] = None
     value_max: Annotated[
-        Annotated[int, whole(0, 10**15)] | None,
-        Query(alias="valueMax", description="Greatest value in rand."),
+        int | None,
+        Query(alias="valueMax", ge=0, le=10**15, description="Greatest value in rand."),
     ] = None
     closing_from: Annotated[
         Instant | None, Query(alias="closingFrom", description="Earliest closing.")

@@ -61,7 +61,7 @@ async def drop_pages(work: Work) -> None:
 
 async def _fetch(run: Run, document: Document, hosts: set[str]) -> None:
     url = document.url or ""
-    if (urlsplit(url).hostname or "") not in hosts:
+    if _host(url) not in hosts:
         return await _miss(run, document, "host_not_allowed")
     try:
         content = await run.adapter(DocumentHosts).fetch(
@@ -114,3 +114,11 @@ def _plain_page(content: bytes) -> dict[str, object]:
     text = content.decode("utf-8", "replace")
     page = {"text": text, "visible": len(text), "unmapped": 0, "image_percent": 0}
     return {"refused": None, "page_count": 1, "pages": [page]}
+
+
+def _host(url: str) -> str:
+    """The host of an address that a feed gave; nothing where it is none."""
+    try:
+        return urlsplit(url).hostname or ""
+    except ValueError:
+        return ""

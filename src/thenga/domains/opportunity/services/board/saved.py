@@ -70,7 +70,7 @@ async def save(
     tender = await work.get(TenderOpportunity, tender_id)
     known = await work.find(SavedOpportunity, tender_opportunity_id=tender_id)
     if known is not None:
-        raise Duplicate("This tender is on your board already.", existing=str(known.id))
+        raise Duplicate("This tender is on your board already.", existing={"id": str(known.id)})
     if await _count(work) >= MOST_SAVED:
         raise RuleViolated(
             f"A board holds at most {MOST_SAVED} tenders.", rule="OPP-42", limit=MOST_SAVED

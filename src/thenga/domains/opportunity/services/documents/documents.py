@@ -84,7 +84,10 @@ async def add(
 
 
 def _check_https(url: str) -> None:
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:  # brackets without an address of version 6
+        raise DocumentAddressRefused() from None
     if parts.scheme != "https" or parts.username or not parts.hostname:
         raise DocumentAddressRefused()
 
