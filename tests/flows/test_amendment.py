@@ -159,6 +159,7 @@ async def bidder(api: httpx2.AsyncClient, host: Host, settle: Settle) -> Bidder:
     return Bidder(api, host, settle, who, await board.shared_tender(host))
 
 
+@pytest.mark.settles(*DOMAINS)
 @pytest.mark.rule("OPP-45")
 @pytest.mark.rule("NOT-39")
 async def test_a_moved_closing_ripples_under_one_cause(bidder: Bidder) -> None:
