@@ -90,8 +90,7 @@ class Bidder:
         await self.call("POST", path, json={"move": "complete"}, headers=seen)
         path = f"{self.path}/recommendation"
         seen = {"If-Match": f'"{(await self.call("GET", path))["version"]}"'}
-        decision = {"decision": {"choice": "accept"}}
-        await self.call("PATCH", path, json=decision, headers=seen)
+        await self.call("PATCH", path, json={"choice": "accept"}, headers=seen)
 
     async def remind(self) -> Any:
         """A reminder that knows the closing at once, because Opportunity is asked for it."""
