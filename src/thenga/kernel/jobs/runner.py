@@ -222,17 +222,15 @@ class _Side:
 
     async def _again(self, doing: Callable[[], Awaitable[float]]) -> None:
         """Do it until cancelled; it says how many seconds later the next time is."""
-        task = asyncio.current_task()
-        while task is not None:
+        task, pause = asyncio.current_task(), 0.0
+        # A statement that is cancelled may end with an error of its connection instead.
+        while task and not task.cancelling():
+            await asyncio.sleep(pause)
             try:
                 pause = await doing()
             except Exception:
                 log.exception("jobs.care.failed", domain=self._domain.name)
                 pause = 1.0
-            # A cancelled statement may end with an error of its connection instead.
-            if task.cancelling():
-                return
-            await asyncio.sleep(pause)
 
     def _ticking(self, job: Job) -> Callable[[], Awaitable[float]]:
         async def tick() -> float:
