@@ -45,9 +45,10 @@ def _add_running(commands: Commands) -> None:
     )
     dev.add_argument(
         "action",
-        choices=("up", "down", "status", "remove"),
+        choices=("up", "down", "status", "remove", "sample"),
         help="up: start the servers; down: stop them and keep the data; "
-        "status: show what is running; remove: stop them and delete the data",
+        "status: show what is running; remove: stop them and delete the data; "
+        "sample: hand sample tenders to the intake, which a worker applies",
     )
     dev.add_argument(
         "--home", type=Path, help="folder of the servers (default: $THENGA_HOME or .dev)"
@@ -108,6 +109,8 @@ def _dev(asked: argparse.Namespace) -> int:
     from thenga.tooling.dev import servers
 
     home = asked.home or servers.default_home()
+    if asked.action == "sample":
+        return _sample()
     if asked.action == "up":
         servers.up(home, _reads())
         print(f"settings for `thenga` are in {home / 'env'}")
@@ -121,6 +124,27 @@ def _dev(asked: argparse.Namespace) -> int:
         print(f"{name:<9} port {one.port:<6} {state}")
     if not standing:
         print(f"no servers in {home}")
+    return 0
+
+
+def _sample() -> int:
+    """Hand over the sample tenders as any upload of releases; done again, nothing changes."""
+    from thenga.domains.opportunity.services.sources import upload_sample
+    from thenga.kernel.settings import load
+    from thenga.kernel.starting import make_host
+    from thenga.kernel.values.calendar import local_day
+    from thenga.tooling.dev.sample_tenders import sample_releases
+
+    async def hand_over() -> int:
+        host = make_host(load())
+        try:
+            releases = sample_releases(local_day(host.now()))
+            await upload_sample(host, releases)
+            return len(releases)
+        finally:
+            await host.engines.close()
+
+    print(f"{asyncio.run(hand_over())} sample tenders handed to the intake; a worker applies them")
     return 0
 
 

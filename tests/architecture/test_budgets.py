@@ -60,7 +60,7 @@ def test_a_run_with_a_planted_slow_file_fails(
     path.parent.mkdir(parents=True)
     path.write_text(SLOW)
     monkeypatch.setenv("THENGA_BUDGETS", str(folder))
-    monkeypatch.setattr(budgets, "FILE_SECONDS", 0.05)
+    monkeypatch.setattr(budgets, "FILE_SECONDS", 0.01)
     asked = [str(path), f"--rootdir={tmp_path}", "-q", "-p", "no:cacheprovider"]
 
     ended = pytest.main([*asked, "-c", "/dev/null", "-p", "no:asyncio"], plugins=[Measuring()])

@@ -1,5 +1,7 @@
-"""What flows with Billing share."""
+"""What flows share: a deployment that is paid for, and a scanner of files."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -7,6 +9,7 @@ from fastapi import FastAPI
 
 from thenga.domains.billing import public as billing
 from thenga.kernel.host import Host
+from thenga.tooling.dev import servers
 
 
 @pytest.fixture
@@ -17,3 +20,11 @@ async def paid_for(app: FastAPI, seeded: None) -> Host:
     port = host.bindings.of(billing.Entitlements)
     await port.signal(organization_id=uuid4(), feature="identity.api_access")
     return host
+
+
+@pytest.fixture(scope="module")
+def scanner(home: Path) -> Iterator[None]:
+    """ClamAV, for flows in which papers are uploaded."""
+    servers.start(home, "clamav")
+    yield
+    servers.stop(home, "clamav")

@@ -18,8 +18,8 @@ from thenga.tooling.dev.processes import free_ports
 ROOT = Path(__file__).resolve().parents[2]
 SMTP = "-u -m aiosmtpd -n -l 127.0.0.1:1025"
 _BLOCK = re.compile(r"^```bash tour\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-_STEP = re.compile(r"^(\d{3}) (?:GET|POST|PATCH) \S+$", re.MULTILINE)
-_SECONDS = 90
+_STEP = re.compile(r"^(\d{3}) (?:GET|POST|PUT|PATCH) \S+$", re.MULTILINE)
+_SECONDS = 400
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,10 @@ def staged(folder: Path) -> Iterator[Stage]:
     letters.begin()
     try:
         letters.await_ready(lambda: _answers(port), 20)
-        with ApiProcess(env, folder) as api, WorkerProcess(env, folder):
+        with (
+            ApiProcess(env, folder, program="tests.patient") as api,
+            WorkerProcess(env, folder, program="tests.patient"),
+        ):
             yield Stage(api.url, letters.log)
     finally:
         letters.kill()

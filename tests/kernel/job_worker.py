@@ -4,6 +4,7 @@ import asyncio
 import signal
 import sys
 from abc import abstractmethod
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Protocol
@@ -25,6 +26,7 @@ from thenga.kernel.starting import make_host
 QUICK = Pace(
     poll_seconds=0.1, heartbeat_seconds=0.3, stalled_seconds=2, sweep_seconds=0.5, first_delay=0.2
 )
+CALM = replace(QUICK, stalled_seconds=60)  # a busy machine is not taken for a dead worker
 EVERYWHERE = UUID(int=7)  # the organization that the periodic job writes for
 
 jobs = Jobs("probe")

@@ -19,7 +19,7 @@ import pytest
 from tests.conftest import Opening
 from tests.errand import MIGRATIONS as ERRAND_MIGRATIONS
 from tests.kernel import job_worker as probe
-from tests.kernel.job_worker import QUICK, SEEN, side, ticking
+from tests.kernel.job_worker import CALM, QUICK, SEEN, side, ticking
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.declare.job import Job, Jobs
 from thenga.kernel.host import Host
@@ -79,7 +79,7 @@ async def _enqueue(opening: Opening, job: Job, count: int = 1, **arguments: int)
 
 
 @asynccontextmanager
-async def _working(host: Host, of: Jobs = probe.jobs, pace: Pace = QUICK) -> AsyncIterator[None]:
+async def _working(host: Host, of: Jobs = probe.jobs, pace: Pace = CALM) -> AsyncIterator[None]:
     stop = asyncio.Event()
     running = asyncio.create_task(side(host, of, pace).run(stop))
     try:
@@ -260,7 +260,7 @@ async def test_a_paused_worker_cannot_finish_what_went_to_another(
     await asyncio.sleep(0.4)
     paused.send_signal(signal.SIGSTOP)
     begun = time.monotonic()
-    async with _working(host):
+    async with _working(host, pace=QUICK):
         left = await _until(host, _done)
         found = time.monotonic() - begun
         paused.send_signal(signal.SIGCONT)

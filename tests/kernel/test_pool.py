@@ -1,7 +1,7 @@
 """The pool: bounded, fair, and nothing unclean is handed on."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from typing import Any
 
 import asyncpg
@@ -84,6 +84,41 @@ async def test_a_connection_cancelled_before_begin_is_cut(pool: Pool) -> None:
     async with pool.connection() as next_one, next_one.transaction():
         assert await next_one.fetchval("SELECT 1") == 1
     await pool.close()
+
+
+@pytest.fixture
+async def impatient(settings: Settings) -> AsyncIterator[Pool]:
+    """One connection, whose statements may take a tenth of a second."""
+    address = Engines(settings).address("probe", "probe")
+
+    async def connect() -> Connection:
+        return await asyncpg.connect(address, server_settings={"statement_timeout": "100"})
+
+    pool = Pool(connect, 1)
+    yield pool
+    await pool.close()
+
+
+async def _after_wrong_argument(pool: Pool) -> int | None:
+    """What the next user reads when a statement was prepared and, by its argument, never run."""
+    with pytest.raises(asyncpg.DataError):
+        await pool.fetchrow("SELECT $1::int", "not a number")
+    await asyncio.sleep(0.3)
+    found = await pool.fetchrow("SELECT 1 AS n")
+    return found and found["n"]
+
+
+async def test_statement_that_never_ran_does_not_fail_the_next(impatient: Pool) -> None:
+    assert await _after_wrong_argument(impatient) == 1
+
+
+async def test_a_planted_pool_that_keeps_such_a_connection_is_found(
+    impatient: Pool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Connection, "terminate", lambda _self: None)
+
+    with pytest.raises(asyncpg.QueryCanceledError):
+        await _after_wrong_argument(impatient)
 
 
 async def _cancelled(doing: Coroutine[Any, Any, object]) -> None:

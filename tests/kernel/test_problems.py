@@ -15,8 +15,10 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from thenga.kernel import errors
+from thenga.kernel.db.engine import Engines
 from thenga.kernel.errors import Problem
 from thenga.kernel.http import problems
+from thenga.kernel.settings import Settings
 
 SENT = "canary-7f3a"
 
@@ -93,6 +95,29 @@ def test_a_refusal_of_the_database_is_told_without_its_words(
 
     assert type(problem) is expected
     assert SENT not in bytes(rendered(problem).body).decode()
+
+
+async def test_a_slow_statement_is_cancelled_by_the_server(settings: Settings) -> None:
+    engines = Engines(settings.model_copy(update={"statement_seconds": 0.2}))
+    try:
+        with pytest.raises(asyncpg.QueryCanceledError) as slow:
+            async with engines.pool("probe").connection() as connection:
+                await connection.fetchval("SELECT pg_sleep(20)")
+    finally:
+        await engines.close()
+
+    assert isinstance(problems.of_error(slow.value), errors.DependencyUnavailable)
+
+
+async def test_the_client_waits_longer_than_the_server(settings: Settings) -> None:
+    """Else its own time-out could come first, which is no error of PostgreSQL and a 500."""
+    engines = Engines(settings.model_copy(update={"statement_seconds": 0.2}))
+    try:
+        async with engines.pool("probe").connection() as connection:
+            await connection.execute("SET statement_timeout = 0")
+            await connection.fetchval("SELECT pg_sleep(0.6)")
+    finally:
+        await engines.close()
 
 
 def test_the_cause_is_found_under_the_wrapping_of_sqlalchemy() -> None:

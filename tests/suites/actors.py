@@ -41,6 +41,15 @@ COMPARED = {
     "notification.notification.language", "notification.preference.language",
     "time_zone", "rrule", "starts_at", "next_local", "on_non_working_day", "misfire",
     "acts_for_kind", "policy_key", "recipient_key", "reference_key", "about_key",
+    "definition_code", "component", "gate", "document_type_code", "document_class",
+    "subject_kind", "valid_basis", "object_key", "sha256", "media_type",
+    "proof_kind", "proof_key", "evidence_sha256", "requested_from", "rule_code",
+    "compliance.verification.method", "compliance.readiness_snapshot.scope",
+    "compliance.risk.subject", "compliance.ai_suggestion.key",
+    "envelopes", "envelope", "closing_precision", "tender_status", "due_time", "template",
+    "response", "requirement_class", "requirement_kind", "milestone_key", "awarded_currency",
+    "bid.outcome.stage",
+    "compliance.risk.level", "compliance.risk.raised_by", "compliance.risk.treatment",
 }  # fmt: skip
 # Columns that hold members of an enumeration.
 _ENUMERATED = {

@@ -39,12 +39,16 @@ KEYS: dict[str, str] = {
     "billing.invoice.invoice_number_live": "BIL-25: a number is given once by a seller, whoever "
     "is billed; numbers are made by us and named by no caller",
     "billing.credit_note.credit_note_number_live": "as the number of an invoice",
+    "opportunity.tender_opportunity.tender_opportunity_ocid_shared": "an ocid names one public "
+    "tender in the world; only shared rows are compared, which everybody reads",
     "parties.remark.remark_tender_id_refers": "what a tenant adds to a notice that another keeps; "
     "the notice is read through row security first",
 }
 
 # Moving doors that the sweep cannot knock at, because it stores several rows in one organization.
 KNOCKED_ELSEWHERE: dict[str, str] = {
+    "decide_verification": "one door of six moves, told by its body; test_verifications.py "
+    "knocks with each from every state",
     "pause_subscription": "one plan an organization; test_pauses.py knocks from every state",
     "resume_subscription": "as pause_subscription",
     "withdraw_plan_change": "moves nothing itself; time may have moved the plan before it",
@@ -71,10 +75,28 @@ SERVER_OWNED: dict[str, str] = {
     "AskedAgent.version": "which machine acts, told by whoever runs it; not a version of a row",
     "AskToJoin.organization_id": "a selector; it must be the organization the request acts for",
     "AskToJoin.user_id": "whom to ask; nothing happens to them before they accept",
+    **dict.fromkeys(
+        (
+            *("CreateRequirement.organization_id", "AddDocument.organization_id"),
+            *("LinkEvidence.organization_id", "RequestVerification.organization_id"),
+        ),
+        "a selector; it must be the organization the request acts for (CMP-1)",
+    ),
+    "CreateDownloadLink.version": "which version of a document to read",
     "Invite.organization_id": "a selector; it must be the organization the request acts for",
     "AssignRole.user_id": "which of staff gets a platform role; nobody gives one to themselves",
     "CreateUser.staff": "staff are made by staff only, and this is where (IDN-18)",
+    "ReviewComplianceSuggestion.decision": "what a person decides about a suggestion (CMP-36)",
+    "BidTeamMember.price": "whether a colleague sees prices, which the bid manager decides (BID-4)",
+    "DecideSectionSuggestion.decision": "what a person decides about a suggestion (BID-14)",
+    "ReconfirmBid.decision": "how a person goes on after an amendment (BID-50)",
+    "AddBidFile.price": "whether a file holds prices, which its sender knows (BID-4)",
+    "DecideApproval.decision": "what an approver decides about exactly one hash (BID-37)",
+    "RivalOffer.price": "what another bidder may ask, in a scenario of one's own (BID-34)",
+    "OutcomeWinner.price": "what another bidder asked, as the buyer published it (BID-51)",
+    "OutcomeAppeal.status": "how far an appeal at the buyer is, as a person records it (BID-52)",
     "RecordDecision.decision": "what people decided, in their words; recorded and never changed",
+    "JudgedBody.score": "what a person judges, kept apart from what is measured (CON-37)",
     "SignInWithPassword.organization_id": "a selector, looked up among one's own memberships",
     "SwitchOrganization.organization_id": "a selector, as at sign-in (context-map, decision 16)",
 }
@@ -91,6 +113,7 @@ WITHOUT_LOCATION: dict[str, str] = {
     "assign_permission": "as assign_role",
     "issue_grant": "read in the list of grants alone",
     "reserve_usage": "settled by its key; nobody asks after it",
+    "create_download_link": "its address is a secret, which a header would carry into logs",
 }
 
 # Moves that are shown to callers though no operation has their name.
@@ -100,20 +123,60 @@ CALLED_OTHERWISE: dict[str, str] = {
     "FactVerification.request": "adding a verification to the fact",
     "Schedule.cancel": "DELETE of the schedule",
     "Reminder.cancel": "DELETE of the reminder",
+    "Plan.baseline": "`baseline` in POST of the delivery plan",
     "Account.complete": "saying who is billed, by POST or PATCH of the account",
+    **dict.fromkeys(
+        ("Recommendation.accept", "Recommendation.override"),
+        "`choice` in PATCH of the recommendation",
+    ),
+    **dict.fromkeys(
+        ("Suggestion.accept", "Suggestion.edit", "Suggestion.reject"),
+        "`suggestion` in PATCH of the section",
+    ),
 }
 
 # Recorded maps whose names are not ours to choose.
 FREE_MAPS: dict[str, str] = {
     **dict.fromkeys(
+        ("open_bid_workspace/team", "get_bid_workspace/team", "change_bid_workspace/team"),
+        "people of the team by their IDs",
+    ),
+    "change_compliance_matrix/rows": "answers by the IDs of requirements",
+    **dict.fromkeys(
         ("get_notification_request/counts/deliveries", "get_notification_request/counts/notSent"),
         "counts by status and by reason code",
+    ),
+    **dict.fromkeys(
+        (
+            "create_compliance_profile/answers",
+            "get_compliance_profile/answers",
+            "change_compliance_profile/answers",
+        ),
+        "answers by the code of their question",
     ),
     "list_audit_events/items/detail/after": "columns as they are stored, for an auditor",
     "receive_callback/data": "the provider's own message",
     **dict.fromkeys(
         ("receive_channel_callback/signature", "receive_channel_callback/event-data"),
         "the provider's own message",
+    ),
+    **dict.fromkeys(
+        (
+            *("change_pack/acknowledgements", "seal_pack/acknowledgements"),
+            "submit_pack/acknowledgements",
+        ),
+        "findings by their keys",
+    ),
+    **dict.fromkeys(
+        (
+            *("change_sbd_form/answers", "get_sbd_form/answers", "sign_sbd_form/answers"),
+            "list_form_definitions/items/fields/requiredIf",
+        ),
+        "fields of a form by the numbers that the form has",
+    ),
+    **dict.fromkeys(
+        ("change_workbook/items", "create_workbook/items", "get_workbook/items"),
+        "items of a bill by the numbers that the bill has",
     ),
     "create_template/content": "languages by their tags",
     "create_template/versions/content": "languages by their tags",
@@ -152,6 +215,10 @@ NAMED_THINGS: dict[str, str] = {
     **dict.fromkeys(("list_plans", "list_meters"), "a catalogue, in the order of its making"),
     "list_billing_accounts": "customers of ours, one an organization",
     "list_payment_methods": "cards and accounts that can be charged",
+    "list_bid_tasks": "work to do, read from what is due first",
+    "list_requirements": "what a company must prove, each with a title",
+    "list_verifications": "a queue of work, read from what has waited longest",
+    "list_opportunities": "tenders that can be bid for, read from the one that closes first",
     "list_channels": "a few ways of the platform, each with a code",
 }
 

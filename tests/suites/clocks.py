@@ -28,6 +28,7 @@ MACHINES: tuple[tuple[int, ...], ...] = ((90,), (90, 200), (399, 61, 61), (425,)
 # Days after which a member's role ends; none for an owner, whose role stays.
 ROLES = (100, 399, 500)
 _RHYTHM = timedelta(milliseconds=200)
+_HOUSEKEEPING = timedelta(minutes=10)  # jobs that come less often
 
 Effect = tuple[str, str, str]  # what it is about, what happened, and the step
 
@@ -216,19 +217,29 @@ async def ahead_in(host: Host, domain: str, organization_id: UUID) -> timedelta 
     return found
 
 
-def quick(*only: str, rhythm: timedelta = _RHYTHM) -> list[Domain]:
+def quick(
+    *only: str, rhythm: timedelta = _RHYTHM, at_most: timedelta = _HOUSEKEEPING
+) -> list[Domain]:
     """The domains, with sweeps that come every moment instead of every ten seconds.
 
-    With names, the other sweeps stay away, and so does what other tests have left behind.
+    With names, the other sweeps stay away, and so does what other tests have left behind. Jobs
+    that are declared to come less often than `at_most` (they verify and delete) stay away too.
     """
-    return [_quickened(domain, only, rhythm) for domain in topology.load(topology.DOMAINS)]
+    return [_quickened(domain, only, rhythm, at_most) for domain in topology.load(topology.DOMAINS)]
 
 
-def _quickened(domain: Domain, only: Sequence[str], rhythm: timedelta) -> Domain:
+def quick_of(name: str, *only: str) -> list[Domain]:
+    """One domain with quick sweeps: others may have much to do for what other tests left."""
+    return [domain for domain in quick(*only, at_most=timedelta.max) if domain.name == name]
+
+
+def _quickened(
+    domain: Domain, only: Sequence[str], rhythm: timedelta, at_most: timedelta
+) -> Domain:
     jobs = Jobs(domain.name)
     declared = domain.jobs.declared if domain.jobs else {}
     for name, job in declared.items():
-        ticks = job.rhythm and (not only or name in only)
+        ticks = job.rhythm and (name in only or (not only and job.rhythm <= at_most))
         jobs.declared[name] = replace(job, rhythm=rhythm if ticks else None)
     return replace(domain, jobs=jobs)
 

@@ -4,6 +4,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 from uuid import UUID
@@ -16,6 +17,7 @@ from sqlalchemy.dialects import postgresql as pg
 from tests.factories import identity
 from tests.factories.identity import Member
 from tests.suites import allowed
+from tests.suites.body_moves import moves_of_body
 from thenga.domains.identity.tables import Membership
 from thenga.domains.organization.tables import Equipment, PastProject
 from thenga.kernel.access.actors import SYSTEM, Scope
@@ -121,6 +123,7 @@ _VALUES: dict[type[Any], Any] = {
     sa.CHAR: "ZAR",
     sa.Integer: 1,
     sa.BigInteger: 1,
+    sa.Numeric: Decimal(1),
     sa.Boolean: False,
     sa.Interval: timedelta(0),
     sa.Date: NOON.date(),
@@ -172,8 +175,13 @@ def document_faults(text: str, domains: Iterable[Domain]) -> list[str]:
 
 
 def uncallable(domains: Sequence[Domain]) -> set[str]:
-    """Moves that callers are shown without an operation of that name."""
+    """Moves that callers are shown without an operation of that name, or a `move` of a body."""
     ends = {(one.domain.name, one.path.rpartition("/")[2]) for one in operations(domains)}
+    ends |= {
+        (one.domain.name, verb.replace("_", "-"))
+        for one in operations(domains)
+        for verb in moves_of_body(one)
+    }
     return {
         f"{lifecycle.__name__.removesuffix('Lifecycle')}.{move.verb}"
         for domain in domains

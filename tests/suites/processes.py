@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
+from tests.suites import preloaded
+from tests.suites.preloaded import Forked, Program
 from thenga.tooling.dev.processes import free_ports, wait
 
 _READY_SECONDS = 60.0
@@ -19,23 +21,33 @@ _SYSTEM_ONLY = (
     "THENGA_SYSTEM_DATABASE_SECRET",
     "THENGA_ADMIN_DATABASE",
 )
+_TESTS = {"PYTHONPATH": str(Path(__file__).parents[2])}  # where a process finds tests/
 
 
 class Child:
     """A process with its own session, so that it ends with all of its children.
 
-    The calls block: from a coroutine use `asyncio.to_thread(child.start)`.
+    The calls block: from a coroutine use `asyncio.to_thread(child.start)`. With `fresh` it is an
+    interpreter of its own from the start, and no fork of one that has loaded everything
+    (preloaded.py).
     """
 
     def __init__(
-        self, name: str, command: Sequence[str], env: Mapping[str, str], folder: Path
+        self,
+        name: str,
+        command: Sequence[str],
+        env: Mapping[str, str],
+        folder: Path,
+        *,
+        fresh: bool = True,
     ) -> None:
         self.log = folder / f"{name}.log"
         self._command = list(command)
         self._folder = folder
         own = {key: value for key, value in os.environ.items() if not key.startswith("THENGA_")}
         self._env = own | dict(env)
-        self._process: subprocess.Popen[bytes] | None = None
+        self._fresh = fresh
+        self._process: subprocess.Popen[bytes] | Forked | None = None
 
     @property
     def pid(self) -> int | None:
@@ -53,6 +65,12 @@ class Child:
     def begin(self) -> None:
         """Start it, and do not wait for anything."""
         assert not self.is_running(), f"{self.log.stem} runs already"
+        self.log.touch()
+        if not self._fresh:
+            _, _, module, *arguments = self._command  # python -m
+            asked = Program(module, arguments, self._env, str(self._folder), str(self.log))
+            self._process = preloaded.start(asked)
+            return
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 self._command,
@@ -106,7 +124,8 @@ class ApiProcess(Child):
     """`thenga api` on a free port that stays the same over restarts.
 
     `env` is what `servers.up` gave, with changes; `app` names another factory than our own, as
-    `module:function`, for a process with a bug in it.
+    `module:function`, for a process with a bug in it; `program` is `tests.patient` where a busy
+    machine must not be taken for a port that is silent.
     """
 
     def __init__(
@@ -118,6 +137,8 @@ class ApiProcess(Child):
         app: str | None = None,
         port: int | None = None,
         internal_port: int | None = None,
+        program: str = "thenga",
+        fresh: bool = False,
     ) -> None:
         own, internal = free_ports(2)
         self.port, self.internal_port = port or own, internal_port or internal
@@ -126,9 +147,9 @@ class ApiProcess(Child):
         self.url = f"{self.origin}/v1"
         given = {key: value for key, value in env.items() if key not in _SYSTEM_ONLY}
         given["THENGA_INTERNAL_LISTEN"] = f"127.0.0.1:{self.internal_port}"
-        super().__init__(name, _serving(app, self.port), given, folder)
-        if app is not None:
-            self._env["PYTHONPATH"] = str(Path(__file__).parents[2])
+        super().__init__(
+            name, _serving(app, self.port, program), given | _TESTS, folder, fresh=fresh
+        )
 
     def start(self, seconds: float = _READY_SECONDS) -> None:
         """Start it, and wait until it may take traffic."""
@@ -153,8 +174,17 @@ class ApiProcess(Child):
 class WorkerProcess(Child):
     """`thenga worker`."""
 
-    def __init__(self, env: Mapping[str, str], folder: Path, *, name: str = "worker") -> None:
-        super().__init__(name, [sys.executable, "-m", "thenga", "worker"], env, folder)
+    def __init__(
+        self,
+        env: Mapping[str, str],
+        folder: Path,
+        *,
+        name: str = "worker",
+        program: str = "thenga",
+        fresh: bool = False,
+    ) -> None:
+        command = [sys.executable, "-m", program, "worker"]
+        super().__init__(name, command, dict(env) | _TESTS, folder, fresh=fresh)
 
     def start(self, seconds: float = _READY_SECONDS) -> None:
         """Start it, and wait until it says that it has."""
@@ -172,8 +202,8 @@ class WorkerProcess(Child):
         return self
 
 
-def _serving(app: str | None, port: int) -> list[str]:
+def _serving(app: str | None, port: int, program: str) -> list[str]:
     if app is None:
-        return [sys.executable, "-m", "thenga", "api", "--port", str(port)]
+        return [sys.executable, "-m", program, "api", "--port", str(port)]
     serving = [sys.executable, "-m", "uvicorn", "--factory", app, "--port", str(port)]
     return [*serving, "--no-access-log"]

@@ -42,7 +42,7 @@ def kept() -> None:
 def cold_start(folder: Path, *, app: str | None = None) -> Measured:
     """Start a process, and ask it for the document and whether it lives at the same time."""
     env = {key: value for key, value in os.environ.items() if key.startswith("THENGA_")}
-    api = ApiProcess(with_own_limits(env, 9), folder, name="cold", app=app)
+    api = ApiProcess(with_own_limits(env, 9), folder, name="cold", app=app, fresh=True)
     api.start()
     try:
         return _measured(api)

@@ -26,6 +26,7 @@ from thenga import topology
 from thenga.domains.administration.tables import IntegrationSecret
 from thenga.domains.billing.services.settlement import webhooks
 from thenga.domains.billing.tables import PaymentMethod, ProviderCallback
+from thenga.domains.compliance.tables import DocumentVersion
 from thenga.domains.identity.services.accounts import names
 from thenga.domains.identity.tables import (
     IdentityProvider,
@@ -257,4 +258,5 @@ def test_domains_seal_only_in_declared_columns() -> None:
         (ProviderFlow.__table__.fullname, "verifier_sealed"),
         (ProviderTicket.__table__.fullname, "exchange_sealed"),
         (ProviderTicket.__table__.fullname, "person_sealed"),
+        (DocumentVersion.__table__.fullname, "attributes_sealed"),
     }

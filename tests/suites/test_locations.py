@@ -1,5 +1,7 @@
 """What was made, or begun, is found where its answer says."""
 
+from typing import Any
+
 import httpx2
 import pytest
 
@@ -65,7 +67,9 @@ async def _made(
     sent = await calls.MAKERS[one.name](host, owner, owner.organization_id)
     headers = owner.headers | sent.headers
     path = calls.path_of(one, sent.ids, sent.parts).removeprefix("/v1")
-    made = await api.request(one.method, path, json=sent.body(sent.ids), headers=headers)
+    body = sent.body(sent.ids)
+    given: dict[str, Any] = {"content": body} if isinstance(body, bytes) else {"json": body}
+    made = await api.request(one.method, path, headers=headers, **given)
     return made, {name: value for name, value in headers.items() if name != "If-Match"}
 
 

@@ -16,6 +16,7 @@ from nats.errors import Error as NatsError
 from nats.js.api import AckPolicy, ConsumerConfig, RePublish
 
 from tests import meshes
+from tests.settling import with_letters
 from tests.suites import clocks, streams
 from thenga import topology
 from thenga.kernel.db.sandbox import clock_offset
@@ -215,7 +216,7 @@ def _forged(host: Host, organization_id: UUID, told_id: UUID, **changes: object)
 async def _forge(api: httpx2.AsyncClient, host: Host) -> tuple[list[str], int]:
     """Which clocks forged events move, sent with the login of Organization itself."""
     domains = topology.load(topology.DOMAINS)
-    async with clocks.running([MeshSide(host, domains)]):
+    async with clocks.running([MeshSide(with_letters(host), domains)]):
         live = await clocks.furnish(api, host, "live")
         sandbox = await clocks.furnish(api, host, "sandbox")
         async with connected(host, "organization") as client:

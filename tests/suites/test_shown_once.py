@@ -96,6 +96,9 @@ ONES_OWN = {
     "POST /identity/mfa/factors": "A factor of one's own, with a fresh proof.",
     "POST /identity/mfa/challenges/{challengeId}/verify": "The factor proves the person.",
     "POST /identity/invitations/{invitationId}/accept": "A new person's own first session.",
+    "POST /compliance/documents/{documentId}/download-links": (
+        "Opens one document, and its maker's right to it is asked at each opening."
+    ),
 }
 
 

@@ -75,12 +75,12 @@ async def started(*children: ApiProcess | WorkerProcess) -> AsyncIterator[None]:
 @pytest.fixture(scope="module")
 async def apart(env: dict[str, str], folder: Path) -> AsyncIterator[Apart]:
     alone = {**env, "THENGA_DOMAINS": "identity,notification"}
-    own = ApiProcess(alone, folder, name="api-identity")
+    own = ApiProcess(alone, folder, name="api-identity", fresh=True)
     remotely = {"THENGA_DOMAINS": "organization", "THENGA_REMOTE_IDENTITY": own.internal}
-    organization = ApiProcess({**env, **remotely}, folder, name="api-organization")
+    organization = ApiProcess({**env, **remotely}, folder, name="api-organization", fresh=True)
     workers = (
-        WorkerProcess(alone, folder, name="worker-identity"),
-        WorkerProcess({**env, **remotely}, folder, name="worker-organization"),
+        WorkerProcess(alone, folder, name="worker-identity", fresh=True),
+        WorkerProcess({**env, **remotely}, folder, name="worker-organization", fresh=True),
     )
     async with started(own, organization, *workers):
         yield Apart(env, own, organization)

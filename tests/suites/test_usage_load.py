@@ -36,7 +36,8 @@ RECORDS = size(8_000, 200_000)
 # A small run on a busy machine shows what is counted; how fast it is shows a quiet one.
 LEAST_RATIO, MOST_MS = size(10, 25) / 100, 8
 LEAST_PER_SECOND, MOST_P99_MS = 10_000, 250
-PER_SECOND, SECONDS, ROUNDS = 300, size(1, 10), size(1, 5)
+PER_SECOND, SECONDS, ROUNDS = 300, size(1, 10), 5
+MOST_CPU_MS = 1000 / PER_SECOND
 METERS = (RUNS, SMS, "learning.tutor_messages", "notification.email.message", "api.requests")
 REPEATS, LATE, BAD = 0.20, 0.10, 0.01
 
@@ -256,9 +257,9 @@ async def test_the_signal_answers_three_hundred_times_a_second(
         best, least = min(best, cut[94]), min(least, cpu_ms)
         print(f"signal rate={rate:.0f}/s p50_ms={cut[49]:.2f} p95_ms={cut[94]:.2f}", end=" ")
         print(f"cpu_ms={cpu_ms:.2f}")
-        if best <= MOST_MS:
+        if best <= MOST_MS and least <= MOST_CPU_MS:
             break
 
-    assert least <= 1000 / PER_SECOND
+    assert least <= MOST_CPU_MS
     if size(0, 1):
         assert best <= MOST_MS

@@ -291,7 +291,7 @@ async def test_another_organization_finds_nothing(
 
 def _sweeping() -> Domain:
     """Billing with its sweep of subscriptions alone, so that nobody else's work is waited for."""
-    (domain,) = [one for one in clocks.quick() if one.name == "billing"]
+    (domain,) = clocks.quick_of("billing")
     assert domain.jobs is not None
     jobs = Jobs("billing")
     for name in ("find_to_move_subscription", "move_subscription"):

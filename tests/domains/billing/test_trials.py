@@ -240,7 +240,7 @@ async def test_a_jump_over_both_steps_makes_both_in_order(
     async def all_told() -> bool:
         return await told(host, organization_id) == expected
 
-    async with clocks.running([JobSide(host, clocks.quick("find_to_move_trial"))]):
+    async with clocks.running([JobSide(host, clocks.quick_of("billing", "find_to_move_trial"))]):
         await flows.until(all_told)
     read = await api.get(f"/billing/trials/{trial['id']}", headers=within(owner))
     assert read.json()["status"] == "expired"

@@ -104,7 +104,8 @@ async def test_tokens_and_counters_that_are_long_over_are_taken_away(
 
     clock.move(timedelta(days=1, minutes=16))
     before = await value(host, tokens, who.session_id)
-    await by_system(host, declared.purge_tokens)
+    for _ in range(30):  # a thousand at a time, and other tests left older ones
+        await by_system(host, declared.purge_tokens)
 
     old = host.now() - timedelta(days=1)
     assert (before, await value(host, tokens, who.session_id)) == (1, 0)

@@ -178,7 +178,7 @@ async def test_what_is_past_its_time_goes(host: Host, owner: Member, api: httpx2
     )
     work = people.working(host)
     work._pool = host.engines.pool("identity", "identity_system")
-    await decisions.purge(work, limit=10)
+    await decisions.purge(work, limit=10_000)
     await work.finish()
     left = await admin.fetch(
         "SELECT id FROM identity.decision_record WHERE id = ANY ($1)", [kept, old]

@@ -22,6 +22,7 @@ from thenga.kernel.host import Host
 
 WORLDS = size(250, 3_000)
 READ = "organization:equipment:read"
+_CPU_MS = 3.0
 
 
 @pytest.fixture
@@ -111,9 +112,9 @@ async def test_entering_is_one_statement_and_quick(
 
     monkeypatch.setattr(Pool, "fetchrow", counted)
     batches, calls = size(4, 20), 150
-    measured = []
+    measured, cpu = [], []
     for _ in range(batches):
-        took = []
+        took, before = [], time.process_time()
         for _ in range(calls):
             began = time.perf_counter()
             passed = await gate.enter(
@@ -126,13 +127,16 @@ async def test_entering_is_one_statement_and_quick(
             took.append((time.perf_counter() - began) * 1000)
             assert isinstance(passed, Passage)
         measured.append(quantiles(took, n=100))
+        cpu.append((time.process_time() - before) * 1000 / calls)
     # The quietest batch: what the machine does beside can only make it slower.
     quiet = min(measured, key=lambda cut: cut[94])
 
     print(
         f"statements_per_enter={len(asked) // (batches * calls)} enter_p50_ms={quiet[49]:.2f} "
-        f"enter_p95_ms={quiet[94]:.2f}"
+        f"enter_p95_ms={quiet[94]:.2f} cpu_ms={min(cpu):.2f}"
     )
     assert asked == [_statement._PERSON] * (batches * calls)
-    assert quiet[49] <= size(40, 1)
-    assert quiet[94] <= size(120, 3)
+    assert min(cpu) <= _CPU_MS
+    if size(0, 1):  # beside other work the wall clock tells of that work
+        assert quiet[49] <= 1
+        assert quiet[94] <= 3

@@ -153,9 +153,17 @@ async def remove_each_other(
 
 @pytest.mark.rule("IDN-19")
 async def test_of_two_owners_who_remove_each_other_one_stays(
-    api: httpx2.AsyncClient, host: Host, owner: Member
+    api: httpx2.AsyncClient, host: Host, owner: Member, monkeypatch: pytest.MonkeyPatch
 ):
     other = await people.member(host, owner.organization_id, role="owner")
+    both_entered = asyncio.Barrier(2)  # who is removed before would not be let in at all
+    lock = organization_lock.lock_organization
+
+    async def lock_together(work: Work) -> Tenant:
+        await both_entered.wait()
+        return await lock(work)
+
+    plant(monkeypatch, organization_lock, "lock_organization", lock_together)
 
     answers = await remove_each_other(api, owner, other)
 

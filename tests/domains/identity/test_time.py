@@ -64,7 +64,7 @@ async def swept(host: Host, organization_id: UUID, wanted: int) -> Counter[str]:
     async def all_told() -> bool:
         return (await ended(host, organization_id)).total() >= wanted
 
-    async with clocks.running([JobSide(host, clocks.quick())]):
+    async with clocks.running([JobSide(host, clocks.quick_of("identity"))]):
         await clocks.until(all_told)
         await asyncio.sleep(1)
     return await ended(host, organization_id)

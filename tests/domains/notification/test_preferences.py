@@ -55,7 +55,7 @@ async def read(api: httpx2.AsyncClient, who: Member, **query: str) -> list[dict[
 
 @pytest.mark.rule("NOT-8")
 async def test_every_topic_has_a_preference(api: httpx2.AsyncClient, me: Member) -> None:
-    items = await read(api, me)
+    items = await read(api, me, limit="200")
 
     assert [one["topicCode"] for one in items] == sorted(["*", *templates.topics()])
     assert {one["version"] for one in items} == {0}

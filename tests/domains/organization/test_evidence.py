@@ -216,8 +216,7 @@ async def test_records_of_ones_own_are_evidence_while_they_are_kept(
 async def test_a_time_that_is_over_lapses_on_reading_and_is_told_once(
     api: httpx2.AsyncClient, host: Host, seeded: None
 ):
-    domains = clocks.quick()
-    async with clocks.running([MeshSide(host, domains)]):
+    async with clocks.running([MeshSide(host, clocks.quick())]):
         owner = await sandbox(api, host)
         claims = Folder(api, owner, "capabilities")
         machine = await Folder(api, owner, "equipment").made(name="Crane", quantity=1)
@@ -231,7 +230,7 @@ async def test_a_time_that_is_over_lapses_on_reading_and_is_told_once(
         shown = (await claims.get(f"/{made['id']}")).json()["verificationStatus"]
         found = await claims.ids(verificationStatus="lapsed")
         untold = await lapses(host, owner)
-        async with clocks.running([JobSide(host, domains)]):
+        async with clocks.running([JobSide(host, clocks.quick_of("organization"))]):
 
             async def once() -> bool:
                 return await lapses(host, owner) == 1

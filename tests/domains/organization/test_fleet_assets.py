@@ -194,8 +194,7 @@ async def test_sandbox_advance_publishes_each_expiry_step_once(
 ):
     before = {39: "valid", 40: "expiring", 100: "expiring", 101: "in_grace", 121: "in_grace"}
     at, shown = 0, {}
-    domains = clocks.quick()
-    async with clocks.running([MeshSide(host, domains)]):
+    async with clocks.running([MeshSide(host, clocks.quick())]):
         owner = await sandbox(api, host)
         fleet = Folder(api, owner, "fleet-assets")
         licence = local_day(host.now()) + timedelta(days=100)
@@ -213,7 +212,7 @@ async def test_sandbox_advance_publishes_each_expiry_step_once(
         # Read right before any sweep has run: nothing was told so far.
         assert await steps_told(host, owner, made["id"]) == []
         await move_clock(api, host, owner, to=400, by=400 - at)
-        async with clocks.running([JobSide(host, domains)]):
+        async with clocks.running([JobSide(host, clocks.quick_of("organization"))]):
             told_now = await settled(host, owner, made["id"])
 
     expected = {day: (state, "not_given") for day, state in before.items()}

@@ -5,7 +5,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
-from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import httpx2
@@ -167,27 +166,26 @@ async def test_where_compliance_is_silent_the_score_is_partial(
     assert found["series"] is None
 
 
-class Answering(compliance.Readiness):
-    """Compliance as it will answer once it is there."""
+class Compliance(compliance.Readiness):
+    """Compliance that answers a score, or does not answer in time."""
 
-    async def on_date(
-        self, *, organization_id: UUID, on: date | None = None
-    ) -> compliance.ReadinessView:
+    def __init__(self, score: str | None) -> None:
+        self.score = score
+
+    async def on_date(self, **_: Any) -> compliance.ReadinessView:
+        if self.score is None:
+            raise DependencyUnavailable(dependency="compliance.readiness")
         now = datetime(2031, 6, 30, tzinfo=UTC)
-        return compliance.ReadinessView(verdict="ready", score=Decimal("72.0"), as_of=now)
+        return compliance.ReadinessView(verdict="ready", score=Decimal(self.score), as_of=now)
 
-
-class Silent(compliance.Readiness):
-    """Compliance that does not answer in time."""
-
-    async def on_date(
-        self, *, organization_id: UUID, on: date | None = None
-    ) -> compliance.ReadinessView:
-        raise DependencyUnavailable(dependency="compliance.readiness")
+    async def for_tenders(self, **_: Any) -> list[compliance.ReadinessView]:
+        raise NotImplementedError
 
 
 @pytest.mark.rule("ORG-27")
-@pytest.mark.parametrize(("answering", "heard"), [(Answering(), Fraction(72)), (Silent(), None)])
+@pytest.mark.parametrize(
+    ("answering", "heard"), [(Compliance("72.0"), Fraction(72)), (Compliance(None), None)]
+)
 async def test_readiness_is_unknown_while_compliance_is_silent(
     host: Host,
     owner: people.Member,

@@ -10,12 +10,19 @@ from tests.suites.calls import (
     administration_changes,
     administration_platform,
     administration_support,
+    bid_offer,
+    bid_work,
     billing,
     billing_documents,
     billing_entitlements,
     billing_payments,
     billing_recovery,
     billing_subscriptions,
+    compliance,
+    compliance_documents,
+    compliance_readiness,
+    contract,
+    contract_money,
     facts,
     keys,
     notification_deliveries,
@@ -23,6 +30,9 @@ from tests.suites.calls import (
     notification_settings,
     notification_times,
     offers,
+    opportunity_board,
+    opportunity_intake,
+    opportunity_tenders,
     organizations,
     people,
     readmodels,
@@ -54,6 +64,16 @@ MAKERS: dict[str, Maker] = (
     | notification_settings.MAKERS
     | administration_changes.MAKERS
     | notification_times.MAKERS
+    | compliance.MAKERS
+    | compliance_documents.MAKERS
+    | compliance_readiness.MAKERS
+    | contract.MAKERS
+    | contract_money.MAKERS
+    | opportunity_board.MAKERS
+    | opportunity_tenders.MAKERS
+    | opportunity_intake.MAKERS
+    | bid_work.MAKERS
+    | bid_offer.MAKERS
 )
 
 __all__ = [
@@ -72,17 +92,22 @@ __all__ = [
 # Parts of paths that are no identifiers: the same for everybody.
 NUMBERS = {"version": "1"}
 # What must be asked with, besides the path.
-QUERIES = {
-    "list_classifications": "?scheme=cidb",
-    "get_signal": "?feature=identity.seats",
-    "return_from_provider": "?state=unknown&code=unknown",
-}
+QUERIES = (
+    {
+        "list_classifications": "?scheme=cidb",
+        "get_signal": "?feature=identity.seats",
+        "return_from_provider": "?state=unknown&code=unknown",
+    }
+    | compliance_documents.QUERIES
+    | compliance.QUERIES
+    | compliance_readiness.QUERIES
+)
 
 
 def path_of(operation: Operation, ids: Ids, parts: Mapping[str, str] | None = None) -> str:
     """The path with its identifiers put in; ids that the body holds are left over."""
-    path = operation.path.format(**parameters(operation.name, ids, parts))
-    return path + QUERIES.get(operation.name, "")
+    path = operation.path + QUERIES.get(operation.name, "")
+    return path.format(**parameters(operation.name, ids, parts))
 
 
 def parameters(name: str, ids: Ids, parts: Mapping[str, str] | None = None) -> dict[str, str]:

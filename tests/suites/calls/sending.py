@@ -19,7 +19,7 @@ __all__ = ["PASSWORD", "Body", "Ids", "Maker", "Sent", "is_staffs"]
 _MACHINES = {Audience.SERVICE, Audience.SANDBOX}
 
 Ids = Mapping[str, UUID]
-Body = dict[str, Any] | None
+Body = dict[str, Any] | bytes | None  # bytes are sent as they are
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,13 @@
 
 from thenga.domains.administration import public
 from thenga.domains.administration.services import flags, policies
+from thenga.domains.bid import public as bid
 from thenga.domains.billing import public as billing
+from thenga.domains.compliance import public as compliance
+from thenga.domains.contract import public as contract
 from thenga.domains.identity import public as identity
 from thenga.domains.notification import public as notification
+from thenga.domains.opportunity import public as opportunity
 from thenga.domains.organization import public as organization
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.event import Envelope
@@ -18,6 +22,10 @@ _OVER = ("expired", "ended")
 ACKNOWLEDGEMENTS: tuple[type[Acknowledged], ...] = (
     identity.PolicyAcknowledged,
     organization.PolicyAcknowledged,
+    compliance.PolicyAcknowledged,
+    opportunity.PolicyAcknowledged,
+    bid.PolicyAcknowledged,
+    contract.PolicyAcknowledged,
     billing.PolicyAcknowledged,
     notification.PolicyAcknowledged,
     public.PolicyAcknowledged,

@@ -31,6 +31,7 @@ from thenga.domains.notification.provider import (
 from thenga.domains.notification.reactions import reactions
 from thenga.domains.notification.services import panel, seeding
 from thenga.domains.notification.settings import SETTINGS
+from thenga.domains.opportunity import public as opportunity
 from thenga.kernel.declare.manifest import Domain
 
 DOMAIN = Domain(
@@ -59,7 +60,7 @@ DOMAIN = Domain(
         public.Escalations: LocalEscalations,
     },
     needs=(identity.Decisions, identity.Members, identity.People),
-    may_need=(administration.Integrations, billing.Usage),
+    may_need=(administration.Integrations, billing.Usage, opportunity.Tenders),
     reactions=reactions,
     jobs=jobs,
     secrets=("smtp_password", "twilio_tokens", "mailgun_keys"),

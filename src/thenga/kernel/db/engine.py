@@ -47,6 +47,11 @@ def pinned(domain: str) -> dict[str, str]:
     return {**_PINNED, "search_path": domain}
 
 
+# The server cancels a slow statement itself, which is told as a 503. The client waits longer, so
+# its own TimeoutError means that the server is silent.
+SILENT_SECONDS = 5.0
+
+
 class NoSystemLogin(RuntimeError):
     """This process may not use the system logins; only workers may."""
 
@@ -96,7 +101,7 @@ class Engines:
         connection = await asyncpg.connect(
             address,
             timeout=5,
-            command_timeout=seconds,
+            command_timeout=seconds + SILENT_SECONDS,
             statement_cache_size=_PREPARED,
             server_settings={
                 **pinned(domain),

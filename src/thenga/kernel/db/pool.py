@@ -79,27 +79,30 @@ class Pool:
 
     @asynccontextmanager
     async def connection(self) -> AsyncIterator[Connection]:
+        """A connection for a block; an error in the block cuts it.
+
+        asyncpg prepares a statement without a Sync. One that was prepared and never run, because
+        an argument has the wrong type or the task was cancelled, is still running for the server,
+        and its timeout would meet the next user of the connection.
+        """
         connection = await self.acquire()
         try:
             yield connection
+        except BaseException:
+            connection.terminate()
+            raise
         finally:
             self.release(connection)
 
     async def fetchrow(self, text: str, *arguments: Any) -> asyncpg.Record | None:
         """One statement outside any transaction: the gate's."""
-        connection = await self.acquire()
-        try:
+        async with self.connection() as connection:
             return await connection.fetchrow(text, *arguments)
-        finally:
-            self.release(connection)
 
     async def fetch(self, text: str, *arguments: Any) -> list[asyncpg.Record]:
         """As `fetchrow`, where the statement returns many rows."""
-        connection = await self.acquire()
-        try:
+        async with self.connection() as connection:
             return await connection.fetch(text, *arguments)
-        finally:
-            self.release(connection)
 
     async def close(self) -> None:
         """Close what is idle; what is out is cut when it comes back."""

@@ -43,6 +43,8 @@ _OF_ORGANIZATION = (Kind.PRIVATE, Kind.PUBLISHED)
 _OF_EITHER = (Kind.TWO_PARTY, Kind.SPONSORED)  # an organization or a person
 _KEPT = ("organization_id", statements.SHARED)  # its keeper, or everybody
 _PARTIES = ("organization_id", "counterparty_id")  # either of which is whom this is for
+_OWN_PLAN = "SET LOCAL plan_cache_mode = force_custom_plan"
+_BY_INDEX = "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off"
 
 
 @cache
@@ -166,15 +168,18 @@ class Reader:
         return await self._fetch(statement)
 
     async def search(
-        self, statement: Select[*tuple[Any, ...]], *, seconds: float = 2.0
+        self, statement: Select[*tuple[Any, ...]], *, seconds: float = 2.0, unordered: bool = False
     ) -> Sequence[asyncpg.Record]:
         """As `records`, but no longer than so many seconds: then `SearchTooBroad`.
 
+        Each search is planned for its own words. `unordered` takes the first hits in any order,
+        by indexes alone: where the planner expects too many hits, it would read the whole table.
         This unit of work can go on after a refusal, with statements as long as before.
         """
         text, arguments = statements.render(statement)
         connection = await self._open()
-        limit = f"SET LOCAL statement_timeout = {int(seconds * 1000)}"
+        limit = f"SET LOCAL statement_timeout = {int(seconds * 1000)}; {_OWN_PLAN}"
+        limit += f"; {_BY_INDEX}" if unordered else ""
         await connection.execute(f"SAVEPOINT search; {limit}")
         try:
             return await connection.fetch(text, *arguments)

@@ -84,9 +84,10 @@ def col(
     return Col(kind, default=default, nullable=nullable, secret=secret, sealed=sealed)
 
 
-def status(of: type[StrEnum], *, default: StrEnum | None = None) -> Any:
+def status(of: type[StrEnum], *, default: StrEnum | None = None, nullable: bool = False) -> Any:
     """A text column that holds a member of an enumeration."""
-    made = Col[Any](sa.Text, default=_REQUIRED if default is None else default)
+    is_required = default is None and not nullable
+    made = Col[Any](sa.Text, default=_REQUIRED if is_required else default, nullable=nullable)
     made.enum = of
     return made
 
@@ -177,6 +178,12 @@ class TenantRow(Row):
     """A row that one organization owns."""
 
     organization_id: Col[UUID] = col(pg.UUID)
+
+
+class KnownTenant(TenantRow):
+    """An organization as a domain keeps it: whether it is a sandbox."""
+
+    sandbox: Col[bool] = col(sa.Boolean)
 
 
 class PersonalRow(Row):

@@ -17,7 +17,7 @@ from thenga.kernel import audit
 from thenga.kernel.access.actors import Scope
 from thenga.kernel.access.origin import Origin
 from thenga.kernel.db import statements
-from thenga.kernel.db.engine import Connection
+from thenga.kernel.db.engine import SILENT_SECONDS, Connection
 from thenga.kernel.db.flush import OutboxRow, enqueue, flush
 from thenga.kernel.db.idempotency import Answer, Key, claim
 from thenga.kernel.db.kinds import Kind
@@ -60,6 +60,7 @@ class Work(Reader):
         self._locked: dict[int, tuple[Row, dict[str, Any]]] = {}
         self._versions: dict[UUID, int] = {}
         self._parties: dict[UUID, tuple[UUID | None, ...]] = {}  # of rows between organizations
+        self._shared: set[UUID] = set()  # notices that everybody reads
         self._events: list[tuple[Event, UUID | None]] = []  # and whose organization it is
         self._audit: list[audit.Entry] = []
         self._jobs: list[Enqueued] = []
@@ -160,15 +161,17 @@ class Work(Reader):
         if seconds is None:
             return list(await connection.fetch(statement, *arguments))
         await connection.execute(f"SET LOCAL statement_timeout = {int(seconds * 1000)}")
-        found = list(await connection.fetch(statement, *arguments, timeout=seconds))
+        silent = seconds + SILENT_SECONDS
+        found = list(await connection.fetch(statement, *arguments, timeout=silent))
         usual = int(self.host.settings.statement_seconds * 1000)
         await connection.execute(f"SET LOCAL statement_timeout = {usual}")
         return found
 
-    def publish(self, event: Event, *, to: UUID | None = None) -> None:
+    def publish(self, event: Event, *, to: UUID | None = None, to_everybody: bool = False) -> None:
         """Tell a fact about a row that this unit of work added or saved.
 
-        It is for this organization. Of a row between two, `to` names the other party instead.
+        It is for this organization. Of a row between two, `to` names the other party instead; of
+        a shared notice it can be `to_everybody`, and then has no tenant.
         """
         if event.domain() != self.domain:
             raise LookupError(f"{self.domain} cannot tell {event.type}")
@@ -178,7 +181,10 @@ class Work(Reader):
             raise LookupError(f"{event.type} tells of a row that this work did not change")
         if to is not None:
             self._check_addressee(event, to)
-        self._events.append((event, to or self._scope.organization_id))
+        if to_everybody and event.aggregate_id not in self._shared:
+            raise LookupError(f"{event.type} tells everybody of a row that is not shared")
+        mine = None if to_everybody else self._scope.organization_id
+        self._events.append((event, to or mine))
 
     def _check_addressee(self, event: Event, to: UUID) -> None:
         if to not in self._parties.get(event.aggregate_id, ()):
@@ -281,6 +287,8 @@ class Work(Reader):
     def _note_change(self, row: Row) -> None:
         """What events of this work may tell of, and of a row between two, whom they may tell."""
         self._versions[row.id] = row.version
+        if row.__kind__ is Kind.NOTICE and row.__dict__["shared"]:
+            self._shared.add(row.id)
         if row.__kind__ is Kind.BETWEEN:
             values = row.__dict__
             self._parties[row.id] = (values["organization_id"], values["counterparty_id"])

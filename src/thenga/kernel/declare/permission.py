@@ -46,6 +46,7 @@ class Granted:
     while_suspended: bool = False
     owner_only: bool = False  # not even an administrator holds it
     closed_to_keys: bool = False
+    closed_to_agents: bool = False  # keys may use it, agents never
     people_only: bool = False  # no key, service or agent ever uses it: `person_required`
     # Resource types, as `bid.workspace`, under which its resources hang; a right that is held only
     # on one of these passes, and the service keeps to the obligation `limit_to` (IDN-26).
@@ -65,6 +66,7 @@ class Granted:
 
     @property
     def agents(self) -> str:
-        if self.people_only or self.sensitivity is not Sensitivity.NORMAL:
+        closed = self.people_only or self.closed_to_agents
+        if closed or self.sensitivity is not Sensitivity.NORMAL:
             return "never"
         return "allowed" if self.effect is Effect.READ else "with_approval"

@@ -116,7 +116,7 @@ async def receive(
         return await _received_again(work, row, most_bytes)
     files = work.host.files
     kept = await files.put(
-        _area(work.domain, "quarantine", row),
+        quarantine_of(work.domain, row),
         work.upload,
         most_bytes=most_bytes,
         media_types=media_types,
@@ -216,7 +216,7 @@ async def _scan(
         verdict = verdict if reason is None else Verdict(Outcome.UNSCANNABLE, reason)
     key = file.key
     if verdict.outcome is Outcome.CLEAN:
-        key = await files.copy(file.key, _area(run.job.domain, "clean", seen))
+        key = await files.copy(file.key, f"{run.job.domain}/clean/{seen.organization_id}")
     async with run.working() as work:
         held = await work.lock(type(seen), seen.id)
         if held.content_status is not ContentStatus.QUARANTINED:
@@ -226,7 +226,7 @@ async def _scan(
         if then is not None:
             await then(work, held)
     if key != file.key:
-        await files.delete(file.key)
+        await files.clear(quarantine_of(run.job.domain, seen))
 
 
 async def _verdict(run: "Run", file: StoredFile) -> Verdict:
@@ -262,16 +262,17 @@ _MOVES = {
 
 
 async def _let_go(run: "Run", seen: R, then: Then[R] | None) -> None:
-    """Lapse what never came; destroy what nobody may ever read."""
+    """Lapse what never came; destroy what nobody may ever read, and what a process left behind
+    that died between the last byte and the row."""
     async with run.working() as work:
         held = await work.lock(type(seen), seen.id)
-        key, lapsed = held.object_key, held.content_status is ContentStatus.AWAITING_CONTENT
+        lapsed = held.content_status is ContentStatus.AWAITING_CONTENT
         if lapsed:
             ContentLifecycle.lapse(held, at=work.now)
         held.next_check_at = None
-        if key is not None and held.content_status is not ContentStatus.CLEAN:
+        if held.content_status is not ContentStatus.CLEAN:
             held.object_key = None
-            await run.host.files.delete(key)
+            await run.host.files.clear(quarantine_of(run.job.domain, held))
         await work.save(held)
         if lapsed and then is not None:
             await then(work, held)
@@ -284,5 +285,6 @@ def _stored(row: ContentRow) -> StoredFile:
     return StoredFile(key, digest, size, media_type)
 
 
-def _area(domain: str, stage: str, row: ContentRow) -> str:
-    return f"{domain}/{stage}/{row.organization_id}"
+def quarantine_of(domain: str, row: ContentRow) -> str:
+    """The area of what came for a row and was not found clean."""
+    return f"{domain}/quarantine/{row.organization_id}/{row.id}"

@@ -128,6 +128,14 @@ class FileStore:
         with suppress(FileLost), _reachable(key):
             await obstore.delete_async(self._store(), _checked(_KEY, key))
 
+    async def clear(self, area: str) -> None:
+        """Forget every object of an area, also those that no row knows of."""
+        import obstore
+
+        with _reachable(area):
+            async for batch in obstore.list(self._store(), prefix=_checked(_AREA, area)):
+                await obstore.delete_async(self._store(), [one["path"] for one in batch])
+
     def _writer(self, key: str) -> "AsyncWritableFile":
         import obstore
 
@@ -162,7 +170,7 @@ def _open(settings: Settings) -> "LocalStore | S3Store":
     if not settings.files:
         raise RuntimeError("THENGA_FILES is not set: name a folder, or s3://bucket")
     if not settings.files.startswith(_ON_S3):
-        return LocalStore(_folder(settings.files), mkdir=True)
+        return LocalStore(_folder(settings.files), mkdir=True, automatic_cleanup=True)
     bucket, _, prefix = settings.files.removeprefix(_ON_S3).partition("/")
     login: S3Config = {}
     if access_key := settings.files_access_key.get_secret_value():

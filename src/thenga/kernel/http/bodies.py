@@ -1,6 +1,7 @@
 """The shapes on the wire: `Body` comes in, `View` goes out, `PageOf` is a list's answer."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cache
 from types import NoneType
@@ -46,6 +47,7 @@ class View(BaseModel):
         populate_by_name=True,
         serialize_by_alias=True,
         json_schema_serialization_defaults_required=True,  # every field is always sent
+        defer_build=True,  # only test builds and the OpenAPI document validate answers
     )
 
     @classmethod
@@ -106,6 +108,18 @@ class Stored(View):
             description="Version number. It increases with every change; send it in `If-Match`.",
         ),
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Known(Generic[V]):
+    """The resource existed already: its route answers 200 in place of 201."""
+
+    view: V
+
+
+def known_as(view: type[View]) -> dict[int | str, dict[str, Any]]:
+    """The `responses` of a route that answers `Known`."""
+    return {200: {"model": view, "description": "It existed already."}}
 
 
 class Progress(View):

@@ -17,6 +17,7 @@ import asyncpg
 from fastapi import APIRouter, Request, Response
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
+from starlette.routing import BaseRoute
 
 from thenga.kernel.db.idempotency import Answer, Replay
 from thenga.kernel.db.reader import Reader
@@ -24,7 +25,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.errors import Problem, UnsupportedMediaType
 from thenga.kernel.events.inbox import AlreadyTaken
 from thenga.kernel.http.answering import Reading
-from thenga.kernel.http.bodies import PageOf, secrets_of, without_secrets
+from thenga.kernel.http.bodies import Known, PageOf, secrets_of, without_secrets
 from thenga.kernel.http.bounds import take_in
 from thenga.kernel.http.entrances import SLOW_SECONDS, Entrance, note_key
 from thenga.kernel.http.json_guard import read_json
@@ -85,7 +86,10 @@ class Door(APIRoute):
             values = await self._reading.values(request)
             values[self._name] = unit
             answer = await self.endpoint(**values)
-            response = _rendered(request, answer, self._status)
+            status = self._status
+            if isinstance(answer, Known):
+                answer, status = answer.view, 200
+            response = _rendered(request, answer, status)
             if isinstance(unit, Work):
                 await unit.finish(_kept(unit, response, answer))
             return response
@@ -119,9 +123,31 @@ class Door(APIRoute):
         return unit
 
 
+class _Doors(APIRouter):
+    """A router that makes its doors when they are first read: a worker has no use for them."""
+
+    def __init__(self, tag: str) -> None:
+        self._declared: list[tuple[str, Callable[..., Any], dict[str, Any]]] = []
+        super().__init__(tags=[tag], route_class=Door)
+
+    def add_api_route(self, path: str, endpoint: Callable[..., Any], **more: Any) -> None:
+        self._declared.append((path, endpoint, more))
+
+    @property
+    def routes(self) -> list[BaseRoute]:
+        declared, self._declared = self._declared, []
+        for path, endpoint, more in declared:
+            super().add_api_route(path, endpoint, **more)
+        return self._made
+
+    @routes.setter
+    def routes(self, made: list[BaseRoute]) -> None:
+        self._made = made
+
+
 def router(tag: str) -> APIRouter:
     """The router of one resource module; every route on it is a door."""
-    return APIRouter(tags=[tag], route_class=Door)
+    return _Doors(tag)
 
 
 def _domain_of(endpoint: Callable[..., Any]) -> str:

@@ -25,6 +25,10 @@ READ_PROBLEM = TypeAdapter(dict[str, Any])
 log = structlog.get_logger()
 
 
+class Unbound(LookupError):
+    """Nobody answers this port in this process. Kept apart from a defect of whoever answers it."""
+
+
 class Bindings:
     """Passed down with the work; there is no global one."""
 
@@ -46,7 +50,7 @@ class Bindings:
         try:
             implementation: P = self._bound[port_class]
         except KeyError:
-            raise LookupError(f"nothing is bound to port {port_class.port_name}") from None
+            raise Unbound(f"nothing is bound to port {port_class.port_name}") from None
         return implementation
 
     def every(self, shape: type[T]) -> list[T]:

@@ -1,31 +1,137 @@
-"""What other domains may know of Compliance: the events that they react to, and one port."""
+"""What other domains may know of Compliance: its events, its ports and their values."""
 
-from thenga.domains.compliance.public import evidence, readiness
-from thenga.domains.compliance.public.evidence import (
+from thenga.domains.compliance.public import (
+    documents,
+    evidence,
+    readiness,
+    requirements,
+    risks,
+    settings,
+    suggestions,
+)
+from thenga.domains.compliance.public.documents import (
+    CitedState,
+    DocumentCard,
+    DocumentChanged,
     DocumentExpired,
+    DocumentExpiring,
+    DocumentRef,
+    DocumentRefused,
+    Documents,
     DocumentUploaded,
+    OpenedDocument,
+    RenewalInProgress,
+    RenewalStarted,
+)
+from thenga.domains.compliance.public.evidence import (
+    Attestation,
+    Attestations,
+    Evidence,
+    EvidenceChanged,
     EvidenceLinked,
+    EvidenceRef,
     EvidenceVerified,
     Proof,
+    ResolvedEvidence,
     VerificationFailed,
+    VerificationInconclusive,
+    VerificationRequested,
 )
 from thenga.domains.compliance.public.readiness import (
+    Gate,
+    Lapse,
     Readiness,
     ReadinessChanged,
+    ReadinessItem,
     ReadinessView,
+    ScoreRange,
+    State,
+    TenderTerms,
+    Term,
+    Verdict,
+    Warned,
+)
+from thenga.domains.compliance.public.requirements import (
+    ComplianceProfileChanged,
+    ComplianceProfileCreated,
+    RequirementChanged,
+)
+from thenga.domains.compliance.public.risks import (
+    ComplianceRiskChanged,
+    ComplianceRiskRaised,
+)
+from thenga.domains.compliance.public.settings import (
+    PolicyAcknowledged,
+)
+from thenga.domains.compliance.public.suggestions import (
+    Suggested,
+    SuggestionKind,
+    SuggestionProducer,
+    SuggestionReviewed,
+    Suggestions,
+    SuggestionSource,
+    SuggestionTarget,
 )
 
-EVENTS = (*evidence.EVENTS, *readiness.EVENTS)
+EVENTS = (
+    *requirements.EVENTS,
+    *documents.EVENTS,
+    *evidence.EVENTS,
+    *readiness.EVENTS,
+    *risks.EVENTS,
+    *suggestions.EVENTS,
+    *settings.EVENTS,
+)
 
 __all__ = [
     "EVENTS",
+    "Attestation",
+    "Attestations",
+    "CitedState",
+    "ComplianceProfileChanged",
+    "ComplianceProfileCreated",
+    "ComplianceRiskChanged",
+    "ComplianceRiskRaised",
+    "DocumentCard",
+    "DocumentChanged",
     "DocumentExpired",
+    "DocumentExpiring",
+    "DocumentRef",
+    "DocumentRefused",
     "DocumentUploaded",
+    "Documents",
+    "Evidence",
+    "EvidenceChanged",
     "EvidenceLinked",
+    "EvidenceRef",
     "EvidenceVerified",
+    "Gate",
+    "Lapse",
+    "OpenedDocument",
+    "PolicyAcknowledged",
     "Proof",
     "Readiness",
     "ReadinessChanged",
+    "ReadinessItem",
     "ReadinessView",
+    "RenewalInProgress",
+    "RenewalStarted",
+    "RequirementChanged",
+    "ResolvedEvidence",
+    "ScoreRange",
+    "State",
+    "Suggested",
+    "SuggestionKind",
+    "SuggestionProducer",
+    "SuggestionReviewed",
+    "SuggestionSource",
+    "SuggestionTarget",
+    "Suggestions",
+    "TenderTerms",
+    "Term",
+    "Verdict",
     "VerificationFailed",
+    "VerificationInconclusive",
+    "VerificationRequested",
+    "Warned",
 ]

@@ -1,6 +1,7 @@
 """What other domains may know of Identity: its events, its ports and their values."""
 
 from thenga.domains.identity.public import belonging, keys, people, settings
+from thenga.domains.identity.public.asking import demand, holds
 from thenga.domains.identity.public.belonging import (
     Belonging,
     InvitationAccepted,
@@ -77,4 +78,6 @@ __all__ = [
     "UserEnabled",
     "UserLocked",
     "UserRegistered",
+    "demand",
+    "holds",
 ]

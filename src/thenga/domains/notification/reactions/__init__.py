@@ -2,7 +2,12 @@
 
 from thenga.domains.notification.reactions import (  # noqa: F401  # declares them
     administration,
+    bid,
+    compliance,
+    contract,
+    deadlines,
     identity,
+    opportunity,
     organization,
     settled,
 )

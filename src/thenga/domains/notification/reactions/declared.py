@@ -3,4 +3,4 @@
 from thenga.domains.notification.services import tenants
 from thenga.kernel.declare.reaction import Reactions
 
-reactions = Reactions("notification", is_sandbox=tenants.is_sandbox)
+reactions = Reactions("notification", is_sandbox=tenants.TENANTS.is_sandbox)

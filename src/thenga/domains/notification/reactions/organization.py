@@ -9,4 +9,4 @@ from thenga.kernel.db.work import Work
 @reactions.on(organization.OrganizationCreated)
 async def know_tenant(work: Work, event: organization.OrganizationCreated) -> None:
     """Store whether a new organization is a sandbox."""
-    await tenants.know_tenant(work, sandbox=event.mode == "sandbox")
+    await tenants.TENANTS.know(work, sandbox=event.mode == "sandbox")

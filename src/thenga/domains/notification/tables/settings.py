@@ -7,7 +7,7 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql as pg
 
 from thenga.kernel.db.kinds import Kind
-from thenga.kernel.db.rows import Col, TenantRow, col
+from thenga.kernel.db.rows import Col, KnownTenant, TenantRow, col
 
 
 class Preference(TenantRow, table="notification.preference", kind=Kind.PRIVATE):
@@ -24,7 +24,5 @@ class Preference(TenantRow, table="notification.preference", kind=Kind.PRIVATE):
     language: Col[str | None] = col(sa.Text, nullable=True, default=None)
 
 
-class Tenant(TenantRow, table="notification.tenant", kind=Kind.PRIVATE, told=False):
+class Tenant(KnownTenant, table="notification.tenant", kind=Kind.PRIVATE, told=False):
     """An organization as Organization announced it: whether it is a sandbox."""
-
-    sandbox: Col[bool] = col(sa.Boolean)

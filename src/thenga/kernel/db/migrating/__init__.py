@@ -1,8 +1,10 @@
 """What a migration may use: tables of a named kind, rules held by the database, kernel tables."""
 
 from thenga.kernel.db.migrating.constraints import (
+    adds_up,
     append_only,
     balanced,
+    below_notice,
     frozen,
     joins_only_while,
 )
@@ -28,8 +30,10 @@ from thenga.kernel.db.migrating.tables import (
 
 __all__ = [
     "Instant",
+    "adds_up",
     "append_only",
     "balanced",
+    "below_notice",
     "frozen",
     "joins_only_while",
     "let_gate_read",

@@ -62,6 +62,44 @@ def joins_only_while(lines: str, column: str, parent: str, *, unset: str) -> Non
     )
 
 
+def adds_up(table: str, parts: str, key: str, *, total: str, when: str) -> None:
+    """At commit the numbers under `key` in the JSON list `parts` sum to exactly `total`, in every
+    row of the status `when`."""
+    domain, name = table.split(".")
+    op.execute(
+        f"CREATE FUNCTION {domain}.refuse_sum_of_{name}() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"DECLARE found numeric; BEGIN SELECT sum((one ->> '{key}')::numeric) INTO found "
+        f"FROM jsonb_array_elements(NEW.{parts}) AS one; "
+        f"IF NEW.status = '{when}' AND found IS DISTINCT FROM {total} THEN "
+        f"RAISE EXCEPTION '{parts} of {table} sum to %', found; END IF; RETURN NULL; END $$"
+    )
+    op.execute(
+        f"CREATE CONSTRAINT TRIGGER refuse_sum AFTER INSERT OR UPDATE ON {table} "
+        f"DEFERRABLE INITIALLY DEFERRED FOR EACH ROW "
+        f"EXECUTE FUNCTION {domain}.refuse_sum_of_{name}()"
+    )
+
+
+def below_notice(table: str, column: str, notice: str) -> None:
+    """A row below a notice: its writer sees the notice, and only its keeper adds shared rows.
+
+    What another organization adds to a shared notice is its own and stays private (K3).
+    """
+    domain, name = table.split(".")
+    op.execute(
+        f"CREATE FUNCTION {domain}.refuse_below_{name}() RETURNS trigger LANGUAGE plpgsql AS $$ "
+        f"BEGIN IF NOT EXISTS (SELECT 1 FROM {notice} AS above WHERE above.id = NEW.{column} "
+        f"AND (above.organization_id = NEW.organization_id OR (above.shared "
+        f"AND NOT coalesce((to_jsonb(NEW) ->> 'shared')::boolean, false)))) THEN "
+        f"RAISE EXCEPTION 'this notice is kept by another organization' "
+        f"USING ERRCODE = 'insufficient_privilege'; END IF; RETURN NEW; END $$"
+    )
+    op.execute(
+        f"CREATE TRIGGER refuse_below BEFORE INSERT OR UPDATE OF {column}, organization_id "
+        f"ON {table} FOR EACH ROW EXECUTE FUNCTION {domain}.refuse_below_{name}()"
+    )
+
+
 def balanced(entries: str, lines: str) -> None:
     """A journal: at commit each entry has lines that sum to 0 in each currency, and a line joins
     only an entry of its own transaction; `lines` has `entry_id`, `amount_minor`, `currency`."""

@@ -389,7 +389,7 @@ async def attempts_of(read: Reader, delivery_id: UUID) -> list[Attempt]:
 async def _is_sandbox(read: Reader) -> bool:
     if endings.is_of_platform(read.organization_id):
         return False
-    return await tenants.is_sandbox(read)
+    return await tenants.TENANTS.is_sandbox(read)
 
 
 def _kind(delivery: Delivery) -> ChannelKind:

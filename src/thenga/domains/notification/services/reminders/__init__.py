@@ -2,7 +2,15 @@
 
 from thenga.domains.notification.services.reminders.anchors import (
     AnchorKind,
+    News,
+    enqueue_followers,
+    follow,
+    follow_date,
+    follow_everywhere,
+    is_covered,
+    key_of,
     move_anchor,
+    reference_of,
     withdraw_anchor,
 )
 from thenga.domains.notification.services.reminders.occasions import (
@@ -46,6 +54,7 @@ from thenga.domains.notification.services.reminders.schedules import (
 __all__ = [
     "AnchorKind",
     "AnchorUnknown",
+    "News",
     "Occasion",
     "OnNonWorkingDay",
     "Passed",
@@ -66,14 +75,21 @@ __all__ = [
     "create_reminder",
     "create_schedule",
     "due",
+    "enqueue_followers",
     "fire_reminder",
     "fire_schedule",
+    "follow",
+    "follow_date",
+    "follow_everywhere",
+    "is_covered",
+    "key_of",
     "list_reminders",
     "list_schedules",
     "move_anchor",
     "occurrences_of",
     "rearm",
     "recurrence",
+    "reference_of",
     "set_reminder",
     "withdraw_anchor",
 ]

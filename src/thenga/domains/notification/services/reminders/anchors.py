@@ -1,6 +1,8 @@
 """Deadlines of other domains, and the reminders that follow them (NOT-39)."""
 
+import json
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 from uuid import UUID
@@ -13,8 +15,17 @@ from thenga.domains.notification.services import requests, templates
 from thenga.domains.notification.services.reminders import occurrences
 from thenga.domains.notification.services.reminders.occurrences import Reanchored
 from thenga.domains.notification.services.requests import Asked
-from thenga.domains.notification.tables import Anchor, AnchorState, Reminder, ReminderStatus
+from thenga.domains.notification.tables import (
+    Anchor,
+    AnchorState,
+    Reminder,
+    ReminderStatus,
+    Request,
+)
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.values.references import Reference
 
 AnchorKind = Literal["deadline", "closing", "briefing", "expiry", "renewal", "payment"]
@@ -23,6 +34,139 @@ MOVED_TOPIC = "notification.deadline_moved"
 WITHDRAWN_TOPIC = "notification.deadline_withdrawn"
 WITHDRAWN = "anchor_withdrawn"
 _BATCH = 200
+_MOST_ORGANIZATIONS = 100_000
+
+follow_everywhere = job_stub(
+    "notification.follow_everywhere",
+    form=Form.QUEUED,
+    key="{reference_key}:{kind}:{sequence}",
+    as_system=True,
+)
+follow_date = job_stub(
+    "notification.follow_date", form=Form.QUEUED, key="{reference_key}:{kind}:{sequence}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """A message for those who have a reminder on something."""
+
+    topic_code: str
+    key: str
+    facts: dict[str, str]
+
+    def to_text(self) -> str:
+        """As a job carries it."""
+        return json.dumps(asdict(self))
+
+
+async def enqueue_followers(
+    work: Work,
+    reference_key: str,
+    *,
+    kind: str,
+    due_at: datetime | None,
+    time_zone: str,
+    sequence: int,
+    beside_key: str | None,
+    news: str | None,
+) -> None:
+    """Have every organization follow a date of a shared tender; for a job of the system login.
+
+    Those that have a reminder on `beside_key`, such as on the tender of a briefing, follow it too.
+    """
+    keys = [reference_key] if beside_key is None else [reference_key, beside_key]
+    statement = select(Anchor.organization_id).where(among(Anchor.reference_key, keys)).distinct()
+    for organization_id in await work.values(statement, limit=_MOST_ORGANIZATIONS):
+        work.enqueue(
+            follow_date,
+            organization_id=organization_id,
+            reference_key=reference_key,
+            kind=kind,
+            due_at=due_at,
+            time_zone=time_zone,
+            sequence=sequence,
+            beside_key=beside_key,
+            news=news,
+        )
+
+
+async def follow(
+    work: Work,
+    reference: Reference,
+    kind: AnchorKind,
+    *,
+    due_at: datetime | None,
+    time_zone: str,
+    sequence: int,
+    beside: Reference | None = None,
+    news: News | None = None,
+) -> None:
+    """Move a date or withdraw it, and tell the news to those who have a reminder.
+
+    Nobody who has just been told that the deadline moved is told the news as well.
+    """
+    if due_at is None:
+        await withdraw_anchor(work, reference, kind, sequence=sequence)
+    else:
+        await move_anchor(
+            work, reference, kind, due_at=due_at, time_zone=time_zone, sequence=sequence
+        )
+    if news is not None:
+        followed = [reference] if beside is None else [reference, beside]
+        await _tell_news(work, followed, news, sequence=sequence, deadline_at=due_at)
+
+
+async def _tell_news(
+    work: Work,
+    followed: Sequence[Reference],
+    news: News,
+    *,
+    sequence: int,
+    deadline_at: datetime | None,
+) -> None:
+    statement = select(Anchor).where(
+        Anchor.organization_id == work.organization_id,
+        among(Anchor.reference_key, [key_of(one) for one in followed]),
+    )
+    on: list[Reminder] = []
+    for anchor in await work.all(statement.order_by(Anchor.id)):
+        asked = _key_of_change(anchor, sequence)
+        if await work.find(Request, source_domain="notification", dedupe_key=asked) is not None:
+            return
+        on += await _reminders_on(work, anchor)
+    if not on:
+        return
+    event_id = work.origin.causation_id
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code=news.topic_code,
+            source_domain=news.topic_code.partition(".")[0],
+            facts=news.facts,
+            audience=_audience_of(on),
+            about=followed[-1],
+            dedupe_key=news.key,
+            exclude_actor=False,
+            deadline_at=deadline_at,
+            causation_event_id=UUID(event_id) if event_id else None,
+        ),
+    )
+
+
+async def is_covered(read: Reader, dates: Sequence[Reference], target: Target) -> bool:
+    """Whether a reminder on one of these dates goes to all people of a target anyway."""
+    anchored = select(Anchor.id).where(
+        Anchor.organization_id == read.organization_id,
+        among(Anchor.reference_key, [key_of(one) for one in dates]),
+    )
+    statement = select(Reminder).where(
+        Reminder.organization_id == read.organization_id,
+        among(Reminder.anchor_id, await read.values(anchored)),
+        Reminder.status != ReminderStatus.CANCELLED.value,
+    )
+    audience = _audience_of(await read.all(statement))
+    return any(one.kind == "members" or one == target for one in audience)
 
 
 async def move_anchor(
@@ -98,6 +242,20 @@ def key_of(reference: Reference) -> str:
     return f"{reference.domain}/{reference.type}/{reference.id}"
 
 
+def reference_of(key: str) -> Reference:
+    domain, kind, row_id = key.split("/")
+    return Reference(domain=domain, type=kind, id=UUID(row_id))
+
+
+def _key_of_change(anchor: Anchor, sequence: int) -> str:
+    return f"anchor {anchor.id} {sequence}"
+
+
+def _audience_of(on: Iterable[Reminder]) -> list[Target]:
+    found = [Target.model_validate(target) for one in on for target in one.audience]
+    return list({one.model_dump_json(): one for one in found}.values())
+
+
 def matter_of(reminder: Reminder) -> str:
     """What a reminder is about, in words."""
     facts = reminder.facts
@@ -143,16 +301,15 @@ async def _tell(
     work: Work, anchor: Anchor, topic: str, facts: dict[str, str], on: Iterable[Reminder]
 ) -> None:
     """One request for all reminders on a deadline, so that each person is told once."""
-    audience = [Target.model_validate(target) for one in on for target in one.audience]
     await requests.accept_event(
         work,
         Asked(
             topic_code=topic,
             source_domain="notification",
             facts=facts,
-            audience=list({one.model_dump_json(): one for one in audience}.values()),
+            audience=_audience_of(on),
             about=Reference.model_validate(anchor.reference),
-            dedupe_key=f"anchor {anchor.id} {anchor.sequence}",
+            dedupe_key=_key_of_change(anchor, anchor.sequence),
             exclude_actor=False,
             deadline_at=anchor.due_at,
         ),

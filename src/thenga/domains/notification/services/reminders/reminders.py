@@ -15,12 +15,21 @@ from thenga.domains.notification.services.reminders import acting, anchors, occu
 from thenga.domains.notification.services.reminders.anchors import AnchorKind
 from thenga.domains.notification.services.requests import Asked
 from thenga.domains.notification.tables import Reminder, ReminderStatus
+from thenga.domains.opportunity.public import Tenders
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.rows import Instant
 from thenga.kernel.db.statements import where_given
 from thenga.kernel.db.work import Work
-from thenga.kernel.errors import ERRORS, FieldError, Problem, ValidationFailed, extensions
+from thenga.kernel.errors import (
+    ERRORS,
+    DependencyUnavailable,
+    FieldError,
+    Problem,
+    ValidationFailed,
+    extensions,
+)
+from thenga.kernel.ports.binding import Unbound, within
 from thenga.kernel.values.ids import new_id
 from thenga.kernel.values.references import Reference
 
@@ -73,7 +82,10 @@ async def create_reminder(work: Work, wished: Wished) -> Reminder:
     reminder = _row(work, wished, source_domain="notification")
     reminder.acts_for, reminder.acts_for_kind = acts_for, kind
     if wished.anchor is not None:
-        await _follow(work, reminder, wished.anchor, _checked_kind(wished.anchor_kind))
+        anchor_kind = _checked_kind(wished.anchor_kind)
+        if _is_closing(wished.anchor, anchor_kind):
+            await _learn_closing(work, wished.anchor)
+        await _follow(work, reminder, wished.anchor, anchor_kind)
     await _check_ahead(work, reminder, wished)
     await work.add(reminder)
     await _arm(work, reminder)
@@ -147,6 +159,34 @@ async def list_reminders(read: Reader, paged: Paged, filters: ReminderFilters) -
     if filters.due_to is not None:
         statement = statement.where(Reminder.due_at < filters.due_to)
     return await read.page(statement, paged, _BY[paged.sort])
+
+
+def _is_closing(reference: Reference, kind: AnchorKind) -> bool:
+    is_tender = (reference.domain, reference.type) == ("opportunity", "tenderOpportunity")
+    return is_tender and kind == "closing"
+
+
+async def _learn_closing(work: Work, tender: Reference) -> None:
+    """Ask for the closing of a tender, once; events move it from then on.
+
+    Whoever hears nothing, or may not see the tender, waits for the closing.
+    """
+    try:
+        port = work.port(Tenders)
+        asked = port.describe(organization_id=work.organization_id, tender_ids=[tender.id])
+        found = await within(port.port_timeout, port.port_name, asked)
+    except (Unbound, DependencyUnavailable):
+        return
+    for one in found:
+        if one.closing_at is not None:
+            await anchors.move_anchor(
+                work,
+                tender,
+                "closing",
+                due_at=one.closing_at,
+                time_zone=one.time_zone,
+                sequence=one.sequence,
+            )
 
 
 async def _follow(work: Work, reminder: Reminder, reference: Reference, kind: AnchorKind) -> None:

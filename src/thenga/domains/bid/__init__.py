@@ -1,0 +1,1 @@
+"""Bid: from an open tender to a sealed, provable offer and its outcome."""

@@ -1,0 +1,1 @@
+"""Bid's part of the API: models and routes, one module a resource."""

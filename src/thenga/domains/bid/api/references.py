@@ -1,0 +1,27 @@
+"""References to resources of other domains."""
+
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from thenga.kernel.http.bodies import Body, View
+from thenga.kernel.values.fields import matching
+
+
+class BidReferenceBody(Body):
+    """A resource of a domain."""
+
+    domain: Annotated[str, matching("^[a-z]{1,40}$", 40), Field(description="Domain that has it.")]
+    type: Annotated[
+        str, matching("^[a-z][A-Za-z]{0,59}$", 60), Field(description="Type of the resource.")
+    ]
+    id: Annotated[UUID, Field(description="ID of the resource.")]
+
+
+class BidReferenceView(View):
+    """A resource of a domain."""
+
+    domain: Annotated[str, Field(description="Domain that has it.")]
+    type: Annotated[str, Field(description="Type of the resource.")]
+    id: Annotated[UUID, Field(description="ID of the resource.")]

@@ -1,0 +1,150 @@
+"""Files of a bid: received, scanned before anyone reads them, and as secret as their price."""
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from typing import Literal
+from uuid import UUID
+
+from sqlalchemy import select
+
+from thenga.domains.bid.services import workspaces
+from thenga.domains.bid.services.workspaces import Need
+from thenga.domains.bid.tables import BidFile, Workspace
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
+from thenga.kernel.db.work import Work
+from thenga.kernel.declare.job import Form, job_stub
+from thenga.kernel.errors import NotFound, RuleViolated
+from thenga.kernel.files import contents
+from thenga.kernel.files.contents import ContentLifecycle
+from thenga.kernel.files.store import PDF, FileStore, StoredFile
+from thenga.kernel.values.ids import new_id
+
+MOST_BYTES = 50 * 1024 * 1024
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+MEDIA_TYPES = (
+    PDF,
+    "image/jpeg",
+    "image/png",
+    "text/plain",
+    "text/csv",
+    f"{_OFFICE}wordprocessingml.document",
+    f"{_OFFICE}spreadsheetml.sheet",
+)
+Purpose = Literal[
+    "buyers_form", "signed_scan", "attachment", "bill_of_quantities", "proof", "award", "other"
+]
+RENDERING, PACK_PART, ARCHIVE = "rendering", "pack_part", "archive"  # made here
+
+inspect_file = job_stub("bid.inspect_file", form=Form.OUTSIDE, key="{file_id}")
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The file, and whether its bytes are new."""
+
+    file: BidFile
+    is_new: bool
+
+
+async def add_file(
+    work: Work, workspace_id: UUID, *, name: str, purpose: Purpose, price: bool
+) -> BidFile:
+    """Begin a file; its bytes come within 24 hours."""
+    needs = (Need.READ, Need.PRICE) if price else (Need.READ,)
+    workspace = await workspaces.workspace_for(work, workspace_id, *needs)
+    file = BidFile(
+        organization_id=work.organization_id,
+        workspace_id=workspace.id,
+        name=name,
+        purpose=purpose,
+        price=price,
+        added_by=workspaces.person_of(work),
+    )
+    contents.await_content(file, now=work.now)
+    return await work.add(file)
+
+
+async def receive(work: Work, file_id: UUID) -> Received:
+    """Take the bytes of a file into quarantine; the same bytes again change nothing."""
+    async with work.separate_reader() as read:
+        file = await _seen(read, file_id)
+    is_new = await contents.receive(work, file, most_bytes=MOST_BYTES, media_types=MEDIA_TYPES)
+    if is_new:
+        work.enqueue(inspect_file, file_id=file_id)
+    return Received(await work.get(BidFile, file_id), is_new)
+
+
+async def get_file(read: Reader, file_id: UUID) -> BidFile:
+    """A file for somebody who needs to know; one with prices for those who may see them."""
+    return await _seen(read, file_id)
+
+
+async def _seen(read: Reader, file_id: UUID) -> BidFile:
+    file = await read.get(BidFile, file_id)
+    needs = (Need.READ, Need.PRICE) if file.price else (Need.READ,)
+    await workspaces.seen_workspace(read, file.workspace_id, *needs)
+    return file
+
+
+async def clean_file(read: Reader, workspace_id: UUID, file_id: UUID) -> BidFile:
+    """A clean file of a workspace; 409 while it is not clean, 404 if it is of another one."""
+    file = await read.get(BidFile, file_id)
+    if file.workspace_id != workspace_id:
+        raise NotFound()
+    contents.clean(file)
+    return file
+
+
+async def check_clean(read: Reader, workspace_id: UUID, file_ids: Iterable[UUID]) -> list[BidFile]:
+    """The files of a workspace that were named, each of them clean."""
+    wanted = list(dict.fromkeys(file_ids))
+    if not wanted:
+        return []
+    found = await read.all(select(BidFile).where(among(BidFile.id, wanted)))
+    known = {file.id: file for file in found if file.workspace_id == workspace_id}
+    missing = [str(one) for one in wanted if one not in known]
+    if missing:
+        raise RuleViolated("These files are not files of this bid.", rule="BID-41", unknown=missing)
+    for file in known.values():
+        contents.clean(file)
+    return [known[one] for one in wanted]
+
+
+async def put(store: FileStore, organization_id: UUID, content: bytes) -> StoredFile:
+    """Store bytes that were made here; before the first write of a unit of work."""
+    area = f"bid/made/{organization_id}"
+    return await store.put(area, _once(content), most_bytes=len(content))
+
+
+async def _once(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+async def keep(
+    work: Work, workspace: Workspace, stored: StoredFile, *, name: str, purpose: str, price: bool
+) -> BidFile:
+    """The row of bytes that were made here; there is nothing to scan in them."""
+    file = BidFile(
+        id=new_id(),
+        organization_id=work.organization_id,
+        workspace_id=workspace.id,
+        name=name,
+        purpose=purpose,
+        price=price,
+        object_key=stored.key,
+        sha256=stored.sha256,
+        size=stored.size,
+        media_type=stored.media_type,
+        received_at=work.now,
+        scanned_at=work.now,
+    )
+    ContentLifecycle.receive(file, at=work.now)
+    ContentLifecycle.pass_(file, at=work.now)
+    return await work.add(file)
+
+
+async def content_of(store: FileStore, file: BidFile) -> bytes:
+    """The bytes of a clean file."""
+    stored = contents.clean(file)
+    return b"".join([chunk async for chunk in store.read(stored.key)])

@@ -1,0 +1,73 @@
+"""Packs: what is submitted, pinned, validated, sealed and proven (BID-41 to 48)."""
+
+from thenga.domains.bid.services.packs.assembling import (
+    BuildRunning,
+    OverrideNotAllowed,
+    assemble,
+    build_pack,
+    change,
+    current_pack,
+)
+from thenga.domains.bid.services.packs.building import (
+    Built,
+    FileChanged,
+    Order,
+    build,
+    fail,
+    order_of,
+    record,
+)
+from thenga.domains.bid.services.packs.sealing import (
+    ApprovalMissing,
+    ClosingPassed,
+    PackBlocked,
+    PinsMoved,
+    ReconfirmationRequired,
+    Shown,
+    get_pack,
+    read_pack,
+    seal,
+    unseal,
+    unseal_for,
+)
+from thenga.domains.bid.services.packs.submitting import (
+    Channel,
+    NotSealed,
+    ProofRequired,
+    Submission,
+    proofs_of,
+    submit,
+)
+
+__all__ = [
+    "ApprovalMissing",
+    "BuildRunning",
+    "Built",
+    "Channel",
+    "ClosingPassed",
+    "FileChanged",
+    "NotSealed",
+    "Order",
+    "OverrideNotAllowed",
+    "PackBlocked",
+    "PinsMoved",
+    "ProofRequired",
+    "ReconfirmationRequired",
+    "Shown",
+    "Submission",
+    "assemble",
+    "build",
+    "build_pack",
+    "change",
+    "current_pack",
+    "fail",
+    "get_pack",
+    "order_of",
+    "proofs_of",
+    "read_pack",
+    "record",
+    "seal",
+    "submit",
+    "unseal",
+    "unseal_for",
+]

@@ -1,0 +1,51 @@
+"""Planning: the plan counted backwards from the closing, tasks and what they wait for."""
+
+from thenga.domains.bid.services.planning.plans import (
+    MOST_MILESTONES,
+    BidMilestoneAfterClosing,
+    Milestone,
+    current_plan,
+    draft_plan,
+    get_plan,
+    make_plan,
+    milestones_of,
+)
+from thenga.domains.bid.services.planning.tasks import (
+    BidDependencyCycle,
+    BidDependencyOpen,
+    TaskFilters,
+    add_task,
+    change_task,
+    dependencies_of,
+    get_task,
+    is_overdue,
+    list_tasks,
+    release_owner,
+    tasks_of,
+    tell_overdue,
+    waiting_on,
+)
+
+__all__ = [
+    "MOST_MILESTONES",
+    "BidDependencyCycle",
+    "BidDependencyOpen",
+    "BidMilestoneAfterClosing",
+    "Milestone",
+    "TaskFilters",
+    "add_task",
+    "change_task",
+    "current_plan",
+    "dependencies_of",
+    "draft_plan",
+    "get_plan",
+    "get_task",
+    "is_overdue",
+    "list_tasks",
+    "make_plan",
+    "milestones_of",
+    "release_owner",
+    "tasks_of",
+    "tell_overdue",
+    "waiting_on",
+]

@@ -1,0 +1,20 @@
+"""What the room of prices refuses."""
+
+from thenga.kernel.errors import Problem, extensions
+
+_KEYS = (list[str], "Keys of these items.")
+
+
+class RatePrecision(Problem):
+    """A rate has more decimals than `rateDecimals`. The buyer checks the printed rate times the
+    quantity, so round the rate or raise `rateDecimals`."""
+
+    code, status, title = "bid-rate-precision", 422, "Rate has too many decimals"
+    members = extensions(keys=_KEYS, allowedDecimals=(int, "Decimals that a rate may have."))
+
+
+class GoalsExceedAllocation(Problem):
+    """More points are claimed for a goal than the tender allocates to it."""
+
+    code, status, title = "bid-goals-exceed-allocation", 422, "Too many points are claimed"
+    members = extensions(keys=(list[str], "Keys of these goals."))

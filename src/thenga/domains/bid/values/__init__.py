@@ -1,0 +1,1 @@
+"""Values that services of Bid share and that are no tables."""

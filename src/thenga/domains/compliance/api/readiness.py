@@ -1,0 +1,249 @@
+"""Readiness on a day."""
+
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+from fastapi import Query
+from pydantic import Field
+
+from thenga.domains.compliance.permissions import Permission
+from thenga.domains.compliance.services import readiness
+from thenga.domains.compliance.services.readiness import (
+    Assessed,
+    DateOutOfRange,
+    Gate,
+    ReadinessAnswer,
+    ReadinessQuestion,
+    State,
+    Verdict,
+)
+from thenga.domains.compliance.services.requirements import TenderUnknown
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.http.bodies import View
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import reads
+from thenga.kernel.http.reference import problems
+from thenga.kernel.values.fields import Day
+
+router = make_router("Compliance / Readiness")
+
+TenderPoint = Literal["closing", "validity_end", "award"]
+Score = Annotated[Decimal | None, Field(ge=0, le=100, description="0 to 100, one decimal place.")]
+
+
+class ReadinessRangeView(View):
+    """The score if everything unknown is missing, and if everything unknown is met."""
+
+    low: Score
+    high: Score
+
+
+class ReadinessComponentView(View):
+    """One component of the score."""
+
+    code: Annotated[str, Field(description="Component, such as `tax`.")]
+    weight: Annotated[int, Field(description="Weight among the components.")]
+    score: Annotated[Decimal | None, Field(description="0 to 100. Null if nothing of it is known.")]
+    requirement_ids: Annotated[list[UUID], Field(description="Requirements that count here.")]
+
+
+class ReadinessItemView(View):
+    """One requirement on the day."""
+
+    requirement_id: Annotated[UUID | None, Field(description="Null for a term of a tender.")]
+    ref: Annotated[str | None, Field(description="Reference of the tender's own requirement.")]
+    code: Annotated[str, Field(description="Code of the catalogue, or the requirement's ID.")]
+    component: Annotated[str, Field(description="Component that it counts for.")]
+    gate: Annotated[Gate, Field(description="What follows if it is not met.")]
+    state: Annotated[State, Field(description="Assessment on the day.")]
+    valid_until: Annotated[date | None, Field(description="Last day of the proof that counts.")]
+    assurance: Annotated[
+        str | None, Field(description="How strongly the proof that counts was verified.")
+    ]
+    evidence_ids: Annotated[list[UUID], Field(description="Evidence that counts.")]
+    reasons: Annotated[list[str], Field(description="Why it is not `met`.")]
+
+    @classmethod
+    def of(cls, item: Assessed) -> "ReadinessItemView":
+        need = item.need
+        return cls(
+            requirement_id=need.requirement_id,
+            ref=need.ref,
+            code=need.code,
+            component=need.component,
+            gate=need.gate,
+            state=item.state,
+            valid_until=item.valid_until,
+            assurance=item.assurance.name.lower() if item.assurance else None,
+            evidence_ids=list(item.evidence_ids),
+            reasons=list(item.reasons),
+        )
+
+
+class ReadinessRemarkView(View):
+    """A requirement and a reason."""
+
+    code: Annotated[str, Field(description="Code of the requirement.")]
+    reason: Annotated[str, Field(description="Why it is listed.")]
+
+
+class ReadinessDateView(View):
+    """One date of the tender."""
+
+    at: Annotated[TenderPoint, Field(description="Which date it is.")]
+    on: Annotated[date, Field(description="The day.")]
+    assumed: Annotated[bool, Field(description="True if nobody has announced it.")]
+    verdict: Annotated[Verdict, Field(description="Verdict on that day.")]
+    score: Score
+
+
+class ReadinessLapseView(View):
+    """A requirement that holds at closing and ends before a later date of the tender."""
+
+    code: Annotated[str, Field(description="Code of the requirement.")]
+    ends_on: Annotated[date, Field(description="First day on which it no longer holds.")]
+    misses: Annotated[TenderPoint, Field(description="Date that it misses.")]
+    misses_on: Annotated[date, Field(description="Day of that date.")]
+
+
+class ReadinessTrendView(View):
+    """The readiness of a past day."""
+
+    day: Annotated[date, Field(description="The day.")]
+    verdict: Annotated[Verdict, Field(description="Verdict of that day.")]
+    score: Score
+
+
+class ReadinessAnswerView(View):
+    """What a company can prove on a day."""
+
+    organization_id: UUID
+    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender that was evaluated.")]
+    on: Annotated[date, Field(description="Day that was evaluated.")]
+    at: Annotated[
+        Literal["today", "date", "closing", "validity_end", "award"],
+        Field(description="How the day was chosen."),
+    ]
+    verdict: Annotated[
+        Verdict,
+        Field(description="`not_ready` if a hard requirement is missing, expired or failed."),
+    ]
+    score: Annotated[
+        Decimal | None,
+        Field(description="0 to 100, capped while something blocks. Null if nothing is known."),
+    ]
+    raw_score: Annotated[Decimal | None, Field(description="The score without the cap.")]
+    range: Annotated[
+        ReadinessRangeView, Field(description="Where the score lies whatever is unknown.")
+    ]
+    coverage: Annotated[
+        Decimal | None, Field(description="Percentage of the weights that is known.")
+    ]
+    components: Annotated[
+        list[ReadinessComponentView], Field(description="Score of each component.")
+    ]
+    items: Annotated[list[ReadinessItemView], Field(description="Every requirement.")]
+    blockers: Annotated[list[str], Field(description="Hard requirements that are not met.")]
+    warnings: Annotated[list[ReadinessRemarkView], Field(description="What is below `met`.")]
+    unknowns: Annotated[list[ReadinessRemarkView], Field(description="What cannot be said yet.")]
+    assumptions: Annotated[
+        list[ReadinessRemarkView],
+        Field(description="States that others keep and that count as last checked."),
+    ]
+    dates: Annotated[list[ReadinessDateView], Field(description="Dates of the tender.")]
+    lapses: Annotated[
+        list[ReadinessLapseView], Field(description="What ends between the tender's dates.")
+    ]
+    trend: Annotated[
+        list[ReadinessTrendView], Field(description="Past days, if `trendDays` was sent.")
+    ]
+    as_of: Annotated[datetime, Field(description="When it was computed.")]
+    catalogue_version: Annotated[int | None, Field(description="Version of the catalogue.")]
+    stale: Annotated[
+        bool,
+        Field(description="True while a change is not yet in snapshots, risks and events."),
+    ]
+
+    @classmethod
+    def of(cls, found: ReadinessAnswer) -> "ReadinessAnswerView":
+        outcome = found.outcome
+        return cls.model_validate(
+            {
+                "organization_id": found.organization_id,
+                "tender_opportunity_id": found.tender_opportunity_id,
+                "on": found.on,
+                "at": found.at,
+                "verdict": outcome.verdict,
+                "score": outcome.score,
+                "raw_score": outcome.raw_score,
+                "range": {"low": outcome.low, "high": outcome.high},
+                "coverage": outcome.coverage,
+                "components": outcome.components,
+                "items": [ReadinessItemView.of(item) for item in outcome.items],
+                "blockers": outcome.blockers,
+                "warnings": outcome.warnings,
+                "unknowns": outcome.unknowns,
+                "assumptions": outcome.assumptions,
+                "dates": _dates(found),
+                "lapses": _lapses(found),
+                "trend": found.trend,
+                "as_of": found.as_of,
+                "catalogue_version": found.catalogue_version,
+                "stale": found.is_stale,
+            }
+        )
+
+
+def _dates(found: ReadinessAnswer) -> list[dict[str, object]]:
+    return [
+        {
+            "at": named.point.value,
+            "on": named.on,
+            "assumed": named.is_assumed,
+            "verdict": outcome.verdict,
+            "score": outcome.score,
+        }
+        for named, outcome in found.dates
+    ]
+
+
+def _lapses(found: ReadinessAnswer) -> list[dict[str, object]]:
+    return [
+        {
+            "code": lapse.need.code,
+            "ends_on": lapse.ends_on,
+            "misses": lapse.missed.point.value,
+            "misses_on": lapse.missed.on,
+        }
+        for lapse in found.lapses
+    ]
+
+
+@router.get(
+    "/compliance/readiness/{organizationId}",
+    responses=problems(DateOutOfRange, TenderUnknown),
+)
+async def get_readiness(
+    read: Annotated[Reader, reads(Permission.READINESS_READ)],
+    on: Annotated[Day | None, Query(description="Day to evaluate, up to 730 days ahead.")] = None,
+    at: Annotated[
+        Literal["today", "closing", "validity_end", "award"] | None,
+        Query(description="Date to evaluate. `closing` by default if a tender is named."),
+    ] = None,
+    tender_opportunity_id: Annotated[
+        UUID | None, Query(alias="tenderOpportunityId", description="Tender to evaluate for.")
+    ] = None,
+    trend_days: Annotated[
+        int | None, Query(alias="trendDays", ge=7, le=400, description="Past days to show.")
+    ] = None,
+) -> ReadinessAnswerView:
+    """Get what the organization can prove on a day, or on the dates of one tender.
+
+    The answer is computed when you ask. It informs and refuses nothing by itself.
+    """
+    question = ReadinessQuestion(
+        on=on, at=at, tender_opportunity_id=tender_opportunity_id, trend_days=trend_days
+    )
+    return ReadinessAnswerView.of(await readiness.answer(read, question))

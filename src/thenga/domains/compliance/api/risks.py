@@ -1,0 +1,185 @@
+"""Compliance risks."""
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from fastapi import Path, Query
+from pydantic import Field
+
+from thenga.domains.compliance.api.organizations import ActingOrganization, check_acting
+from thenga.domains.compliance.lifecycles import RiskLifecycle
+from thenga.domains.compliance.permissions import Permission
+from thenga.domains.compliance.services import documents, risks
+from thenga.domains.compliance.services.risks import Level, RiskFilters, RiskMove, score_of
+from thenga.domains.compliance.tables import Risk, RiskStatus
+from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.declare.lifecycle import AllowedMove
+from thenga.kernel.errors import InvalidTransition, RuleViolated, SamePerson
+from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import reads, writes
+from thenga.kernel.http.lists import paged
+from thenga.kernel.http.reference import problems
+from thenga.kernel.values.fields import Day, lines, text, whole
+
+router = make_router("Compliance / Risks")
+
+RiskId = Annotated[UUID, Path(alias="riskId", description="ID of the risk.")]
+Grade = Annotated[int, whole(1, 5)]
+Treatment = Literal["mitigate", "accept", "avoid", "transfer"]
+
+
+class RiskActionBody(Body):
+    """One action against a risk."""
+
+    text: Annotated[str, text(1, 500), Field(description="What is to be done.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person who does it.")] = None
+    due_on: Annotated[Day | None, Field(description="Day by which it is done.")] = None
+    done_on: Annotated[Day | None, Field(description="Day on which it was done.")] = None
+
+
+class MoveRisk(Body):
+    """A move of the lifecycle."""
+
+    verb: Annotated[
+        Literal["mitigate", "accept", "materialise", "close"],
+        Field(description="Move to make. `accept` needs the permission to accept risks."),
+    ]
+    reason: Annotated[
+        Annotated[str, lines(1, 1000)] | None,
+        Field(description="Why. Required to accept, materialise or close."),
+    ] = None
+    until: Annotated[
+        Day | None, Field(description="Last day of an acceptance, at most 180 days ahead.")
+    ] = None
+
+
+class ChangeRisk(Body):
+    """Fields to update, and at most one move."""
+
+    title: Annotated[str, text(1, 160), Field(description="What the risk is.")] = "unchanged"
+    category: Annotated[str, text(1, 60), Field(description="Category of your choice.")] = "other"
+    likelihood: Annotated[Grade, Field(description="1 (rare) to 5 (almost certain).")] = 1
+    impact: Annotated[Grade, Field(description="1 (slight) to 5 (severe).")] = 1
+    treatment: Annotated[Treatment | None, Field(description="How it is treated.")] = None
+    actions: Annotated[
+        list[RiskActionBody], Field(max_length=20, description="Replaces all actions.")
+    ] = []
+    residual_likelihood: Annotated[
+        Grade | None, Field(description="Likelihood once the actions are done.")
+    ] = None
+    residual_impact: Annotated[
+        Grade | None, Field(description="Impact once the actions are done.")
+    ] = None
+    owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")] = None
+    move: Annotated[MoveRisk | None, Field(description="Move to make with the change.")] = None
+
+
+class RiskActionView(View):
+    """One action against a risk."""
+
+    text: Annotated[str, Field(description="What is to be done.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person who does it.")]
+    due_on: Annotated[date | None, Field(description="Day by which it is done.")]
+    done_on: Annotated[date | None, Field(description="Day on which it was done.")]
+
+
+class ComplianceRiskView(Stored):
+    """A risk that a rule raised, or a suggestion that a person accepted."""
+
+    organization_id: UUID
+    rule_code: Annotated[str, Field(description="Rule that raised it.")]
+    raised_by: Annotated[
+        Literal["rule", "person", "suggestion"], Field(description="Who raised it.")
+    ]
+    title: Annotated[str, Field(description="What the risk is.")]
+    category: Annotated[str, Field(description="Category.")]
+    likelihood: Annotated[int, Field(description="1 (rare) to 5 (almost certain).")]
+    impact: Annotated[int, Field(description="1 (slight) to 5 (severe).")]
+    score: Annotated[int, Field(description="Likelihood times impact, 1 to 25.")]
+    level: Annotated[Level, Field(description="Level of the score.")]
+    treatment: Annotated[Treatment | None, Field(description="How it is treated.")]
+    actions: Annotated[list[RiskActionView], Field(description="What is done about it.")]
+    residual_likelihood: Annotated[
+        int | None, Field(description="Likelihood once the actions are done.")
+    ]
+    residual_impact: Annotated[int | None, Field(description="Impact once the actions are done.")]
+    residual_score: Annotated[
+        int | None, Field(description="Residual likelihood times residual impact.")
+    ]
+    owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")]
+    requirement_id: Annotated[UUID | None, Field(description="Requirement that it is about.")]
+    document_id: Annotated[UUID | None, Field(description="Document that it is about.")]
+    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender that it is about.")]
+    status: RiskStatus
+    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    accepted_until: Annotated[
+        date | None, Field(description="Last day of the acceptance. It is open again after it.")
+    ]
+    allowed_moves: list[AllowedMove]
+
+    @classmethod
+    def of(cls, risk: Risk, now: datetime) -> "ComplianceRiskView":
+        residual = None
+        if risk.residual_likelihood is not None and risk.residual_impact is not None:
+            residual = score_of(risk.residual_likelihood, risk.residual_impact)
+        more = {
+            "residual_score": residual,
+            "status_reason": risk.status_text or risk.status_code,
+            "allowed_moves": RiskLifecycle.allowed(risk, now),
+        }
+        return cls.model_validate(risk.__dict__ | more)
+
+
+@router.get("/compliance/risks")
+async def list_compliance_risks(
+    organization_id: ActingOrganization,
+    read: Annotated[Reader, reads(Permission.RISK_READ)],
+    page: Annotated[Paged, paged("score", "createdAt", default="-score")],
+    status: Annotated[RiskStatus | None, Query(description="Filter by status.")] = None,
+    level: Annotated[Level | None, Query(description="Filter by level.")] = None,
+    category: Annotated[
+        Annotated[str, text(1, 60)] | None, Query(description="Filter by category.")
+    ] = None,
+    owner_user_id: Annotated[
+        UUID | None, Query(alias="ownerUserId", description="Filter by owner.")
+    ] = None,
+    tender_opportunity_id: Annotated[
+        UUID | None, Query(alias="tenderOpportunityId", description="Filter by tender.")
+    ] = None,
+) -> PageOf[ComplianceRiskView]:
+    """List risks, the highest score first. Rules raise and close them as readiness changes."""
+    check_acting(read, organization_id)
+    filters = RiskFilters(status, level, category, owner_user_id, tender_opportunity_id)
+    found = await risks.list_risks(read, page, filters)
+    return PageOf[ComplianceRiskView].of(found, lambda one: ComplianceRiskView.of(one, read.now))
+
+
+@router.patch(
+    "/compliance/risks/{riskId}",
+    responses=problems(SamePerson, InvalidTransition, RuleViolated),
+)
+async def change_compliance_risk(
+    risk_id: RiskId,
+    body: ChangeRisk,
+    work: Annotated[Work, writes(Permission.RISK_UPDATE, if_match=True)],
+) -> ComplianceRiskView:
+    """Update a risk and make at most one move.
+
+    A high or critical risk is accepted by a person other than its owner, with a reason and a last
+    day. It opens again after that day.
+    """
+    fields: dict[str, Any] = body.changes()
+    asked = fields.pop("move", None)
+    if "actions" in fields:
+        fields["actions"] = [one.model_dump(mode="json") for one in body.actions]
+    move = None
+    if asked is not None:
+        if asked.verb == "accept":
+            await documents.demand(work, Permission.RISK_ACCEPT)
+        move = RiskMove(asked.verb, asked.reason, asked.until)
+    risk = await risks.change_risk(work, risk_id, fields=fields, move=move)
+    return ComplianceRiskView.of(risk, work.now)

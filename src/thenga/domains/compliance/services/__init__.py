@@ -1,0 +1,1 @@
+"""What Compliance decides, by room."""

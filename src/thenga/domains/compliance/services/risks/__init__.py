@@ -1,0 +1,25 @@
+"""Risks: raised and closed by rules, treated and accepted by people (CMP-33 to CMP-35)."""
+
+from thenga.domains.compliance.services.risks.refreshing import add_suggested, refresh
+from thenga.domains.compliance.services.risks.risks import (
+    RiskFilters,
+    RiskMove,
+    change_risk,
+    clear_owner,
+    lapse,
+    list_risks,
+)
+from thenga.domains.compliance.services.risks.rules import Level, score_of
+
+__all__ = [
+    "Level",
+    "RiskFilters",
+    "RiskMove",
+    "add_suggested",
+    "change_risk",
+    "clear_owner",
+    "lapse",
+    "list_risks",
+    "refresh",
+    "score_of",
+]

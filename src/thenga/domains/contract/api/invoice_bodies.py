@@ -1,0 +1,161 @@
+"""What callers send to invoices, and the permission that each move needs."""
+
+from decimal import Decimal
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from thenga.domains.contract.api.amounts import PositiveMoney
+from thenga.domains.contract.api.proofs import ContractReference, DocumentProof
+from thenga.domains.contract.permissions import Permission
+from thenga.domains.contract.services.invoicing import InvoiceMove, LineGiven
+from thenga.domains.contract.tables import InvoiceKind
+from thenga.domains.contract.values.refusals import missing
+from thenga.kernel.http.bodies import Body
+from thenga.kernel.values.fields import Day, decimal, lines, text
+
+Verb = Literal[
+    "submit",
+    "discard",
+    "receive",
+    "return",
+    "resubmit",
+    "approve",
+    "dispute",
+    "resolve",
+    "credit",
+    "replace",
+    "write_off",
+]
+Reason = Literal[
+    "missing_papers",
+    "wrong_address",
+    "wrong_amount",
+    "wrong_vat",
+    "wrong_party",
+    "work_not_accepted",
+    "other",
+]
+GRAVE = ("credit", "replace", "write_off")
+SUBMITTING = ("submit", "approve")
+
+
+class ContractInvoiceLineBody(Body):
+    """One line of an invoice. Amounts include VAT."""
+
+    milestone_id: Annotated[
+        UUID | None, Field(description="Milestone that is claimed. Required for progress.")
+    ] = None
+    description: Annotated[str, lines(1, 1000), Field(description="What was supplied.")]
+    quantity: Annotated[
+        Annotated[Decimal, decimal(9, 3)], Field(description="Quantity or volume.")
+    ] = Decimal(1)
+    unit: Annotated[
+        Annotated[str, text(1, 40)] | None, Field(description="Unit of the quantity.")
+    ] = None
+    amount: Annotated[PositiveMoney, Field(description="Amount of the line, VAT included.")]
+
+    def to_line(self) -> LineGiven:
+        return LineGiven(self.description, self.amount, self.milestone_id, self.quantity, self.unit)
+
+
+Lines = Annotated[
+    list[ContractInvoiceLineBody],
+    Field(min_length=1, max_length=200, description="Lines in their order."),
+]
+ExternalNumber = Annotated[
+    Annotated[str, text(1, 60)] | None,
+    Field(description="Number of an invoice that was made elsewhere, with its `documentRef`."),
+]
+DocumentRef = Annotated[
+    ContractReference | None, Field(description="Document of an invoice that was made elsewhere.")
+]
+SupplyDate = Annotated[
+    Day | None, Field(description="Day of supply. Its VAT rate applies. Defaults to today.")
+]
+InvoiceNote = Annotated[
+    Annotated[str, lines(1, 1000)] | None, Field(description="Text printed on the invoice.")
+]
+
+
+class CreateContractInvoice(Body):
+    """An invoice to the buyer."""
+
+    kind: Annotated[InvoiceKind, Field(description="What the invoice claims.")] = (
+        InvoiceKind.PROGRESS
+    )
+    lines: Lines
+    external_number: ExternalNumber = None
+    document_ref: DocumentRef = None
+    supply_date: SupplyDate = None
+    note: InvoiceNote = None
+    submit: Annotated[bool, Field(description="Whether to submit it at once.")] = False
+
+
+class MoveContractInvoice(Body):
+    """A move of an invoice."""
+
+    verb: Annotated[Verb, Field(description="Move to make.")]
+    on: Annotated[
+        Day | None,
+        Field(description="Day of receipt or return. Defaults to today."),
+    ] = None
+    reason_code: Annotated[
+        Reason | None, Field(description="Why. Required to return and to dispute.")
+    ] = None
+    reason: Annotated[
+        Annotated[str, lines(1, 500)] | None,
+        Field(description="Why, for people. Required to credit, replace and write off."),
+    ] = None
+    amount: Annotated[
+        PositiveMoney | None,
+        Field(
+            description="Amount approved, disputed, credited or written off. "
+            "Defaults to all that is outstanding."
+        ),
+    ] = None
+    outcome: Annotated[
+        Literal["upheld", "reduced"],
+        Field(description="How a dispute ends: the buyer owes the amount, or it is credited."),
+    ] = "upheld"
+    confirmation: Annotated[
+        DocumentProof | None, Field(description="What the buyer confirmed. Required to approve.")
+    ] = None
+
+    def right(self) -> Permission | None:
+        """The permission that the move needs beside the route's."""
+        if self.verb in GRAVE or (self.verb == "resolve" and self.outcome == "reduced"):
+            return Permission.INVOICE_CREDIT
+        return Permission.INVOICE_SUBMIT if self.verb in SUBMITTING else None
+
+    def to_move(self) -> InvoiceMove:
+        if self.right() is Permission.INVOICE_CREDIT and self.reason is None:
+            raise missing("/move/reason", "This move requires it.")
+        if self.verb == "return" and self.reason_code == "other":
+            raise missing("/move/reasonCode", "This move requires it.")
+        return InvoiceMove(
+            verb=self.verb,
+            on=self.on,
+            reason_code=self.reason_code,
+            reason=self.reason,
+            amount=self.amount,
+            upheld=self.outcome == "upheld",
+            proof=None if self.confirmation is None else self.confirmation.to_proof(),
+        )
+
+
+class ChangeContractInvoice(Body):
+    """Fields of a draft to update, and at most one move. Omitted fields stay unchanged."""
+
+    lines: Annotated[
+        list[ContractInvoiceLineBody],
+        Field(min_length=1, max_length=200, description="Replaces all lines."),
+    ] = []
+    external_number: ExternalNumber = None
+    document_ref: DocumentRef = None
+    supply_date: SupplyDate = None
+    note: InvoiceNote = None
+    move: Annotated[
+        MoveContractInvoice | None, Field(description="Move to make with the change.")
+    ] = None

@@ -1,0 +1,178 @@
+"""Performance, measured from facts."""
+
+from datetime import date
+from decimal import Decimal
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Path, Query
+from pydantic import Field
+
+from thenga.domains.contract.api.workspace_ids import WorkspaceId
+from thenga.domains.contract.permissions import Permission
+from thenga.domains.contract.services import delivery
+from thenga.domains.contract.services.delivery import GivenPerformance, NothingMeasured, Period
+from thenga.domains.contract.services.ledger import ContractNotActive
+from thenga.domains.contract.services.workspaces import ContractOver
+from thenga.domains.contract.tables import PerformanceBasis, PerformanceMetric, PerformanceSubject
+from thenga.kernel.db.paging import Paged
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.work import Work
+from thenga.kernel.errors import Duplicate, RuleViolated
+from thenga.kernel.http.bodies import Body, PageOf, Stored, View
+from thenga.kernel.http.document.operations import PREFIX
+from thenga.kernel.http.doors import router as make_router
+from thenga.kernel.http.entrances import reads, writes
+from thenga.kernel.http.lists import paged
+from thenga.kernel.http.reference import problems
+from thenga.kernel.values.fields import Day, Percent, lines, matching
+
+router = make_router("Contract / Performance")
+
+MetricId = Annotated[UUID, Path(alias="metricId", description="ID of the performance record.")]
+
+
+class PeriodBody(Body):
+    """First and last day."""
+
+    since: Annotated[Day, Field(alias="from", description="First day.")]
+    to: Annotated[Day, Field(description="Last day.")]
+
+
+class JudgedBody(Body):
+    """A score that a person gives; it stands beside the measured figures."""
+
+    metric: Annotated[
+        str, matching("^[a-z][a-z_]{1,39}$", 40), Field(description="What is judged.")
+    ]
+    score: Annotated[Percent, Field(description="0 to 100.")]
+    note: Annotated[Annotated[str, lines(1, 1000)] | None, Field(description="Why.")] = None
+
+
+class RecordPerformance(Body):
+    """What is to be measured."""
+
+    subject: Annotated[PerformanceSubject, Field(description="Ourselves, or a package.")]
+    coordination_id: Annotated[UUID | None, Field(description="Package to measure.")] = None
+    period: Annotated[PeriodBody, Field(description="Days to measure.")]
+    judged: Annotated[
+        list[JudgedBody], Field(max_length=20, description="What a person judges beside it.")
+    ] = []
+    corrects: Annotated[UUID | None, Field(description="Record that this one corrects.")] = None
+
+
+class JudgedView(View):
+    """A score that a person gave."""
+
+    metric: Annotated[str, Field(description="What is judged.")]
+    score: Annotated[Decimal, Field(description="0 to 100.")]
+    note: Annotated[str | None, Field(description="Why.")]
+
+
+class PerformanceCountsView(View):
+    """How much the figures rest on."""
+
+    milestones: Annotated[int, Field(description="Milestones that were due.")]
+    decided: Annotated[int, Field(description="Deliveries that were decided.")]
+    at_first_delivery: Annotated[int, Field(description="Accepted at the first delivery.")]
+
+
+class PerformancePeriodView(View):
+    """First and last day."""
+
+    since: Annotated[date, Field(alias="from", description="First day.")]
+    to: Annotated[date, Field(description="Last day.")]
+
+
+class ContractPerformanceView(Stored):
+    """Performance in a period. Records never change; a correction is a new one."""
+
+    organization_id: UUID
+    workspace_id: Annotated[UUID, Field(description="Contract that was measured.")]
+    subject: Annotated[PerformanceSubject, Field(description="Ourselves, or a package.")]
+    coordination_id: Annotated[UUID | None, Field(description="Package that was measured.")]
+    supplier_id: Annotated[UUID | None, Field(description="Supplier of the package.")]
+    period: Annotated[PerformancePeriodView, Field(description="Days that were measured.")]
+    on_time: Annotated[Decimal | None, Field(description="0 to 100. Null if nothing was due.")]
+    quality: Annotated[
+        Decimal | None, Field(description="Accepted at first delivery, 0 to 100. Null if none.")
+    ]
+    value: Annotated[Decimal | None, Field(description="Agreed against final cost, 0 to 100.")]
+    counts: Annotated[PerformanceCountsView, Field(description="What the figures rest on.")]
+    judged: Annotated[list[JudgedView], Field(description="What a person judged.")]
+    basis: Annotated[PerformanceBasis, Field(description="Measured, or also judged.")]
+    strength: Annotated[str, Field(description="How strong the confirmations behind it are.")]
+    corrects: Annotated[UUID | None, Field(description="Record that it corrects.")]
+
+    @property
+    def own_path(self) -> str:
+        return f"{PREFIX}/contracts/performance/{self.id}"
+
+    @classmethod
+    def of(cls, metric: PerformanceMetric) -> "ContractPerformanceView":
+        counts = {
+            "milestones": metric.counts["milestones"],
+            "decided": metric.counts["decided"],
+            "at_first_delivery": metric.counts["atFirstDelivery"],
+        }
+        more = {
+            "period": {"since": metric.period_from, "to": metric.period_to},
+            "counts": counts,
+        }
+        return cls.model_validate(metric.__dict__ | more)
+
+
+@router.post(
+    "/contracts/workspaces/{workspaceId}/performance",
+    status_code=201,
+    responses=problems(RuleViolated, NothingMeasured, Duplicate, ContractOver, ContractNotActive),
+)
+async def record_performance(
+    workspace_id: WorkspaceId,
+    body: RecordPerformance,
+    work: Annotated[Work, writes(Permission.PERFORMANCE_RECORD)],
+) -> ContractPerformanceView:
+    """Measure a period from what was due and decided in it.
+
+    On time loses 5 points for each working day late, by weight. Quality is the share accepted at
+    first delivery. Value is the agreed price against the final cost, of packages. What cannot be
+    measured is null, never 100.
+    """
+    given = GivenPerformance(
+        subject=body.subject.value,
+        period=Period(body.period.since, body.period.to),
+        coordination_id=body.coordination_id
+        if body.subject is PerformanceSubject.PACKAGE
+        else None,
+        judged=tuple(one.model_dump(mode="json") for one in body.judged),
+        corrects=body.corrects,
+    )
+    metric = await delivery.record_performance(work, workspace_id, given)
+    return ContractPerformanceView.of(metric)
+
+
+@router.get("/contracts/performance")
+async def list_performance(
+    read: Annotated[Reader, reads(Permission.PERFORMANCE_READ)],
+    page: Annotated[Paged, paged("createdAt", "periodTo", default="-createdAt")],
+    workspace_id: Annotated[
+        UUID | None, Query(alias="workspaceId", description="Filter by contract.")
+    ] = None,
+    supplier_id: Annotated[
+        UUID | None, Query(alias="supplierId", description="Filter by supplier.")
+    ] = None,
+    subject: Annotated[PerformanceSubject | None, Query(description="Filter by subject.")] = None,
+) -> PageOf[ContractPerformanceView]:
+    """List performance records, the newest first."""
+    found = await delivery.list_performance(
+        read, page, workspace_id=workspace_id, supplier_id=supplier_id, subject=subject
+    )
+    return PageOf[ContractPerformanceView].of(found, ContractPerformanceView.of)
+
+
+@router.get("/contracts/performance/{metricId}")
+async def get_performance(
+    metric_id: MetricId, read: Annotated[Reader, reads(Permission.PERFORMANCE_READ)]
+) -> ContractPerformanceView:
+    """Get a performance record."""
+    return ContractPerformanceView.of(await read.get(PerformanceMetric, metric_id))

@@ -1,0 +1,235 @@
+"""What callers see of a contract."""
+
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from thenga.domains.contract.api.proofs import ContractReferenceView
+from thenga.domains.contract.lifecycles import WorkspaceLifecycle
+from thenga.domains.contract.services import awards
+from thenga.domains.contract.services.health import Health
+from thenga.domains.contract.services.ledger import Balances
+from thenga.domains.contract.tables import (
+    Award,
+    BuyerKind,
+    ContractCategory,
+    Party,
+    Regime,
+    Signature,
+    Workspace,
+    WorkspaceStatus,
+)
+from thenga.domains.contract.values.terms import Terms
+from thenga.kernel.declare.lifecycle import AllowedMove
+from thenga.kernel.http.bodies import Stored, View
+from thenga.kernel.values.calendar import local_day
+from thenga.kernel.values.money import Money
+
+
+class CounterpartyView(View):
+    """The buyer, as the contract names it."""
+
+    name: Annotated[str, Field(description="Name of the buyer.")]
+    kind: Annotated[BuyerKind, Field(description="What kind of buyer it is.")]
+    address: Annotated[str | None, Field(description="Address for invoices.")] = None
+    vat_number: Annotated[str | None, Field(description="VAT number.")] = None
+    email_domain: Annotated[str | None, Field(description="Domain of its e-mail addresses.")] = None
+
+
+class InterestTermsView(View):
+    """Interest on late payment."""
+
+    basis: Annotated[Literal["prescribed", "contract"], Field(description="Which rate.")]
+    rate_percent: Annotated[Decimal | None, Field(description="Rate by contract.")]
+    runs_from: Annotated[Literal["due", "demand"], Field(description="From when it runs.")]
+
+
+class AdvanceTermsView(View):
+    """Advance payment."""
+
+    percent: Annotated[Decimal, Field(description="Share of the contract value.")]
+    recovery_percent: Annotated[Decimal, Field(description="Share of each invoice to recover it.")]
+
+
+class RetentionTermsView(View):
+    """Retention."""
+
+    percent: Annotated[Decimal, Field(description="Share of each invoice.")]
+    cap_percent: Annotated[Decimal, Field(description="Largest share of the contract value.")]
+    first_release_percent: Annotated[Decimal, Field(description="Share released first.")]
+    defects_days: Annotated[int, Field(description="Days until the rest is released.")]
+    vat_timing: Annotated[Literal["when_due", "on_invoice"], Field(description="When VAT is due.")]
+
+
+class PenaltyTermsView(View):
+    """Penalty for late delivery."""
+
+    percent_per_day: Annotated[Decimal | None, Field(description="Share for each day.")]
+    amount_per_day: Annotated[Money | None, Field(description="Amount for each day.")]
+    cap_percent: Annotated[Decimal | None, Field(description="Largest share.")]
+
+
+class SecurityTermsView(View):
+    """Performance security."""
+
+    percent: Annotated[Decimal, Field(description="Share of the contract value.")]
+    due_days: Annotated[int, Field(description="Days after the award to bring it.")]
+
+
+class ContractTermsView(View):
+    """Terms of the contract."""
+
+    payment_days: Annotated[int, Field(description="Days in which the buyer pays.")]
+    interest: Annotated[InterestTermsView, Field(description="Interest.")]
+    vat_treatment: Annotated[
+        Literal["standard", "zero_rated", "non_vendor"], Field(description="How VAT is charged.")
+    ]
+    advance: Annotated[AdvanceTermsView, Field(description="Advance.")]
+    retention: Annotated[RetentionTermsView, Field(description="What is retained.")]
+    penalty: Annotated[PenaltyTermsView | None, Field(description="Penalty.")]
+    security: Annotated[SecurityTermsView | None, Field(description="Security.")]
+    subcontract_limit_percent: Annotated[
+        Decimal | None, Field(description="Largest share that others may do.")
+    ]
+    claim_basis: Annotated[
+        Literal["on_met", "progress"], Field(description="When a milestone can be invoiced.")
+    ]
+    cession: Annotated[
+        Literal["unknown", "allowed", "needs_consent", "forbidden"],
+        Field(description="Whether claims can be ceded."),
+    ]
+
+
+class ContractSignatureView(View):
+    """The signature of one side."""
+
+    party: Annotated[Party, Field(description="Side that signed.")]
+    content_hash: Annotated[str, Field(description="Hash that was signed.")]
+    signed_on: Annotated[date, Field(description="Day of the signature.")]
+    signed_by: Annotated[UUID | None, Field(description="Person who signed for us.")]
+    confirmation_id: Annotated[UUID | None, Field(description="What shows the buyer's.")]
+    strength: Annotated[str | None, Field(description="How strong the confirmation is.")]
+
+
+class ContractChallengeView(View):
+    """What is challenged."""
+
+    since: Annotated[date, Field(description="Day since which it is challenged.")]
+    note: Annotated[str, Field(description="What is challenged.")]
+
+
+class ContractMoneyView(View):
+    """The money of the contract so far, VAT included."""
+
+    value: Annotated[Money, Field(description="Current value.")]
+    billed: Annotated[Money, Field(description="Work that was billed.")]
+    remaining: Annotated[Money, Field(description="Work that can still be billed.")]
+    advance_billed: Annotated[Money, Field(description="Advance that was billed.")]
+    recovered: Annotated[Money, Field(description="Advance that was recovered.")]
+    retained: Annotated[Money, Field(description="Retention so far.")]
+    released: Annotated[Money, Field(description="Retention that was released.")]
+    retention_cap: Annotated[Money, Field(description="Largest retention.")]
+
+
+class ContractHealthView(View):
+    """What is wrong today."""
+
+    overdue_milestones: Annotated[int, Field(description="Milestones that are overdue.")]
+    at_risk_milestones: Annotated[int, Field(description="Milestones that are at risk.")]
+    overdue_invoices: Annotated[int, Field(description="Invoices that are overdue.")]
+    critical_risks: Annotated[int, Field(description="Critical risks.")]
+
+
+class ContractWorkspaceView(Stored):
+    """A contract, seen from the side that performs it."""
+
+    organization_id: UUID
+    award_id: Annotated[UUID, Field(description="Award that it rests on.")]
+    award_event_id: Annotated[UUID, Field(description="Event that announced the award.")]
+    awarded_value: Annotated[Money | None, Field(description="Value that the award says.")]
+    awarded_on: Annotated[date | None, Field(description="Day of the award.")]
+    contract_number: Annotated[str, Field(description="Number of the contract.")]
+    order_number: Annotated[str | None, Field(description="Order number of the buyer.")]
+    title: Annotated[str, Field(description="Title of the contract.")]
+    category: Annotated[ContractCategory, Field(description="Category of the contract.")]
+    counterparty: Annotated[CounterpartyView, Field(description="The buyer.")]
+    regime: Annotated[Regime, Field(description="Law that applies to the buyer.")]
+    contract_value: Annotated[Money, Field(description="Value as signed, VAT included.")]
+    value_difference_reason: Annotated[
+        str | None, Field(description="Why the value differs from the award.")
+    ]
+    current_value: Annotated[Money, Field(description="Value with executed variations.")]
+    starts_on: Annotated[date, Field(description="First day of the contract.")]
+    ends_on: Annotated[date, Field(description="Last day as signed.")]
+    current_ends_on: Annotated[date, Field(description="Last day with executed variations.")]
+    past_end: Annotated[bool, Field(description="Whether the last day has passed.")]
+    notified_on: Annotated[date | None, Field(description="Day of the award letter.")]
+    standstill_until: Annotated[
+        date | None, Field(description="Last day of the stand-still, if there is one.")
+    ]
+    document_refs: Annotated[list[ContractReferenceView], Field(description="Documents.")]
+    stale_refs: Annotated[
+        list[ContractReferenceView], Field(description="Documents that expired or do not count.")
+    ]
+    terms: Annotated[ContractTermsView, Field(description="Terms.")]
+    content_hash: Annotated[str, Field(description="Hash of the content that is signed.")]
+    signatures: Annotated[
+        list[ContractSignatureView] | None,
+        Field(description="Signatures. Null in lists."),
+    ]
+    challenge: Annotated[ContractChallengeView | None, Field(description="What is challenged.")]
+    outcome: Annotated[
+        Literal["completed", "terminated"] | None, Field(description="How the contract ended.")
+    ]
+    status: WorkspaceStatus
+    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_changed_at: Annotated[datetime | None, Field(description="Time of the last move.")]
+    status_changed_by: Annotated[UUID | None, Field(description="Person of the last move.")]
+    activated_on: Annotated[date | None, Field(description="Day of the activation.")]
+    terminated_on: Annotated[date | None, Field(description="Day of the termination.")]
+    practical_completion_on: Annotated[
+        date | None, Field(description="Day of practical completion.")
+    ]
+    closed_on: Annotated[date | None, Field(description="Day on which it was closed.")]
+    plan_number: Annotated[int, Field(description="Number of the baseline; 0 is none.")]
+    money: Annotated[
+        ContractMoneyView | None, Field(description="Money. Null in lists and before activation.")
+    ]
+    health: Annotated[ContractHealthView | None, Field(description="Health. Null in lists.")]
+    warnings: Annotated[list[str], Field(description="Codes of what to look at.")]
+    correlation_id: Annotated[str, Field(description="Correlation ID of its events.")]
+    allowed_moves: list[AllowedMove]
+
+
+@dataclass(frozen=True, slots=True)
+class Around:
+    """What is shown beside the row of a contract."""
+
+    award: Award | None
+    signatures: list[Signature] | None = None
+    money: Balances | None = None
+    health: Health | None = None
+    stale: list[dict[str, Any]] = field(default_factory=list)
+
+
+def view_of(workspace: Workspace, around: Around, now: datetime) -> ContractWorkspaceView:
+    """The contract with what belongs to it."""
+    award = around.award
+    more = {
+        "awarded_value": None if award is None else awards.awarded_value(award),
+        "awarded_on": None if award is None else award.awarded_on,
+        "contract_value": Money(workspace.contract_value_minor, workspace.currency),
+        "current_value": Money(workspace.current_value_minor, workspace.currency),
+        "past_end": local_day(now) > workspace.current_ends_on,
+        "terms": Terms.of_row(workspace.terms),
+        "signatures": around.signatures,
+        "money": around.money,
+        "health": around.health,
+        "stale_refs": around.stale,
+        "allowed_moves": WorkspaceLifecycle.allowed(workspace, now),
+    }
+    return ContractWorkspaceView.model_validate(workspace.__dict__ | more)

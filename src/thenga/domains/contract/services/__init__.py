@@ -1,0 +1,1 @@
+"""Decisions of Contract, in rooms."""

@@ -1,0 +1,51 @@
+"""How far a supplier is trusted, as Supplier says; nobody there means unknown (CON-35)."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from thenga.domains.supplier.public import Trust, TrustView
+from thenga.kernel.db.reader import Reader
+from thenga.kernel.errors import DependencyUnavailable, Problem, extensions
+from thenga.kernel.ports.binding import Unbound, within
+
+UNKNOWN = "unknown"
+BLOCKS = "block_award"
+
+
+class SupplierBlocked(Problem):
+    """This supplier is blocked from new awards. Say in `overrideReason` why it is chosen anyway."""
+
+    code, status, title = "contract-supplier-blocked", 422, "This supplier is blocked"
+    members = extensions(state=(str, "Trust in the supplier."))
+
+
+async def ask_trust(read: Reader, supplier_id: UUID | None) -> dict[str, Any]:
+    """The trust of a supplier as it is stored with a package."""
+    if supplier_id is None:
+        return _unknown()
+    views = await _describe(read, [supplier_id])
+    return _stored(views[0]) if views else _unknown()
+
+
+def check_trust(trust: dict[str, Any], override_reason: str | None) -> None:
+    """A blocked supplier needs a reason; everything else is kept and shown."""
+    if BLOCKS in trust["effects"] and not override_reason:
+        raise SupplierBlocked(state=trust["state"])
+
+
+async def _describe(read: Reader, supplier_ids: Sequence[UUID]) -> list[TrustView]:
+    try:
+        port = read.port(Trust)
+        asked = port.describe(supplier_ids=list(supplier_ids))
+        return await within(port.port_timeout, port.port_name, asked)
+    except (Unbound, DependencyUnavailable):
+        return []
+
+
+def _stored(view: TrustView) -> dict[str, Any]:
+    return {"state": view.state, "effects": view.effects, "asOf": view.as_of.isoformat()}
+
+
+def _unknown() -> dict[str, Any]:
+    return {"state": UNKNOWN, "effects": [], "asOf": None}

@@ -1,0 +1,1 @@
+"""Values of Contract that several layers share and that are no rows."""

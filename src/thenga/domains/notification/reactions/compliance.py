@@ -1,0 +1,190 @@
+"""Papers and proofs: members who keep them are told what expires, fails or waits."""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from thenga.domains.compliance import public as compliance
+from thenga.domains.notification.public import Target
+from thenga.domains.notification.reactions.declared import reactions
+from thenga.domains.notification.services import escalations, requests, tenants
+from thenga.domains.notification.services.requests import Asked
+from thenga.domains.notification.services.templates import ChannelKind
+from thenga.kernel.access.actors import OPERATOR
+from thenga.kernel.db.work import Work
+from thenga.kernel.values.references import Reference
+
+KEEPERS = Target(kind="permission", permission="compliance:document:update")
+VERIFIERS = Target(kind="permission", permission="compliance:verification:decide")
+BIDDERS = Target(kind="permission", permission="compliance:requirement:update")
+
+_INSIDE: tuple[ChannelKind, ...] = ("in_app",)
+_ESCALATED = frozenset({"high", "critical"})
+_SETTLED = frozenset({"accepted", "closed"})
+_MOST_NAMED = 5
+_RISKS = {
+    "gate_expired": "a mandatory document has expired",
+    "gate_expiring": "a mandatory document expires soon",
+    "gate_unknown": "a mandatory requirement cannot be assessed",
+    "lapses_before_award": "a document ends before a tender is awarded",
+    "renewal_late": "a renewal is late",
+    "verification_failed": "a proof was found wrong",
+}
+_SHORT_NAMES = {
+    **{one: one.upper() for one in ("csd", "cipc", "vat", "uif", "coida", "cidb", "pin", "tcs")},
+    "bbbee": "B-BBEE",
+    "bo": "beneficial ownership",
+}
+
+
+@reactions.on(compliance.DocumentExpiring)
+async def tell_of_expiring_document(work: Work, event: compliance.DocumentExpiring) -> None:
+    """A paper comes near its last day; those who keep papers are told once for each window."""
+    facts = _facts(event) | {"daysLeft": str(event.days_left)}
+    key = f"expiring {event.document_id} {event.document_version} {event.window}"
+    about = _document(event.document_id)
+    await _tell(work, "compliance.document_expiring", facts, [KEEPERS], about, key)
+
+
+@reactions.on(compliance.DocumentExpired)
+async def tell_of_expired_document(work: Work, event: compliance.DocumentExpired) -> None:
+    """The last day of a paper has passed."""
+    key = f"expired {event.document_id} {event.document_version} {event.valid_until}"
+    about = _document(event.document_id)
+    await _tell(work, "compliance.document_expired", _facts(event), [KEEPERS], about, key)
+
+
+@reactions.on(compliance.VerificationRequested)
+async def tell_verifiers(work: Work, event: compliance.VerificationRequested) -> None:
+    """Members who verify are told of a request, or staff where the platform is asked.
+
+    A sandbox sends nothing outside, to staff either.
+    """
+    channels: tuple[ChannelKind, ...] | None = None
+    if event.requested_from == "platform":
+        channels = _INSIDE if await tenants.is_known_sandbox(work) else None
+        await work.switch_scope(organization_id=OPERATOR)
+    await _tell(
+        work,
+        "compliance.verification_requested",
+        {},
+        [VERIFIERS],
+        Reference(domain="compliance", type="verification", id=event.verification_id),
+        f"verification {event.verification_id} requested",
+        channels=channels,
+    )
+
+
+@reactions.on(compliance.VerificationFailed)
+async def tell_of_failed_verification(work: Work, event: compliance.VerificationFailed) -> None:
+    """A proof that was found wrong is told in writing to those who keep papers (NOT-3)."""
+    await _tell(
+        work,
+        "compliance.verification_failed",
+        {"requirements": _named(event.requirement_codes), "reason": _words(event.reason_code)},
+        [KEEPERS],
+        Reference(domain="compliance", type="evidence", id=event.evidence_id),
+        f"verification {event.verification_id} failed",
+    )
+
+
+@reactions.on(compliance.ReadinessChanged)
+async def tell_of_lower_readiness(work: Work, event: compliance.ReadinessChanged) -> None:
+    """Readiness that falls is told to those who bid; one that rises speaks for itself."""
+    if event.direction != "down":
+        return
+    tender_id = event.tender_opportunity_id
+    about = Reference(domain="compliance", type="organization", id=event.organization_id)
+    if tender_id is not None:
+        about = Reference(domain="opportunity", type="tenderOpportunity", id=tender_id)
+    await _tell(
+        work,
+        "compliance.readiness_fell",
+        {
+            "verdict": _words(event.verdict),
+            "scope": "your company" if tender_id is None else "a tender that you follow",
+            "blockers": _named(event.blockers),
+        },
+        [BIDDERS],
+        about,
+        f"readiness {work.origin.causation_id}",
+    )
+
+
+@reactions.on(compliance.ComplianceRiskRaised)
+async def escalate_risk(work: Work, event: compliance.ComplianceRiskRaised) -> None:
+    """A high or critical risk is escalated until somebody treats it (NOT-41)."""
+    if event.level not in _ESCALATED:
+        return
+    await escalations.open_escalation(
+        work,
+        key=f"risk {event.risk_id} {work.origin.causation_id}",
+        policy_key="compliance.risk",
+        about=Reference(domain="compliance", type="risk", id=event.risk_id),
+        facts={
+            "risk": _RISKS.get(event.rule_code, _words(event.rule_code)),
+            "level": event.level,
+            "score": str(event.score),
+        },
+    )
+
+
+@reactions.on(compliance.ComplianceRiskChanged)
+async def resolve_risk(work: Work, event: compliance.ComplianceRiskChanged) -> None:
+    """Nobody else is told of a risk that was accepted or closed."""
+    if event.status in _SETTLED:
+        await escalations.resolve_on_event(work, event.type, "compliance", event.risk_id)
+
+
+async def _tell(
+    work: Work,
+    topic_code: str,
+    facts: dict[str, str],
+    audience: Sequence[Target],
+    about: Reference,
+    key: str,
+    *,
+    channels: tuple[ChannelKind, ...] | None = None,
+) -> None:
+    event_id = work.origin.causation_id
+    await requests.accept_event(
+        work,
+        Asked(
+            topic_code=topic_code,
+            source_domain="compliance",
+            facts=facts,
+            audience=audience,
+            about=about,
+            dedupe_key=key,
+            channel_kinds=channels,
+            causation_event_id=UUID(event_id) if event_id else None,
+        ),
+    )
+
+
+def _facts(event: compliance.DocumentExpiring | compliance.DocumentExpired) -> dict[str, str]:
+    renewal = event.renewal
+    return {
+        "document": _words(event.document_type_code),
+        "validUntil": event.valid_until.isoformat(),
+        "requirements": _named(event.requirement_codes),
+        "renewal": "Nobody has recorded a renewal."
+        if renewal is None
+        else f"The renewed one is expected on {renewal.expected_on:%d %B %Y}.",
+    }
+
+
+def _document(document_id: UUID) -> Reference:
+    return Reference(domain="compliance", type="document", id=document_id)
+
+
+def _named(codes: Sequence[str]) -> str:
+    """Requirements in words; a few by name, the rest by number."""
+    if not codes:
+        return "none"
+    named = ", ".join(_words(one) for one in codes[:_MOST_NAMED])
+    more = len(codes) - _MOST_NAMED
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _words(code: str) -> str:
+    return " ".join(_SHORT_NAMES.get(one, one) for one in code.split("_"))

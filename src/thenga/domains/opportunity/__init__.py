@@ -1,0 +1,1 @@
+"""Opportunity: public tenders, and each company's own judgement of them."""

@@ -1,0 +1,1 @@
+"""Where Opportunity reads from outside: feeds and document hosts."""

@@ -1,0 +1,1 @@
+"""What Opportunity decides, by room."""

@@ -1,0 +1,1 @@
+"""Values that services and adapters share."""

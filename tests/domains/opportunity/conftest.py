@@ -1,0 +1,28 @@
+"""eTenders on loopback, and a company that reads it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import httpx2
+import pytest
+from tests.conftest import Time
+from tests.factories.opportunity_sources import NOON, Desk
+from tests.providers.etenders import Etenders, etenders
+
+from thenga.kernel.host import Host
+
+
+@pytest.fixture
+async def feed(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, host: Host, clock: Time
+) -> AsyncIterator[Etenders]:
+    clock.set(NOON)
+    async with etenders(monkeypatch, tmp_path, lambda: host.now()) as site:
+        yield site
+
+
+@pytest.fixture
+async def desk(host: Host, api: httpx2.AsyncClient, seeded: None, clock: Time) -> Desk:
+    made = Desk(host, api, clock)
+    await made.open()
+    return made
