@@ -7,7 +7,7 @@ import time
 from collections.abc import AsyncIterator, Iterator
 from datetime import timedelta
 from pathlib import Path
-from statistics import quantiles
+from statistics import median
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -312,20 +312,21 @@ async def test_without_billing_reads_work_for_five_minutes(
     assert later == (503, "entitlement_unknown")
 
 
-async def p95(host: Host, who: Member, permission: str) -> float:
+async def cost(host: Host, who: Member, permission: str) -> float:
+    """CPU milliseconds of entering, by the middle one of many."""
     gate, took = LocalDecisions(host), []
     for _ in range(size(150, 2000)):
-        began = time.perf_counter()
+        began = time.process_time()
         passed = await gate.enter(
             credential=who.token,
             organization_id=who.organization_id,
             permission=permission,
             network="127.0.0.1",
-            request_id="p95",
+            request_id="cost",
         )
-        took.append((time.perf_counter() - began) * 1000)
+        took.append((time.process_time() - began) * 1000)
         assert isinstance(passed, Passage)
-    return quantiles(took[20:], n=100)[94]
+    return median(took[20:])
 
 
 async def test_the_gate_with_and_without_a_feature(
@@ -335,9 +336,9 @@ async def test_the_gate_with_and_without_a_feature(
     await held.subscribed(host, owner.organization_id)
     own: Host = app.state.shared.host
 
-    without = await p95(own, owner, "organization:fleet_asset:read")
-    remembered = await p95(own, owner, READ)
-    live = await p95(own, owner, PAY)
+    without = await cost(own, owner, "organization:fleet_asset:read")
+    remembered = await cost(own, owner, READ)
+    live = await cost(own, owner, PAY)
 
-    print(f"gate p95_ms plain={without:.2f} remembered={remembered:.2f} asked={live:.2f}")
-    assert remembered < without * 3 + 2
+    print(f"gate cpu_ms plain={without:.2f} remembered={remembered:.2f} asked={live:.2f}")
+    assert remembered < without * 2

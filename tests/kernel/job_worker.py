@@ -91,7 +91,7 @@ async def call_outside(run: Run, *, thing_id: UUID, pause: int = 0) -> None:
         await _effect(work, thing_id, "outside")
 
 
-class Greetings(Port, name="probe.greetings", timeout=1.0):
+class Greetings(Port, name="probe.greetings", timeout=20.0):
     """Answers with a greeting; asked by a job."""
 
     @abstractmethod

@@ -22,7 +22,7 @@ async def running(*runners: Runner) -> AsyncIterator[None]:
         yield
     finally:
         stop.set()
-        done, late = await asyncio.wait(tasks, timeout=15)
+        done, late = await asyncio.wait(tasks, timeout=60)
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
@@ -31,7 +31,7 @@ async def running(*runners: Runner) -> AsyncIterator[None]:
             task.result()
 
 
-async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 30) -> None:
+async def until(condition: Callable[[], Awaitable[bool]], seconds: float = 60) -> None:
     async with asyncio.timeout(seconds):
         while not await condition():  # it is elsewhere that something happens
             await asyncio.sleep(0.05)

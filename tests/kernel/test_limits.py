@@ -16,6 +16,7 @@ from secrets import token_hex
 import pytest
 from redis.asyncio import Redis
 
+from tests.kernel.running import until
 from thenga.kernel.errors import RateLimited
 from thenga.kernel.http import limits as declared
 from thenga.kernel.http.limits import Limits, Rule, Window, seconds_to_wait
@@ -25,8 +26,6 @@ from thenga.kernel.values import networks
 HOUR = 3600
 ATTEMPTS = 12_000
 PROCESSES = 2
-
-pytestmark = pytest.mark.real_timeouts
 
 
 class RedisServer:
@@ -202,6 +201,7 @@ async def test_redis_killed_during_a_flood_raises_nothing(
     assert sum(counts.values()) == 4_000
 
 
+@pytest.mark.real_timeouts
 async def test_silent_redis_costs_one_timeout_not_one_per_call(
     server: RedisServer, limits: Limits
 ) -> None:
@@ -213,7 +213,7 @@ async def test_silent_redis_costs_one_timeout_not_one_per_call(
         first = await limits.hit(rule, "a")
         waited = time.monotonic() - began
         began = time.monotonic()
-        for _ in range(20):
+        for _ in range(80):
             await limits.hit(rule, "a")
         later = time.monotonic() - began
     finally:
@@ -221,9 +221,12 @@ async def test_silent_redis_costs_one_timeout_not_one_per_call(
 
     assert first.degraded
     assert waited >= 0.04
-    assert later < 20 * 0.05  # not one time-out for each call
-    await asyncio.sleep(0.4)
-    assert not (await limits.hit(rule, "a")).degraded
+    assert later < 80 * 0.05  # not one time-out for each call
+
+    async def restored() -> bool:
+        return not (await limits.hit(rule, "a")).degraded
+
+    await until(restored)
 
 
 async def test_a_refusal_says_when_to_come_back(limits: Limits) -> None:
@@ -289,10 +292,11 @@ async def test_two_processes_with_leases_stay_within_every_window(server: RedisS
                 let_in += 1
             except RateLimited:
                 await asyncio.sleep(0.002)
+    took = time.monotonic() - began
     for limits in pair:
         await limits.close()
 
-    assert 60 <= let_in <= 3 * rule.amount
+    assert 60 <= let_in <= (int(took) + 1) * rule.amount
 
 
 @pytest.mark.parametrize(
@@ -320,12 +324,12 @@ async def test_what_a_hit_costs(limits: Limits) -> None:
     for lease in (1, 20):
         rule = Rule(f"cost-{lease}", 1_000_000, HOUR, lease=lease)
         await limits.hit(rule, "a")
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(2_000):
             await limits.hit(rule, "a")
-        micros[lease] = (time.perf_counter() - began) / 2_000 * 1e6
+        micros[lease] = (time.process_time() - began) / 2_000 * 1e6
 
-    print(f"\nlimit_hit_us lease_1={micros[1]:.1f} lease_20={micros[20]:.1f}")
+    print(f"\nlimit_hit_cpu_us lease_1={micros[1]:.1f} lease_20={micros[20]:.1f}")
     assert micros[20] < micros[1]
 
 

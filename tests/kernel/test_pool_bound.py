@@ -116,7 +116,7 @@ async def test_what_comes_back_goes_to_who_waits_in_another_pool(several: Severa
 
     first = several.pools[0]
     first.release(held[first].pop())
-    given = await asyncio.wait_for(waiting, 5)
+    given = await asyncio.wait_for(waiting, 30)
 
     assert not given.is_closed()
     for pool, out in held.items():
@@ -135,7 +135,7 @@ async def test_a_second_connection_does_not_wait_for_those_that_wait(settings: S
         async with outer.connection(), inner.connection() as connection:
             await connection.fetchval("SELECT 1")
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await asyncio.gather(*(nested() for _ in range(60)))
 
     assert several.most_open <= MOST

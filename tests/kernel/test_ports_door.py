@@ -28,7 +28,7 @@ BODY = b'{"arguments":{"key":"k"}}'
 FIGURES: Counter[str] = Counter()
 
 
-class Counters(Port, name="probe.counters", timeout=0.4):
+class Counters(Port, name="probe.counters", timeout=20.0):
     @abstractmethod
     async def record(self, *, key: str) -> int: ...
 
@@ -249,7 +249,7 @@ async def test_the_deadline_of_the_caller_cuts_the_call_short(post: Post) -> Non
 
     assert response.status_code == 503
     assert response.json()["dependency"] == "probe.counters"
-    assert perf_counter() - began < 0.3
+    assert perf_counter() - began < 10
 
 
 async def test_a_deadline_that_is_no_number_is_refused(post: Post) -> None:
@@ -275,7 +275,7 @@ async def test_a_body_is_not_awaited_for_a_stranger(address: str) -> None:
     path = path_of("probe.counters", "record")
     writer.write(f"POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n".encode())
 
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(30):
         line = await reader.readline()
 
     writer.close()

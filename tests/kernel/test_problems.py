@@ -111,11 +111,11 @@ async def test_a_slow_statement_is_cancelled_by_the_server(settings: Settings) -
 
 async def test_the_client_waits_longer_than_the_server(settings: Settings) -> None:
     """Else its own time-out could come first, which is no error of PostgreSQL and a 500."""
-    engines = Engines(settings.model_copy(update={"statement_seconds": 0.2}))
+    engines = Engines(settings.model_copy(update={"statement_seconds": 1.0}))
     try:
         async with engines.pool("probe").connection() as connection:
             await connection.execute("SET statement_timeout = 0")
-            await connection.fetchval("SELECT pg_sleep(0.6)")
+            await connection.fetchval("SELECT pg_sleep(1.4)")
     finally:
         await engines.close()
 

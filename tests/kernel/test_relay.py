@@ -308,10 +308,10 @@ async def test_the_speed_of_the_relay(host: Host):
     relay = Relay(host, "probe")
     async with running(relay):
         await until(lambda: _is_true(relay.published > 0))
-        before, began = relay.published, time.perf_counter()
+        before, began = relay.published, time.process_time()
         await until(lambda: all_sent(host))
-        speed = (relay.published - before) / (time.perf_counter() - began)
-    print(f"\nrelay_per_second={speed:.0f} bare_per_second={bare:.0f} share={speed / bare:.2f}")
+        speed = (relay.published - before) / (time.process_time() - began)
+    print(f"\nrelay_per_cpu_s={speed:.0f} bare_per_cpu_s={bare:.0f} share={speed / bare:.2f}")
     assert speed > 0.3 * bare  # the goal is 0.5 on a machine with nothing else to do
 
 
@@ -329,13 +329,13 @@ async def _bare_speed(host: Host, count: int, payload: bytes) -> float:
                 discard=DiscardPolicy.NEW,
             )
         )
-        began = time.perf_counter()
+        began = time.process_time()
         for _ in range(count // 500):
             sending = [
                 await js.publish_async("bare.x", payload, headers={"Nats-Msg-Id": str(new_id())})
                 for _ in range(500)
             ]
             await asyncio.gather(*sending)
-        speed = count / (time.perf_counter() - began)
+        speed = count / (time.process_time() - began)
         await js.delete_stream("BARE")
     return speed

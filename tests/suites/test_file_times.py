@@ -70,7 +70,7 @@ async def test_an_upload_may_take_longer_than_a_request(settings: Settings) -> N
 async def test_a_stalled_upload_is_ended(
     settings: Settings, pause: float, times: dict[str, float]
 ) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(19):
         answer = await sent(settings, pause, **times)
 
     assert (answer.status_code, answer.json()["code"]) == (408, "upload-timeout")

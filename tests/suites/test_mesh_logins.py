@@ -50,7 +50,7 @@ async def told(host: Host) -> str:
     mark = f"Forged{new_id().hex}"
     for name in NAMES:
         async with connected(host, name) as client:
-            js = client.jetstream(timeout=5)
+            js = client.jetstream(timeout=30)
             await mesh.ensure_stream(js, name, host.settings)
             await js.publish(f"thenga.{name}.{mark}Own._", b"own")
     return mark
@@ -175,7 +175,7 @@ async def test_a_worker_publishes_for_a_domain_only_under_its_prefix(host: Host,
         own = 0
         for name in NAMES:
             subject = f"{mesh.publishing_prefix(name)}.thenga.{name}.{told}Worker._"
-            answer = await client.request(subject, b"own", timeout=5)
+            answer = await client.request(subject, b"own", timeout=30)
             own += "seq" in orjson.loads(answer.data)
         deleted = 0
         for name in NAMES:
@@ -193,7 +193,7 @@ async def test_without_a_password_nobody_is_let_in(host: Host) -> None:
     for address in (f"nats://{place}", f"nats://organization:wrong@{place}"):
         with pytest.raises((NatsError, OSError, TimeoutError)):
             await asyncio.wait_for(
-                nats.connect(address, allow_reconnect=False, max_reconnect_attempts=0), 5
+                nats.connect(address, allow_reconnect=False, max_reconnect_attempts=0), 30
             )
 
 
@@ -220,7 +220,7 @@ async def _forge(api: httpx2.AsyncClient, host: Host) -> tuple[list[str], int]:
         live = await clocks.furnish(api, host, "live")
         sandbox = await clocks.furnish(api, host, "sandbox")
         async with connected(host, "organization") as client:
-            js = client.jetstream(timeout=5)
+            js = client.jetstream(timeout=30)
             subject = "thenga.organization.SandboxClockMoved"
             await js.publish(f"{subject}.{live.id}", _forged(host, live.id, live.id))
             # An envelope that names another organization than its subject, or than its data.

@@ -136,7 +136,7 @@ async def fetch_all(net: Internet, *, step: int = 1) -> Fetched:
         net.answer("/", body=b"[]")
         tried += 1
         try:
-            await guarded(way(net, what), most_bytes=1000, seconds=5)
+            await guarded(way(net, what), most_bytes=1000, seconds=60)
             answered += 1
         except (AddressRefused, Silence):
             pass
@@ -227,7 +227,7 @@ async def test_a_certificate_of_another_name_is_silence(net: Internet) -> None:
     net.answer("/", body=b"[]")
 
     with pytest.raises(Silence):
-        await guarded("https://other.example.org/", most_bytes=1000, seconds=5)
+        await guarded("https://other.example.org/", most_bytes=1000, seconds=60)
 
     assert net.asked == []
 
@@ -237,10 +237,10 @@ async def test_only_allowed_hosts_are_called_redirects_included(net: Internet) -
     url = _redirected(net, f"https://files.{SITE}/")
     net.answer("/", body=b"[]")
 
-    reply = await guarded(url, hosts={SITE, f"files.{SITE}"}, most_bytes=1000, seconds=5)
+    reply = await guarded(url, hosts={SITE, f"files.{SITE}"}, most_bytes=1000, seconds=60)
     assert reply.status == 200
     with pytest.raises(AddressRefused):
-        await guarded(url, hosts={SITE}, most_bytes=1000, seconds=5)
+        await guarded(url, hosts={SITE}, most_bytes=1000, seconds=60)
 
 
 async def test_a_redirect_to_another_host_carries_no_secret(net: Internet) -> None:
@@ -249,7 +249,7 @@ async def test_a_redirect_to_another_host_carries_no_secret(net: Internet) -> No
     net.answer("/", body=b"[]")
     sent = {"Authorization": "Bearer canary", "User-Agent": "Thenga (ops@thenga.test)"}
 
-    await guarded(url, headers=sent, most_bytes=1000, seconds=5)
+    await guarded(url, headers=sent, most_bytes=1000, seconds=60)
 
     first, second = net.asked
     assert b"canary" in first
@@ -265,7 +265,7 @@ async def test_size_time_and_redirects_are_bounded(net: Internet) -> None:
 
     for path in ("/large", "/packed", "/circle", "/nothing"):
         with pytest.raises(Silence):
-            await guarded(f"https://{SITE}{path}", most_bytes=1000, seconds=5)
+            await guarded(f"https://{SITE}{path}", most_bytes=1000, seconds=60)
     assert len(net.asked) == 9  # the circle is left after five redirects
 
     net.hold = True
@@ -278,6 +278,6 @@ async def test_a_refused_request_is_an_answer(net: Internet) -> None:
     net.name(SITE, [PUBLIC[0]])
     net.answer("/", "Retry-After: 120", status="503 Service Unavailable")
 
-    reply = await guarded(f"https://{SITE}/", most_bytes=1000, seconds=5)
+    reply = await guarded(f"https://{SITE}/", most_bytes=1000, seconds=60)
 
     assert (reply.status, reply.headers["retry-after"]) == (503, "120")

@@ -4,7 +4,7 @@ import re
 from collections.abc import AsyncIterator
 from itertools import count
 from statistics import median
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 from uuid import uuid4
 
@@ -23,6 +23,8 @@ from thenga.kernel.host import Host
 FULL_HASHES = True
 KINDS = ("known", "unknown", "locked", "disabled", "without password")
 TRIES = size(12, 2_000)
+# Beside other work the wall clock tells of that work, the time of this process does not.
+_clock = perf_counter if size(0, 1) else process_time
 _OF_ONE = 8  # tries of one account, so that none is locked which should not be
 
 pytestmark = pytest.mark.settles("identity")
@@ -80,9 +82,9 @@ async def refused(api: httpx2.AsyncClient, host: Host) -> Refusals:
         for kind in KINDS:
             email = await anext(addresses[kind])
             body = {"method": "password", "email": email, "password": "not the right one"}
-            began = perf_counter()
+            began = _clock()
             answer = await api.post(SIGN_IN, json=body)
-            found.took[kind].append(perf_counter() - began)
+            found.took[kind].append(_clock() - began)
             found.told.add(_bytes(answer))
     return found
 
@@ -102,7 +104,7 @@ async def test_every_refused_sign_in_is_the_same_and_takes_as_long(
     print(f"\n{found}")
     assert {told[0] for told in found.told} == {401}
     assert len(found.told) == 1
-    # A few tries on a busy machine only show a missing hash; all of them show two milliseconds.
+    # A few tries only show a missing hash; all of them show two milliseconds.
     most = median(found.took["known"])
     assert found.gap() <= size(int(most * 500), int(max(2.0, most * 50))) / 1000
     low, high = (0.0, 1.0) if TRIES < 2_000 else (0.45, 0.55)

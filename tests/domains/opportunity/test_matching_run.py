@@ -202,4 +202,4 @@ async def test_watchlists_are_percolated_in_one_statement(host: Host, seeded: No
     p95 = sorted(took)[max(0, int(len(took) * 0.95) - 1)]
     print(f"watchlists={analyzed} hits={hits} percolate_ms p95={p95:.0f}")
     assert hits >= WATCHLISTS // 100
-    assert p95 <= size(5000, 200)
+    assert p95 <= size(20_000, 200)

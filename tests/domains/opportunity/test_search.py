@@ -25,7 +25,7 @@ from thenga.kernel.settings import Settings
 
 NOTICES = size(12_000, 1_000_000)  # half of them open, so more than are sorted at once
 SEARCHES, PAGES, LIMIT = size(40, 400), size(20, 200), 20
-MOST_MS = size(3000, 300)  # beside other work the wall clock tells of that work
+MOST_MS = size(20_000, 300)  # beside other work the wall clock tells of that work
 VOCABULARY = 20_000
 NOW = datetime(2026, 11, 16, 8, tzinfo=UTC)
 FIRST_CLOSING = NOW + timedelta(days=10)

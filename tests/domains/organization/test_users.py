@@ -303,12 +303,16 @@ async def test_a_planted_question_for_each_user_is_counted(
     assert asked.calls == 20
 
 
-@pytest.mark.real_timeouts
 @pytest.mark.rule("ORG-31")
 async def test_while_identity_is_silent_users_are_listed_without_names(
-    api: httpx2.AsyncClient, owner: people.Member, host: Host, asked: Counting
+    api: httpx2.AsyncClient,
+    owner: people.Member,
+    host: Host,
+    asked: Counting,
+    monkeypatch: pytest.MonkeyPatch,
 ):
     await many(host, owner, 2)
+    monkeypatch.setattr(identity.People, "port_timeout", 0.5)
     asked.silent = True
 
     found = await api.get(path(owner), headers=owner.headers)
