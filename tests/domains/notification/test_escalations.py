@@ -302,7 +302,7 @@ async def test_planted_step_without_a_lock_is_found(
 ) -> None:
     async def unlocked(work: Work, escalation_id: UUID) -> None:
         escalation = await work.get(Escalation, escalation_id)
-        await asyncio.sleep(0.02)
+        await asyncio.sleep(0.3)
         entry = {"kind": "step", "at": work.now.isoformat(), "level": 2}
         changed = await work.query(
             "UPDATE notification.escalation SET level = 2, status = 'open', log = $2::jsonb "

@@ -113,7 +113,7 @@ async def test_planted_look_then_insert_is_found(
         first = await work.find(Request, **known)
         if first is not None:
             return first, False
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
         return await work.add(request), True
 
     plant(monkeypatch, accepting, "_store", look_then_insert)

@@ -175,7 +175,7 @@ async def test_a_planted_put_that_waits_for_nobody_is_found(
     api: httpx2.AsyncClient, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
     async def at_once(*_: object) -> None:
-        await asyncio.sleep(0.05)
+        await asyncio.sleep(0.3)
 
     plant(monkeypatch, records, "in_turn", at_once)
     bodies = [{"keywords": [f"word {n}"]} for n in range(6)]
