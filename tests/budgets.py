@@ -25,9 +25,10 @@ from tests.suites import preloaded
 
 FILE_SECONDS = 15.0
 PLAIN_TEST_SECONDS = 1.0
-# The calibration leaves an error of about a third on a busy machine. What is above its budget is
-# printed; the run fails only above this many times the budget, so that it never fails by chance.
-FAILS_ABOVE = 1.5
+# The calibration leaves an error: beside another process the same commit cost 1,386 s instead of
+# 1,111 s, and one file 1.6 times as much. What is above its budget is printed; the run fails only
+# above this many times the budget, so that it never fails by chance.
+FAILS_ABOVE = 2.0
 START = "start and collection"
 OTHER = "other"
 
@@ -71,6 +72,7 @@ BUDGETS = {
 EXCEPTIONS: dict[str, tuple[float, str]] = {
     "fault and time suites": (230.0, "many process starts; the file, scanner and crowd suites"),
     "domain billing": (180.0, "its model and its prints; 157 reckoned, not measured whole"),
+    "tests/architecture/test_documents.py": (25.0, "makes all pages and the API document anew"),
     "tests/suites/test_tenants_matrix.py": (130.0, "walks every operation with every identifier"),
     "tests/suites/test_schema_fuzz.py": (95.0, "sends twenty requests to every operation"),
     "tests/suites/test_kill.py": (50.0, "a platform of three processes, killed and started again"),

@@ -145,8 +145,6 @@ async def test_a_planted_search_on_a_private_table_misses_the_bound(
     p95 = took[int(len(took) * 0.95)]
     print(f"\nplanted_private rows={ROWS} p95_ms={p95:.1f} rows_read={looked_at}")
     assert looked_at > ROWS * 0.99
-    if size(0, 1):
-        assert p95 > MOST_MS
 
 
 @pytest.mark.parametrize("q", ["mulunguso", "MUḼUNGUṰO or muḽunguso", "munyai"])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 Key = tuple[str, str]  # module below the domain, as `services.dunning.retries`, and function
-Functions = dict[Key, ast.AsyncFunctionDef | ast.FunctionDef]
+Functions = dict[Key, list[ast.Attribute | ast.Call]]  # what a function names and calls
 Imports = dict[str, dict[str, str]]  # by module: local name and what it stands for
 
 
@@ -45,7 +45,9 @@ class Reach:
         names = self._imports[module] = {}
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.AsyncFunctionDef | ast.FunctionDef):
-                self._functions[module, node.name] = node
+                every = ast.walk(node)
+                named = [one for one in every if isinstance(one, ast.Attribute | ast.Call)]
+                self._functions[module, node.name] = named
             elif isinstance(node, ast.ImportFrom) and node.module:
                 below = f"{node.module}.".partition(f".{home.name}.")[2]
                 names |= {one.asname or one.name: f"{below}{one.name}" for one in node.names}
@@ -56,10 +58,10 @@ class Reach:
         if written is None or key in seen:
             return found
         seen.add(key)
-        for node in ast.walk(written):
+        for node in written:
             if isinstance(node, ast.Attribute):
                 found.add(self._move(node))
-            elif isinstance(node, ast.Call):
+            else:
                 found.add(self._event(node.func))
                 found.add(self._of(self._called(node.func, key[0]), seen))
         return found

@@ -23,6 +23,7 @@ _SHOWN = 3  # places of one text
 def texts_page(domains: Sequence[Domain]) -> str:
     """Problems, details, letters and API descriptions, by domain, one line a text."""
     made = document(mounted(domains).routes, domains)
+    owners = {one.path: one.domain.name for one in operations(domains)}
     homes = {"kernel": _KERNEL} | {domain.name: domain.home for domain in domains}
     lines = [
         "# Texts",
@@ -33,7 +34,7 @@ def texts_page(domains: Sequence[Domain]) -> str:
         f"several places names {_SHOWN} of them.",
     ]
     for name, home in homes.items():
-        api = _Api(made, domains, name)
+        api = _Api(made, owners, name)
         sections = {
             "Problems": _problems(home),
             "Details": _details(home),
@@ -135,11 +136,10 @@ def _letters(home: Path) -> Iterator[Said]:
 class _Api:
     """The descriptions of one domain; components without the name of a domain are the kernel's."""
 
-    def __init__(self, made: Json, domains: Sequence[Domain], name: str) -> None:
-        owners = {one.path: one.domain.name for one in operations(domains)}
+    def __init__(self, made: Json, owners: dict[str, str], name: str) -> None:
         own = [part for path, part in made["paths"].items() if owners[path] == name]
         self._operations = [one for methods in own for one in methods.values()]
-        prefixes = tuple(domain.name.capitalize() for domain in domains)
+        prefixes = tuple(one.capitalize() for one in set(owners.values()))
         self._schemas = _of(made["components"]["schemas"], prefixes, name)
         self._parameters = _of(made["components"]["parameters"], prefixes, name)
 
