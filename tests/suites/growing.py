@@ -29,7 +29,7 @@ from thenga.kernel.http.doors import Door
 
 MARK = "Again"
 # What a suite knows by its name, or of which an organization has one for all that name it.
-_ONCE = ("found_organization", "move_clock", *facts.KEYS)
+_ONCE = ("create_organization", "move_clock", *facts.KEYS)
 _COPIED = re.compile(rf"(\w+?){MARK}\d+")
 
 
@@ -40,14 +40,15 @@ def original(name: str) -> str:
 
 
 def grown(domain: Domain, further: int) -> Domain:
-    """The domain with so many operations more."""
-    again = (
-        _beside(route, number)
-        for number in itertools.count(2)
+    """The domain with so many operations more; reading first, so that what is made can be read."""
+    routes = [
+        route
         for router in domain.routers
         for route in router.routes
         if isinstance(route, Door) and route.include_in_schema and route.name not in _ONCE
-    )
+    ]
+    routes.sort(key=lambda route: "GET" not in (route.methods or ()))
+    again = (_beside(route, number) for number in itertools.count(2) for route in routes)
     return replace(domain, routers=[*domain.routers, *itertools.islice(again, further)])
 
 
@@ -119,7 +120,7 @@ def pytest_configure() -> None:
     changed = rotation.chosen(["src/thenga/domains/billing/jobs/payments.py"], "grown")
     rotation.rotation = lambda: changed  # type: ignore[assignment]  # of this run only
     serving = processes._serving
-    processes._serving = lambda app, port: serving(app or "tests.suites.growing:app", port)
+    processes._serving = lambda app, *more: serving(app or "tests.suites.growing:app", *more)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

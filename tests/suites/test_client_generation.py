@@ -30,7 +30,11 @@ pytestmark = pytest.mark.skipif(
 
 TYPESCRIPT = "@hey-api/openapi-ts@0.99.0"
 # Bytes are bytes, of whatever kind; the generator knows JSON and streams.
-CONFIG = "content_type_overrides:\n  application/pdf: application/octet-stream\n"
+CONFIG = """\
+content_type_overrides:
+  application/pdf: application/octet-stream
+  "*/*": application/octet-stream
+"""
 COMPLAINT = re.compile(r"warning|error|unable|cannot|removal|omitted", re.IGNORECASE)
 NOT_OURS = re.compile(r"^npm ", re.IGNORECASE)
 
