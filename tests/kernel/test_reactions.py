@@ -17,6 +17,7 @@ import pytest
 from tests.conftest import Opening
 from tests.kernel.running import change_thing, make_things, running, until
 from tests.probe import Effect, Thing, ThingChanged, ThingMade
+from tests.suites import streams
 from thenga.kernel.db.sandbox import clock_offset
 from thenga.kernel.db.work import Work
 from thenga.kernel.declare.manifest import Domain
@@ -89,7 +90,7 @@ def inversions(found: list[tuple[UUID, str, int]]) -> int:
 
 async def put_away(host: Host) -> None:
     """Let the domain have no stream, as after a lost disk."""
-    client = await mesh.connect(host.settings, "probe")
+    client = await streams.connected(host, "probe")
     await client.jetstream().delete_stream("THENGA_PROBE")
     await mesh.drop(client)
 
@@ -190,7 +191,7 @@ async def test_a_server_with_an_older_disk_gets_everything_again(
 
 
 async def _last_sequence(host: Host) -> int:
-    client = await mesh.connect(host.settings, "probe")
+    client = await streams.connected(host, "probe")
     info = await client.jetstream().stream_info("THENGA_PROBE")
     await mesh.drop(client)
     return info.state.last_seq
@@ -325,7 +326,7 @@ async def test_the_sandbox_clock_is_followed_and_an_older_move_ignored(
     assert at - host.now() > timedelta(days=9)
     # No other domain knows this organization; left in the stream, its events would be retried
     # by whatever test runs the domains next.
-    client = await mesh.connect(host.settings, "organization")
+    client = await streams.connected(host, "organization")
     for place in moves:
         await client.jetstream().delete_msg(mesh.stream_name("organization"), place)
     await mesh.drop(client)
@@ -344,7 +345,7 @@ async def _move_clock(host: Host, organization_id: UUID, sequence: int, seconds:
         "sequence": sequence,
         "data": {"organizationId": str(organization_id), "aheadSeconds": seconds},
     }
-    client = await mesh.connect(host.settings, "organization")
+    client = await streams.connected(host, "organization")
     await mesh.ensure_stream(client.jetstream(), "organization", host.settings)
     told = await client.jetstream().publish(
         f"thenga.organization.SandboxClockMoved.{organization_id}", orjson.dumps(envelope)
@@ -358,7 +359,7 @@ async def test_what_cannot_be_read_is_passed_over(host: Host, opening: Opening):
     async with running(probe_side(host)):
         await make_things(opening, organization_id, 1)
         await until(has(host, organization_id, 1))
-        client = await mesh.connect(host.settings, "probe")
+        client = await streams.connected(host, "probe")
         strange = orjson.dumps(
             {
                 "type": "probe.ThingMade.v9",

@@ -16,6 +16,7 @@ from nats.js.api import ConsumerConfig, DiscardPolicy, StorageType, StreamConfig
 from tests.conftest import Opening
 from tests.kernel.running import change_thing, make_things, running, until
 from tests.probe import Thing, ThingChanged, ThingMade
+from tests.suites import streams
 from thenga.kernel.events import mesh
 from thenga.kernel.events.accounts import TOOLS
 from thenga.kernel.events.outbox import Outbox
@@ -29,7 +30,7 @@ STREAM = "THENGA_PROBE"
 
 @asynccontextmanager
 async def jetstream(host: Host, login: str = "probe") -> AsyncIterator[JetStreamContext]:
-    client = await mesh.connect(host.settings, login)
+    client = await streams.connected(host, login)
     try:
         yield client.jetstream()
     finally:

@@ -31,21 +31,23 @@ class Told(NamedTuple):
 @asynccontextmanager
 async def jetstream(host: Host, domain: str) -> AsyncIterator[JetStreamContext]:
     """What the login of a domain may do with its own stream, which is everything."""
-    client = await _connected(host, domain)
+    client = await connected(host, domain)
     try:
         yield client.jetstream()
     finally:
         await mesh.drop(client)
 
 
-async def _connected(host: Host, domain: str) -> Client:
+async def connected(
+    host: Host, login: str, on_error: Callable[[Exception], Awaitable[None]] | None = None
+) -> Client:
     """Tried again as relays do: NATS drops whoever is two seconds late with their password."""
-    for _ in range(4):
+    for _ in range(9):
         try:
-            return await mesh.connect(host.settings, domain)
+            return await mesh.connect(host.settings, login, on_error)
         except ConnectionError:
             await asyncio.sleep(0.5)
-    return await mesh.connect(host.settings, domain)
+    return await mesh.connect(host.settings, login, on_error)
 
 
 async def told(host: Host, domain: str, organization_id: UUID | None = None) -> list[Told]:

@@ -37,7 +37,7 @@ async def connected(host: Host, login: str) -> AsyncIterator[Client]:
     async def note(_: Exception) -> None:
         """A refusal is told here and nowhere else; what was stored is counted."""
 
-    client = await mesh.connect(host.settings, login, note)
+    client = await streams.connected(host, login, note)
     try:
         yield client
     finally:
