@@ -6,15 +6,16 @@ such a test is marked `real_timeouts`.
 """
 
 from thenga import topology
+from thenga.kernel.answered import kernel_ports
 from thenga.kernel.declare.port import PORTS
 from thenga.kernel.http import limits
 
 TIMES = 20
 
 topology.load(topology.DOMAINS)
-_DECLARED = {
-    port: port.port_timeout for port in PORTS.values() if port.__module__.startswith("thenga.")
-}
+_OF_KERNEL = {port for name in topology.DOMAINS for port in kernel_ports(name)}
+_OURS = {port for port in PORTS.values() if port.__module__.startswith("thenga.")}
+_DECLARED = {port: port.port_timeout for port in _OURS | _OF_KERNEL}
 _OF_REDIS = limits._PATIENCE
 
 
