@@ -55,7 +55,7 @@ class Letters:
 
     async def to(self, address: str, *, number: int = 1) -> str:
         """The letter of that number to an address, once it has come."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(180):
             while len(self._by_address.get(address, ())) < number:
                 await asyncio.sleep(0.02)
         return self._by_address[address][number - 1]

@@ -148,7 +148,7 @@ class Settle:
             await close()
 
     async def __call__(
-        self, look: Callable[[], Awaitable[T | None]], *, seconds: float = 60.0
+        self, look: Callable[[], Awaitable[T | None]], *, seconds: float = 180.0
     ) -> T:
         """What `look` finds once it finds something; fails the test after a while."""
         async with asyncio.timeout(seconds):

@@ -110,7 +110,7 @@ async def walk(
     return one.passed + other.passed
 
 
-async def until(look: Callable[[], Awaitable[bool]], *, seconds: float = 60) -> None:
+async def until(look: Callable[[], Awaitable[bool]], *, seconds: float = 180) -> None:
     async with asyncio.timeout(seconds):
         while True:
             if await look():
