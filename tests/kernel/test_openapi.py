@@ -193,6 +193,7 @@ def test_what_differs_between_runs_is_replaced() -> None:
                     "expiresAt": f"2030-01-31T08:45:0{number}.{number}Z",
                     "period": {"start": "2030-01-31", "end": "2030-02-28"},
                     "hash": f"{number:064x}",
+                    "name": f"Crane 6975747{number}ed34",
                 },
             }
         )

@@ -19,7 +19,7 @@ SHOWN = (
     ".innerText.includes(word)))"
 )
 WANTED = (
-    *("organization:equipment:create", "Excavator 20 t", "stale-version", "Add equipment"),
+    *("organization:equipment:create", "Crane 1001", "stale-version", "Add equipment"),
     *("audience: tenant", "1950 to 2100"),
 )
 

@@ -126,6 +126,15 @@ async def test_graph_links_facts_to_company_and_conflicts(
     assert denied["nodes"][1]["label"] == "imported"
 
 
+@pytest.mark.parametrize("root", ["product:{}:x", "statement:{}:x", "fact:{}"])
+async def test_a_root_that_no_node_can_have_is_refused(
+    api: httpx2.AsyncClient, owner: people.Member, root: str
+):
+    refused = await seen(api, owner, f"?root={root.format(uuid4())}", status=422)
+
+    assert refused["errors"][0]["pointer"] == "/query/root"
+
+
 @pytest.mark.rule("ORG-30")
 async def test_evidence_of_another_domain_is_a_node_without_a_copy(
     api: httpx2.AsyncClient, owner: people.Member, host: Host

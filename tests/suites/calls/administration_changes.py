@@ -9,7 +9,7 @@ from tests.suites.calls.sending import Maker, Sent, filled
 from thenga.domains.administration.tables import IntegrationStatus, PolicyStatus
 from thenga.kernel.host import Host
 
-WHY = {"reason": "because of *"}
+WHY = {"reason": "Asked for in ticket *"}
 SEEN = {"If-Match": '"1"'}
 SMTP = {
     "host": "smtp.example.test",

@@ -12,7 +12,7 @@ from thenga.domains.billing.tables import Account, Book, PlanStatus
 from thenga.kernel.host import Host
 from thenga.kernel.values.money import Money
 
-WHY = {"reason": "because *"}
+WHY = {"reason": "Asked for in ticket *"}
 TERMS: dict[str, Any] = {
     "name": "Plan *",
     "description": "Described by *",

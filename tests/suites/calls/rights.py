@@ -31,7 +31,7 @@ from thenga.kernel.values.ids import new_id
 
 M, R = MembershipStatus, RoleStatus
 READ = "organization:equipment:read"
-WHY = {"reason": "because *"}
+WHY = {"reason": "Asked for in ticket *"}
 
 Made = Callable[[Host, Person, UUID], Awaitable[Row]]
 

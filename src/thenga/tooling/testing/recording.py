@@ -25,6 +25,10 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)")
 _TOKEN = re.compile(r"\b(th[a-z]_)[A-Za-z0-9_\-.]{8,}")
 _HEX = re.compile(r"\b[0-9a-f]{32,}\b")
+# What a test puts into a name to make it the only one, such as `Crane 69757479ed34`.
+_MARK = re.compile(
+    r"(?<![0-9a-f]-)\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{8}|[0-9a-f]{10}|[0-9a-f]{12})\b(?!-)"
+)
 _REFERENCE = re.compile(r"\b(?=[A-Z0-9]*[0-9])[A-Z0-9]{16}\b")  # of a payment, as providers show it
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 
@@ -118,6 +122,7 @@ class _Samples:
         text = _INSTANT.sub(_whole_minute, text)
         text = _TOKEN.sub(_SAMPLE_TOKEN, text)
         text = _HEX.sub(_sample_hex, text)
+        text = _MARK.sub(lambda m: self.of("mark", m[0], _sample_mark), text)
         text = _REFERENCE.sub(lambda m: self.of("reference", m[0], _sample_reference), text)
         return _EMAIL.sub(lambda m: self.of("email", m[0].lower(), _sample_email), text)
 
@@ -130,6 +135,10 @@ def _whole_minute(found: re.Match[str]) -> str:
 
 def _sample_id(number: int) -> str:
     return f"019a0000-0000-7000-8000-{number:012x}"
+
+
+def _sample_mark(number: int) -> str:
+    return str(1000 + number)
 
 
 def _sample_reference(number: int) -> str:

@@ -26,8 +26,17 @@ _UUID = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _OURS = "|".join(["organization", *graph.READ])
 _OUTSIDE = "[a-z]{3,20}\\.[a-z][A-Za-z]{1,39}"
 _TYPES = f"(?:{_OURS}|{_OUTSIDE})"
+_RECORDS = "|".join(["organization", *(kind for kind in graph.READ if kind != graph.FACT)])
+_KEY = ":[A-Za-z]{1,40}"
+_NODE = "|".join(
+    (
+        f"(?:{_RECORDS}):{_UUID}",
+        f"{graph.FACT}:{_UUID}{_KEY}",
+        f"{_OUTSIDE}:{_UUID}(?:{_KEY})?",
+    )
+)
 _EDGES = f"(?:{'|'.join(EdgeType)})"
-Root = Annotated[str, matching(f"^{_TYPES}:{_UUID}(?::[A-Za-z]{{1,40}})?$", 140)]
+Root = Annotated[str, matching(f"^(?:{_NODE})$", 140)]
 NodeTypes = Annotated[str, matching(f"^{_TYPES}(?:,{_TYPES}){{0,19}}$", 1300)]
 EdgeTypes = Annotated[str, matching(f"^{_EDGES}(?:,{_EDGES}){{0,11}}$", 250)]
 
