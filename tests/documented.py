@@ -6,10 +6,12 @@ from functools import cache
 from typing import Any
 
 import httpx2
+import orjson
 
 from thenga import topology
 from thenga.kernel.declare.manifest import Domain
 from thenga.kernel.errors import Problem
+from thenga.kernel.http.document import published
 from thenga.kernel.http.document.openapi import document
 from thenga.kernel.http.document.operations import ByPath, Operation, mounted, operations
 from thenga.kernel.http.document.refusals import PROBLEM_SCHEMA
@@ -21,16 +23,23 @@ Json = dict[str, Any]
 
 @cache
 def whole_document() -> Json:
-    """The API document of all domains, made once a run. It is shared: change a copy."""
+    """The API document of all domains, as it is served. It is shared: change a copy."""
     domains = topology.load(topology.DOMAINS)
-    return document(mounted(domains).routes, domains)
+    return _kept("openapi.full.json", domains) or document(mounted(domains).routes, domains)
 
 
 @cache
 def lean_document() -> Json:
     """The document that clients are made from. It is shared: change a copy."""
     domains = topology.load(topology.DOMAINS)
-    return document(mounted(domains).routes, domains, examples=False)
+    kept = _kept("openapi.json", domains)
+    return kept or document(mounted(domains).routes, domains, examples=False)
+
+
+def _kept(name: str, domains: Sequence[Domain]) -> Json | None:
+    """What `thenga prebuild` made of the present source, which `make install` runs."""
+    found = published.read(published.KEPT, domains)
+    return None if found is None else orjson.loads(found[name].plain())
 
 
 @cache

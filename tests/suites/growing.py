@@ -119,6 +119,7 @@ def pytest_configure() -> None:
     _teach(grow(int(os.environ["THENGA_GROWN"])))
     changed = rotation.chosen(["src/thenga/domains/billing/jobs/payments.py"], "grown")
     rotation.rotation = lambda: changed  # type: ignore[assignment]  # of this run only
+    published.read = lambda *_: None  # type: ignore[assignment]  # the kept ones know nothing of it
     processes._TESTS["THENGA_GROWN"] = os.environ["THENGA_GROWN"]
     serving = processes._serving
     processes._serving = lambda app, *more: serving(app or "tests.suites.growing:app", *more)

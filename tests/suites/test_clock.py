@@ -30,6 +30,8 @@ from thenga.kernel.settings import Settings
 pytestmark = pytest.mark.usefixtures("nothing_waits")
 
 DAYS, SOME_DAYS = 400, 40
+# Many sweeps a second would leave little room for what they find: the periods of a year.
+CALM = timedelta(milliseconds=600)
 
 
 @pytest.fixture
@@ -95,8 +97,7 @@ async def _sandbox_with_a_plan(
 async def test_due_steps_run_once_and_in_order_in_every_domain(
     api: httpx2.AsyncClient, host: Host, seeded: None, provider: SandboxServer
 ) -> None:
-    # Many sweeps a second would leave little room for what they find: the periods of a year.
-    domains = clocks.quick(rhythm=timedelta(milliseconds=600))
+    domains = clocks.quick(rhythm=CALM)
     async with clocks.running([MeshSide(host, domains)]):
         sandbox = await _sandbox_with_a_plan(api, host, provider)
         live = await clocks.furnish(api, host, "live")
@@ -148,7 +149,7 @@ async def _each_once(host: Host, place: clocks.Place, provider: SandboxServer) -
 
 
 async def _with_bug(api: httpx2.AsyncClient, host: Host, *, seconds: float) -> clocks.Told:
-    domains = clocks.quick()
+    domains = clocks.quick("find_to_tell_expiry", "find_to_end_assignment")
     async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
         sandbox = await clocks.furnish(api, host, "sandbox")
         await _move(api, sandbox, DAYS)
@@ -208,7 +209,7 @@ async def test_a_planted_renewal_that_takes_no_money_is_found(
         return None
 
     plant(monkeypatch, collection, "collect_automatically", forgets)
-    domains = clocks.quick()
+    domains = clocks.quick(rhythm=CALM)
     async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
         furnished = await clocks.furnish(api, host, "sandbox")
         sandbox = await subscribed.buy(api, host, furnished, provider)

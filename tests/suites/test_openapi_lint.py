@@ -1,10 +1,8 @@
 """openapi-lint: the API document keeps the rules O1 to O16, and a new domain renames nothing."""
 
 import ast
-import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from copy import deepcopy
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,7 +13,7 @@ from pydantic import Field
 
 import thenga
 from tests.documented import lean_document, resolved, unknown_members, whole_document
-from tests.suites.openapi_lint import RULES, Finding, Json, added_to, lint
+from tests.suites.openapi_lint import RULES, Json, added_to, lint
 from thenga import topology
 from thenga.domains.organization.permissions import Permission
 from thenga.kernel.db.reader import Reader
@@ -35,10 +33,6 @@ DOMAINS = topology.load(topology.DOMAINS)
 BYTES, COMPRESSED = 5_000, 400  # an operation, of the lean document
 
 
-def asserted(made: Json) -> list[Finding]:
-    return lint(made, DOMAINS)
-
-
 def operation_count(made: Json) -> int:
     return sum(len(methods) for methods in made["paths"].values())
 
@@ -49,7 +43,7 @@ def test_the_document_keeps_the_rules(made: Callable[[], Json]) -> None:
 
     counted = Counter(rule for rule, _ in findings)
     print(f"operations={operation_count(made())} { ({rule: counted[rule] for rule in RULES}) }")
-    assert asserted(made()) == []
+    assert findings == []
 
 
 def test_the_lean_document_is_small() -> None:
@@ -79,7 +73,7 @@ def test_one_domain_has_only_what_it_leads_to(domain: str) -> None:
     print(f"{domain} operations={operation_count(part)} bytes={len(orjson.dumps(part))}")
     assert operation_count(part) < operation_count(whole)
     assert (foreign, missing) == ([], [])
-    assert [f for f in asserted(part) if f[0] != "O10"] == []
+    assert [f for f in lint(part, DOMAINS) if f[0] != "O10"] == []
 
 
 def _references(part: Any) -> Iterator[str]:
@@ -334,11 +328,8 @@ def test_every_rule_has_a_planted_fault() -> None:
 
 @pytest.mark.parametrize("rule", PLANTED)
 def test_a_planted_fault_is_found(rule: str) -> None:
-    before = set(lint(lean_document(), DOMAINS))
     for plant in PLANTED[rule]:
-        made = deepcopy(json.loads(json.dumps(lean_document())))
+        made = orjson.loads(orjson.dumps(lean_document()))
         plant(made)
 
-        found = set(lint(made, DOMAINS)) - before
-
-        assert rule in {name for name, _ in found}, sorted(found)
+        assert lint(made, DOMAINS, [rule]) != []
