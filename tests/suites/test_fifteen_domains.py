@@ -116,12 +116,15 @@ class Running:
 
 
 @asynccontextmanager
-async def running(place: Place, **more: str) -> AsyncIterator[Running]:
-    """Started together; ready once every consumer is made and the API may take traffic."""
+async def running(place: Place, *, fresh: bool = True, **more: str) -> AsyncIterator[Running]:
+    """Started together; ready once every consumer is made and the API may take traffic.
+
+    Only interpreters of their own (`fresh`) say what starting costs.
+    """
     env = place.env | {"THENGA_DOMAINS": ""} | more
     command = [sys.executable, "-m", "tests.suites.crowd"]
-    worker = Child("worker", command, env, place.home)
-    api = ApiProcess(env, place.home, name="api", app="tests.suites.crowd:app", fresh=True)
+    worker = Child("worker", command, env, place.home, fresh=fresh)
+    api = ApiProcess(env, place.home, name="api", app="tests.suites.crowd:app", fresh=fresh)
     began = time.perf_counter()
     try:
         worker.begin()
@@ -330,7 +333,7 @@ async def _counted(place: Place, api: ApiProcess) -> int:
 
 
 async def test_planted_pools_and_runners_without_bounds_are_found(place: Place) -> None:
-    async with running(place, CROWD_BUG="1") as run, asyncio.timeout(60):
+    async with running(place, fresh=False, CROWD_BUG="1") as run, asyncio.timeout(60):
         loading = asyncio.create_task(load(run))
         # What is asked of it is too much for the server, so it is not awaited to the end.
         while run.most_connections <= MOST_CONNECTIONS or run.most_nats <= MOST_NATS:

@@ -13,7 +13,7 @@ from tests.conftest import Time
 from tests.factories import reviews as staff
 from tests.factories.identity import Person
 from tests.factories.reviews import DECISIONS, FINDINGS, REASON, REVIEWS, made
-from tests.planting import plant
+from tests.planting import plant, together
 from thenga.domains.administration.services import actions
 from thenga.domains.administration.services.reviews import decisions
 from thenga.domains.administration.tables import GovernanceDecision
@@ -246,11 +246,14 @@ async def test_a_decision_has_one_successor_only(api: httpx2.AsyncClient, operat
 async def test_a_planted_look_before_the_insert_is_found(
     api: httpx2.AsyncClient, operator: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    both_looked = together(2)
+
     async def look_then_insert(work: Work, fields: dict[str, Any]) -> GovernanceDecision:
         superseded = fields.get("supersedes")
-        if superseded and await work.find(GovernanceDecision, supersedes=superseded):
-            raise decisions.AlreadySuperseded
-        await asyncio.sleep(0.2)
+        if superseded:
+            if await work.find(GovernanceDecision, supersedes=superseded):
+                raise decisions.AlreadySuperseded
+            await both_looked()
         decision = GovernanceDecision(
             number=f"GD-2099-{await next_number(work, 'governance_decision:2099'):04d}",
             content_hash="",

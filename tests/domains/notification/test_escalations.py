@@ -297,12 +297,18 @@ async def test_a_step_never_follows_a_resolution(owner: people.Member, office: O
     assert len(sent) == ended["stepped first"]
 
 
+async def until_resolved(office: Office, escalation_id: UUID) -> None:
+    async with asyncio.timeout(60):
+        while (await office.get(Escalation, escalation_id)).status != "resolved":
+            await asyncio.sleep(0.05)
+
+
 async def test_planted_step_without_a_lock_is_found(
     owner: people.Member, office: Office, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def unlocked(work: Work, escalation_id: UUID) -> None:
         escalation = await work.get(Escalation, escalation_id)
-        await asyncio.sleep(0.3)
+        await until_resolved(office, escalation_id)
         entry = {"kind": "step", "at": work.now.isoformat(), "level": 2}
         changed = await work.query(
             "UPDATE notification.escalation SET level = 2, status = 'open', log = $2::jsonb "

@@ -16,7 +16,7 @@ from tests.conftest import Time
 from tests.factories import identity as people
 from tests.factories import notification_requests as factory
 from tests.factories.notification_requests import Office
-from tests.planting import plant
+from tests.planting import plant, together
 
 from thenga.domains.notification.services import recipients, requests
 from thenga.domains.notification.services.requests import accepting
@@ -108,12 +108,14 @@ async def test_planted_look_then_insert_is_found(
     owner: people.Member,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    two_looked = together(2)
+
     async def look_then_insert(work: Work, request: Request) -> tuple[Request, bool]:
         known = {"source_domain": request.source_domain, "dedupe_key": request.dedupe_key}
         first = await work.find(Request, **known)
         if first is not None:
             return first, False
-        await asyncio.sleep(0.3)
+        await two_looked()
         return await work.add(request), True
 
     plant(monkeypatch, accepting, "_store", look_then_insert)

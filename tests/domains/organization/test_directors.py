@@ -10,6 +10,7 @@ import pytest
 
 from tests.domains.organization.directing import CHECK, NUMBER, add, added, listed, path
 from tests.factories import identity as people
+from tests.planting import together
 from thenga.domains.organization.services.people.directors import _checking, _recording
 from thenga.domains.organization.services.records import sealed_values
 from thenga.kernel.host import Host
@@ -123,14 +124,14 @@ async def test_a_planted_sum_without_a_turn_is_found(
     async def at_once(work: Any, row: Any, about: str = "") -> None:
         return None
 
-    slow = _recording.shares_add_up
+    add_up, all_added = _recording.shares_add_up, together(3)
 
-    async def slowly(work: Any, director: Any) -> None:
-        await slow(work, director)
-        await asyncio.sleep(0.2)
+    async def add_up_and_wait(work: Any, director: Any) -> None:
+        await add_up(work, director)
+        await all_added()
 
     monkeypatch.setattr(_recording.records, "in_turn", at_once)
-    monkeypatch.setattr(_recording, "shares_add_up", slowly)
+    monkeypatch.setattr(_recording, "shares_add_up", add_up_and_wait)
     numbers = ("8505050000082", "8505054999081", "8505055000087")
 
     sent = await asyncio.gather(

@@ -11,12 +11,13 @@ from starlette.applications import Starlette
 
 from tests.factories import identity as people
 from tests.factories import organization as companies
-from tests.planting import plant
+from tests.planting import plant, together
 from thenga.domains.organization import public
 from thenga.domains.organization.provider import LocalPreferences
 from thenga.domains.organization.services.offers import procurement_preferences
 from thenga.domains.organization.services.records import records
 from thenga.domains.organization.tables import Capability
+from thenga.kernel.db.work import Work
 from thenga.kernel.host import Host
 from thenga.kernel.http.port_routes import routes
 from thenga.kernel.ports.binding import Bindings, through_json
@@ -174,10 +175,18 @@ async def test_two_first_writers_do_not_overwrite_each_other(
 async def test_a_planted_put_that_waits_for_nobody_is_found(
     api: httpx2.AsyncClient, owner: people.Member, monkeypatch: pytest.MonkeyPatch
 ):
+    look, all_looked = procurement_preferences.current_preferences, together(6)
+
     async def at_once(*_: object) -> None:
-        await asyncio.sleep(0.3)
+        return None
+
+    async def look_and_wait(work: Work) -> Any:
+        held = await look(work)
+        await all_looked()
+        return held
 
     plant(monkeypatch, records, "in_turn", at_once)
+    plant(monkeypatch, procurement_preferences, "current_preferences", look_and_wait)
     bodies = [{"keywords": [f"word {n}"]} for n in range(6)]
 
     answers = await asyncio.gather(*(put(api, owner, body, seen=0) for body in bodies))
