@@ -11,7 +11,7 @@ import orjson
 from tests.suites import books, buyers
 from tests.suites.clients import Ledger
 from tests.suites.own import DOMAINS
-from tests.suites.streams import Told, inversions, is_carried, is_consumed, told
+from tests.suites.streams import Told, came, inversions, is_carried, is_consumed, told
 from thenga.domains.organization.public import ExpiryApproaching
 from thenga.kernel.db.rows import PersonalRow, TenantRow, rows
 from thenga.kernel.events import sealer
@@ -24,6 +24,7 @@ TOLD_TABLES = {
     "membership": "identity.membership",
     "role_assignment": "identity.role_assignment",
 }
+SEALED_SECONDS = 60  # within which an audit row is sealed, with room for a busy machine
 CONSUMERS = (
     "identity-from-organization",
     "organization-from-organization",
@@ -58,6 +59,15 @@ class Figures:
 async def query(host: Host, domain: str, text: str) -> list[Any]:
     async with host.engines.connection(domain, f"{domain}_system") as connection:
         return list(await connection.fetch(text))
+
+
+async def at_one_moment(host: Host, domain: str, *texts: str) -> list[list[Any]]:
+    """The rows of several queries in one state: a job may still write while we reckon."""
+    async with (
+        host.engines.connection(domain, f"{domain}_system") as connection,
+        connection.transaction(isolation="repeatable_read", readonly=True),
+    ):
+        return [list(await connection.fetch(text)) for text in texts]
 
 
 async def is_quiet(host: Host, ledger: Ledger) -> bool:
@@ -145,8 +155,9 @@ async def _versions_told(host: Host, name: str, table: str, figures: Figures) ->
         f"SELECT aggregate, (envelope::jsonb ->> 'sequence')::int AS sequence "
         f"FROM {domain}.outbox WHERE aggregate LIKE '{name}/%'"
     )
-    events = Counter((row["aggregate"], row["sequence"]) for row in await query(host, domain, text))
-    for row in await query(host, domain, f"SELECT id, version FROM {table}"):
+    sent, kept = await at_one_moment(host, domain, text, f"SELECT id, version FROM {table}")
+    events = Counter((row["aggregate"], row["sequence"]) for row in sent)
+    for row in kept:
         for version in range(1, row["version"] + 1):
             subject = f"{name}/{row['id']}"
             found = events.pop((subject, version), 0)
@@ -157,20 +168,34 @@ async def _versions_told(host: Host, name: str, table: str, figures: Figures) ->
 async def _audit(host: Host, domain: str, figures: Figures) -> None:
     """Each version of each row has one audit row, sealed in a chain that holds."""
     entries: Counter[tuple[str, str]] = Counter()
-    text = f"SELECT entry, seq FROM {domain}.audit_entry"
-    for row in await query(host, domain, text):
+    kept = {table: f"SELECT id, version FROM {domain}.{table}" for table in _audited_tables(domain)}
+    texts = [f"SELECT id, entry, seq FROM {domain}.audit_entry", *kept.values()]
+    audited, *versions = await at_one_moment(host, domain, *texts)
+    for row in audited:
         entry = orjson.loads(row["entry"])
         entries[entry["target"]["type"], entry["target"]["id"]] += "change" in entry["detail"]
-        figures.add("audit_gaps", row["seq"] is None, f"not sealed: {entry['id']}")
-    for table in _audited_tables(domain):
-        for row in await query(host, domain, f"SELECT id, version FROM {domain}.{table}"):
+    for table, found_rows in zip(kept, versions, strict=True):
+        for row in found_rows:
             found = entries[table, str(row["id"])]
             note = f"audit rows of {table} {row['id']}"
             figures.add("audit_gaps", row["version"] - found, note)
             figures.add("doubled", found - row["version"], note)
+    unsealed = {row["id"] for row in audited if row["seq"] is None}
+    await came(lambda: _all_sealed(host, domain, unsealed), SEALED_SECONDS)
+    unsealed &= await _unsealed(host, domain)
+    figures.add("audit_gaps", len(unsealed), f"not sealed: {sorted(map(str, unsealed))[:3]}")
     async with host.engines.connection(domain, f"{domain}_system") as connection:
         breaks = await sealer.verify(connection, domain)
     figures.add("audit_gaps", len(breaks), f"breaks in the chains of {domain}: {breaks[:3]}")
+
+
+async def _unsealed(host: Host, domain: str) -> set[UUID]:
+    text = f"SELECT id FROM {domain}.audit_entry WHERE seq IS NULL"
+    return {row["id"] for row in await query(host, domain, text)}
+
+
+async def _all_sealed(host: Host, domain: str, entries: set[UUID]) -> bool:
+    return entries.isdisjoint(await _unsealed(host, domain))
 
 
 def _audited_tables(domain: str) -> list[str]:
