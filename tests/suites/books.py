@@ -84,12 +84,15 @@ async def sold(
 
     `charges` says how often the provider took the money of each reference.
     """
+    async with connection.transaction(isolation="repeatable_read", readonly=True):  # jobs may run
+        invoices = await connection.fetch(_INVOICES, organizations)
+        payments = await connection.fetch(_PAYMENTS, organizations)
     found = {
         row["id"]: Sold(row["organization_id"], row["status"], row["number"], row["allocations"])
-        for row in await connection.fetch(_INVOICES, organizations)
+        for row in invoices
     }
     unknown = Counter(charges)
-    for row in await connection.fetch(_PAYMENTS, organizations):
+    for row in payments:
         invoice = found[row["invoice_id"]]
         invoice.booked += row["booked"]
         invoice.charged += unknown.pop(row["reference"], 0)
