@@ -64,7 +64,7 @@ async def _resolving(host: Host, who: Person, organization_id: UUID) -> Sent:
         await facts.imported(host, *place, key, [uuid4().hex], register="csd_report")
         found = await facts.picture(host, *place, key)
     assert found.fact is not None and found.customer is not None
-    said = filled({"reason": "Known to be right *"})
+    said = filled({"reason": "Checked against the signed contract *"})
 
     def body(ids: Ids) -> dict[str, str]:
         return said | {"statementId": str(ids["statementId"])}
@@ -87,7 +87,7 @@ async def _verifying(host: Host, who: Person, organization_id: UUID) -> Sent:
         await facts.stated(host, *place, **{key: str(random.randint(10**10, 10**11))})
     curator = await identity.staff(host, "platform_curator")
     given = {"outcome": "verified", "method": "manual", "source": {"reference": "register"}}
-    body = given | filled({"note": "Looked up *"})
+    body = given | filled({"note": "Found in the register under *"})
     ids = {"organizationId": organization_id}
     return Sent(ids, lambda _: body, curator.headers, by_staff=True)
 
@@ -96,7 +96,7 @@ async def _waiting(host: Host, who: Person, organization_id: UUID) -> Sent:
     made = await facts.suggestion(
         host, organization_id, who.user_id, "description", f"Builds roads {uuid4()}"
     )
-    body = filled({"reasonCode": "other", "text": "Not so *"})
+    body = filled({"reasonCode": "other", "text": "We do not offer this, see ticket *"})
     ids = {"organizationId": organization_id, "suggestionId": made.id}
     return Sent(ids, lambda _: body)
 

@@ -129,7 +129,7 @@ def _proving(status: CapabilityVerification, *, by_staff: bool) -> Maker:
 async def _by_staff(host: Host, ids: dict[str, UUID]) -> Sent:
     curator = await identity.staff(host, "platform_curator")
     given = {"outcome": "verified", "method": "manual", "source": {"reference": "register"}}
-    body = given | filled({"note": "Looked up *"})
+    body = given | filled({"note": "Found in the register under *"})
     return Sent(ids, lambda _: body, curator.headers, by_staff=True)
 
 
