@@ -16,9 +16,10 @@ from starlette.responses import Response
 
 from thenga.kernel import errors
 from thenga.kernel.db.engine import Engines
-from thenga.kernel.errors import Problem
+from thenga.kernel.errors import Problem, RuleViolated
 from thenga.kernel.http import problems
 from thenga.kernel.settings import Settings
+from thenga.kernel.values.fields import by_rule
 
 SENT = "canary-7f3a"
 
@@ -188,12 +189,16 @@ class Order(BaseModel):
     payment: Card | Transfer = Field(discriminator="kind")
 
 
-def told(body: object) -> list[dict[str, str]]:
+def refused(model: type[BaseModel], body: object) -> Problem:
     """As FastAPI reports it: the place begins with where the value came from."""
     with pytest.raises(ValidationError) as found:
-        TypeAdapter(Order).validate_python(body)
+        TypeAdapter(model).validate_python(body)
     faults = [{**fault, "loc": ("body", *fault["loc"])} for fault in found.value.errors()]
-    problem = problems.from_validation(RequestValidationError(faults, body=body))
+    return problems.from_validation(RequestValidationError(faults, body=body))
+
+
+def told(body: object) -> list[dict[str, str]]:
+    problem = refused(Order, body)
     assert SENT not in bytes(rendered(problem).body).decode()
     return list(problem.facts["errors"])
 
@@ -240,6 +245,34 @@ def test_what_a_validator_of_ours_wants_to_say_is_said() -> None:
     )
 
     assert (fault["code"], fault["detail"]) == ("too_plain", "Use a less plain word.")
+
+
+def _above_nothing(amount: int) -> int:
+    if amount <= 0:
+        raise RuleViolated("Send an amount above 0.", rule="amount")
+    return amount
+
+
+class Invoice(BaseModel):
+    amounts: list[Annotated[int, by_rule(_above_nothing)]]
+    vat: int = 0
+
+
+def test_a_field_that_breaks_a_rule_is_named() -> None:
+    problem = refused(Invoice, {"amounts": [1, 0, -1]})
+
+    assert (problem.code, problem.detail) == ("rule-violated", "Send an amount above 0.")
+    assert problem.facts == {"rule": "amount", "field": "amounts/1"}
+
+
+def test_a_broken_rule_is_told_beside_fields_that_are_not_valid() -> None:
+    problem = refused(Invoice, {"amounts": [0], "vat": "none"})
+
+    assert problem.code == "validation-failed"
+    assert [(one["pointer"], one["detail"]) for one in problem.facts["errors"]] == [
+        ("/amounts/0", "Send an amount above 0."),
+        ("/vat", "Send an integer."),
+    ]
 
 
 def test_an_unknown_kind_is_not_repeated() -> None:

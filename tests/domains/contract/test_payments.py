@@ -118,7 +118,7 @@ async def test_only_confirmed_money_settles(e: Deal) -> None:
 
     recorded = (await e.pay(invoice, "869400.00", seenInBank=False)).json()
     waiting = await e.get(f"/contracts/invoices/{invoice['id']}")
-    more = await e.pay(invoice, "0.01")
+    more, nothing = await e.pay(invoice, "0.01"), await e.pay(invoice, "0.00")
     path = f"/contracts/payments/{recorded['id']}"
     confirmed = await e.patch(path, {"move": {"verb": "confirm"}})
     settled = await e.get(f"/contracts/invoices/{invoice['id']}")
@@ -126,6 +126,7 @@ async def test_only_confirmed_money_settles(e: Deal) -> None:
     assert (waiting["claimed"]["amount"], waiting["paid"]["amount"]) == ("869400.00", "0.00")
     assert (more.status_code, more.json()["code"]) == (422, "contract-payment-exceeds")
     assert more.json()["outstanding"] == zar("0.00")
+    assert [nothing.json()[name] for name in ("code", "field")] == ["rule-violated", "amount"]
     assert confirmed.json()["state"] == "confirmed"
     assert (settled["status"], settled["paymentStatus"]) == ("settled", "paid")
 

@@ -77,6 +77,7 @@ async def test_one_changes_only_what_one_names_and_only_ones_own(
         "Africa/Johannesburg",
     )
     assert (impossible.status_code, impossible.json()["code"]) == (422, "rule-violated")
+    assert impossible.json()["field"] == "phone"
     assert foreign.status_code == 404
 
 

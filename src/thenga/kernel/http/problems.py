@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from thenga.kernel import errors
-from thenga.kernel.errors import Problem, ValidationFailed
+from thenga.kernel.errors import Problem, RuleViolated, ValidationFailed
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -191,9 +191,11 @@ _OF_PYDANTIC: frozenset[str] = frozenset(get_args(ErrorType))
 _SNAKE = re.compile(r"_([a-z0-9])")
 
 
-def from_validation(error: RequestValidationError) -> ValidationFailed:
+def from_validation(error: RequestValidationError) -> Problem:
     """Each fault with a pointer to its place and what would be right."""
     found = error.errors()
+    if all(fault["type"] == "rule" for fault in found):
+        return _broken_rule(found[0], error.body)
     told = [
         {
             "pointer": _pointer(fault["loc"], error.body, missing=fault["type"] == "missing"),
@@ -204,6 +206,12 @@ def from_validation(error: RequestValidationError) -> ValidationFailed:
     ]
     detail = "One field is not valid." if len(found) == 1 else f"{len(found)} fields are not valid."
     return ValidationFailed(detail, errors=told)
+
+
+def _broken_rule(fault: Mapping[str, Any], body: object) -> RuleViolated:
+    """The form of every field is right; what one of them says breaks a rule."""
+    field = _pointer(fault["loc"], body, missing=False).removeprefix("/")
+    return RuleViolated(fault["msg"], rule=fault["ctx"]["rule"], field=field)
 
 
 def _sentence(fault: Mapping[str, object]) -> str:

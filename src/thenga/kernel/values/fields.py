@@ -19,7 +19,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from importlib import resources
 from types import UnionType
-from typing import Annotated, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from email_validator import EmailNotValidError, validate_email
 from pydantic import AfterValidator, BaseModel, GetCoreSchemaHandler, GetJsonSchemaHandler
@@ -28,6 +28,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import PydanticCustomError, core_schema
 from typing_extensions import TypeAliasType
 
+from thenga.kernel.errors import RuleViolated
 from thenga.kernel.values.money import CURRENCY_PATTERN
 from thenga.kernel.values.phones import e164
 
@@ -298,13 +299,25 @@ class Zone:
         }
 
 
+def by_rule(check: Callable[[Any], Any]) -> AfterValidator:
+    """For what no schema can tell: `check` raises `RuleViolated`, and the answer has the field."""
+
+    def judge(value: Any) -> Any:
+        try:
+            return check(value)
+        except RuleViolated as broken:
+            told = {"detail": broken.detail, "rule": broken.facts["rule"]}
+            raise PydanticCustomError("rule", "{detail}", told) from None
+
+    return AfterValidator(judge)
+
+
 ZONES = resources.files("tzdata").joinpath("zones").read_text(encoding="ascii").split()
 
 Name = Annotated[str, text(1, 200)]
 Note = Annotated[str, lines(1, 4000)]
 Email = Annotated[str, Address()]
-# What cannot be a number is refused by a rule, so operations that take one list `RuleViolated`.
-PhoneNumber = Annotated[str, text(4, 30), AfterValidator(e164)]
+PhoneNumber = Annotated[str, text(4, 30), by_rule(e164)]
 CurrencyCode = Annotated[str, matching(CURRENCY_PATTERN, 3)]
 # Named, so that the API document tells of zones once.
 TimeZoneName = TypeAliasType("TimeZoneName", Annotated[str, Zone()])

@@ -6,6 +6,7 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 from thenga.kernel.errors import RuleViolated
+from thenga.kernel.values.fields import by_rule
 from thenga.kernel.values.money import Money
 
 _MOST = Money(10**15, "ZAR")  # hundreds of them still sum to an amount that money can hold
@@ -24,4 +25,4 @@ def _positive(value: Money) -> Money:
 
 
 SignedMoney = Annotated[Money, AfterValidator(_bounded)]
-PositiveMoney = Annotated[SignedMoney, AfterValidator(_positive)]
+PositiveMoney = Annotated[SignedMoney, by_rule(_positive)]
