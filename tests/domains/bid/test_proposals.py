@@ -211,7 +211,7 @@ async def test_a_suggestion_without_source_or_for_prices_is_refused(
 
     with pytest.raises(Exception, match="source"):
         await proposed(bound, owner, writing.section.id, sources=[])
-    with pytest.raises(Exception, match="Prices"):
+    with pytest.raises(Exception, match="financial envelope"):
         await proposed(bound, owner, priced.id)
 
     assert await factory.rows(host, SectionSuggestion, owner.organization_id) == []

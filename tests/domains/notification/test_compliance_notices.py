@@ -82,7 +82,7 @@ async def test_an_expiring_document_is_told_once_for_each_window(office: Office)
     assert (first.facts["daysLeft"], second.facts["daysLeft"]) == ("30", "14")
     assert first.facts["document"] == "COIDA letter"
     assert first.facts["requirements"] == "COIDA good standing"
-    assert first.facts["renewal"] == "The renewed one is expected on 01 December 2026."
+    assert first.facts["renewal"] == "The renewed document is expected on 01 December 2026."
     assert first.audience[0]["permission"] == "compliance:document:update"
 
 
@@ -94,7 +94,7 @@ async def test_an_expired_document_is_told_once(office: Office) -> None:
     (request,) = await asked(office)
     assert (request.topic_code, request.lane) == ("compliance.document_expired", "urgent")
     assert request.facts["validUntil"] == "2026-12-31"
-    assert request.facts["renewal"] == "Nobody has recorded a renewal."
+    assert request.facts["renewal"] == "No renewal has been recorded."
 
 
 def requested(organization_id: UUID, whom: str) -> VerificationRequested:

@@ -143,7 +143,7 @@ GRANTED = (
     _reads(Permission.DASHBOARD_READ, "Read dashboards", _EVERY_STAFF),
     _reads(
         Permission.ADMIN_ACTION_READ,
-        "Read what staff did",
+        "Read the record of staff actions",
         ("platform_security", "platform_auditor"),
     ),
 )

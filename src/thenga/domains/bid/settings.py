@@ -72,7 +72,7 @@ PROOF_LATE_DAYS = Setting(
     "bid.proof.lateDays",
     _Days,
     10,
-    "Working days after the closing in which a proof of submission is taken",
+    "Working days after the closing date in which proof of submission is accepted",
 )
 SUGGESTION_DAYS = Setting(
     "bid.suggestion.days", _Days, 14, "Days after which a suggestion to a section expires"

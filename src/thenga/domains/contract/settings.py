@@ -13,7 +13,7 @@ WAIVABLE = Setting(
     "contract.closeout.waivable",
     Annotated[list[_Item], Field(max_length=3)],
     ["performance", "lesson", "packages"],
-    "Items of the closeout that can be set not applicable",
+    "Closeout items that can be marked as not applicable",
 )
 REOPEN_MONTHS = Setting(
     "contract.closeout.reopenMonths",

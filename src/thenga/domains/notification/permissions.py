@@ -51,7 +51,7 @@ class Permission(StrEnum):
 
 GRANTED = (
     Granted(Permission.REQUEST_CREATE, "Send messages to members", _TENANT, _SENDERS),
-    Granted(Permission.REQUEST_READ, "Read what became of requests", _TENANT, _SENDERS),
+    Granted(Permission.REQUEST_READ, "Read requests and their results", _TENANT, _SENDERS),
     Granted(
         Permission.NOTIFICATION_READ,
         "Read your own messages",
@@ -98,7 +98,7 @@ GRANTED = (
     ),
     Granted(
         Permission.TEMPLATE_APPROVE,
-        "Approve templates that somebody else wrote",
+        "Approve templates that someone else wrote",
         _TENANT,
         ("compliance_officer",),
         people_only=True,

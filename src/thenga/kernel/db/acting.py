@@ -15,7 +15,7 @@ async def on_behalf_of(read: Reader, organization_id: UUID | None) -> None:
             raise NotFound()
     elif organization_id is None:
         if not read.has_organization:
-            raise NotFound("Name the organization with organizationId or X-Organization-Id.")
+            raise NotFound("Name the organization in `organizationId` or `X-Organization-Id`.")
     else:
         if read.has_organization and read.organization_id != organization_id:
             raise NotFound("`X-Organization-Id` names another organization. Send only one of them.")

@@ -89,14 +89,14 @@ class NotASandbox(Problem):
 
 
 class FileNotClean(Problem):
-    """A file can be read once it was scanned and found clean. `contentStatus` is its state.
+    """A file can be read once it was scanned and found clean. `contentStatus` is its status.
 
-    If it still waits for its scan, try again in a moment. If it was refused or is infected, upload
-    another file.
+    If it is still waiting for its scan, try again in a moment. If it was refused or is infected,
+    upload another file.
     """
 
     code, status, title = "file-not-clean", 409, "This file is not available"
-    members = extensions(contentStatus=(str, "State of the content."))
+    members = extensions(contentStatus=(str, "Upload and scan status."))
 
 
 class IdempotencyInProgress(Problem):
@@ -139,7 +139,7 @@ class UnsupportedMediaType(Problem):
 
     code, status, title = "unsupported-media-type", 415, "Unsupported content type"
     members = extensions(
-        found=(str, "Content type of what was sent."),
+        found=(str, "Content type that was sent."),
         allowed=(list[str], "Accepted content types."),
     )
 

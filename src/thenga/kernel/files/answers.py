@@ -22,7 +22,7 @@ _OF_PATHS = '/\\:*?"<>|'
 _BYTES = {"*/*": {"schema": {"type": "string", "format": "binary"}}}
 AS_ATTACHMENT: dict[int | str, dict[str, Any]] = {
     200: {"content": _BYTES},
-    206: {"description": "The part that `Range` asked for.", "content": _BYTES},
+    206: {"description": "The requested range of the file.", "content": _BYTES},
 }
 
 

@@ -36,7 +36,7 @@ DAMAGED = "damaged"
 
 
 class ContentStatus(StrEnum):
-    """How far the content of a file is."""
+    """Upload and scan status of a file."""
 
     AWAITING_CONTENT = "awaiting_content"
     QUARANTINED = "quarantined"
@@ -146,7 +146,7 @@ async def _received_again(work: Work, row: ContentRow, most_bytes: int) -> bool:
     async for chunk in work.upload:
         size += len(chunk)
         if size > most_bytes:
-            raise TooLarge(f"The file may have at most {most_bytes} bytes.", limitBytes=most_bytes)
+            raise TooLarge(f"The file can have at most {most_bytes} bytes.", limitBytes=most_bytes)
         digest.update(chunk)
     _check_same(row, digest.hexdigest())
     return False
@@ -154,7 +154,7 @@ async def _received_again(work: Work, row: ContentRow, most_bytes: int) -> bool:
 
 def _check_same(row: ContentRow, found: str) -> None:
     if row.content_status is not ContentStatus.AWAITING_CONTENT and row.sha256 != found:
-        raise Conflict("This file has its content, which is never replaced. Begin a new one.")
+        raise Conflict("This file already has content that cannot be replaced. Upload a new file.")
 
 
 def _check_digest(work: Work, found: str) -> None:
@@ -162,7 +162,7 @@ def _check_digest(work: Work, found: str) -> None:
         fault = {
             "pointer": "/header/Content-Digest",
             "code": "digest",
-            "detail": "The bytes that arrived are not those that were announced. Send them again.",
+            "detail": "The upload does not match its `Content-Digest`. Send the file again.",
         }
         raise ValidationFailed(errors=[fault])
 
@@ -175,11 +175,11 @@ def clean(row: ContentRow) -> StoredFile:
 
 
 _NOT_CLEAN = {
-    ContentStatus.AWAITING_CONTENT: "The content was not sent yet.",
-    ContentStatus.QUARANTINED: "The file waits for its scan. Ask again in a moment.",
-    ContentStatus.INFECTED: "The scanner found malware in this file. Send another one.",
-    ContentStatus.REFUSED: "This file cannot be checked and was refused. Send another one.",
-    ContentStatus.LAPSED: "The content did not come in time. Begin again.",
+    ContentStatus.AWAITING_CONTENT: "This file has not been uploaded yet. Upload it first.",
+    ContentStatus.QUARANTINED: "This file is waiting for its scan. Try again in a moment.",
+    ContentStatus.INFECTED: "The scanner found malware in this file. Upload another file.",
+    ContentStatus.REFUSED: "This file could not be checked and was refused. Upload another file.",
+    ContentStatus.LAPSED: "This file was not uploaded in time. Start a new upload.",
 }
 
 

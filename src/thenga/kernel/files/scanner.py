@@ -169,7 +169,9 @@ def _read_verdict(answer: bytes) -> Verdict:
 
 
 def _unfit(reason: str) -> DependencyUnavailable:
-    return DependencyUnavailable(f"The scanner cannot be believed: {reason}.", dependency="scanner")
+    return DependencyUnavailable(
+        f"The malware scanner is not usable: {reason}.", dependency="scanner"
+    )
 
 
 def _write_nested(file: IO[bytes], longest: int) -> None:

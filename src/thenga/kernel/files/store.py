@@ -240,7 +240,7 @@ def _checked(form: re.Pattern[str], text: str) -> str:
 
 
 def _too_large(most_bytes: int) -> TooLarge:
-    return TooLarge(f"The file may have at most {most_bytes} bytes.", limitBytes=most_bytes)
+    return TooLarge(f"The file can have at most {most_bytes} bytes.", limitBytes=most_bytes)
 
 
 @contextmanager
@@ -253,7 +253,7 @@ def _reachable(key: str) -> Iterator[None]:
     except _faults() as error:
         # Its text may repeat the address.
         log.warning("files.store.unreachable", kind=type(error).__name__)
-        told = "The file store does not answer. Try again shortly."
+        told = "The file store is not responding. Try again shortly."
         raise DependencyUnavailable(told, dependency="files") from error
 
 

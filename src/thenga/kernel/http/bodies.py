@@ -119,17 +119,17 @@ class Known(Generic[V]):
 
 def known_as(view: type[View]) -> dict[int | str, dict[str, Any]]:
     """The `responses` of a route that answers `Known`."""
-    return {200: {"model": view, "description": "It existed already."}}
+    return {200: {"model": view, "description": "The resource already existed."}}
 
 
 class Progress(View):
-    """How far work has come that takes longer than a request; its resource is read again."""
+    """Progress of work that takes longer than a request. Read the resource again to follow it."""
 
-    done: Annotated[int, Field(ge=0, description="Steps that are done.")]
+    done: Annotated[int, Field(ge=0, description="Number of completed steps.")]
     total: Annotated[
-        int | None, Field(ge=0, description="Steps in total. Null until the number is known.")
+        int | None, Field(ge=0, description="Total number of steps. Null until it is known.")
     ]
-    note: Annotated[str | None, Field(description="What is being done now, for people to read.")]
+    note: Annotated[str | None, Field(description="Current step, for people to read.")]
 
 
 class PageOf(View, Generic[V]):

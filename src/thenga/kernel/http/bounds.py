@@ -235,7 +235,7 @@ async def stream_body(
 
 def _stalled(seconds: float, idle_seconds: float) -> UploadTimeout:
     return UploadTimeout(
-        f"A file must arrive within {seconds:g} seconds, without {idle_seconds:g} of silence.",
+        f"A file must arrive within {seconds:g} seconds, without a {idle_seconds:g} second pause.",
         headers={"Connection": "close"},
     )
 

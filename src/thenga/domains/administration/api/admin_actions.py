@@ -28,31 +28,31 @@ class ChangedValueView(View):
     """One value that an action changed."""
 
     pointer: Annotated[str, Field(description="JSON pointer into the resource.")]
-    before: Annotated[Any, Field(description="Value before. Long texts are shown as a hash.")]
-    after: Annotated[Any, Field(description="Value after. Sealed values show a fingerprint.")]
+    before: Annotated[Any, Field(description="Previous value. Long texts are shown as a hash.")]
+    after: Annotated[Any, Field(description="New value. Encrypted values show a fingerprint.")]
 
 
 class AdminActionView(View):
-    """One call of staff. It is never changed."""
+    """An action of staff. It never changes."""
 
     id: Annotated[UUID, Field(description="Unique identifier of the action.")]
-    at: Annotated[datetime, Field(description="When it was done.")]
+    at: Annotated[datetime, Field(description="Time of the action.")]
     actor_id: Annotated[UUID, Field(description="Person who did it.")]
     session_id: Annotated[UUID | None, Field(description="Session of that person.")]
-    action: Annotated[str, Field(description="Permission that was used.")]
+    action: Annotated[str, Field(description="Permission used.")]
     resource_type: Annotated[str, Field(description="Type of the resource.")]
     resource_id: Annotated[UUID, Field(description="ID of the resource.")]
     subject_organization_id: Annotated[
-        UUID | None, Field(description="Customer that it concerns. Null if it concerns none.")
+        UUID | None, Field(description="Affected customer. Null if there is none.")
     ]
     decision_id: Annotated[
-        UUID | None, Field(description="Decision of Identity. Null if it was not recorded.")
+        UUID | None, Field(description="ID of the access decision. Null if it was not recorded.")
     ]
     outcome: Annotated[Literal["done"], Field(description="Result of the call.")]
     request_id: Annotated[str, Field(description="ID of the request.")]
-    reason: Annotated[str, Field(description="Reason that the person gave.")]
-    changes: Annotated[list[ChangedValueView], Field(description="What it changed.")]
-    truncated: Annotated[bool, Field(description="Whether `changes` shows only the first ones.")]
+    reason: Annotated[str, Field(description="Reason given by the person.")]
+    changes: Annotated[list[ChangedValueView], Field(description="Changes made.")]
+    truncated: Annotated[bool, Field(description="Whether `changes` is cut off.")]
     digest: Annotated[str, Field(description="SHA-256 of all changes.")]
 
     @classmethod
@@ -69,10 +69,10 @@ OfType = Annotated[
 ResourceId = Annotated[UUID | None, Query(alias="resourceId", description="Filter by resource.")]
 SubjectId = Annotated[
     UUID | None,
-    Query(alias="subjectOrganizationId", description="Filter by customer it concerns."),
+    Query(alias="subjectOrganizationId", description="Filter by customer."),
 ]
 DecisionId = Annotated[
-    UUID | None, Query(alias="decisionId", description="Filter by decision of Identity.")
+    UUID | None, Query(alias="decisionId", description="Filter by access decision.")
 ]
 Since = Annotated[Instant | None, Query(alias="from", description="Done at this time or later.")]
 Until = Annotated[Instant | None, Query(alias="to", description="Done before this time.")]
@@ -91,7 +91,7 @@ async def list_admin_actions(
     since: Since = None,
     until: Until = None,
 ) -> PageOf[AdminActionView]:
-    """List what staff did, newest first, with the reason and the difference of each call."""
+    """List staff actions, newest first, with the reason and the changes of each."""
     found = await actions.list_actions(
         read,
         page,

@@ -40,12 +40,12 @@ FindingId = Annotated[UUID, Path(alias="findingId", description="ID of the findi
 Title = Annotated[str, text(1, 200), Field(description="Title.")]
 Long = Annotated[str, lines(1, 20_000)]
 Evidence = Annotated[
-    list[ReferenceBody], Field(max_length=20, description="Resources that prove it.")
+    list[ReferenceBody], Field(max_length=20, description="Resources that serve as evidence.")
 ]
 
 
 class ReviewScope(Body):
-    """What a review looks at."""
+    """Scope of a review."""
 
     domains: Annotated[
         list[Annotated[str, matching("^[a-z]{1,40}$", 40)]],
@@ -53,14 +53,14 @@ class ReviewScope(Body):
     ] = []
     actions: Annotated[
         list[Annotated[str, matching("^[a-z_]{1,40}(:[a-z_]{1,40}){2}$", 122)]],
-        Field(max_length=100, description="Permissions that were used. Empty for all."),
+        Field(max_length=100, description="Permissions used. Empty for all."),
     ] = []
     since: Annotated[Day, Field(alias="from", description="First day.")]
     until: Annotated[Day, Field(alias="to", description="Last day, at most 400 days later.")]
 
 
 class Incident(Body):
-    """A security incident that a review deals with."""
+    """Security incident under review."""
 
     detected_at: Annotated[Instant, Field(description="When it was detected.")]
     description: Annotated[Long, Field(description="What happened.")]
@@ -77,17 +77,19 @@ class Incident(Body):
 class OpenReview(Body):
     """A new audit review."""
 
-    kind: Annotated[ReviewKind, Field(description="Why the review is made.")]
+    kind: Annotated[ReviewKind, Field(description="Kind of review.")]
     title: Title
-    scope: Annotated[ReviewScope, Field(description="What it looks at.")]
+    scope: Annotated[ReviewScope, Field(description="Scope of the review.")]
     starts_on: Annotated[Day, Field(description="First day of the review.")]
     due_on: Annotated[Day, Field(description="Day by which it should be closed.")]
     reviewer_user_ids: Annotated[
-        list[UUID], Field(min_length=1, max_length=10, description="People who review.")
+        list[UUID],
+        Field(min_length=1, max_length=10, description="People who carry out the review."),
     ]
-    incident: Annotated[Incident | None, Field(description="Required for the kind `incident`.")] = (
-        None
-    )
+    incident: Annotated[
+        Incident | None,
+        Field(description="Incident under review. Required for the kind `incident`."),
+    ] = None
     regulator_notified_at: Annotated[
         Instant | None, Field(description="When the regulator was notified of an incident.")
     ] = None
@@ -95,13 +97,13 @@ class OpenReview(Body):
 
 
 class RecordFinding(Body):
-    """What the review found."""
+    """Finding of a review."""
 
     title: Title
-    severity: Annotated[Severity, Field(description="Severity. It decides the last day.")]
-    description: Annotated[Long, Field(description="What is wrong.")]
+    severity: Annotated[Severity, Field(description="Severity, which determines the due date.")]
+    description: Annotated[Long, Field(description="Description of the problem.")]
     evidence: Evidence = []
-    owner_user_id: Annotated[UUID, Field(description="Person who must deal with it.")]
+    owner_user_id: Annotated[UUID, Field(description="Person who must resolve it.")]
     reason: Reason
 
 
@@ -113,13 +115,13 @@ class CloseReview(Body):
         Instant | None, Field(description="When the regulator was notified of the incident.")
     ] = None
     governance_decision_id: Annotated[
-        UUID | None, Field(description="Decision that says why the regulator was not notified.")
+        UUID | None, Field(description="Decision that explains why the regulator was not notified.")
     ] = None
     reason: Reason
 
 
 class VerifyFinding(Body):
-    """Evidence that the finding was dealt with."""
+    """Evidence that the finding was resolved."""
 
     evidence: Evidence = []
     reason: Reason
@@ -128,19 +130,22 @@ class VerifyFinding(Body):
 class FindingView(Stored):
     """A finding of an audit review."""
 
-    review_id: Annotated[UUID, Field(description="Review that found it.")]
+    review_id: Annotated[UUID, Field(description="Review that the finding belongs to.")]
     title: Title
     severity: Annotated[Severity, Field(description="Severity.")]
-    description: Annotated[str, Field(description="What is wrong.")]
-    evidence: Annotated[list[ReferenceView], Field(description="Resources that prove it.")]
-    owner_user_id: Annotated[UUID, Field(description="Person who must deal with it.")]
-    due_on: Annotated[date, Field(description="Last day, in working days by severity.")]
-    overdue: Annotated[bool, Field(description="Whether it is open after its last day.")]
+    description: Annotated[str, Field(description="Description of the problem.")]
+    evidence: Annotated[list[ReferenceView], Field(description="Resources that serve as evidence.")]
+    owner_user_id: Annotated[UUID, Field(description="Person who must resolve it.")]
+    due_on: Annotated[date, Field(description="Due date, in working days by severity.")]
+    overdue: Annotated[bool, Field(description="Whether it is overdue.")]
     status: Annotated[FindingStatus, Field(description="Status.")]
     created_by: Annotated[UUID, Field(description="Person who recorded it.")]
     verified_by: Annotated[UUID | None, Field(description="Person who verified it.")]
     verified_at: Annotated[datetime | None, Field(description="When it was verified.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    allowed_moves: Annotated[
+        list[AllowedMove],
+        Field(description="Operations that are possible now, and why the others are not."),
+    ]
 
     @property
     def own_path(self) -> str:
@@ -160,16 +165,16 @@ class FindingView(Stored):
 
 
 class ScopeView(View):
-    """What a review looks at."""
+    """Scope of a review."""
 
     domains: Annotated[list[str], Field(description="Domains. Empty for all.")]
-    actions: Annotated[list[str], Field(description="Permissions that were used. Empty for all.")]
+    actions: Annotated[list[str], Field(description="Permissions used. Empty for all.")]
     since: Annotated[date, Field(alias="from", description="First day.")]
     until: Annotated[date, Field(alias="to", description="Last day.")]
 
 
 class IncidentView(View):
-    """A security incident that a review deals with."""
+    """Security incident under review."""
 
     detected_at: Annotated[datetime, Field(description="When it was detected.")]
     description: Annotated[str, Field(description="What happened.")]
@@ -186,26 +191,29 @@ class ReviewView(Stored):
     """An audit review."""
 
     number: Annotated[str, Field(description="Number, such as `AR-2026-0004`.")]
-    kind: Annotated[ReviewKind, Field(description="Why the review is made.")]
+    kind: Annotated[ReviewKind, Field(description="Kind of review.")]
     title: Title
-    scope: Annotated[ScopeView, Field(description="What it looks at.")]
+    scope: Annotated[ScopeView, Field(description="Scope of the review.")]
     starts_on: Annotated[date, Field(description="First day of the review.")]
     due_on: Annotated[date, Field(description="Day by which it should be closed.")]
-    overdue: Annotated[bool, Field(description="Whether it is open after that day.")]
-    reviewer_user_ids: Annotated[list[UUID], Field(description="People who review.")]
-    incident: Annotated[IncidentView | None, Field(description="Incident it deals with.")]
+    overdue: Annotated[bool, Field(description="Whether it is overdue.")]
+    reviewer_user_ids: Annotated[list[UUID], Field(description="People who carry out the review.")]
+    incident: Annotated[IncidentView | None, Field(description="Incident under review.")]
     regulator_notified_at: Annotated[
         datetime | None, Field(description="When the regulator was notified of the incident.")
     ]
     governance_decision_id: Annotated[
-        UUID | None, Field(description="Decision that says why the regulator was not notified.")
+        UUID | None, Field(description="Decision that explains why the regulator was not notified.")
     ]
     status: Annotated[ReviewStatus, Field(description="Status.")]
     conclusion: Annotated[str | None, Field(description="Result. Null until it is closed.")]
     created_by: Annotated[UUID, Field(description="Person who opened it.")]
     reviewed_by: Annotated[UUID | None, Field(description="Person who submitted it.")]
     closed_by: Annotated[UUID | None, Field(description="Person who closed it.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    allowed_moves: Annotated[
+        list[AllowedMove],
+        Field(description="Operations that are possible now, and why the others are not."),
+    ]
 
     @classmethod
     def of(cls, review: AuditReview, now: datetime, **more: Any) -> Any:
@@ -250,9 +258,7 @@ async def list_audit_reviews(
     page: Annotated[Paged, paged("createdAt", "dueOn", default="-createdAt")],
     kind: Annotated[ReviewKind | None, Query(description="Filter by kind.")] = None,
     status: Annotated[ReviewStatus | None, Query(description="Filter by status.")] = None,
-    overdue: Annotated[
-        bool | None, Query(description="Filter by whether it is open after its last day.")
-    ] = None,
+    overdue: Annotated[bool | None, Query(description="Filter by whether it is overdue.")] = None,
 ) -> PageOf[ReviewView]:
     """List the audit reviews of the platform."""
     found = await reviews.list_reviews(read, page, kind=kind, status=status, overdue=overdue)
@@ -277,7 +283,7 @@ async def record_finding(
     body: RecordFinding,
     work: Annotated[Work, writes(Permission.AUDIT_REVIEW_RECORD_FINDING)],
 ) -> FindingView:
-    """Record a finding. Its last day follows from the severity, in working days."""
+    """Record a finding. Its severity determines the due date, in working days."""
     fields = body.model_dump(exclude={"reason", "evidence"}) | {"evidence": stored(body.evidence)}
     finding = await reviews.record_finding(work, review_id, fields=fields, reason=body.reason)
     return FindingView.of(finding, work.now)
@@ -291,7 +297,7 @@ async def submit_audit_review(
     body: Reasoned,
     work: Annotated[Work, writes(Permission.AUDIT_REVIEW_REVIEW)],
 ) -> ReviewDetail:
-    """Submit a review. Another person closes it."""
+    """Submit a review. Another person must close it."""
     return await _detail(work, await reviews.submit_review(work, review_id, reason=body.reason))
 
 
@@ -304,7 +310,7 @@ async def close_audit_review(
     body: CloseReview,
     work: Annotated[Work, writes(Permission.AUDIT_REVIEW_CLOSE)],
 ) -> ReviewDetail:
-    """Close a review without open findings, as another person than the one who submitted it."""
+    """Close a review without open findings. The person who submitted it cannot close it."""
     review = await reviews.close_review(
         work,
         review_id,
@@ -333,7 +339,7 @@ async def verify_finding(
     body: VerifyFinding,
     work: Annotated[Work, writes(Permission.FINDING_VERIFY)],
 ) -> FindingView:
-    """Close a finding that was dealt with, as another person than its owner."""
+    """Close a finding that was resolved. Its owner cannot close it."""
     finding = await reviews.verify_finding(
         work, finding_id, evidence=stored(body.evidence), reason=body.reason
     )

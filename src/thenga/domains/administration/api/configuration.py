@@ -35,7 +35,7 @@ from thenga.kernel.values.fields import Instant, Note, matching, whole
 
 router = make_router("Administration / Configuration")
 
-VersionId = Annotated[UUID, Path(alias="versionId", description="The version of a setting.")]
+VersionId = Annotated[UUID, Path(alias="versionId", description="ID of the version of a setting.")]
 Key = Annotated[str, matching(r"^[a-z][a-z0-9]*(\.[a-z][A-Za-z0-9_]*){1,4}$", 120)]
 DomainName = Annotated[str, matching("^[a-z]{2,40}$", 40)]
 
@@ -44,15 +44,15 @@ class ChangeSetting(Reasoned):
     """A new version of a setting."""
 
     key: Annotated[Key, Field(description="Key of the setting, for example `law.vat.rate`.")]
-    value: Annotated[JsonDocument, Field(description="New value, of the type of the setting.")]
+    value: Annotated[JsonDocument, Field(description="New value, in the type of the setting.")]
     base_version: Annotated[
         int,
         whole(0, 2**31 - 1),
-        Field(description="Number of the newest approved version you have seen; 0 if none."),
+        Field(description="Number of the newest approved version you read; 0 if none."),
     ]
     effective_from: Annotated[
         Instant | None,
-        Field(description="From when it applies. Defaults to now; at most 366 days ahead."),
+        Field(description="Time from which it applies. Defaults to now; at most 366 days ahead."),
     ] = None
     note: Annotated[Note | None, Field(description="Note for the person who approves it.")] = None
 
@@ -64,7 +64,7 @@ class ScopeView(View):
 
 
 class AcknowledgementView(View):
-    """What a domain answered."""
+    """Answer of a domain."""
 
     domain: Annotated[str, Field(description="Domain that uses the setting.")]
     outcome: Annotated[str, Field(description="`applied` or `refused`.")]
@@ -79,22 +79,23 @@ class ConfigurationView(Stored):
     scope: Annotated[ScopeView, Field(description="Where it applies.")]
     number: Annotated[int, Field(description="Number of this version of the setting.")]
     value: Annotated[Any, Field(description="Value of this version.")]
-    base_version: Annotated[int, Field(description="Version that it replaces; 0 if none.")]
-    effective_from: Annotated[datetime, Field(description="From when it applies.")]
+    base_version: Annotated[int, Field(description="Number of the version it replaces; 0 if none.")]
+    effective_from: Annotated[datetime, Field(description="Time from which it applies.")]
     note: Annotated[str | None, Field(description="Note of the author.")]
     status: Annotated[ConfigurationStatus, Field(description="Status of the version.")]
     phase: Annotated[
         Phase | None, Field(description="Whether it applies now. Null if it is not approved.")
     ]
-    schema_hash: Annotated[str, Field(description="Hash of the JSON Schema it was checked by.")]
+    schema_hash: Annotated[str, Field(description="Hash of the JSON Schema used to check it.")]
     created_by: Annotated[UUID, Field(description="Person who created it.")]
     decided_by: Annotated[UUID | None, Field(description="Person who approved or rejected it.")]
-    decided_at: Annotated[datetime | None, Field(description="When it was decided.")]
+    decided_at: Annotated[datetime | None, Field(description="Time of the decision.")]
     acknowledgements: Annotated[
-        list[AcknowledgementView], Field(description="Domains that have answered, by name.")
+        list[AcknowledgementView], Field(description="Answers of the domains that use the setting.")
     ]
     allowed_moves: Annotated[
-        list[AllowedMove], Field(description="Operations, and whether each is possible now.")
+        list[AllowedMove],
+        Field(description="Operations that are possible now, and why the others are not."),
     ]
 
     @classmethod
@@ -130,7 +131,7 @@ async def list_configuration(
         Instant | None, Query(alias="from", description="Applies from this time or later.")
     ] = None,
     until: Annotated[
-        Instant | None, Query(alias="to", description="Applies from before this time.")
+        Instant | None, Query(alias="to", description="Applies from a time before this one.")
     ] = None,
 ) -> PageOf[ConfigurationView]:
     """List versions of settings, newest first."""
@@ -154,7 +155,7 @@ async def list_configuration(
 async def get_configuration(
     version_id: VersionId, read: Annotated[Reader, reads(Permission.CONFIGURATION_READ)]
 ) -> ConfigurationView:
-    """Get a version of a setting, with what each domain answered."""
+    """Get a version of a setting with the answer of each domain."""
     return await _view(read, await read.get(ConfigurationVersion, version_id))
 
 
@@ -196,8 +197,8 @@ async def approve_configuration(
 ) -> ConfigurationView:
     """Approve a version that another person created.
 
-    Requires a fresh verification and `If-Match`. Domains that use the setting apply the version
-    from `effectiveFrom` on and acknowledge it.
+    Requires recent identity verification and `If-Match`. Domains that use the setting apply the
+    version from `effectiveFrom` on and acknowledge it.
     """
     return await _view(work, await configuration.approve(work, version_id, reason=body.reason))
 

@@ -39,11 +39,11 @@ class WidgetView(View):
     widget_key: Annotated[str, Field(description="Key of the widget.")]
     figure_key: Annotated[str, Field(description="Key of the figure.")]
     domain: Annotated[str, Field(description="Domain that reports it.")]
-    value: Annotated[int | None, Field(description="Value. Null if it is not known now.")]
+    value: Annotated[int | None, Field(description="Value. Null if it is not known.")]
     unit: Annotated[str, Field(description="What is counted.")]
     as_of: Annotated[datetime | None, Field(description="When it was last reported.")]
     state: Annotated[
-        WidgetState, Field(description="State. `unknown`: nobody has reported it recently.")
+        WidgetState, Field(description="State. `unknown`: the figure was not reported recently.")
     ]
 
     @classmethod
@@ -52,7 +52,7 @@ class WidgetView(View):
 
 
 class DashboardDetail(DashboardView):
-    """A dashboard with its figures as they are now."""
+    """A dashboard with its current figures."""
 
     widgets: Annotated[list[WidgetView], Field(description="Figures.")]
 
@@ -75,7 +75,7 @@ async def get_dashboard(
         str | None, matching("^[a-z]{1,40}$", 40), Query(description="Filter by domain.")
     ] = None,
 ) -> DashboardDetail:
-    """Get a dashboard. Figures are asked live; one that nobody reports is `unknown`, never 0."""
+    """Get a dashboard with live figures. A figure that is not reported is `unknown`, never 0."""
     board, widgets = await dashboards.read_board(read, dashboard_id, domain=domain)
     shown = [WidgetView.of(one) for one in widgets]
     return DashboardDetail(code=board.code, title=board.title, widgets=shown)

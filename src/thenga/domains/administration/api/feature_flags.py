@@ -44,7 +44,7 @@ PlanCode = Annotated[str, matching("^[a-z][a-z0-9_-]{0,63}$", 64)]
 
 
 class TargetsBody(Body):
-    """Organizations, plans and people that a rollout names."""
+    """Organizations, plans and people of a rollout."""
 
     organization_ids: Annotated[
         list[UUID], Field(max_length=_MOST_TARGETS, description="Organizations.")
@@ -62,7 +62,7 @@ class CreateFlag(Body):
     """A new flag. It starts with the mode `off`."""
 
     key: Key
-    description: Annotated[str, lines(1, 500), Field(description="What the flag switches.")]
+    description: Annotated[str, lines(1, 500), Field(description="What the flag controls.")]
     purpose: Annotated[FlagPurpose, Field(description="What the flag is for.")] = (
         FlagPurpose.RELEASE
     )
@@ -71,38 +71,42 @@ class CreateFlag(Body):
     )
     variants: Annotated[
         dict[Variant, JsonDocument],
-        Field(min_length=2, max_length=20, description="Values by the name of the variant."),
+        Field(min_length=2, max_length=20, description="Values by variant name."),
     ] = {"on": True, "off": False}
-    on_variant: Annotated[Variant, Field(description="Variant of callers it is on for.")] = "on"
-    off_variant: Annotated[Variant, Field(description="Variant of everybody else.")] = "off"
+    on_variant: Annotated[Variant, Field(description="Variant for callers it is on for.")] = "on"
+    off_variant: Annotated[Variant, Field(description="Variant for everyone else.")] = "off"
     stickiness: Annotated[
-        FlagStickiness, Field(description="What keeps its variant while a percentage grows.")
+        FlagStickiness, Field(description="What keeps the same variant while the percentage grows.")
     ] = FlagStickiness.ORGANIZATION
     expected_end_date: Annotated[
         Day | None,
-        Field(description="Day on which it should be removed. 90 days ahead for `release`."),
+        Field(description="Day on which it should be removed. Default for `release`: in 90 days."),
     ] = None
-    owner_user_id: Annotated[UUID | None, Field(description="Person who looks after it.")] = None
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible for it.")] = None
     reason: Reason
 
 
 class RollOut(Body):
-    """For whom the flag is switched on from now."""
+    """Callers that the flag is on for from now."""
 
-    mode: Annotated[FlagMode, Field(description="For whom it is on.")]
+    mode: Annotated[FlagMode, Field(description="Callers that the flag is on for.")]
     percentage: Annotated[
-        Percent | None, Field(description="Share of callers, with the mode `percentage` only.")
+        Percent | None, Field(description="Percentage of callers. Only with the mode `percentage`.")
     ] = None
-    include: Annotated[TargetsBody, Field(description="Always on for these.")] = TargetsBody()
-    exclude: Annotated[TargetsBody, Field(description="Never on for these.")] = TargetsBody()
+    include: Annotated[TargetsBody, Field(description="Always on for these targets.")] = (
+        TargetsBody()
+    )
+    exclude: Annotated[TargetsBody, Field(description="Never on for these targets.")] = (
+        TargetsBody()
+    )
     reshuffle: Annotated[
-        bool, Field(description="Draw the callers of a percentage anew, instead of keeping them.")
+        bool, Field(description="Whether to choose the callers of a percentage again.")
     ] = False
     reason: Reason
 
 
 class TargetsView(View):
-    """Organizations, plans and people that a rollout names."""
+    """Organizations, plans and people of a rollout."""
 
     organization_ids: Annotated[list[UUID], Field(description="Organizations.")]
     plan_codes: Annotated[list[str], Field(description="Plans.")]
@@ -118,13 +122,13 @@ class TargetsView(View):
 
 
 class RolloutView(View):
-    """How far a flag is switched on. Number 0 is `off`, before the first rollout."""
+    """A rollout of a flag. Number 0 is `off`, before the first rollout."""
 
     number: Annotated[int, Field(ge=0, description="Number of the rollout.")]
-    mode: Annotated[FlagMode, Field(description="For whom it is on.")]
-    percentage: Annotated[Decimal | None, Field(description="Share of callers in per cent.")]
-    include: Annotated[TargetsView, Field(description="Always on for these.")]
-    exclude: Annotated[TargetsView, Field(description="Never on for these.")]
+    mode: Annotated[FlagMode, Field(description="Callers that the flag is on for.")]
+    percentage: Annotated[Decimal | None, Field(description="Percentage of callers.")]
+    include: Annotated[TargetsView, Field(description="Always on for these targets.")]
+    exclude: Annotated[TargetsView, Field(description="Never on for these targets.")]
     set_by: Annotated[UUID | None, Field(description="Person who set it.")]
     set_at: Annotated[datetime | None, Field(description="When it was set.")]
 
@@ -144,25 +148,25 @@ class RolloutView(View):
 
 
 class FlagView(Stored):
-    """A feature flag with the rollout that applies now."""
+    """A feature flag with its current rollout."""
 
     key: Annotated[str, Field(description="Permanent key.")]
-    description: Annotated[str, Field(description="What the flag switches.")]
+    description: Annotated[str, Field(description="What the flag controls.")]
     purpose: Annotated[FlagPurpose, Field(description="What the flag is for.")]
     value_type: Annotated[FlagValueType, Field(description="Type of every variant.")]
-    variants: Annotated[dict[str, Any], Field(description="Values by the name of the variant.")]
-    on_variant: Annotated[str, Field(description="Variant of callers it is on for.")]
-    off_variant: Annotated[str, Field(description="Variant of everybody else.")]
+    variants: Annotated[dict[str, Any], Field(description="Values by variant name.")]
+    on_variant: Annotated[str, Field(description="Variant for callers it is on for.")]
+    off_variant: Annotated[str, Field(description="Variant for everyone else.")]
     stickiness: Annotated[
-        FlagStickiness, Field(description="What keeps its variant while a percentage grows.")
+        FlagStickiness, Field(description="What keeps the same variant while the percentage grows.")
     ]
-    declared: Annotated[bool, Field(description="Whether the code of a domain declares it.")]
+    declared: Annotated[bool, Field(description="Whether a domain declares it in code.")]
     expected_end_date: Annotated[
         date | None, Field(description="Day on which the flag should be removed.")
     ]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who looks after it.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible for it.")]
     created_by: Annotated[UUID | None, Field(description="Person who created it.")]
-    rollout: Annotated[RolloutView, Field(description="The rollout that applies now.")]
+    rollout: Annotated[RolloutView, Field(description="Current rollout.")]
 
     @classmethod
     def of(cls, flag: FeatureFlag, **more: Any) -> Any:
@@ -217,7 +221,7 @@ async def roll_out_feature_flag(
     body: RollOut,
     work: Annotated[Work, writes(Permission.FEATURE_FLAG_ROLLOUT)],
 ) -> FlagDetail:
-    """Give a flag its next rollout. It applies at once; earlier rollouts are kept."""
+    """Set the rollout of a flag. It applies at once; earlier rollouts are kept."""
     request = RolloutRequest(
         mode=body.mode,
         percentage=body.percentage,

@@ -41,14 +41,16 @@ class RecordDecision(Body):
     category: Annotated[DecisionCategory, Field(description="What it is about.")]
     context: Annotated[Long, Field(description="Why a decision was needed.")]
     decision: Annotated[Long, Field(description="What was decided.")]
-    consequences: Annotated[Long, Field(description="What follows from it.")]
-    alternatives: Annotated[Long | None, Field(description="What else was considered.")] = None
+    consequences: Annotated[Long, Field(description="Consequences of the decision.")]
+    alternatives: Annotated[
+        Long | None, Field(description="Alternatives that were considered.")
+    ] = None
     decided_on: Annotated[Day, Field(description="Day of the decision, not in the future.")]
     decided_by: Annotated[
         list[UUID], Field(min_length=1, max_length=10, description="People who decided.")
     ]
     relates_to: Annotated[
-        list[ReferenceBody], Field(max_length=20, description="Resources that it concerns.")
+        list[ReferenceBody], Field(max_length=20, description="Affected resources.")
     ] = []
     supersedes: Annotated[
         UUID | None, Field(description="Earlier decision that this one replaces.")
@@ -64,20 +66,20 @@ class DecisionView(Stored):
     category: Annotated[DecisionCategory, Field(description="What it is about.")]
     context: Annotated[str, Field(description="Why a decision was needed.")]
     decision: Annotated[str, Field(description="What was decided.")]
-    consequences: Annotated[str, Field(description="What follows from it.")]
-    alternatives: Annotated[str | None, Field(description="What else was considered.")]
+    consequences: Annotated[str, Field(description="Consequences of the decision.")]
+    alternatives: Annotated[str | None, Field(description="Alternatives that were considered.")]
     decided_on: Annotated[date, Field(description="Day of the decision.")]
     decided_by: Annotated[list[UUID], Field(description="People who decided.")]
-    relates_to: Annotated[list[ReferenceView], Field(description="Resources that it concerns.")]
+    relates_to: Annotated[list[ReferenceView], Field(description="Affected resources.")]
     supersedes: Annotated[UUID | None, Field(description="Earlier decision that it replaces.")]
     superseded_by: Annotated[UUID | None, Field(description="Later decision that replaces it.")]
     status: Annotated[DecisionStatus, Field(description="Status.")]
     content_hash: Annotated[
-        str, Field(description="SHA-256 of the recorded fields, in the form of RFC 8785.")
+        str, Field(description="SHA-256 of the recorded fields in canonical JSON (RFC 8785).")
     ]
     integrity: Annotated[
         Literal["ok", "broken"],
-        Field(description="Whether the hash still fits, computed at each read."),
+        Field(description="Whether the hash still matches, computed at each read."),
     ]
     created_by: Annotated[UUID, Field(description="Person who recorded it.")]
 
@@ -120,7 +122,7 @@ async def list_governance_decisions(
         Day | None, Query(alias="decidedTo", description="Decided on this day or earlier.")
     ] = None,
     q: Annotated[
-        str | None, text(2, 100), Query(description="Filter by a part of the title.")
+        str | None, text(2, 100), Query(description="Filter by part of the title.")
     ] = None,
 ) -> PageOf[DecisionView]:
     """List the governance decisions of the platform."""

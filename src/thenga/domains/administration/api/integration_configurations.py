@@ -48,7 +48,7 @@ def _is_text(value: SecretStr) -> SecretStr:
     return value
 
 
-IntegrationId = Annotated[UUID, Path(alias="integrationId", description="The integration.")]
+IntegrationId = Annotated[UUID, Path(alias="integrationId", description="ID of the integration.")]
 SecretName = Annotated[str, matching("^[a-z][A-Za-z]{1,39}$", 40)]
 SecretText = Annotated[
     SecretStr, Field(min_length=1, max_length=16 * 1024), AfterValidator(_is_text)
@@ -64,20 +64,20 @@ class CreateIntegration(Reasoned):
 
     kind: Annotated[KindCode, Field(description="Kind of integration.")]
     name: Annotated[str, text(1, 80), Field(description="Name, unique in its environment.")]
-    environment: Annotated[Environment, Field(description="Where it is used.")]
+    environment: Annotated[Environment, Field(description="Environment in which it is used.")]
     settings: Annotated[Settings, Field(description="Settings of this kind of integration.")]
     secrets: Annotated[
         dict[SecretName, SecretText],
         Field(
             max_length=10,
-            description="Secrets by name. They are sealed and never shown.",
+            description="Secrets by name. They are encrypted and never shown.",
             json_schema_extra=_CLOSED,
         ),
     ] = {}
 
 
 class ChangeIntegration(Reasoned):
-    """Settings to change. Settings that you leave out stay as they are; null removes one."""
+    """Settings to change. Omitted settings stay unchanged; null removes a setting."""
 
     settings: Annotated[Settings, Field(description="Settings to change.")]
 
@@ -85,25 +85,25 @@ class ChangeIntegration(Reasoned):
 class SetSecret(Reasoned):
     """A new value of a secret."""
 
-    value: Annotated[SecretText, Field(description="The secret. It is sealed and never shown.")]
+    value: Annotated[SecretText, Field(description="The secret. It is encrypted and never shown.")]
     grace_hours: Annotated[
         int,
         whole(0, 720),
-        Field(description="Hours for which the value before it stays valid."),
+        Field(description="Hours for which the previous value stays valid."),
     ] = 24
 
 
 class SecretView(View):
-    """What is known of a secret without showing it."""
+    """A secret, without its value."""
 
     name: Annotated[str, Field(description="Name of the secret.")]
     secret_version: Annotated[int, Field(description="Number of the value in use.")]
-    fingerprint: Annotated[str, Field(description="Changes if the value changes.")]
+    fingerprint: Annotated[str, Field(description="Fingerprint, which changes with the value.")]
     set_at: Annotated[datetime, Field(description="When it was set.")]
     age_days: Annotated[int, Field(description="Days since it was set.")]
     rotate_by: Annotated[datetime, Field(description="When it must be replaced.")]
     previous_until: Annotated[
-        datetime | None, Field(description="Until when the value before it is valid, too.")
+        datetime | None, Field(description="Time until which the previous value is also valid.")
     ]
 
 
@@ -112,7 +112,7 @@ class IntegrationView(Stored):
 
     kind: Annotated[KindCode, Field(description="Kind of integration.")]
     name: Annotated[str, Field(description="Name of the integration.")]
-    environment: Annotated[Environment, Field(description="Where it is used.")]
+    environment: Annotated[Environment, Field(description="Environment in which it is used.")]
     target_domain: Annotated[str, Field(description="Domain that uses it.")]
     settings: Annotated[dict[str, Any], Field(description="Settings.")]
     settings_version: Annotated[int, Field(description="Increases when settings change.")]
@@ -120,7 +120,8 @@ class IntegrationView(Stored):
     status: Annotated[IntegrationStatus, Field(description="Status of the integration.")]
     created_by: Annotated[UUID, Field(description="Person who created it.")]
     allowed_moves: Annotated[
-        list[AllowedMove], Field(description="Operations, and whether each is possible now.")
+        list[AllowedMove],
+        Field(description="Operations that are possible now, and why the others are not."),
     ]
 
     @classmethod
@@ -167,10 +168,10 @@ async def list_integration_configurations(
     status: Annotated[IntegrationStatus | None, Query(description="Filter by status.")] = None,
     rotation_due: Annotated[
         bool | None,
-        Query(alias="rotationDue", description="Whether a secret must be replaced now."),
+        Query(alias="rotationDue", description="Filter by whether a secret is due for rotation."),
     ] = None,
 ) -> PageOf[IntegrationView]:
-    """List integrations, newest first. Of secrets, only fingerprint, version and age are shown."""
+    """List integrations, newest first. Secrets show only their fingerprint, version and age."""
     found = await integrations.list_integrations(
         read,
         page,
@@ -208,7 +209,7 @@ async def create_integration_configuration(
 ) -> IntegrationView:
     """Create an integration. It is used once it is activated.
 
-    Requires a fresh verification. Secrets are sealed at once and never shown again.
+    Requires recent identity verification. Secrets are encrypted at once and never shown again.
     """
     made = await integrations.create(
         work,
@@ -231,7 +232,7 @@ async def change_integration_configuration(
     body: ChangeIntegration,
     work: Annotated[Work, writes(Permission.INTEGRATION_CONFIGURATION_UPDATE)],
 ) -> IntegrationView:
-    """Change settings of an integration. Secrets stay as they are."""
+    """Change settings of an integration. Secrets do not change."""
     changed = await integrations.change_settings(
         work, integration_id, settings=body.settings, reason=body.reason
     )
@@ -250,8 +251,8 @@ async def replace_integration_secret(
 ) -> IntegrationView:
     """Set or rotate a secret.
 
-    Requires a fresh verification. The value before it stays valid for `graceHours`, so that
-    nothing fails while the provider changes over.
+    Requires recent identity verification. The previous value stays valid for `graceHours`, so
+    that nothing fails while the provider switches over.
     """
     changed = await integrations.set_secret(
         work,
@@ -273,7 +274,7 @@ async def activate_integration_configuration(
     body: Reasoned,
     work: Annotated[Work, writes(Permission.INTEGRATION_CONFIGURATION_OPERATE)],
 ) -> IntegrationView:
-    """Activate an integration whose required secrets are set. Requires a fresh verification."""
+    """Activate an integration with all required secrets. Requires recent identity verification."""
     changed = await integrations.activate(work, integration_id, reason=body.reason)
     return await _view(work, changed)
 

@@ -34,11 +34,11 @@ from thenga.kernel.values.fields import Instant, Note
 
 router = make_router("Administration / Policy")
 
-ConfigId = Annotated[UUID, Path(alias="configId", description="The policy configuration.")]
+ConfigId = Annotated[UUID, Path(alias="configId", description="ID of the policy configuration.")]
 
 
 class SubmitPolicy(Reasoned):
-    """A document for a policy. It is submitted at once."""
+    """A policy document to submit."""
 
     policy_key: Annotated[Key, Field(description="Key of the policy, for example `billing.pause`.")]
     document: Annotated[
@@ -47,17 +47,17 @@ class SubmitPolicy(Reasoned):
     ]
     effective_from: Annotated[
         Instant | None,
-        Field(description="From when it applies. Defaults to now; at most 366 days ahead."),
+        Field(description="Time from which it applies. Defaults to now; at most 366 days ahead."),
     ] = None
     note: Annotated[Note | None, Field(description="Note for the person who approves it.")] = None
 
 
 class PolicyAcknowledgementView(View):
-    """What the target domain answered."""
+    """Answer of the target domain."""
 
     outcome: Annotated[str, Field(description="`applied` or `refused`.")]
     at: Annotated[datetime, Field(description="When the answer arrived.")]
-    number: Annotated[int, Field(description="Number that was answered.")]
+    number: Annotated[int, Field(description="Number of the document it answers.")]
     refusal_code: Annotated[str | None, Field(description="Why it was refused.")]
 
 
@@ -67,23 +67,23 @@ class PolicyView(Stored):
     policy_key: Annotated[str, Field(description="Key of the policy.")]
     scope: Annotated[ScopeView, Field(description="Where it applies.")]
     policy_number: Annotated[int, Field(description="Number of this document of the policy.")]
-    based_on: Annotated[int, Field(description="Number it follows; 0 if it is the first.")]
+    based_on: Annotated[int, Field(description="Number of the document before it; 0 if none.")]
     target_domain: Annotated[str, Field(description="Domain that enforces it.")]
     kind: Annotated[PolicyKind, Field(description="Kind of document.")]
-    document: Annotated[Any, Field(description="The document.")]
+    document: Annotated[Any, Field(description="Policy document.")]
     document_hash: Annotated[str, Field(description="SHA-256 of the document.")]
-    effective_from: Annotated[datetime, Field(description="From when it applies.")]
+    effective_from: Annotated[datetime, Field(description="Time from which it applies.")]
     note: Annotated[str | None, Field(description="Note of the author.")]
     status: Annotated[PolicyStatus, Field(description="Status of the policy.")]
-    late: Annotated[bool, Field(description="Whether its domain should have acknowledged it.")]
-    blocked: Annotated[
-        str | None, Field(description="Why it is not published, although it is approved.")
+    late: Annotated[
+        bool, Field(description="Whether the acknowledgement of its domain is overdue.")
     ]
+    blocked: Annotated[str | None, Field(description="Why it was not published after approval.")]
     created_by: Annotated[UUID, Field(description="Person who submitted it.")]
     approved_by: Annotated[UUID | None, Field(description="Person who approved or rejected it.")]
-    approved_at: Annotated[datetime | None, Field(description="When that was decided.")]
+    approved_at: Annotated[datetime | None, Field(description="Time of the decision.")]
     published_at: Annotated[datetime | None, Field(description="When it was first published.")]
-    publish_attempts: Annotated[int, Field(description="How often it was published.")]
+    publish_attempts: Annotated[int, Field(description="Number of times it was published.")]
     acknowledgement: Annotated[
         PolicyAcknowledgementView | None, Field(description="Answer of the target domain.")
     ]
@@ -91,10 +91,12 @@ class PolicyView(Stored):
         int | None, Field(description="Seconds from publishing to the answer.")
     ]
     ignored_acknowledgements: Annotated[
-        int, Field(description="Answers that were ignored: of another domain or number.")
+        int,
+        Field(description="Number of ignored answers, from another domain or to another number."),
     ]
     allowed_moves: Annotated[
-        list[AllowedMove], Field(description="Operations, and whether each is possible now.")
+        list[AllowedMove],
+        Field(description="Operations that are possible now, and why the others are not."),
     ]
 
     @classmethod
@@ -137,11 +139,13 @@ async def list_policy_configurations(
     ] = None,
     status: Annotated[PolicyStatus | None, Query(description="Filter by status.")] = None,
     in_force: Annotated[
-        bool | None, Query(alias="inForce", description="Whether it is enforced now.")
+        bool | None, Query(alias="inForce", description="Filter by whether it is enforced now.")
     ] = None,
-    late: Annotated[bool | None, Query(description="Whether its answer is late.")] = None,
+    late: Annotated[
+        bool | None, Query(description="Filter by whether the answer is overdue.")
+    ] = None,
 ) -> PageOf[PolicyView]:
-    """List policies of every number, newest first."""
+    """List all versions of policies, newest first."""
     found = await policies.list_policies(
         read,
         page,
@@ -161,7 +165,7 @@ async def list_policy_configurations(
 async def get_policy_configuration(
     config_id: ConfigId, read: Annotated[Reader, reads(Permission.POLICY_CONFIGURATION_READ)]
 ) -> PolicyView:
-    """Get a policy: what was published, and what its domain enforces."""
+    """Get a policy with its publication and what its domain enforces."""
     return await _view(read, await read.get(PolicyConfiguration, config_id))
 
 
@@ -199,8 +203,8 @@ async def approve_policy_configuration(
 ) -> PolicyView:
     """Approve a policy that another person submitted.
 
-    Requires a fresh verification and `If-Match`. It is published shortly after, if you are still
-    allowed to approve it then.
+    Requires recent identity verification and `If-Match`. It is published shortly after if you are
+    still allowed to approve it then.
     """
     return await _view(work, await policies.approve(work, config_id, reason=body.reason))
 

@@ -7,7 +7,7 @@ from pydantic import Field
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import lines
 
-_WHY = "Why you do this, in 10 to 500 characters. Kept in the record of what staff did."
+_WHY = "Reason, 10 to 500 characters. Stored in the record of staff actions."
 
 Reason = Annotated[str, lines(10, 500), Field(description=_WHY)]
 OptionalReason = Annotated[
@@ -16,6 +16,6 @@ OptionalReason = Annotated[
 
 
 class Reasoned(Body):
-    """Why this is done."""
+    """Reason for the change."""
 
     reason: Reason

@@ -13,7 +13,9 @@ from thenga.kernel.values.fields import matching
 class ReferenceBody(Body):
     """A resource of another domain."""
 
-    domain: Annotated[str, matching("^[a-z]{1,40}$", 40), Field(description="Domain that has it.")]
+    domain: Annotated[
+        str, matching("^[a-z]{1,40}$", 40), Field(description="Domain that owns the resource.")
+    ]
     type: Annotated[
         str, matching("^[a-z][A-Za-z]{0,59}$", 60), Field(description="Type of the resource.")
     ]
@@ -23,7 +25,7 @@ class ReferenceBody(Body):
 class ReferenceView(View):
     """A resource of another domain."""
 
-    domain: Annotated[str, Field(description="Domain that has it.")]
+    domain: Annotated[str, Field(description="Domain that owns the resource.")]
     type: Annotated[str, Field(description="Type of the resource.")]
     id: Annotated[UUID, Field(description="ID of the resource.")]
 

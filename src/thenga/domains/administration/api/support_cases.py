@@ -45,14 +45,17 @@ router = make_router("Administration / Support case")
 
 Customer = Annotated[
     UUID | None,
-    Query(alias="organizationId", description="Customer. Customers see only their own cases."),
+    Query(
+        alias="organizationId",
+        description="Filter by customer. Customers see only their own cases.",
+    ),
 ]
 
 CaseId = Annotated[UUID, Path(alias="caseId", description="ID of the case.")]
 Subject = Annotated[str, text(5, 200), Field(description="What the case is about, in one line.")]
 Category = Annotated[CaseCategory, Field(description="What the case is about.")]
 ImpactField = Annotated[Impact, Field(description="How many people it affects.")]
-UrgencyField = Annotated[Urgency, Field(description="How soon it matters.")]
+UrgencyField = Annotated[Urgency, Field(description="How urgent it is.")]
 Links = Annotated[
     list[ReferenceBody], Field(max_length=20, description="Resources that the case is about.")
 ]
@@ -78,7 +81,7 @@ class OpenCase(Body):
 
 
 class ChangeCase(Body):
-    """Fields to update. Customers change subject and links while the case is new."""
+    """Fields to update. Customers can change subject and links while the case is new."""
 
     subject: Subject = "unchanged"
     category: Category = CaseCategory.OTHER
@@ -88,17 +91,17 @@ class ChangeCase(Body):
 
 
 class TriageCase(Body):
-    """What staff make of a new case."""
+    """Staff's assessment of a new case."""
 
     category: Category
     impact: ImpactField
     urgency: UrgencyField
     priority: Annotated[
-        Priority | None, Field(description="Priority. Defaults to what impact and urgency give.")
+        Priority | None, Field(description="Priority. Defaults to the one from impact and urgency.")
     ] = None
     priority_reason: Annotated[
         Annotated[str, lines(1, 2000)] | None,
-        Field(description="Required if the priority is lowered."),
+        Field(description="Why the priority is lowered. Required in that case."),
     ] = None
     assignee_user_id: Assignee = None
     reason: Reason
@@ -117,10 +120,10 @@ class TargetView(View):
 
     target_minutes: Annotated[int, Field(description="Working minutes allowed.")]
     due_at: Annotated[datetime, Field(description="Due time.")]
-    met_at: Annotated[datetime | None, Field(description="When it was done.")]
-    state: Annotated[TargetState, Field(description="State now.")]
+    met_at: Annotated[datetime | None, Field(description="When the target was met.")]
+    state: Annotated[TargetState, Field(description="Current state.")]
     remaining_minutes: Annotated[
-        int | None, Field(description="Working minutes left. Null once it is done.")
+        int | None, Field(description="Working minutes left. Null once the target is met.")
     ]
 
     @classmethod
@@ -131,7 +134,7 @@ class TargetView(View):
 class SlaView(View):
     """The targets of a case."""
 
-    first_response: Annotated[TargetView, Field(description="First answer of staff.")]
+    first_response: Annotated[TargetView, Field(description="First response from staff.")]
     resolution: Annotated[TargetView, Field(description="Resolution of the case.")]
 
 
@@ -164,11 +167,16 @@ class CaseView(Stored):
         UUID | None, Field(description="Earlier case that this one continues.")
     ]
     status: Annotated[SupportCaseStatus, Field(description="Status.")]
-    sla: Annotated[SlaView, Field(description="Targets, as they are now.")]
+    sla: Annotated[SlaView, Field(description="Current state of the targets.")]
     due_at: Annotated[datetime, Field(description="When the resolution is due.")]
-    resolution: Annotated[ResolutionView | None, Field(description="Null until it is resolved.")]
-    reopen_count: Annotated[int, Field(description="How often it was reopened.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    resolution: Annotated[
+        ResolutionView | None, Field(description="Resolution. Null until it is resolved.")
+    ]
+    reopen_count: Annotated[int, Field(description="Number of times it was reopened.")]
+    allowed_moves: Annotated[
+        list[AllowedMove],
+        Field(description="Operations that are possible now, and why the others are not."),
+    ]
 
     @classmethod
     def of(cls, case: SupportCase, read: Reader) -> "CaseView":
@@ -196,9 +204,9 @@ class CaseView(Stored):
 async def open_support_case(
     body: OpenCase, work: Annotated[Work, writes(Permission.SUPPORT_CASE_CREATE)]
 ) -> CaseView:
-    """Open a support case. Impact and urgency give its priority and its due times.
+    """Open a support case. Impact and urgency determine its priority and due times.
 
-    Staff open one for a customer with `onBehalfOf` and `reason`.
+    Staff can open a case for a customer with `onBehalfOf` and `reason`.
     """
     fields = body.model_dump(exclude={"reason", "on_behalf_of", "links"})
     case = await support.open_case(
@@ -223,7 +231,9 @@ async def list_support_cases(
     ] = None,
     sla_state: Annotated[
         TargetState | None,
-        Query(alias="slaState", description="Filter by the state of the resolution now."),
+        Query(
+            alias="slaState", description="Filter by the current state of the resolution target."
+        ),
     ] = None,
     due_before: Annotated[
         Instant | None, Query(alias="dueBefore", description="Resolution due before this time.")
@@ -232,7 +242,7 @@ async def list_support_cases(
         UUID | None, Query(alias="linkedId", description="Filter by a linked resource.")
     ] = None,
     q: Annotated[
-        str | None, text(2, 100), Query(description="Filter by a part of the subject.")
+        str | None, text(2, 100), Query(description="Filter by part of the subject.")
     ] = None,
 ) -> PageOf[CaseView]:
     """List support cases. Customers see their own, staff those of every customer."""
@@ -255,7 +265,7 @@ async def list_support_cases(
 async def get_support_case(
     case_id: CaseId, read: Annotated[Reader, reads(Permission.SUPPORT_CASE_READ)]
 ) -> CaseView:
-    """Get a support case with its targets as they are now."""
+    """Get a support case with the current state of its targets."""
     return CaseView.of(await support.get_case(read, case_id), read)
 
 
@@ -268,7 +278,7 @@ async def change_support_case(
     body: ChangeCase,
     work: Annotated[Work, writes(Permission.SUPPORT_CASE_UPDATE)],
 ) -> CaseView:
-    """Update the fields you send. Customers change subject and links while the case is new."""
+    """Update the fields you send. Customers can change subject and links while the case is new."""
     fields: dict[str, Any] = {n: v for n, v in body.changes().items() if n != "reason"}
     if "links" in fields:
         fields["links"] = stored(body.links)
@@ -285,7 +295,7 @@ async def triage_support_case(
     body: TriageCase,
     work: Annotated[Work, writes(Permission.SUPPORT_CASE_TRIAGE)],
 ) -> CaseView:
-    """Set category, impact, urgency and priority of a new case, and who works on it."""
+    """Set the category, impact, urgency, priority and assignee of a new case."""
     triage = Triage(
         category=body.category,
         impact=body.impact,
@@ -306,7 +316,7 @@ async def resolve_support_case(
     body: ResolveCase,
     work: Annotated[Work, writes(Permission.SUPPORT_CASE_RESOLVE)],
 ) -> CaseView:
-    """Resolve a case. A message of the customer reopens it for 30 days."""
+    """Resolve a case. A message from the customer within 30 days reopens it."""
     case = await support.resolve_case(
         work, case_id, code=body.code, text=body.text, reason=body.reason
     )

@@ -28,7 +28,7 @@ class PanelFigure(View):
 
 
 class PanelView(View):
-    """What one domain shows of the organization."""
+    """One domain's view of the organization."""
 
     domain: Annotated[str, Field(description="Domain.")]
     status: Annotated[
@@ -36,10 +36,11 @@ class PanelView(View):
         Field(description="`unavailable`: the domain did not answer in time."),
     ]
     state: Annotated[
-        Literal["ok", "warn", "alarm"] | None, Field(description="Whether somebody should look.")
+        Literal["ok", "warn", "alarm"] | None,
+        Field(description="Whether the domain needs attention."),
     ]
-    figures: Annotated[list[PanelFigure], Field(description="Figures. No content, no names.")]
-    as_of: Annotated[datetime | None, Field(description="When it was read.")]
+    figures: Annotated[list[PanelFigure], Field(description="Figures, without content or names.")]
+    as_of: Annotated[datetime | None, Field(description="When the figures were read.")]
 
     @classmethod
     def of(cls, one: DomainPanel) -> "PanelView":
@@ -56,7 +57,7 @@ class PanelView(View):
 
 
 class TenantView(View):
-    """An organization at a glance, asked live from every domain."""
+    """An organization at a glance, with live figures of every domain."""
 
     organization_id: Annotated[UUID, Field(description="Organization.")]
     panels: Annotated[list[PanelView], Field(description="Panels, by domain.")]
@@ -71,9 +72,9 @@ async def get_tenant(
         Query(description="Domains to show, separated by commas. All by default."),
     ] = None,
 ) -> TenantView:
-    """See the state of an organization: figures of every domain, no content.
+    """Get the state of an organization: figures of every domain, no content.
 
-    Say why in `X-Admin-Reason`; the read is recorded. A domain that does not answer is
+    Give the reason in `X-Admin-Reason`; the access is recorded. A domain that does not answer is
     `unavailable`.
     """
     only = None if panels is None else panels.split(",")

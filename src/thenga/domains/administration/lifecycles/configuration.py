@@ -10,7 +10,7 @@ from thenga.kernel.errors import SamePerson
 def decided_by_another(row: ConfigurationVersion, at: datetime) -> None:
     """The person who decides is not the author (ADM-5)."""
     if row.decided_by == row.created_by:
-        raise SamePerson("You created this version. Ask another person to decide it.")
+        raise SamePerson("You created this version. Ask another person to approve or reject it.")
 
 
 class ConfigurationLifecycle(

@@ -10,7 +10,7 @@ from thenga.kernel.errors import SamePerson
 def decided_by_another(row: PolicyConfiguration, at: datetime) -> None:
     """The person who decides is not the author (ADM-5)."""
     if row.approved_by == row.created_by:
-        raise SamePerson("You wrote this policy. Ask another person to decide it.")
+        raise SamePerson("You wrote this policy. Ask another person to approve or reject it.")
 
 
 class PolicyLifecycle(Lifecycle, initial=PolicyStatus.SUBMITTED):

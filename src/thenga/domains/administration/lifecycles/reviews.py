@@ -21,8 +21,8 @@ def closed_by_another(row: AuditReview, at: datetime) -> None:
     explained = row.regulator_notified_at or row.governance_decision_id
     if row.kind is ReviewKind.INCIDENT and not explained:
         raise RuleViolated(
-            "Say in `regulatorNotifiedAt` when the regulator was notified, or name the decision "
-            "that says why not in `governanceDecisionId`.",
+            "Set `regulatorNotifiedAt` to when the regulator was notified, or "
+            "`governanceDecisionId` to the decision that explains why not.",
             rule="ADM-30",
         )
 

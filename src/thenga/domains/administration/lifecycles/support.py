@@ -19,7 +19,9 @@ class CaseTooOld(Problem):
 def triaged_unless_refused(row: SupportCase, at: datetime) -> None:
     """A new case is triaged first, unless it is a duplicate or spam."""
     if row.status is SupportCaseStatus.NEW and row.resolution_code not in _UNSEEN:
-        raise Conflict("Triage this case first. A new case is resolved as duplicate or spam only.")
+        raise Conflict(
+            "Triage this case first. A new case can only be resolved as duplicate or spam."
+        )
 
 
 def resolved_recently(row: SupportCase, at: datetime) -> None:

@@ -32,7 +32,7 @@ class FlagValueType(StrEnum):
 
 
 class FlagMode(StrEnum):
-    """For whom a flag is on: for nobody, a share, the targets it names, or everybody."""
+    """Callers that a flag is on for: no one, a share, named targets, or everyone."""
 
     OFF = "off"
     PERCENTAGE = "percentage"
@@ -41,7 +41,7 @@ class FlagMode(StrEnum):
 
 
 class FlagStickiness(StrEnum):
-    """What keeps its variant while the percentage grows."""
+    """Unit of a rollout. It keeps its variant while the percentage grows."""
 
     ORGANIZATION = "organization"
     USER = "user"

@@ -13,7 +13,7 @@ from thenga.kernel.db.rows import Col, Instant, Json, Row, Sealed, col, status
 
 
 class IntegrationStatus(StrEnum):
-    """Status of an integration. Only an active one is handed to its domain."""
+    """Status of an integration. Its domain uses only an active one."""
 
     PENDING = "pending"
     ACTIVE = "active"

@@ -14,7 +14,7 @@ from thenga.kernel.db.rows import Col, Instant, Json, Row, col, status
 
 
 class ReviewKind(StrEnum):
-    """Why a review is made."""
+    """Occasion of a review."""
 
     PERIODIC = "periodic"
     TRIGGERED = "triggered"

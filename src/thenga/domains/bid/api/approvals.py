@@ -45,16 +45,17 @@ from thenga.kernel.values.money import Money
 
 router = make_router("Bid / Approvals")
 
-Kind = Annotated[Literal["price", "pack"], Field(description="What is to be approved.")]
+Kind = Annotated[Literal["price", "pack"], Field(description="Kind of approval.")]
 
 
 class RequestApproval(Body):
-    """An approval to ask for."""
+    """Approval to request."""
 
     kind: Kind
     subject_id: Annotated[UUID, Field(description="Workbook or pack.")]
     approver_user_ids: Annotated[
-        list[UUID], Field(max_length=10, description="People to ask. Empty: all who may decide.")
+        list[UUID],
+        Field(max_length=10, description="People to ask. If empty, everyone who can decide."),
     ] = []
     note: Annotated[
         Annotated[str, lines(1, 2000)] | None, Field(description="Note for the approvers.")
@@ -62,21 +63,21 @@ class RequestApproval(Body):
 
 
 class DecideApproval(Body):
-    """A decision on exactly what was shown."""
+    """Decision on the version you saw."""
 
     decision: Annotated[
         Literal["approve", "reject", "request_changes", "cancel"],
-        Field(description="Decision. Only the requester cancels."),
+        Field(description="Decision. Only the requester can cancel."),
     ]
     subject_sha256: Annotated[Sha256, Field(description="SHA-256 of the subject you saw.")]
     comment: Annotated[
         Annotated[str, lines(1, 2000)] | None,
-        Field(description="Why. Needed unless you approve or cancel."),
+        Field(description="Reason. Required unless you approve or cancel."),
     ] = None
 
 
 class ApprovalSubjectView(View):
-    """One version of a workbook or pack."""
+    """A version of a workbook or pack."""
 
     type: Annotated[str, Field(description="Workbook or pack.")]
     id: Annotated[UUID, Field(description="ID of the subject.")]
@@ -85,57 +86,59 @@ class ApprovalSubjectView(View):
 
 
 class ApprovalNeedView(View):
-    """Number and rank of the approvers."""
+    """Number and authority of the required approvals."""
 
-    count: Annotated[int, Field(description="Number of approvals needed.")]
-    high: Annotated[bool, Field(description="Whether one of them must hold the high band.")]
+    count: Annotated[int, Field(description="Number of approvals required.")]
+    high: Annotated[
+        bool, Field(description="Whether one approver must hold `bid:approval:decide_high`.")
+    ]
 
 
 class ApprovalDecisionView(View):
-    """What one person decided."""
+    """Decision of one person."""
 
-    user_id: Annotated[UUID, Field(description="Who decided.")]
+    user_id: Annotated[UUID, Field(description="Person who decided.")]
     decision: Annotated[str, Field(description="Decision.")]
-    at: Annotated[datetime, Field(description="When it was decided.")]
-    comment: Annotated[str | None, Field(description="Why.")]
+    at: Annotated[datetime, Field(description="Time of the decision.")]
+    comment: Annotated[str | None, Field(description="Reason.")]
     presented_sha256: Annotated[
-        str | None, Field(alias="shownSha256", description="SHA-256 of what was shown.")
+        str | None, Field(alias="shownSha256", description="SHA-256 of the data shown.")
     ]
 
 
 class PricePresentedView(View):
-    """What an approver sees of a price."""
+    """A price as shown to the approver."""
 
-    total: Annotated[Money, Field(description="Price with VAT.")]
+    total: Annotated[Money, Field(description="Price including VAT.")]
     vat: Annotated[Money, Field(description="VAT.")]
-    net: Annotated[Money, Field(description="Price without VAT.")]
+    net: Annotated[Money, Field(description="Price excluding VAT.")]
     cost: Annotated[Money | None, Field(description="Cost. Null while a cost is missing.")]
     margin_percent: Annotated[Decimal | None, Field(description="Margin in per cent of net.")]
-    findings: Annotated[list[BidFindingView], Field(description="What is wrong or risky.")]
+    findings: Annotated[list[BidFindingView], Field(description="Problems and risks.")]
     points: Annotated[WorkbookPointsView | None, Field(description="Preference points.")]
-    cash_picture: Annotated[WorkbookCashView, Field(description="Cash before payment.")]
+    cash_picture: Annotated[WorkbookCashView, Field(description="Cash needed before payment.")]
 
 
 class PackPresentedView(View):
-    """What an approver sees of a pack."""
+    """A pack as shown to the approver."""
 
     number: Annotated[int, Field(description="Number of the pack.")]
     manifest_sha256: Annotated[str, Field(description="SHA-256 of the manifest.")]
-    counts: Annotated[PackCountsView, Field(description="Findings by class.")]
-    overrides: Annotated[list[str], Field(description="Findings that somebody overrode.")]
+    counts: Annotated[PackCountsView, Field(description="Findings by severity.")]
+    overrides: Annotated[list[str], Field(description="Overridden findings.")]
 
 
 class PresentedView(View):
-    """What the approver sees: a price or a pack."""
+    """Data shown to the approver: a price or a pack."""
 
-    price: Annotated[PricePresentedView | None, Field(description="Of a price.")] = None
-    pack: Annotated[PackPresentedView | None, Field(description="Of a pack.")] = None
+    price: Annotated[PricePresentedView | None, Field(description="Price under approval.")] = None
+    pack: Annotated[PackPresentedView | None, Field(description="Pack under approval.")] = None
 
 
 class WaiverView(View):
-    """A reason not to need an approval."""
+    """Reason why no approval is required."""
 
-    reason: Annotated[str, Field(description="`single_member`: nobody else could approve.")]
+    reason: Annotated[str, Field(description="`single_member`: no one else can approve.")]
 
 
 class BidApprovalView(Stored):
@@ -145,23 +148,23 @@ class BidApprovalView(Stored):
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
     kind: Kind
     status: ApprovalStatus
-    status_reason: Annotated[str | None, Field(description="Why it has this status.")]
-    status_changed_at: Annotated[datetime | None, Field(description="When the status changed.")]
-    status_changed_by: Annotated[UUID | None, Field(description="Who changed the status.")]
-    subject: Annotated[ApprovalSubjectView, Field(description="What is to be approved.")]
-    approver_user_ids: Annotated[list[UUID], Field(description="People who were asked.")]
-    needed: Annotated[ApprovalNeedView, Field(description="Who must approve.")]
+    status_reason: Annotated[str | None, Field(description="Why the status changed.")]
+    status_changed_at: Annotated[datetime | None, Field(description="Time of the status change.")]
+    status_changed_by: Annotated[UUID | None, Field(description="User who changed the status.")]
+    subject: Annotated[ApprovalSubjectView, Field(description="Subject of the approval.")]
+    approver_user_ids: Annotated[list[UUID], Field(description="People who were asked to approve.")]
+    needed: Annotated[ApprovalNeedView, Field(description="Required approvals.")]
     decisions: Annotated[list[ApprovalDecisionView], Field(description="Decisions so far.")]
     presented: Annotated[
         PresentedView | None,
-        Field(alias="shown", description="What the approver sees, kept with the decision."),
+        Field(alias="shown", description="Data shown to the approver, stored with the decision."),
     ]
     presented_sha256: Annotated[
-        str | None, Field(alias="shownSha256", description="SHA-256 of what is shown.")
+        str | None, Field(alias="shownSha256", description="SHA-256 of the data shown.")
     ]
     note: Annotated[str | None, Field(description="Note for the approvers.")]
-    requested_by: Annotated[UUID | None, Field(description="Who asked for it.")]
-    expires_at: Annotated[datetime, Field(description="When it expires.")]
+    requested_by: Annotated[UUID | None, Field(description="Person who requested it.")]
+    expires_at: Annotated[datetime, Field(description="Time of expiry.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -193,16 +196,16 @@ class BidApprovalView(Stored):
 
 
 class WaivedApproval(View):
-    """No approval is needed, because nobody else could give it."""
+    """No approval is required because no one else can approve."""
 
-    waiver: Annotated[WaiverView, Field(description="Why no approval is needed.")]
+    waiver: Annotated[WaiverView, Field(description="Why no approval is required.")]
     kind: Kind
-    subject: Annotated[ApprovalSubjectView, Field(description="What would be approved.")]
+    subject: Annotated[ApprovalSubjectView, Field(description="Subject of the approval.")]
 
 
 _WAIVED: dict[int | str, dict[str, Any]] = {
     200: {
-        "description": "Nobody else could approve.",
+        "description": "Waived: no one else can approve.",
         "model": WaivedApproval,
         "content": {
             "application/json": {
@@ -242,10 +245,10 @@ async def create_bid_approval(
     body: RequestApproval,
     work: Annotated[Work, writes(Permission.APPROVAL_REQUEST)],
 ) -> BidApprovalView:
-    """Ask others to approve a price or a pack as it is now.
+    """Request approval of the current version of a price or a pack.
 
-    How many must approve depends on the total. Where nobody else holds the permission to decide,
-    the answer is a waiver, and sealing asks for a fresh proof.
+    The number of approvers depends on the total. If no one else can decide, the approval is waived,
+    and sealing requires recent identity verification.
     """
     made = await approvals.request(
         work,
@@ -275,7 +278,7 @@ async def create_bid_approval(
 async def get_bid_approval(
     approval_id: ApprovalId, read: Annotated[Reader, reads(Permission.APPROVAL_READ)]
 ) -> BidApprovalView:
-    """Retrieve an approval with what the approver is shown."""
+    """Retrieve an approval with the data shown to the approver."""
     return BidApprovalView.of(await approvals.get_approval(read, approval_id), read)
 
 
@@ -288,9 +291,9 @@ async def decide_bid_approval(
     body: DecideApproval,
     work: Annotated[Work, writes(Permission.APPROVAL_DECIDE)],
 ) -> BidApprovalView:
-    """Approve, reject, ask for changes, or cancel what you asked for.
+    """Approve, reject, request changes, or cancel your own request.
 
-    Send the SHA-256 of the subject as you saw it. Nobody approves what they asked for or wrote.
+    Send the SHA-256 of the subject you saw. You cannot approve what you requested or wrote.
     """
     decided = Decided(body.decision, body.subject_sha256, body.comment)
     return BidApprovalView.of(await approvals.decide(work, approval_id, decided), work)

@@ -34,7 +34,7 @@ from thenga.kernel.values.fields import lines, text, whole
 
 router = make_router("Bid / Comments")
 
-SubjectType = Annotated[CommentSubject, Field(description="What the comment is about.")]
+SubjectType = Annotated[CommentSubject, Field(description="Type of the subject.")]
 SubjectId = Annotated[
     Annotated[str, text(1, 100)] | None,
     Field(description="ID or key of the subject. Null for the workspace itself."),
@@ -44,9 +44,9 @@ SubjectId = Annotated[
 class CommentAnchor(Body):
     """The passage that a comment is about."""
 
-    quote: Annotated[str, lines(1, 300), Field(description="Words of the text.")]
+    quote: Annotated[str, lines(1, 300), Field(description="Quoted text.")]
     version_number: Annotated[
-        int, whole(1, 1_000_000), Field(description="Version in which they stand.")
+        int, whole(1, 1_000_000), Field(description="Version that contains the quote.")
     ]
 
 
@@ -56,20 +56,20 @@ class AddBidComment(Body):
     body: Annotated[str, lines(1, 5000), Field(description="Plain text.")]
     subject_type: SubjectType = "workspace"
     subject_id: SubjectId = None
-    anchor: Annotated[CommentAnchor | None, Field(description="Passage it is about.")] = None
-    in_reply_to: Annotated[UUID | None, Field(description="Comment that is answered.")] = None
+    anchor: Annotated[CommentAnchor | None, Field(description="Quoted passage.")] = None
+    in_reply_to: Annotated[UUID | None, Field(description="Comment to reply to.")] = None
     mentions: Annotated[
-        list[UUID], Field(max_length=20, description="People to tell. They must see the subject.")
+        list[UUID], Field(max_length=20, description="People to notify. They must see the subject.")
     ] = []
     blocking: Annotated[
-        bool, Field(description="Keeps the section from approval and the pack from its seal.")
+        bool, Field(description="Blocks approval of the section and sealing of the pack.")
     ] = False
 
 
 class ChangeBidComment(Body):
-    """A new text, or a move."""
+    """New text or a move."""
 
-    body: Annotated[str, lines(1, 5000), Field(description="New text, within 15 minutes.")] = (
+    body: Annotated[str, lines(1, 5000), Field(description="New text. Only within 15 minutes.")] = (
         "unchanged"
     )
     move: Annotated[
@@ -80,18 +80,18 @@ class ChangeBidComment(Body):
 class CommentAnchorView(View):
     """The passage that a comment is about."""
 
-    quote: Annotated[str, Field(description="Words of the text.")]
-    version_number: Annotated[int | None, Field(description="Version in which they stand.")]
+    quote: Annotated[str, Field(description="Quoted text.")]
+    version_number: Annotated[int | None, Field(description="Version that contains the quote.")]
 
 
 class BidReplyView(Stored):
-    """A comment of a thread."""
+    """A comment in a thread."""
 
-    author_user_id: Annotated[UUID | None, Field(description="Who wrote it.")]
+    author_user_id: Annotated[UUID | None, Field(description="Author.")]
     body: Annotated[str | None, Field(description="Plain text. Null if it was deleted.")]
-    mentions: Annotated[list[UUID], Field(description="People who were told.")]
-    edited_at: Annotated[datetime | None, Field(description="When it was edited.")]
-    deleted_at: Annotated[datetime | None, Field(description="When it was deleted.")]
+    mentions: Annotated[list[UUID], Field(description="People who were mentioned.")]
+    edited_at: Annotated[datetime | None, Field(description="Time of the last edit.")]
+    deleted_at: Annotated[datetime | None, Field(description="Time of the deletion.")]
     in_reply_to: Annotated[UUID | None, Field(description="First comment of the thread.")]
 
 
@@ -102,12 +102,14 @@ class BidCommentView(BidReplyView):
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
     subject_type: SubjectType
     subject_id: Annotated[str | None, Field(description="ID or key of the subject.")]
-    anchor: Annotated[CommentAnchorView | None, Field(description="Passage it is about.")]
-    blocking: Annotated[bool, Field(description="Keeps section and pack from going on.")]
+    anchor: Annotated[CommentAnchorView | None, Field(description="Quoted passage.")]
+    blocking: Annotated[
+        bool, Field(description="Blocks approval of the section and sealing of the pack.")
+    ]
     status: CommentStatus
-    resolved_by: Annotated[UUID | None, Field(description="Who resolved the thread.")]
-    resolved_at: Annotated[datetime | None, Field(description="When it was resolved.")]
-    replies: Annotated[list[BidReplyView], Field(description="Replies, the oldest first.")]
+    resolved_by: Annotated[UUID | None, Field(description="Person who resolved the thread.")]
+    resolved_at: Annotated[datetime | None, Field(description="Time at which it was resolved.")]
+    replies: Annotated[list[BidReplyView], Field(description="Replies, oldest first.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -138,7 +140,7 @@ async def add_bid_comment(
     body: AddBidComment,
     work: Annotated[Work, writes(Permission.COMMENT_CREATE)],
 ) -> BidCommentView:
-    """Comment on a bid or a part of it. A comment is as secret as its subject."""
+    """Comment on a bid or a part of it. Only people who see the subject see the comment."""
     anchor = body.anchor
     comment = await workspaces.add_comment(
         work,
@@ -174,7 +176,7 @@ async def list_bid_comments(
         Literal["me"] | None, Query(description="Threads that mention you.")
     ] = None,
 ) -> PageOf[BidCommentView]:
-    """List threads with their replies, the newest first."""
+    """List threads with their replies, newest first."""
     filters = CommentFilters(subject_type, subject_id, status, mentioning_me=mentioning == "me")
     found, replies = await workspaces.list_comments(read, workspace_id, page, filters)
     return PageOf[BidCommentView].of(

@@ -42,7 +42,7 @@ MatrixResponse = Literal["none", "comply", "partial", "deviate", "not_applicable
 class MatrixAnswer(Body):
     """Fields of a row to update. Omitted fields stay unchanged."""
 
-    response: Annotated[MatrixResponse, Field(description="How the bid answers.")] = "none"
+    response: Annotated[MatrixResponse, Field(description="Answer of the bid.")] = "none"
     note: Annotated[
         Annotated[str, lines(1, 2000)] | None, Field(description="Note for the team.")
     ] = None
@@ -55,9 +55,10 @@ class MatrixAnswer(Body):
     ] = []
     form_ids: Annotated[list[UUID], Field(max_length=40, description="Forms that answer it.")] = []
     evidence_ids: Annotated[
-        list[UUID], Field(max_length=20, description="Evidence of Compliance that proves it.")
+        list[UUID],
+        Field(max_length=20, description="IDs of evidence in Compliance that proves it."),
     ] = []
-    owner_user_id: Annotated[UUID | None, Field(description="Person who answers it.")] = None
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible.")] = None
 
 
 class ChangeComplianceMatrix(Body):
@@ -65,12 +66,12 @@ class ChangeComplianceMatrix(Body):
 
     rows: Annotated[
         dict[UUID, MatrixAnswer],
-        Field(min_length=1, max_length=500, description="Answers by ID of the requirement."),
+        Field(min_length=1, max_length=500, description="Answers by requirement ID."),
     ]
 
 
 class MatrixEvidenceView(View):
-    """An evidence and what it is worth on the closing date."""
+    """Evidence and its validity on the closing date."""
 
     evidence_id: Annotated[UUID, Field(description="ID of the evidence in Compliance.")]
     at_closing: Annotated[
@@ -89,24 +90,24 @@ class MatrixRequirementView(View):
         Field(description="Class of the requirement."),
     ]
     kind: Annotated[str, Field(description="Kind of criterion.")]
-    code: Annotated[str | None, Field(description="Code of Compliance, if it has one.")]
+    code: Annotated[str | None, Field(description="Compliance code, if any.")]
     weight: Annotated[Decimal | None, Field(description="Points, if it is scored.")]
-    label: Annotated[str, Field(description="What the tender asks for.")]
-    as_of: Annotated[datetime, Field(description="When it was read.")]
+    label: Annotated[str, Field(description="Text of the requirement.")]
+    as_of: Annotated[datetime, Field(description="Time at which it was read.")]
 
 
 class MatrixRowView(View):
-    """How the bid answers one requirement."""
+    """Answer of the bid to one requirement."""
 
-    requirement: Annotated[MatrixRequirementView, Field(description="What is asked for.")]
-    response: Annotated[MatrixResponse, Field(description="How the bid answers.")]
+    requirement: Annotated[MatrixRequirementView, Field(description="Requirement of the tender.")]
+    response: Annotated[MatrixResponse, Field(description="Answer of the bid.")]
     note: Annotated[str | None, Field(description="Note for the team.")]
     justification: Annotated[str | None, Field(description="Why it does not apply.")]
     section_ids: Annotated[list[UUID], Field(description="Sections that answer it.")]
     form_ids: Annotated[list[UUID], Field(description="Forms that answer it.")]
-    evidence: Annotated[list[MatrixEvidenceView], Field(description="What proves it.")]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who answers it.")]
-    state: Annotated[RowState, Field(description="How far it is answered.")]
+    evidence: Annotated[list[MatrixEvidenceView], Field(description="Evidence that proves it.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible.")]
+    state: Annotated[RowState, Field(description="State of the answer.")]
 
     @classmethod
     def of(cls, found: MatrixState) -> "MatrixRowView":
@@ -132,20 +133,21 @@ class MatrixRowView(View):
 
 
 class CoverageView(View):
-    """How much of the requirements is covered, in per cent."""
+    """Coverage of the requirements in per cent."""
 
     overall: Annotated[
-        Decimal | None, Field(description="Weighted over all classes. Null if nothing counts.")
+        Decimal | None,
+        Field(description="Weighted over all classes. Null if no requirement counts."),
     ]
-    mandatory: Annotated[Decimal | None, Field(description="Of the mandatory ones.")]
+    mandatory: Annotated[Decimal | None, Field(description="Coverage of mandatory requirements.")]
 
 
 class ComplianceMatrixView(View):
-    """Every requirement of the tender and how the bid answers it."""
+    """Requirements of the tender and the answers of the bid."""
 
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
     version: Annotated[int, Field(description="Version of the matrix; send it in `If-Match`.")]
-    coverage: Annotated[CoverageView, Field(description="How much is covered.")]
+    coverage: Annotated[CoverageView, Field(description="Coverage of the requirements.")]
     rows: Annotated[list[MatrixRowView], Field(description="Rows in the order of the tender.")]
 
     @classmethod
@@ -164,9 +166,9 @@ class ComplianceMatrixView(View):
 async def get_compliance_matrix(
     workspace_id: WorkspaceId, read: Annotated[Reader, reads(Permission.WORKSPACE_READ)]
 ) -> ComplianceMatrixView:
-    """Retrieve the matrix with its evidence as Compliance describes it now.
+    """Retrieve the matrix with the current state of its evidence in Compliance.
 
-    Evidence that Compliance does not answer for is `unknown` and never counts as covered.
+    If Compliance does not respond, evidence is `unknown` and never counts as covered.
     """
     workspace = await workspaces.seen_workspace(read, workspace_id)
     states, made = await proposals.live_matrix(read, workspace)

@@ -30,23 +30,23 @@ router = make_router("Bid / Proposals")
 Envelope = Literal["technical", "financial"]
 SectionTitle = Annotated[str, text(1, 160), Field(description="Title of the section.")]
 Instructions = Annotated[
-    Annotated[str, lines(1, 5000)] | None, Field(description="What the section should say.")
+    Annotated[str, lines(1, 5000)] | None, Field(description="Instructions for the author.")
 ]
-SectionOwner = Annotated[UUID | None, Field(description="Person who writes it.")]
+SectionOwner = Annotated[UUID | None, Field(description="Person responsible.")]
 RequirementIds = Annotated[
     list[UUID], Field(max_length=50, description="Requirements that the section answers.")
 ]
 
 
 class SectionLimit(Body):
-    """How long a text may be: words, pages or both."""
+    """Maximum length of a text in words, pages or both."""
 
-    words: Annotated[Annotated[int, whole(1, 100_000)] | None, Field(description="Most words.")] = (
-        None
-    )
+    words: Annotated[
+        Annotated[int, whole(1, 100_000)] | None, Field(description="Maximum words.")
+    ] = None
     pages: Annotated[
         Annotated[int, whole(1, 1000)] | None,
-        Field(description="Most pages. A page counts as 450 words."),
+        Field(description="Maximum pages. A page counts as 450 words."),
     ] = None
 
 
@@ -56,17 +56,17 @@ class DraftSection(Body):
     title: SectionTitle
     instructions: Instructions = None
     owner_user_id: SectionOwner = None
-    limit: Annotated[SectionLimit | None, Field(description="How long it may be.")] = None
+    limit: Annotated[SectionLimit | None, Field(description="Maximum length.")] = None
     requirement_ids: RequirementIds = []
 
 
 class CreateBidDraft(Body):
     """A document of the proposal."""
 
-    title: Annotated[str, text(1, 160), Field(description="Title, once in a bid.")]
-    envelope: Annotated[Envelope, Field(description="Envelope it goes into.")] = "technical"
+    title: Annotated[str, text(1, 160), Field(description="Title. Must be unique in the bid.")]
+    envelope: Annotated[Envelope, Field(description="Envelope it belongs to.")] = "technical"
     sections: Annotated[
-        list[DraftSection], Field(max_length=60, description="Sections in their order.")
+        list[DraftSection], Field(max_length=60, description="Sections in order.")
     ] = []
     from_tender: Annotated[
         bool, Field(description="Add a section for each scored criterion of the tender.")
@@ -74,10 +74,10 @@ class CreateBidDraft(Body):
 
 
 class SectionLimitView(View):
-    """How long a text may be."""
+    """Maximum length of a text."""
 
-    words: Annotated[int | None, Field(description="Most words.")]
-    pages: Annotated[int | None, Field(description="Most pages.")]
+    words: Annotated[int | None, Field(description="Maximum words.")]
+    pages: Annotated[int | None, Field(description="Maximum pages.")]
 
 
 class BidSectionRow(Stored):
@@ -85,13 +85,15 @@ class BidSectionRow(Stored):
 
     draft_id: Annotated[UUID, Field(description="Draft that it belongs to.")]
     title: Annotated[str, Field(description="Title of the section.")]
-    position: Annotated[int, Field(description="Place in the draft.")]
+    position: Annotated[int, Field(description="Position in the draft.")]
     owner_user_id: SectionOwner
-    limit: Annotated[SectionLimitView | None, Field(description="How long it may be.")]
-    requirement_ids: Annotated[list[UUID], Field(description="Requirements it answers.")]
-    version_number: Annotated[int, Field(description="Number of the current text. 0 is none.")]
+    limit: Annotated[SectionLimitView | None, Field(description="Maximum length.")]
+    requirement_ids: Annotated[
+        list[UUID], Field(description="Requirements that the section answers.")
+    ]
+    version_number: Annotated[int, Field(description="Number of the current version, or 0.")]
     sha256: Annotated[str | None, Field(description="SHA-256 of the current text.")]
-    words: Annotated[int, Field(description="Words of the current text.")]
+    words: Annotated[int, Field(description="Words in the current text.")]
     status: SectionStatus
 
     @classmethod
@@ -112,9 +114,9 @@ class BidDraftView(Stored):
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
     title: Annotated[str, Field(description="Title of the draft.")]
-    envelope: Annotated[Envelope, Field(description="Envelope it goes into.")]
+    envelope: Annotated[Envelope, Field(description="Envelope it belongs to.")]
     status: Annotated[SectionStatus, Field(description="Status of the section furthest behind.")]
-    sections: Annotated[list[BidSectionRow], Field(description="Sections in their order.")]
+    sections: Annotated[list[BidSectionRow], Field(description="Sections in order.")]
 
     @property
     def own_path(self) -> str:
@@ -158,7 +160,7 @@ async def create_bid_draft(
     body: CreateBidDraft,
     work: Annotated[Work, writes(Permission.DRAFT_CREATE)],
 ) -> BidDraftView:
-    """Begin a draft with its sections, or with a section for each scored criterion."""
+    """Create a draft with its sections, or with a section for each scored criterion."""
     sections = [
         section_columns({name: getattr(one, name) for name in type(one).model_fields})
         for one in body.sections

@@ -39,20 +39,21 @@ router = make_router("Bid / Files")
 class AddBidFile(Body):
     """A file to upload."""
 
-    name: Annotated[str, text(1, 200), Field(description="Name for people.")]
-    purpose: Annotated[Purpose, Field(description="What the file is for.")]
+    name: Annotated[str, text(1, 200), Field(description="Name of the file.")]
+    purpose: Annotated[Purpose, Field(description="Purpose of the file.")]
     price: Annotated[
-        bool, Field(description="Whether it holds prices. Only those who see prices read it.")
+        bool,
+        Field(description="Whether it contains prices. Only people who see prices can read it."),
     ] = False
 
 
 class BidFileUpload(View):
-    """Where the bytes go."""
+    """How to upload the content."""
 
     method: Annotated[str, Field(description="HTTP method of the upload.")]
     path: Annotated[str, Field(description="Path of the upload.")]
-    max_bytes: Annotated[int, Field(ge=1, description="Largest size in bytes.")]
-    media_types: Annotated[list[str], Field(description="Kinds of files that are taken.")]
+    max_bytes: Annotated[int, Field(ge=1, description="Maximum size in bytes.")]
+    media_types: Annotated[list[str], Field(description="Accepted media types.")]
 
 
 class BidFileView(Stored):
@@ -60,18 +61,18 @@ class BidFileView(Stored):
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
-    name: Annotated[str, Field(description="Name for people.")]
-    purpose: Annotated[str, Field(description="What the file is for.")]
-    price: Annotated[bool, Field(description="Whether it holds prices.")]
+    name: Annotated[str, Field(description="Name of the file.")]
+    purpose: Annotated[str, Field(description="Purpose of the file.")]
+    price: Annotated[bool, Field(description="Whether it contains prices.")]
     content_status: Annotated[
-        ContentStatus, Field(description="How far the content is. Only clean files are read.")
+        ContentStatus, Field(description="Upload and scan status. Only clean files can be read.")
     ]
-    sha256: Annotated[str | None, Field(description="SHA-256 of the bytes.")]
+    sha256: Annotated[str | None, Field(description="SHA-256 of the content.")]
     size: Annotated[int | None, Field(description="Size in bytes.")]
-    media_type: Annotated[str | None, Field(description="Kind of the file, by its content.")]
+    media_type: Annotated[str | None, Field(description="Media type, detected from the content.")]
     refusal_reason: Annotated[str | None, Field(description="Why the file was refused.")]
-    scanned_at: Annotated[datetime | None, Field(description="When it was scanned.")]
-    upload: Annotated[BidFileUpload | None, Field(description="Where its bytes go, if awaited.")]
+    scanned_at: Annotated[datetime | None, Field(description="Time of the scan.")]
+    upload: Annotated[BidFileUpload | None, Field(description="Where to upload the content.")]
 
     @property
     def own_path(self) -> str:
@@ -96,7 +97,7 @@ async def add_bid_file(
     body: AddBidFile,
     work: Annotated[Work, writes(Permission.FILE_CREATE)],
 ) -> BidFileView:
-    """Begin a file. Send its bytes to `upload.path` within 24 hours."""
+    """Create a file. Upload its content to `upload.path` within 24 hours."""
     file = await files.add_file(
         work, workspace_id, name=body.name, purpose=body.purpose, price=body.price
     )
@@ -110,9 +111,9 @@ async def add_bid_file(
 async def replace_bid_file_content(
     file_id: FileId, work: Annotated[Work, uploads(Permission.FILE_CREATE)]
 ) -> BidFileView:
-    """Upload the bytes of a file. They are scanned before anyone can read them.
+    """Upload the content of a file. It is scanned before anyone can read it.
 
-    The same bytes again change nothing.
+    Uploading the same content again changes nothing.
     """
     return BidFileView.of((await files.receive(work, file_id)).file)
 
@@ -121,7 +122,7 @@ async def replace_bid_file_content(
 async def get_bid_file(
     file_id: FileId, read: Annotated[Reader, reads(Permission.FILE_READ)]
 ) -> BidFileView:
-    """Retrieve what is known of a file."""
+    """Retrieve the details of a file."""
     return BidFileView.of(await files.get_file(read, file_id))
 
 
@@ -133,6 +134,6 @@ async def get_bid_file(
 async def get_bid_file_content(
     file_id: FileId, read: Annotated[Reader, reads(Permission.FILE_READ)]
 ) -> Response:
-    """Download the bytes of a clean file."""
+    """Download the content of a clean file."""
     file = await files.get_file(read, file_id)
     return attachment(read.host.files, contents.clean(file), file.name)

@@ -9,18 +9,18 @@ from thenga.kernel.http.bodies import View
 
 
 class BidFindingView(View):
-    """Something that was found, what it is about, and what helps."""
+    """A problem that was found, its subject and how to fix it."""
 
-    key: Annotated[str, Field(description="Name by which it is overridden or acknowledged.")]
+    key: Annotated[str, Field(description="Key used to override or acknowledge it.")]
     code: Annotated[str, Field(description="Kind of finding.")]
-    severity: Annotated[Class, Field(description="How much it weighs.")]
-    subject: Annotated[str, Field(description="What it is about.")]
-    text: Annotated[str, Field(description="What was found, for people.")]
-    remedy: Annotated[str, Field(description="What helps.")]
-    overridable: Annotated[bool, Field(description="Whether somebody can override it.")]
+    severity: Annotated[Class, Field(description="Severity of the finding.")]
+    subject: Annotated[str, Field(description="Subject of the finding.")]
+    text: Annotated[str, Field(description="Description of the problem.")]
+    remedy: Annotated[str, Field(description="How to fix it.")]
+    overridable: Annotated[bool, Field(description="Whether it can be overridden.")]
     state: Annotated[
         Literal["open", "overridden", "acknowledged", "passed"],
-        Field(description="Whether it still stands."),
+        Field(description="State of the finding."),
     ]
 
     @classmethod

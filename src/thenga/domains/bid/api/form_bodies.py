@@ -20,10 +20,10 @@ class WantedForm(Body):
     form_code: Annotated[str, text(1, 40), Field(description="Code of the form, or `BUYER`.")]
     edition: Annotated[
         Annotated[str, text(1, 40)] | None,
-        Field(description="Edition. By default the one in force on the closing day."),
+        Field(description="Edition. Defaults to the one in force on the closing date."),
     ] = None
     bidder_key: Annotated[
-        Annotated[str, text(1, 40)] | None, Field(description="Bidder of a group.")
+        Annotated[str, text(1, 40)] | None, Field(description="Key of the joint bidder.")
     ] = None
     title: Annotated[
         Annotated[str, text(1, 200)] | None, Field(description="Title of a buyer's own form.")
@@ -31,14 +31,14 @@ class WantedForm(Body):
 
 
 class AddSbdForms(Body):
-    """Forms to add: those that the tender lists, or those that are named."""
+    """Forms to add: those that the tender lists, or those that you name."""
 
     from_tender: Annotated[bool, Field(description="Add the forms that the tender lists.")] = False
     forms: Annotated[list[WantedForm], Field(max_length=40, description="Forms to add.")] = []
 
 
 class DeclaredDirector(Body):
-    """A director who is employed by the state. The identity number is taken from the profile."""
+    """A director who is employed by the state. The identity number comes from the profile."""
 
     director_id: Annotated[UUID, Field(description="Director of the company.")]
     institution: Annotated[str, text(1, 200), Field(description="Name of the state institution.")]
@@ -55,18 +55,18 @@ class ClaimedGoal(Body):
 
 
 class FormAnswer(Body):
-    """One answer: a value, what is proposed, or a table."""
+    """One answer: a value, a confirmation or a table."""
 
     value: Annotated[
         Annotated[str, lines(1, 4000)] | None,
-        Field(description="Text, day, choice, or `yes` and `no`."),
+        Field(description="Text, date, choice, `yes` or `no`."),
     ] = None
-    accept: Annotated[bool | None, Field(description="True to accept statements of the form.")] = (
-        None
-    )
-    confirm: Annotated[bool | None, Field(description="True to take what is proposed.")] = None
+    accept: Annotated[
+        bool | None, Field(description="True to accept the statements of the form.")
+    ] = None
+    confirm: Annotated[bool | None, Field(description="True to confirm the proposed value.")] = None
     directors: Annotated[
-        list[DeclaredDirector] | None, Field(max_length=50, description="Rows of directors.")
+        list[DeclaredDirector] | None, Field(max_length=50, description="Declared directors.")
     ] = None
     goals: Annotated[
         dict[GoalKey, ClaimedGoal] | None, Field(max_length=30, description="Points by goal.")
@@ -98,11 +98,11 @@ def _number(points: Decimal | None) -> str | None:
 
 
 class ChangeSbdForm(Body):
-    """Answers, a file, and one move."""
+    """Answers, a file and at most one move."""
 
     answers: Annotated[
         dict[FieldId, FormAnswer | None] | None,
-        Field(max_length=100, description="Answers by field. Null takes an answer back."),
+        Field(max_length=100, description="Answers by field. Null removes an answer."),
     ] = None
     move: Annotated[
         Literal["complete", "verify", "not_applicable", "reopen"] | None,
@@ -115,11 +115,11 @@ class ChangeSbdForm(Body):
 
 
 class SignSbdForm(Body):
-    """A signature on the print of a form."""
+    """Signature on a printed form."""
 
     method: Annotated[
         Literal["electronic", "wet_ink"], Field(description="How the form is signed.")
     ]
     capacity: Annotated[str, text(1, 120), Field(description="Capacity of the signer.")]
-    rendering_sha256: Annotated[Sha256, Field(description="SHA-256 of the print that was read.")]
+    rendering_sha256: Annotated[Sha256, Field(description="SHA-256 of the printed form you read.")]
     file_id: Annotated[UUID | None, Field(description="Scan of a form signed in ink.")] = None

@@ -22,18 +22,18 @@ class FormFieldView(View):
     """A field of a form."""
 
     id: Annotated[str, Field(description="ID of the field in its form.")]
-    label: Annotated[str, Field(description="Words of the form.")]
-    type: Annotated[str, Field(description="What kind of answer it takes.")]
-    required: Annotated[bool, Field(description="Whether an answer is always needed.")]
+    label: Annotated[str, Field(description="Wording on the form.")]
+    type: Annotated[str, Field(description="Type of the answer.")]
+    required: Annotated[bool, Field(description="Whether an answer is always required.")]
     required_if: Annotated[
-        dict[str, str] | None, Field(description="Answers to other fields that make it needed.")
+        dict[str, str] | None, Field(description="Answers to other fields that make it required.")
     ]
-    source: Annotated[str | None, Field(description="Fact that it is proposed from.")]
+    source: Annotated[str | None, Field(description="Source of the proposed answer.")]
     material: Annotated[
-        bool, Field(description="Whether a change of its source outdates the form.")
+        bool, Field(description="Whether a change of its source makes the form out of date.")
     ]
     sealed: Annotated[bool, Field(description="Whether its value is printed and never stored.")]
-    declaration: Annotated[bool, Field(description="Whether only a person answers it.")]
+    declaration: Annotated[bool, Field(description="Whether only a person can answer it.")]
     options: Annotated[list[str], Field(description="Answers to choose from.")]
 
 
@@ -44,17 +44,15 @@ class FormDefinitionView(View):
     edition: Annotated[str, Field(description="Edition of the form.")]
     regime: Annotated[str, Field(description="Law under which buyers use it: pfma, mfma or any.")]
     title: Annotated[str, Field(description="Official title.")]
-    twin: Annotated[str | None, Field(description="Form of the other regime with its purpose.")]
+    twin: Annotated[str | None, Field(description="Equivalent form of the other regime.")]
     effective_from: Annotated[date, Field(description="First day in force.")]
     effective_to: Annotated[date | None, Field(description="Last day in force.")]
     superseded_by: Annotated[str | None, Field(description="Edition that replaces it.")]
-    stage: Annotated[str, Field(description="When it is filled in: bid or award.")]
-    per_bidder: Annotated[bool, Field(description="Whether each bidder of a group fills it in.")]
-    signature: Annotated[bool, Field(description="Whether it is signed.")]
-    mark: Annotated[str | None, Field(description="How sure its wording is.")]
-    fields: Annotated[
-        list[FormFieldView] | None, Field(description="Fields, if they were asked for.")
-    ]
+    stage: Annotated[str, Field(description="Stage: bid or award.")]
+    per_bidder: Annotated[bool, Field(description="Whether each joint bidder fills it in.")]
+    signature: Annotated[bool, Field(description="Whether it needs a signature.")]
+    mark: Annotated[str | None, Field(description="How certain its wording is.")]
+    fields: Annotated[list[FormFieldView] | None, Field(description="Fields, if included.")]
 
     @classmethod
     def of(cls, one: FormDefinition, *, with_fields: bool) -> "FormDefinitionView":
@@ -78,9 +76,9 @@ def _field(row: dict[str, Any]) -> FormFieldView:
 
 
 class FormCatalogueView(View):
-    """The editions of forms that the platform knows."""
+    """Editions of the forms in the catalogue."""
 
-    items: Annotated[list[FormDefinitionView], Field(description="Editions by code.")]
+    items: Annotated[list[FormDefinitionView], Field(description="Editions, sorted by code.")]
 
 
 @router.get("/bids/form-catalogue")
@@ -89,17 +87,17 @@ async def list_form_definitions(
     regime: Annotated[
         Literal["pfma", "mfma"] | None, Query(description="Filter by regime.")
     ] = None,
-    on: Annotated[Day | None, Query(description="Editions in force on this day.")] = None,
+    on: Annotated[Day | None, Query(description="Editions in force on this date.")] = None,
     form_code: Annotated[
         Annotated[str, text(1, 40)] | None,
         Query(alias="formCode", description="Filter by the code of the form."),
     ] = None,
     stage: Annotated[Literal["bid", "award"] | None, Query(description="Filter by stage.")] = None,
     include: Annotated[
-        Literal["fields"] | None, Query(description="Show the fields of each form.")
+        Literal["fields"] | None, Query(description="Include the fields of each form.")
     ] = None,
 ) -> FormCatalogueView:
-    """List the forms that can be filled in here, with their editions."""
+    """List the forms that you can fill in, with their editions."""
     found = await forms.list_definitions(
         read, regime=regime, on=on, form_code=form_code, stage=stage
     )

@@ -39,78 +39,80 @@ FileIds = Annotated[list[UUID], Field(max_length=20, description="Files of the b
 
 
 class OutcomeReason(Body):
-    """Why a bid did not win."""
+    """Reason why a bid did not win."""
 
     code: Annotated[LossReason, Field(description="Code of the reason.")]
     text: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="In the buyer's words.")
+        Annotated[str, lines(1, 1000)] | None, Field(description="Reason in the buyer's words.")
     ] = None
 
 
 class OutcomeWinner(Body):
-    """What is known of the bid that won."""
+    """The winning bid, as far as known."""
 
-    name: Annotated[Annotated[str, text(1, 200)] | None, Field(description="Its bidder.")] = None
-    price: Annotated[Money | None, Field(description="Its price.")] = None
-    scores: Annotated[
-        Scores | None, Field(max_length=20, description="Its points by criterion.")
+    name: Annotated[
+        Annotated[str, text(1, 200)] | None, Field(description="Name of the bidder.")
     ] = None
+    price: Annotated[Money | None, Field(description="Price of the bid.")] = None
+    scores: Annotated[Scores | None, Field(max_length=20, description="Points by criterion.")] = (
+        None
+    )
 
 
 class OutcomeFeedback(Body):
-    """What the buyer said afterwards."""
+    """Feedback from the buyer."""
 
-    requested_on: Annotated[Day | None, Field(description="Day on which it was asked for.")] = None
-    received_on: Annotated[Day | None, Field(description="Day on which it came.")] = None
-    summary: Annotated[
-        Annotated[str, lines(1, 5000)] | None, Field(description="What it says.")
-    ] = None
+    requested_on: Annotated[Day | None, Field(description="Date of the request.")] = None
+    received_on: Annotated[Day | None, Field(description="Date of receipt.")] = None
+    summary: Annotated[Annotated[str, lines(1, 5000)] | None, Field(description="Summary.")] = None
     file_ids: FileIds = []
 
 
 class OutcomeLesson(Body):
-    """Something to do better next time."""
+    """A lesson learned."""
 
     category: Annotated[str, text(1, 60), Field(description="Category of your choice.")]
-    text: Annotated[str, lines(1, 2000), Field(description="What was learned.")]
-    shared: Annotated[bool, Field(description="Readable for every member.")] = False
+    text: Annotated[str, lines(1, 2000), Field(description="Lesson learned.")]
+    shared: Annotated[bool, Field(description="Whether every member can read it.")] = False
 
 
 class OutcomeAppeal(Body):
     """An appeal against the decision."""
 
     status: Annotated[
-        Literal["none", "lodged", "upheld", "dismissed"], Field(description="How far it is.")
+        Literal["none", "lodged", "upheld", "dismissed"], Field(description="Status of the appeal.")
     ]
-    lodged_on: Annotated[Day | None, Field(description="Day on which it was lodged.")] = None
-    due_on: Annotated[Day | None, Field(description="Last day for it.")] = None
+    lodged_on: Annotated[Day | None, Field(description="Date on which it was lodged.")] = None
+    due_on: Annotated[Day | None, Field(description="Last day to appeal.")] = None
 
 
 class RecordBidOutcome(Body):
-    """What became of the bid. Omitted fields stay unchanged."""
+    """Outcome to record. Omitted fields stay unchanged."""
 
     result: Annotated[
-        OutcomeResult, Field(description="Result. `pending` again if an award was set aside.")
+        OutcomeResult, Field(description="Result. Send `pending` if an award was set aside.")
     ] = "pending"
     reason: Annotated[
         Annotated[str, lines(1, 1000)] | None,
         Field(description="Why the result changed. Required to set an award aside."),
     ] = None
-    stage: Annotated[OutcomeStage | None, Field(description="How far the evaluation is.")] = None
-    decided_on: Annotated[Day | None, Field(description="Day of the decision.")] = None
+    stage: Annotated[OutcomeStage | None, Field(description="Stage of the evaluation.")] = None
+    decided_on: Annotated[Day | None, Field(description="Date of the decision.")] = None
     award_reference: Annotated[
-        Annotated[str, text(1, 200)] | None, Field(description="Number of the award.")
+        Annotated[str, text(1, 200)] | None, Field(description="Reference of the award.")
     ] = None
     awarded_value: Annotated[Money | None, Field(description="Value of the award.")] = None
     file_ids: FileIds = []
     our_scores: Annotated[
         Scores | None, Field(max_length=20, description="Our points by criterion.")
     ] = None
-    winner: Annotated[OutcomeWinner | None, Field(description="The bid that won.")] = None
+    winner: Annotated[OutcomeWinner | None, Field(description="Winning bid.")] = None
     reasons: Annotated[
-        list[OutcomeReason], Field(max_length=10, description="Why the bid did not win.")
+        list[OutcomeReason], Field(max_length=10, description="Reasons for the result.")
     ] = []
-    feedback: Annotated[OutcomeFeedback | None, Field(description="Feedback of the buyer.")] = None
+    feedback: Annotated[OutcomeFeedback | None, Field(description="Feedback from the buyer.")] = (
+        None
+    )
     lessons: Annotated[
         dict[EntryKey, OutcomeLesson | None],
         Field(max_length=50, description="Lessons by key. Null removes one."),
@@ -124,93 +126,93 @@ class PublishedAwardView(View):
     """An award as the buyer published it."""
 
     award_id: Annotated[str, Field(description="ID at the source.")]
-    date: Annotated[str | None, Field(description="Day of the award.")]
-    value: Annotated[str | None, Field(description="Currency and amount in hundredths.")]
+    date: Annotated[str | None, Field(description="Date of the award.")]
+    value: Annotated[str | None, Field(description="Currency and amount in cents.")]
 
 
 class OutcomeHintView(View):
-    """What Opportunity published of the award. It decides nothing."""
+    """Award as published in Opportunity. For information only."""
 
     awards: Annotated[list[PublishedAwardView], Field(description="Published awards.")]
-    as_of: Annotated[datetime, Field(description="When it was published here.")]
+    as_of: Annotated[datetime, Field(description="Time at which it was received.")]
 
 
 class OutcomeReasonView(View):
-    """Why a bid did not win."""
+    """Reason why a bid did not win."""
 
     code: Annotated[str, Field(description="Code of the reason.")]
-    text: Annotated[str | None, Field(description="In the buyer's words.")]
+    text: Annotated[str | None, Field(description="Reason in the buyer's words.")]
 
 
 class OutcomeWinnerView(View):
-    """What is known of the bid that won."""
+    """The winning bid, as far as known."""
 
-    name: Annotated[str | None, Field(description="Its bidder.")]
-    price: Annotated[Money | None, Field(description="Its price.")]
-    scores: Annotated[dict[str, Decimal] | None, Field(description="Its points by criterion.")]
+    name: Annotated[str | None, Field(description="Name of the bidder.")]
+    price: Annotated[Money | None, Field(description="Price of the bid.")]
+    scores: Annotated[dict[str, Decimal] | None, Field(description="Points by criterion.")]
 
 
 class OutcomeFeedbackView(View):
-    """What the buyer said afterwards."""
+    """Feedback from the buyer."""
 
-    requested_on: Annotated[date | None, Field(description="Day on which it was asked for.")]
-    received_on: Annotated[date | None, Field(description="Day on which it came.")]
-    summary: Annotated[str | None, Field(description="What it says.")]
+    requested_on: Annotated[date | None, Field(description="Date of the request.")]
+    received_on: Annotated[date | None, Field(description="Date of receipt.")]
+    summary: Annotated[str | None, Field(description="Summary.")]
     file_ids: Annotated[list[UUID], Field(description="Files of the bid.")]
 
 
 class OutcomeLessonView(View):
-    """Something to do better next time."""
+    """A lesson learned."""
 
     category: Annotated[str, Field(description="Category of your choice.")]
-    text: Annotated[str, Field(description="What was learned.")]
-    shared: Annotated[bool, Field(description="Readable for every member.")]
+    text: Annotated[str, Field(description="Lesson learned.")]
+    shared: Annotated[bool, Field(description="Whether every member can read it.")]
 
 
 class OutcomeAppealView(View):
     """An appeal against the decision."""
 
     status: Annotated[
-        Literal["none", "lodged", "upheld", "dismissed"], Field(description="How far it is.")
+        Literal["none", "lodged", "upheld", "dismissed"], Field(description="Status of the appeal.")
     ]
-    lodged_on: Annotated[date | None, Field(description="Day on which it was lodged.")]
-    due_on: Annotated[date | None, Field(description="Last day for it.")]
+    lodged_on: Annotated[date | None, Field(description="Date on which it was lodged.")]
+    due_on: Annotated[date | None, Field(description="Last day to appeal.")]
 
 
 class OutcomeStepView(View):
-    """An earlier change of the result."""
+    """A change of the result."""
 
-    result: Annotated[OutcomeResult, Field(description="Result from then on.")]
-    previous_result: Annotated[OutcomeResult, Field(description="Result before.")]
-    at: Annotated[datetime, Field(description="When it changed.")]
-    by: Annotated[UUID | None, Field(description="Who recorded it.")]
-    reason: Annotated[str | None, Field(description="Why.")]
+    result: Annotated[OutcomeResult, Field(description="New result.")]
+    previous_result: Annotated[OutcomeResult, Field(description="Previous result.")]
+    at: Annotated[datetime, Field(description="Time of the change.")]
+    by: Annotated[UUID | None, Field(description="Person who recorded it.")]
+    reason: Annotated[str | None, Field(description="Reason.")]
 
 
 class BidOutcomeView(Stored):
-    """What became of a bid."""
+    """Outcome of a bid."""
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
     result: Annotated[OutcomeResult, Field(description="Result.")]
-    revision: Annotated[int, Field(description="How often an award was recorded or changed.")]
-    stage: Annotated[OutcomeStage | None, Field(description="How far the evaluation is.")]
-    decided_on: Annotated[date | None, Field(description="Day of the decision.")]
-    award_reference: Annotated[str | None, Field(description="Number of the award.")]
+    revision: Annotated[int, Field(description="Number of times an award was recorded or changed.")]
+    stage: Annotated[OutcomeStage | None, Field(description="Stage of the evaluation.")]
+    decided_on: Annotated[date | None, Field(description="Date of the decision.")]
+    award_reference: Annotated[str | None, Field(description="Reference of the award.")]
     awarded_value: Annotated[Money | None, Field(description="Value of the award.")]
     file_ids: Annotated[list[UUID], Field(description="Files of the bid.")]
-    our_scores: Annotated[dict[str, Decimal] | None, Field(description="Our points.")]
-    winner: Annotated[OutcomeWinnerView | None, Field(description="The bid that won.")]
-    reasons: Annotated[list[OutcomeReasonView], Field(description="Why the bid did not win.")]
-    feedback: Annotated[OutcomeFeedbackView | None, Field(description="Feedback of the buyer.")]
+    our_scores: Annotated[dict[str, Decimal] | None, Field(description="Our points by criterion.")]
+    winner: Annotated[OutcomeWinnerView | None, Field(description="Winning bid.")]
+    reasons: Annotated[list[OutcomeReasonView], Field(description="Reasons for the result.")]
+    feedback: Annotated[OutcomeFeedbackView | None, Field(description="Feedback from the buyer.")]
     lessons: Annotated[dict[str, OutcomeLessonView], Field(description="Lessons by key.")]
     appeal: Annotated[OutcomeAppealView, Field(description="Appeal against the decision.")]
-    hint: Annotated[OutcomeHintView | None, Field(description="What the buyer published.")]
+    hint: Annotated[OutcomeHintView | None, Field(description="Award that the buyer published.")]
     contradiction: Annotated[
-        str | None, Field(description="Field that differs from what the buyer published.")
+        str | None, Field(description="Field that differs from the published award.")
     ]
     history: Annotated[list[OutcomeStepView], Field(description="Changes of the result.")]
-    withheld: Annotated[list[str], Field(description="What you may not see.")]
+    withheld: Annotated[list[str], Field(description="Parts that you cannot see.")]
 
     @property
     def own_path(self) -> str:
@@ -240,7 +242,7 @@ _OUTSIDE: dict[str, Any] = {
 
 
 _LATER: dict[int | str, dict[str, Any]] = {
-    200: {"description": "Recorded over what was known.", "model": BidOutcomeView}
+    200: {"description": "The outcome was updated.", "model": BidOutcomeView}
 }
 
 
@@ -264,10 +266,10 @@ async def record_bid_outcome(
     body: RecordBidOutcome,
     work: Annotated[Work, writes(Permission.OUTCOME_RECORD)],
 ) -> BidOutcomeView | Response:
-    """Record what became of a bid that was submitted.
+    """Record the outcome of a submitted bid.
 
-    The first record answers 201; later ones need `If-Match` and are merged over it. A won bid tells
-    Contract, a lost one needs at least one reason code.
+    The first record returns 201; later ones need `If-Match` and are merged into it. Contract is
+    notified of a won bid. A lost or disqualified bid needs at least one reason code.
     """
     fields = body.changes()
     result, reason = fields.pop("result", None), fields.pop("reason", None)
@@ -285,9 +287,9 @@ async def record_bid_outcome(
 async def get_bid_outcome(
     workspace_id: WorkspaceId, read: Annotated[Reader, reads(Permission.OUTCOME_READ)]
 ) -> BidOutcomeView:
-    """Retrieve what became of a bid, and what the buyer published.
+    """Retrieve the outcome of a bid and the award that the buyer published.
 
-    Outside of the team you see the result and the lessons that are shared.
+    Outside the team, you see only the result and shared lessons.
     """
     outcome, inside = await outcomes.get_outcome(read, workspace_id)
     return BidOutcomeView.of(outcome, inside=inside)

@@ -14,10 +14,10 @@ FindingKey = Annotated[str, text(1, 200)]
 
 
 class PackExtraFile(Body):
-    """A further file of the pack."""
+    """An extra file of the pack."""
 
     envelope: Annotated[
-        Literal["technical", "financial"], Field(description="Envelope it goes to.")
+        Literal["technical", "financial"], Field(description="Envelope it belongs to.")
     ] = "technical"
     title: Annotated[
         Annotated[str, text(1, 120)] | None, Field(description="Title in the pack.")
@@ -25,50 +25,50 @@ class PackExtraFile(Body):
 
 
 class PackChecklistEntry(Body):
-    """Something to tick off."""
+    """An item of the checklist."""
 
     done: Annotated[bool, Field(description="Whether it is done.")]
     note: Annotated[Annotated[str, lines(1, 500)] | None, Field(description="Note.")] = None
 
 
 class PackOverride(Body):
-    """Why a finding is accepted."""
+    """Reason for overriding a finding."""
 
     reason: Annotated[str, lines(20, 1000), Field(description="Reason, printed in the manifest.")]
 
 
 _Order = Annotated[
     list[Annotated[str, text(1, 200)]],
-    Field(max_length=500, description="IDs of parts in their order. The rest follows by kind."),
+    Field(max_length=500, description="IDs of parts in order. Other parts follow by kind."),
 ]
 
 
 class AssemblePack(Body):
-    """What a pack holds beside forms, texts, price and evidence."""
+    """Order, extra files and checklist of a new pack."""
 
     order: _Order = []
     extra_files: Annotated[
-        dict[UUID, PackExtraFile], Field(max_length=200, description="Further files by ID.")
+        dict[UUID, PackExtraFile], Field(max_length=200, description="Extra files by ID.")
     ] = {}
     checklist: Annotated[
-        dict[EntryKey, PackChecklistEntry], Field(max_length=50, description="Things to do.")
+        dict[EntryKey, PackChecklistEntry], Field(max_length=50, description="Checklist by key.")
     ] = {}
 
 
 class ChangePack(Body):
-    """Overrides, acknowledgements, checklist, order, or unsealing."""
+    """Changes to a pack, or unsealing."""
 
     order: Annotated[
         list[Annotated[str, text(1, 200)]] | None,
-        Field(max_length=500, description="IDs of parts in their order."),
+        Field(max_length=500, description="IDs of parts in order."),
     ] = None
     extra_files: Annotated[
         dict[UUID, PackExtraFile | None] | None,
-        Field(max_length=200, description="Further files. Null takes one out."),
+        Field(max_length=200, description="Extra files by ID. Null removes one."),
     ] = None
     checklist: Annotated[
         dict[EntryKey, PackChecklistEntry | None] | None,
-        Field(max_length=50, description="Things to do."),
+        Field(max_length=50, description="Checklist by key."),
     ] = None
     overrides: Annotated[
         dict[FindingKey, PackOverride | None] | None,
@@ -76,11 +76,11 @@ class ChangePack(Body):
     ] = None
     acknowledgements: Annotated[
         dict[FindingKey, bool | None] | None,
-        Field(max_length=100, description="High risks that you have seen, by key."),
+        Field(max_length=100, description="High risks to acknowledge, by key."),
     ] = None
     move: Annotated[Literal["unseal"] | None, Field(description="Move to make.")] = None
     reason: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="Why the pack is unsealed.")
+        Annotated[str, lines(1, 1000)] | None, Field(description="Reason for unsealing the pack.")
     ] = None
 
 
@@ -93,18 +93,20 @@ class SealPack(Body):
 class SubmitPack(Body):
     """How the pack was submitted."""
 
-    channel: Annotated[Channel, Field(description="Way of delivery.")]
+    channel: Annotated[Channel, Field(description="Method of delivery.")]
     submitted_at: Annotated[
         Instant,
-        Field(description="When it was submitted: after the pack was sealed, not in the future."),
+        Field(description="Time of submission, after sealing and not in the future."),
     ]
-    place: Annotated[Annotated[str, text(1, 200)] | None, Field(description="Where.")] = None
+    place: Annotated[
+        Annotated[str, text(1, 200)] | None, Field(description="Place of delivery.")
+    ] = None
     receipt_reference: Annotated[
-        Annotated[str, text(1, 120)] | None, Field(description="Number of the receipt.")
+        Annotated[str, text(1, 120)] | None, Field(description="Receipt number.")
     ] = None
-    received_by: Annotated[
-        Annotated[str, text(1, 120)] | None, Field(description="Who received it.")
-    ] = None
+    received_by: Annotated[Annotated[str, text(1, 120)] | None, Field(description="Recipient.")] = (
+        None
+    )
     copies: Annotated[
         Annotated[int, whole(1, 50)] | None, Field(description="Number of copies.")
     ] = None

@@ -22,29 +22,29 @@ class PackFileView(View):
     """A file of an envelope."""
 
     path: Annotated[str, Field(description="Name in the archive.")]
-    sha256: Annotated[str, Field(description="SHA-256 of the bytes.")]
+    sha256: Annotated[str, Field(description="SHA-256 of the content.")]
     bytes: Annotated[int, Field(description="Size in bytes.")]
 
 
 class PackEnvelopeView(View):
     """An envelope of the pack."""
 
-    name: Annotated[str, Field(description="single, technical or financial.")]
+    name: Annotated[str, Field(description="Name: single, technical or financial.")]
     zip_file_id: Annotated[UUID | None, Field(description="File of the archive.")]
     zip_sha256: Annotated[str, Field(description="SHA-256 of the archive.")]
     manifest_sha256: Annotated[str, Field(description="SHA-256 of its manifest.")]
-    pages: Annotated[int, Field(description="Number of pages that are known.")]
-    files: Annotated[list[PackFileView], Field(description="Files in their order.")]
+    pages: Annotated[int, Field(description="Number of pages, as far as known.")]
+    files: Annotated[list[PackFileView], Field(description="Files in order.")]
 
 
 class PackPinView(View):
-    """A part of the pack in the version that was pinned."""
+    """A part of the pack, pinned to a version."""
 
-    kind: Annotated[str, Field(description="form, text, price, evidence or file.")]
+    kind: Annotated[str, Field(description="Kind: form, text, price, evidence or file.")]
     id: Annotated[str, Field(description="ID of the part.")]
-    version: Annotated[int | None, Field(description="Version that was pinned.")]
-    sha256: Annotated[str | None, Field(description="SHA-256 that was pinned.")]
-    envelope: Annotated[str, Field(description="Envelope it goes to.")]
+    version: Annotated[int | None, Field(description="Pinned version.")]
+    sha256: Annotated[str | None, Field(description="Pinned SHA-256.")]
+    envelope: Annotated[str, Field(description="Envelope it belongs to.")]
     title: Annotated[str, Field(description="Title in the pack.")]
     path: Annotated[str | None, Field(description="Name in the archive.")]
 
@@ -52,58 +52,60 @@ class PackPinView(View):
 class PackBuildView(View):
     """The build of a pack."""
 
-    status: Annotated[str, Field(description="queued, succeeded or failed.")]
-    progress: Annotated[Progress, Field(description="How far it has come.")]
+    status: Annotated[str, Field(description="Status: queued, succeeded or failed.")]
+    progress: Annotated[Progress, Field(description="Progress of the build.")]
 
 
 class PackCountsView(View):
-    """How many findings there are of each class."""
+    """Number of findings by severity."""
 
     blocking: Annotated[int, Field(description="Findings that block sealing.")]
-    high_risk: Annotated[int, Field(description="Risks to acknowledge by name.")]
+    high_risk: Annotated[int, Field(description="High risks to acknowledge.")]
     warning: Annotated[int, Field(description="Warnings.")]
-    passed: Annotated[int, Field(description="Checks that found nothing.")]
+    passed: Annotated[int, Field(description="Checks that passed.")]
 
 
 class PackValidationView(View):
-    """What stands between the pack and its seal."""
+    """Checks that decide whether the pack can be sealed."""
 
     result: Annotated[Literal["blocked", "valid"], Field(description="Whether it can be sealed.")]
-    counts: Annotated[PackCountsView, Field(description="Findings by class.")]
-    findings: Annotated[list[BidFindingView], Field(description="Every check.")]
+    counts: Annotated[PackCountsView, Field(description="Findings by severity.")]
+    findings: Annotated[list[BidFindingView], Field(description="All checks.")]
 
 
 class PackOverrideView(View):
-    """A finding that somebody overrode."""
+    """An overridden finding."""
 
     reason: Annotated[str, Field(description="Reason.")]
     by: Annotated[str | None, Field(description="Name of the person.")]
-    user_id: Annotated[UUID, Field(description="Who overrode it.")]
-    at: Annotated[datetime, Field(description="When.")]
+    user_id: Annotated[UUID, Field(description="Person who overrode it.")]
+    at: Annotated[datetime, Field(description="Time of the override.")]
 
 
 class PackTickView(View):
-    """Something to tick off before the pack is submitted."""
+    """An item to tick off before the pack is submitted."""
 
     done: Annotated[bool, Field(description="Whether it is done.")]
     note: Annotated[str | None, Field(description="Note.")] = None
 
 
 class ProofView(View):
-    """A proof that the pack was submitted."""
+    """Proof that the pack was submitted."""
 
     id: UUID
-    channel: Annotated[str, Field(description="Way of delivery.")]
-    submitted_at: Annotated[datetime, Field(description="When it was submitted.")]
-    place: Annotated[str | None, Field(description="Where.")]
-    receipt_reference: Annotated[str | None, Field(description="Number of the receipt.")]
-    received_by: Annotated[str | None, Field(description="Who received it.")]
+    channel: Annotated[str, Field(description="Method of delivery.")]
+    submitted_at: Annotated[datetime, Field(description="Time of submission.")]
+    place: Annotated[str | None, Field(description="Place of delivery.")]
+    receipt_reference: Annotated[str | None, Field(description="Receipt number.")]
+    received_by: Annotated[str | None, Field(description="Recipient.")]
     copies: Annotated[int | None, Field(description="Number of copies.")]
     file_ids: Annotated[list[UUID], Field(description="Files that prove it.")]
-    manifest_sha256: Annotated[str, Field(description="Manifest that was submitted.")]
-    recorded_by: Annotated[UUID | None, Field(description="Who recorded it.")]
-    created_at: Annotated[datetime, Field(description="When it was recorded.")]
-    recorded_late: Annotated[bool, Field(description="Whether it was recorded after closing.")]
+    manifest_sha256: Annotated[str, Field(description="SHA-256 of the submitted manifest.")]
+    recorded_by: Annotated[UUID | None, Field(description="Person who recorded it.")]
+    created_at: Annotated[datetime, Field(description="Time of recording.")]
+    recorded_late: Annotated[
+        bool, Field(description="Whether it was recorded after the closing date.")
+    ]
 
 
 class PackView(Stored):
@@ -114,22 +116,22 @@ class PackView(Stored):
     number: Annotated[int, Field(description="Number of the pack in its workspace.")]
     is_current: Annotated[bool, Field(description="Whether it is the newest pack.")]
     status: PackStatus
-    status_reason: Annotated[str | None, Field(description="Why it has this status.")]
-    status_changed_at: Annotated[datetime | None, Field(description="When the status changed.")]
-    status_changed_by: Annotated[UUID | None, Field(description="Who changed the status.")]
-    as_of: Annotated[datetime, Field(description="When its parts were pinned.")]
-    build: Annotated[PackBuildView, Field(description="How far the build is.")]
+    status_reason: Annotated[str | None, Field(description="Why the status changed.")]
+    status_changed_at: Annotated[datetime | None, Field(description="Time of the status change.")]
+    status_changed_by: Annotated[UUID | None, Field(description="User who changed the status.")]
+    as_of: Annotated[datetime, Field(description="Time at which its parts were pinned.")]
+    build: Annotated[PackBuildView, Field(description="Status of the build.")]
     validation: Annotated[PackValidationView, Field(description="Checks of the pack.")]
     pins: Annotated[list[PackPinView], Field(description="Parts of the pack.")]
     envelopes: Annotated[list[PackEnvelopeView], Field(description="Envelopes with archives.")]
-    manifest_sha256: Annotated[str | None, Field(description="SHA-256 that is sealed.")]
+    manifest_sha256: Annotated[str | None, Field(description="SHA-256 of its manifest.")]
     overrides: Annotated[dict[str, PackOverrideView], Field(description="Overrides by finding.")]
-    acknowledgements: Annotated[dict[str, bool], Field(description="Risks that were seen.")]
-    checklist: Annotated[dict[str, PackTickView], Field(description="Things to do.")]
-    sealed_by: Annotated[UUID | None, Field(description="Who sealed it.")]
-    sealed_at: Annotated[datetime | None, Field(description="When it was sealed.")]
+    acknowledgements: Annotated[dict[str, bool], Field(description="Acknowledged risks.")]
+    checklist: Annotated[dict[str, PackTickView], Field(description="Checklist by key.")]
+    sealed_by: Annotated[UUID | None, Field(description="Person who sealed it.")]
+    sealed_at: Annotated[datetime | None, Field(description="Time of sealing.")]
     proofs: Annotated[list[ProofView], Field(description="Proofs of submission.")]
-    withheld: Annotated[list[str], Field(description="What you may not see.")]
+    withheld: Annotated[list[str], Field(description="Parts that you cannot see.")]
     allowed_moves: list[AllowedMove]
 
     @property

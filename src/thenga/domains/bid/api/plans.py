@@ -31,22 +31,22 @@ router = make_router("Bid / Plans")
 
 
 class PlanMilestone(Body):
-    """A milestone, by working days before the closing or by a time."""
+    """A milestone, due some working days before the closing date or at a set time."""
 
-    title: Annotated[str, text(1, 160), Field(description="What is reached.")]
+    title: Annotated[str, text(1, 160), Field(description="Title.")]
     days_before: Annotated[
         Annotated[int, whole(0, 60)] | None,
-        Field(description="Working days before the closing day, which is not counted."),
+        Field(description="Working days before the closing date, not counting that date."),
     ] = None
-    due_at: Annotated[Instant | None, Field(description="Time by which it is met.")] = None
-    owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")] = None
+    due_at: Annotated[Instant | None, Field(description="Due time.")] = None
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible.")] = None
 
 
 class MakeBidPlan(Body):
     """A new revision of the plan."""
 
     template: Annotated[
-        Literal["standard"], Field(description="Template that is used without milestones.")
+        Literal["standard"], Field(description="Template to use without milestones.")
     ] = "standard"
     milestones: Annotated[
         dict[EntryKey, PlanMilestone] | None,
@@ -57,34 +57,36 @@ class MakeBidPlan(Body):
         matching("^([01][0-9]|2[0-3]):[0-5][0-9]$", 5),
         Field(description="Local time of day at which milestones are due."),
     ] = "16:00"
-    baseline: Annotated[bool, Field(description="Put the plan in force at once.")] = False
+    baseline: Annotated[bool, Field(description="Whether to put the plan in force at once.")] = (
+        False
+    )
 
 
 class BidMilestoneView(View):
     """A milestone with its due time and state."""
 
     key: Annotated[str, Field(description="Key of the milestone.")]
-    title: Annotated[str, Field(description="What is reached.")]
-    days_before: Annotated[int | None, Field(description="Working days before the closing day.")]
-    due_at: Annotated[datetime, Field(description="Time by which it is met.")]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")]
+    title: Annotated[str, Field(description="Title.")]
+    days_before: Annotated[int | None, Field(description="Working days before the closing date.")]
+    due_at: Annotated[datetime, Field(description="Due time.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible.")]
     source: Annotated[
         Literal["own", "tender"], Field(description="`tender` for dates that the buyer set.")
     ]
-    state: Annotated[Literal["upcoming", "late", "met"], Field(description="State now.")]
+    state: Annotated[Literal["upcoming", "late", "met"], Field(description="Current state.")]
 
 
 class BidPlanView(Stored):
     """The newest revision of a plan."""
 
     organization_id: UUID
-    workspace_id: Annotated[UUID, Field(description="Workspace that is planned.")]
-    revision: Annotated[int, Field(description="Number of the revision.")]
-    template: Annotated[str, Field(description="Template that was used.")]
+    workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
+    revision: Annotated[int, Field(description="Revision number.")]
+    template: Annotated[str, Field(description="Template used.")]
     due_time: Annotated[str, Field(description="Local time of day at which milestones are due.")]
-    closing_at: Annotated[datetime | None, Field(description="Closing it was counted from.")]
+    closing_at: Annotated[datetime | None, Field(description="Closing time of the plan.")]
     status: PlanStatus
-    milestones: Annotated[list[BidMilestoneView], Field(description="The earliest first.")]
+    milestones: Annotated[list[BidMilestoneView], Field(description="Milestones, earliest first.")]
 
     @property
     def own_path(self) -> str:
@@ -114,9 +116,9 @@ async def make_bid_plan(
     body: MakeBidPlan,
     work: Annotated[Work, writes(Permission.PLAN_WRITE)],
 ) -> BidPlanView:
-    """Plan backwards from the closing, in working days of South Africa.
+    """Plan backwards from the closing date, in South African working days.
 
-    Without milestones the standard template is used. A newer revision replaces the draft before it.
+    Without milestones, the standard template is used. A new revision replaces the previous draft.
     """
     milestones: dict[str, dict[str, Any]] | None = None
     if body.milestones is not None:

@@ -21,16 +21,16 @@ DayCount = Annotated[int, whole(0, 3650)]
 
 
 class WorkbookItem(Body):
-    """An item of the price. Fields that are left out stay as they are."""
+    """A price item. Omitted fields stay unchanged."""
 
     position: Annotated[
-        Annotated[int, whole(1, 100_000)] | None, Field(description="Place in the bill.")
+        Annotated[int, whole(1, 100_000)] | None, Field(description="Position in the bill.")
     ] = None
     section: Annotated[
         Annotated[str, text(1, 200)] | None, Field(description="Section of the bill.")
     ] = None
     description: Annotated[
-        Annotated[str, text(1, 1000)] | None, Field(description="What is priced.")
+        Annotated[str, text(1, 1000)] | None, Field(description="Description.")
     ] = None
     unit: Annotated[
         Annotated[str, text(1, 20)] | None, Field(description="Unit of measurement.")
@@ -38,56 +38,54 @@ class WorkbookItem(Body):
     kind: Annotated[ItemKind | None, Field(description="How the item is measured.")] = None
     quantity: Annotated[Quantity | None, Field(description="Quantity.")] = None
     unit_rate: Annotated[
-        Rate | None, Field(description="Rate in rand; of a percentage the percentage.")
+        Rate | None, Field(description="Rate in rand. For a percentage, the percentage.")
     ] = None
     cost: Annotated[Rate | None, Field(description="Cost of one unit in rand.")] = None
     markup_percent: Annotated[
-        Markup | None, Field(description="Mark-up; with the cost it makes the rate.")
+        Markup | None, Field(description="Mark-up on the cost in per cent. Sets the rate.")
     ] = None
     percent_of: Annotated[
-        list[ItemKey], Field(max_length=200, description="Items that a percentage is of.")
+        list[ItemKey], Field(max_length=200, description="Items that a percentage applies to.")
     ] = []
     vat: Annotated[ItemVat | None, Field(description="VAT treatment.")] = None
-    quote_ref: Annotated[BidReferenceBody | None, Field(description="Quote it rests on.")] = None
+    quote_ref: Annotated[BidReferenceBody | None, Field(description="Quote it is based on.")] = None
 
 
 class CashMilestone(Body):
-    """A part of the price and when it is expected."""
+    """Part of the price and when it is expected."""
 
     amount: Annotated[Amount, Field(description="Amount in rand.")]
-    due_on: Annotated[Day | None, Field(description="Day on which it is expected.")] = None
+    due_on: Annotated[Day | None, Field(description="Expected date.")] = None
 
 
 class CashCost(Body):
     """A cost and when it must be paid."""
 
     amount: Annotated[Amount, Field(description="Amount in rand.")]
-    pay_by: Annotated[Day | None, Field(description="Last day to pay it.")] = None
+    pay_by: Annotated[Day | None, Field(description="Latest payment date.")] = None
 
 
 class CashTermsBody(Body):
-    """When money comes and goes if the bid is won."""
+    """Expected payments and costs if the bid is won."""
 
     start_on: Annotated[Day | None, Field(description="First day of the work.")] = None
-    deposit_percent: Annotated[Percent | None, Field(description="Deposit of the buyer.")] = None
+    deposit_percent: Annotated[Percent | None, Field(description="Deposit from the buyer.")] = None
     delivery_days: Annotated[DayCount | None, Field(description="Days until delivery.")] = None
     acceptance_days: Annotated[
         DayCount | None, Field(description="Days from delivery to acceptance.")
     ] = None
     supplier_credit_percent: Annotated[
-        Percent | None, Field(description="Part of the cost that suppliers give on credit.")
+        Percent | None, Field(description="Share of the cost that suppliers give on credit.")
     ] = None
     supplier_terms_days: Annotated[
-        DayCount | None, Field(description="Days of the suppliers' credit.")
+        DayCount | None, Field(description="Days of supplier credit.")
     ] = None
     retention_percent: Annotated[Percent | None, Field(description="Retention.")] = None
-    cession: Annotated[
-        bool | None, Field(description="Whether the buyer allows payments to be ceded.")
-    ] = None
+    cession: Annotated[bool | None, Field(description="Whether payments can be ceded.")] = None
     milestones: Annotated[
-        list[CashMilestone], Field(max_length=60, description="Parts of the price.")
+        list[CashMilestone], Field(max_length=60, description="Expected payments.")
     ] = []
-    costs: Annotated[list[CashCost], Field(max_length=60, description="Costs by day.")] = []
+    costs: Annotated[list[CashCost], Field(max_length=60, description="Expected costs.")] = []
 
 
 class GoalClaim(Body):
@@ -98,10 +96,10 @@ class GoalClaim(Body):
 
 
 class RivalOffer(Body):
-    """An offer of somebody else, as far as it is known."""
+    """Offer of a competitor, as far as known."""
 
-    label: Annotated[str, text(1, 80), Field(description="Name for people.")]
-    price: Annotated[Amount, Field(description="Price with VAT in rand.")]
+    label: Annotated[str, text(1, 80), Field(description="Name of the competitor.")]
+    price: Annotated[Amount, Field(description="Price including VAT, in rand.")]
     goals: Annotated[Points | None, Field(description="Points for specific goals.")] = None
     functionality: Annotated[Points | None, Field(description="Points for functionality.")] = None
     acceptable: Annotated[bool, Field(description="Whether the offer is responsive.")] = True
@@ -120,14 +118,14 @@ class PriceScenario(Body):
 
 
 class ChangeWorkbook(Body):
-    """What a price is made of. Fields that are left out stay as they are."""
+    """Content of a price. Omitted fields stay unchanged."""
 
     basis: Annotated[Basis | None, Field(description="Whether rates include VAT.")] = None
     rate_decimals: Annotated[
-        Annotated[int, whole(2, 6)] | None, Field(description="Decimals that a rate may have.")
+        Annotated[int, whole(2, 6)] | None, Field(description="Maximum decimals of a rate.")
     ] = None
     boq_document_ref: Annotated[
-        BidReferenceBody | None, Field(description="Bill of quantities of the buyer.")
+        BidReferenceBody | None, Field(description="Bill of quantities from the buyer.")
     ] = None
     items: Annotated[
         dict[ItemKey, WorkbookItem | None] | None,
@@ -140,7 +138,7 @@ class ChangeWorkbook(Body):
         Field(max_length=10, description="Conditional discounts, in words."),
     ] = None
     validity_days: Annotated[
-        Annotated[int, whole(1, 3650)] | None, Field(description="Days the offer is valid.")
+        Annotated[int, whole(1, 3650)] | None, Field(description="Validity of the offer in days.")
     ] = None
     cash_terms: Annotated[CashTermsBody | None, Field(description="Cash terms.")] = None
     scenario: Annotated[PriceScenario | None, Field(description="Offers to compare with.")] = None

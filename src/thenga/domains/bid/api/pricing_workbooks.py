@@ -43,106 +43,107 @@ router = make_router("Bid / Pricing workbooks")
 
 
 class WorkbookItemView(View):
-    """An item of the price and what it comes to."""
+    """A price item with its amount."""
 
-    position: Annotated[int, Field(description="Place in the bill.")]
+    position: Annotated[int, Field(description="Position in the bill.")]
     section: Annotated[str | None, Field(description="Section of the bill.")]
-    description: Annotated[str, Field(description="What is priced.")]
+    description: Annotated[str, Field(description="Description.")]
     unit: Annotated[str | None, Field(description="Unit of measurement.")]
     kind: Annotated[ItemKind, Field(description="How the item is measured.")]
     quantity: Annotated[Decimal | None, Field(description="Quantity.")]
     unit_rate: Annotated[
-        Decimal | None, Field(description="Rate in rand; of a percentage the percentage.")
+        Decimal | None, Field(description="Rate in rand. For a percentage, the percentage.")
     ]
     cost: Annotated[Decimal | None, Field(description="Cost of one unit in rand.")]
-    markup_percent: Annotated[Decimal | None, Field(description="Mark-up on the cost.")]
-    percent_of: Annotated[list[str], Field(description="Items that a percentage is of.")]
+    markup_percent: Annotated[Decimal | None, Field(description="Mark-up on the cost in per cent.")]
+    percent_of: Annotated[list[str], Field(description="Items that a percentage applies to.")]
     vat: Annotated[ItemVat, Field(description="VAT treatment.")]
-    quote_ref: Annotated[BidReferenceView | None, Field(description="Quote it rests on.")]
+    quote_ref: Annotated[BidReferenceView | None, Field(description="Quote it is based on.")]
     amount: Annotated[Money, Field(description="Quantity times rate, rounded to cents.")]
 
 
 class WorkbookTotalsView(View):
-    """The sums of a price."""
+    """Totals of a price."""
 
     items: Annotated[Money, Field(description="Sum of the items.")]
     discount: Annotated[Money, Field(description="Unconditional discount.")]
-    net: Annotated[Money, Field(description="Price without VAT.")]
+    net: Annotated[Money, Field(description="Price excluding VAT.")]
     vat: Annotated[Money, Field(description="VAT.")]
-    total: Annotated[Money, Field(description="Price with VAT.")]
+    total: Annotated[Money, Field(description="Price including VAT.")]
     cost: Annotated[Money | None, Field(description="Cost. Null while a cost is missing.")]
     margin_percent: Annotated[Decimal | None, Field(description="Margin in per cent of net.")]
 
 
 class WorkbookScoreView(View):
-    """Where an offer of the scenario would stand."""
+    """Points and rank of an offer in the scenario."""
 
     key: Annotated[str, Field(description="`ours`, or the label of a rival.")]
     price_points: Annotated[Decimal, Field(description="Points for price.")]
     goals: Annotated[Decimal, Field(description="Points for specific goals.")]
-    total: Annotated[Decimal, Field(description="Points in total, rounded once.")]
+    total: Annotated[Decimal, Field(description="Total points, rounded once.")]
     rank: Annotated[int, Field(description="Rank among the acceptable offers.")]
-    tie: Annotated[str | None, Field(description="What decides between equal totals.")]
+    tie: Annotated[str | None, Field(description="How equal totals are ranked.")]
 
 
 class WorkbookPointsView(View):
-    """Preference points by the formula of the law."""
+    """Preference points by the statutory formula."""
 
     system: Annotated[str, Field(description="System that applies: 80_20 or 90_10.")]
     reference: Annotated[Money, Field(description="Price that the others are compared with.")]
-    scores: Annotated[list[WorkbookScoreView], Field(description="Offers in their order.")]
+    scores: Annotated[list[WorkbookScoreView], Field(description="Offers by rank.")]
 
 
 class WorkbookCashGapView(View):
-    """How long the company bridges until it is paid."""
+    """Days that the company must finance until it is paid."""
 
     paid_after_days: Annotated[int, Field(description="Days from invoice to payment.")]
-    days: Annotated[int, Field(description="Days to bridge.")]
+    days: Annotated[int, Field(description="Days to finance.")]
 
 
 class WorkbookCashView(View):
     """Cash that the bid needs before the buyer pays. Indicative."""
 
-    missing: Annotated[list[str], Field(description="Inputs that are not given.")]
+    missing: Annotated[list[str], Field(description="Missing inputs.")]
     need: Annotated[Money | None, Field(description="Cost less deposit and supplier credit.")]
-    deposit: Annotated[Money | None, Field(description="Deposit of the buyer.")]
-    supplier_credit: Annotated[Money | None, Field(description="Credit of suppliers.")]
+    deposit: Annotated[Money | None, Field(description="Deposit from the buyer.")]
+    supplier_credit: Annotated[Money | None, Field(description="Credit from suppliers.")]
     retention: Annotated[Money | None, Field(description="Retention, paid on release.")]
     paid: Annotated[Money | None, Field(description="Total less retention.")]
     gaps: Annotated[
-        list[WorkbookCashGapView], Field(description="Days to bridge. Empty while inputs miss.")
+        list[WorkbookCashGapView],
+        Field(description="Days to finance. Empty while inputs are missing."),
     ]
 
 
 class CashReceiptView(View):
-    """A part of the price and when it is expected."""
+    """Part of the price and when it is expected."""
 
     amount: Annotated[Decimal, Field(description="Amount in rand.")]
-    due_on: Annotated[date | None, Field(description="Day on which it is expected.")] = None
+    due_on: Annotated[date | None, Field(description="Expected date.")] = None
 
 
 class CashCostView(View):
     """A cost and when it must be paid."""
 
     amount: Annotated[Decimal, Field(description="Amount in rand.")]
-    pay_by: Annotated[date | None, Field(description="Last day to pay it.")] = None
+    pay_by: Annotated[date | None, Field(description="Latest payment date.")] = None
 
 
 class CashTermsView(View):
-    """When money comes and goes if the bid is won."""
+    """Expected payments and costs if the bid is won."""
 
     start_on: Annotated[date | None, Field(description="First day of the work.")]
-    deposit_percent: Annotated[Decimal | None, Field(description="Deposit of the buyer.")]
+    deposit_percent: Annotated[Decimal | None, Field(description="Deposit from the buyer.")]
     delivery_days: Annotated[int | None, Field(description="Days until delivery.")]
     acceptance_days: Annotated[int | None, Field(description="Days from delivery to acceptance.")]
     supplier_credit_percent: Annotated[
-        Decimal | None, Field(description="Part of the cost that suppliers give on credit.")
+        Decimal | None, Field(description="Share of the cost that suppliers give on credit.")
     ]
-    supplier_terms_days: Annotated[int | None, Field(description="Days of the suppliers' credit.")]
+    supplier_terms_days: Annotated[int | None, Field(description="Days of supplier credit.")]
     retention_percent: Annotated[Decimal | None, Field(description="Retention.")]
     cession: Annotated[bool | None, Field(description="Whether payments can be ceded.")]
-    milestones: Annotated[list[CashReceiptView], Field(description="Parts of the price.")]
-    costs: Annotated[list[CashCostView], Field(description="Costs by day.")]
+    milestones: Annotated[list[CashReceiptView], Field(description="Expected payments.")]
+    costs: Annotated[list[CashCostView], Field(description="Expected costs.")]
 
 
 class GoalClaimView(View):
@@ -153,10 +154,10 @@ class GoalClaimView(View):
 
 
 class RivalOfferView(View):
-    """An offer of somebody else, as far as it is known."""
+    """Offer of a competitor, as far as known."""
 
-    label: Annotated[str, Field(description="Name for people.")]
-    price: Annotated[Decimal, Field(description="Price with VAT in rand.")]
+    label: Annotated[str, Field(description="Name of the competitor.")]
+    price: Annotated[Decimal, Field(description="Price including VAT, in rand.")]
     goals: Annotated[Decimal | None, Field(description="Points for specific goals.")] = None
     functionality: Annotated[Decimal | None, Field(description="Points for functionality.")] = None
     acceptable: Annotated[bool, Field(description="Whether the offer is responsive.")] = True
@@ -171,20 +172,20 @@ class PriceScenarioView(View):
 
 
 class WorkbookView(Stored):
-    """The price of a bid in one version."""
+    """A version of the price of a bid."""
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
     status: WorkbookStatus
-    status_reason: Annotated[str | None, Field(description="Why it has this status.")]
-    status_changed_at: Annotated[datetime | None, Field(description="When the status changed.")]
-    status_changed_by: Annotated[UUID | None, Field(description="Who changed the status.")]
-    version_number: Annotated[int, Field(description="Version that is shown.")]
-    content_sha256: Annotated[str, Field(description="SHA-256 that approvals are bound to.")]
+    status_reason: Annotated[str | None, Field(description="Why the status changed.")]
+    status_changed_at: Annotated[datetime | None, Field(description="Time of the status change.")]
+    status_changed_by: Annotated[UUID | None, Field(description="User who changed the status.")]
+    version_number: Annotated[int, Field(description="Number of the version shown.")]
+    content_sha256: Annotated[str, Field(description="SHA-256 of the content to approve.")]
     basis: Annotated[Basis, Field(description="Whether rates include VAT.")]
-    rate_decimals: Annotated[int, Field(description="Decimals that a rate may have.")]
+    rate_decimals: Annotated[int, Field(description="Maximum decimals of a rate.")]
     boq_document_ref: Annotated[
-        BidReferenceView | None, Field(description="Bill of quantities of the buyer.")
+        BidReferenceView | None, Field(description="Bill of quantities from the buyer.")
     ]
     items: Annotated[dict[str, WorkbookItemView], Field(description="Items by key.")]
     discount_percent: Annotated[Decimal | None, Field(description="Discount in per cent.")]
@@ -192,15 +193,15 @@ class WorkbookView(Stored):
     conditional_discounts: Annotated[
         list[str], Field(description="Conditional discounts. They do not count in scoring.")
     ]
-    validity_days: Annotated[int | None, Field(description="Days the offer is valid.")]
-    cash_terms: Annotated[CashTermsView, Field(description="Terms of the cash picture.")]
+    validity_days: Annotated[int | None, Field(description="Validity of the offer in days.")]
+    cash_terms: Annotated[CashTermsView, Field(description="Cash terms.")]
     scenario: Annotated[PriceScenarioView | None, Field(description="Offers to compare with.")]
-    totals: Annotated[WorkbookTotalsView, Field(description="Sums.")]
+    totals: Annotated[WorkbookTotalsView, Field(description="Totals.")]
     vat_status: Annotated[VatStatus, Field(description="Whether the company is a VAT vendor.")]
-    vat_percent: Annotated[Decimal, Field(description="VAT rate on the closing day.")]
-    findings: Annotated[list[BidFindingView], Field(description="What is wrong or risky.")]
+    vat_percent: Annotated[Decimal, Field(description="VAT rate on the closing date.")]
+    findings: Annotated[list[BidFindingView], Field(description="Problems and risks.")]
     points: Annotated[WorkbookPointsView | None, Field(description="Preference points.")]
-    cash_picture: Annotated[WorkbookCashView, Field(description="Cash before payment.")]
+    cash_picture: Annotated[WorkbookCashView, Field(description="Cash needed before payment.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -273,7 +274,7 @@ async def create_workbook(
     body: ChangeWorkbook,
     work: Annotated[Work, writes(Permission.PRICING_CREATE)],
 ) -> WorkbookView:
-    """Begin the price of a bid. There is one workbook a workspace."""
+    """Create the pricing workbook of a bid. Each workspace has one."""
     made = await pricing.create(work, workspace_id, fields_of(body))
     return WorkbookView.of(made.workbook, made.picture, work, number=1)
 
@@ -289,11 +290,11 @@ async def get_workbook(
             alias="versionNumber",
             ge=1,
             le=1_000_000,
-            description="Version to show. By default the current one.",
+            description="Version to show. Defaults to the current one.",
         ),
     ] = None,
 ) -> WorkbookView:
-    """Retrieve the price, or with `Accept: text/csv` its items as a file. The read is audited."""
+    """Retrieve the price. `Accept: text/csv` returns its items as a file. Reads are audited."""
     shown = await pricing.get_workbook(read, workspace_id, version_number=version_number)
     if as_csv:
         return csv_file(  # type: ignore[return-value]  # the door sends it as it is
@@ -317,10 +318,10 @@ async def change_workbook(
     body: ChangeWorkbook,
     work: Annotated[Work, writes(Permission.PRICING_UPDATE, if_match=True)],
 ) -> WorkbookView:
-    """Change items, discount and terms; an item that is null is removed.
+    """Change items, discount and terms. Set an item to null to remove it.
 
-    Each change is a new version. Where the price differs, its approval no longer counts, and forms
-    that state it are out of date.
+    Each change creates a new version. If the price changes, its approval is voided and forms that
+    state it become out of date.
     """
     changed = await pricing.change(work, workspace_id, fields_of(body))
     if changed.priced:

@@ -10,9 +10,11 @@ from thenga.kernel.values.fields import matching
 
 
 class BidReferenceBody(Body):
-    """A resource of a domain."""
+    """Reference to a resource."""
 
-    domain: Annotated[str, matching("^[a-z]{1,40}$", 40), Field(description="Domain that has it.")]
+    domain: Annotated[
+        str, matching("^[a-z]{1,40}$", 40), Field(description="Domain of the resource.")
+    ]
     type: Annotated[
         str, matching("^[a-z][A-Za-z]{0,59}$", 60), Field(description="Type of the resource.")
     ]
@@ -20,8 +22,8 @@ class BidReferenceBody(Body):
 
 
 class BidReferenceView(View):
-    """A resource of a domain."""
+    """Reference to a resource."""
 
-    domain: Annotated[str, Field(description="Domain that has it.")]
+    domain: Annotated[str, Field(description="Domain of the resource.")]
     type: Annotated[str, Field(description="Type of the resource.")]
     id: Annotated[UUID, Field(description="ID of the resource.")]

@@ -53,12 +53,12 @@ router = make_router("Bid / Forms")
 
 
 class FormReferenceView(View):
-    """What an answer cites."""
+    """Source that an answer cites."""
 
-    domain: Annotated[str, Field(description="Domain that owns it.")]
-    type: Annotated[str, Field(description="Kind of resource.")]
+    domain: Annotated[str, Field(description="Domain of the resource.")]
+    type: Annotated[str, Field(description="Type of the resource.")]
     id: Annotated[str, Field(description="ID of the resource.")]
-    version: Annotated[int, Field(description="Version that is cited.")]
+    version: Annotated[int, Field(description="Cited version.")]
 
 
 class DeclaredDirectorView(View):
@@ -77,32 +77,34 @@ class ClaimedGoalView(View):
 
 
 class FormPriceLineView(View):
-    """An item of the price as the form prints it."""
+    """A price item as printed on the form."""
 
-    key: Annotated[str, Field(description="Item of the price.")]
+    key: Annotated[str, Field(description="Key of the price item.")]
     quantity: Annotated[str, Field(description="Quantity and unit.")]
-    description: Annotated[str, Field(description="What is priced.")]
-    price: Annotated[str, Field(description="Price with all taxes, less discounts.")]
+    description: Annotated[str, Field(description="Description.")]
+    price: Annotated[str, Field(description="Price including all taxes, less discounts.")]
 
 
 class FormAnswerView(View):
-    """A field and its answer, in the member that its type has. Null if missing or withheld."""
+    """Answer to a field, in the member for its type. Null if missing or withheld."""
 
-    value: Annotated[str | None, Field(description="Text, day, choice, or `yes` and `no`.")]
+    value: Annotated[str | None, Field(description="Text, date, choice, `yes` or `no`.")]
     accept: Annotated[bool | None, Field(description="Whether the statements are accepted.")]
-    directors: Annotated[list[DeclaredDirectorView] | None, Field(description="Rows of directors.")]
-    goals: Annotated[dict[str, ClaimedGoalView] | None, Field(description="Points by goal.")]
-    lines: Annotated[list[FormPriceLineView] | None, Field(description="Items of the price.")]
-    mask: Annotated[str | None, Field(description="Stands for a value that is not shown.")]
-    source: Annotated[
-        Literal["person", "reference"] | None, Field(description="Where the answer comes from.")
+    directors: Annotated[
+        list[DeclaredDirectorView] | None, Field(description="Declared directors.")
     ]
-    ref: Annotated[FormReferenceView | None, Field(description="What the answer cites.")]
-    provenance: Annotated[str | None, Field(description="Who stands behind the value.")]
-    warning: Annotated[str | None, Field(description="Doubt about the source.")]
-    state: Annotated[AnswerState, Field(description="How far the answer is.")]
-    confirmed_by: Annotated[UUID | None, Field(description="Who confirmed it.")]
-    confirmed_at: Annotated[datetime | None, Field(description="When it was confirmed.")]
+    goals: Annotated[dict[str, ClaimedGoalView] | None, Field(description="Points by goal.")]
+    lines: Annotated[list[FormPriceLineView] | None, Field(description="Price items.")]
+    mask: Annotated[str | None, Field(description="Placeholder for a value that is not shown.")]
+    source: Annotated[
+        Literal["person", "reference"] | None, Field(description="Source of the answer.")
+    ]
+    ref: Annotated[FormReferenceView | None, Field(description="Source that the answer cites.")]
+    provenance: Annotated[str | None, Field(description="Provenance of the value.")]
+    warning: Annotated[str | None, Field(description="Warning about the source.")]
+    state: Annotated[AnswerState, Field(description="Status of the answer.")]
+    confirmed_by: Annotated[UUID | None, Field(description="Person who confirmed it.")]
+    confirmed_at: Annotated[datetime | None, Field(description="Time of the confirmation.")]
 
     @classmethod
     def of(cls, one: Filled, *, withheld: bool) -> "FormAnswerView":
@@ -139,65 +141,65 @@ _MEMBERS = {
 
 
 class FormRenderingView(View):
-    """The print of a form."""
+    """A printed form."""
 
-    file_id: Annotated[UUID, Field(description="File of the print.")]
-    sha256: Annotated[str, Field(description="SHA-256 of the print.")]
+    file_id: Annotated[UUID, Field(description="File of the printed form.")]
+    sha256: Annotated[str, Field(description="SHA-256 of the printed form.")]
     pages: Annotated[int | None, Field(description="Number of pages.")]
-    renderer: Annotated[str | None, Field(description="What printed it.")]
+    renderer: Annotated[str | None, Field(description="Renderer used.")]
 
 
 class FormSignatureView(View):
     """A signature on a form."""
 
     id: UUID
-    signer_user_id: Annotated[UUID, Field(description="Who signed.")]
+    signer_user_id: Annotated[UUID, Field(description="Person who signed.")]
     method: Annotated[str, Field(description="How it was signed.")]
     capacity: Annotated[str, Field(description="Capacity of the signer.")]
-    rendering_sha256: Annotated[str, Field(description="SHA-256 of what was signed.")]
+    rendering_sha256: Annotated[str, Field(description="SHA-256 of the signed print.")]
     payload_sha256: Annotated[str, Field(description="SHA-256 of the signature itself.")]
     file_id: Annotated[UUID | None, Field(description="Scan of the signed form.")]
-    signed_at: Annotated[datetime, Field(description="When it was signed.")]
-    checked_by: Annotated[UUID | None, Field(description="Who verified it.")]
-    checked_at: Annotated[datetime | None, Field(description="When it was verified.")]
-    voided_at: Annotated[datetime | None, Field(description="When it ceased to count.")]
-    void_reason: Annotated[str | None, Field(description="Why it ceased to count.")]
+    signed_at: Annotated[datetime, Field(description="Time of the signature.")]
+    checked_by: Annotated[UUID | None, Field(description="Person who verified it.")]
+    checked_at: Annotated[datetime | None, Field(description="Time of the verification.")]
+    voided_at: Annotated[datetime | None, Field(description="Time at which it became void.")]
+    void_reason: Annotated[str | None, Field(description="Why it became void.")]
 
 
 class FormDirectorView(View):
-    """A director whom a declaration can name."""
+    """A director who can be named in a declaration."""
 
     director_id: Annotated[str, Field(description="ID of the director.")]
     name: Annotated[str, Field(description="Name of the director.")]
 
 
 class SbdFormCard(Stored):
-    """A form of a bid in short."""
+    """Summary of a form."""
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
     form_code: Annotated[str, Field(description="Code of the form, or `BUYER`.")]
     edition: Annotated[str, Field(description="Edition of the form.")]
     title: Annotated[str, Field(description="Title of the form.")]
-    bidder_key: Annotated[str, Field(description="Bidder of a group, or empty.")]
+    bidder_key: Annotated[str, Field(description="Key of the joint bidder, or empty.")]
     status: FormStatus
 
 
 class SbdFormView(SbdFormCard):
     """A form of a bid with its answers, findings and signatures."""
 
-    status_reason: Annotated[str | None, Field(description="Why it has this status.")]
-    status_changed_at: Annotated[datetime | None, Field(description="When the status changed.")]
-    status_changed_by: Annotated[UUID | None, Field(description="Who changed the status.")]
+    status_reason: Annotated[str | None, Field(description="Why the status changed.")]
+    status_changed_at: Annotated[datetime | None, Field(description="Time of the status change.")]
+    status_changed_by: Annotated[UUID | None, Field(description="User who changed the status.")]
     justification: Annotated[str | None, Field(description="Why the form does not apply.")]
     file_id: Annotated[UUID | None, Field(description="File of a buyer's own form.")]
     answers: Annotated[dict[str, FormAnswerView], Field(description="Answers by field.")]
-    withheld: Annotated[list[str], Field(description="Fields that you may not see.")]
+    withheld: Annotated[list[str], Field(description="Fields that you cannot see.")]
     directors: Annotated[
         list[FormDirectorView], Field(description="Directors to choose from in declarations.")
     ]
-    findings: Annotated[list[BidFindingView], Field(description="What is missing or doubtful.")]
-    rendering: Annotated[FormRenderingView | None, Field(description="Print of the form.")]
+    findings: Annotated[list[BidFindingView], Field(description="Missing or doubtful answers.")]
+    rendering: Annotated[FormRenderingView | None, Field(description="Printed form.")]
     signatures: Annotated[list[FormSignatureView], Field(description="Signatures.")]
     allowed_moves: list[AllowedMove]
 
@@ -236,10 +238,10 @@ class SbdFormView(SbdFormCard):
 
 
 class AddedSbdForms(View):
-    """The forms that are new, and those that were there."""
+    """Forms that were added and forms that already existed."""
 
     created: Annotated[list[SbdFormCard], Field(description="Forms that were added.")]
-    existing: Annotated[list[SbdFormCard], Field(description="Forms that were there already.")]
+    existing: Annotated[list[SbdFormCard], Field(description="Forms that already existed.")]
 
     @property
     def own_path(self) -> str:
@@ -261,16 +263,18 @@ async def add_sbd_forms(
 ) -> AddedSbdForms:
     """Add forms to a bid: those that the tender lists, or those that you name.
 
-    A form that the catalogue does not know is kept as a buyer's form with a file.
+    A listed form that is not in the catalogue becomes a buyer's form with a file.
     """
     if not body.from_tender and not body.forms:
-        raise RuleViolated("Name forms, or send `fromTender`.", rule="BID-18", field="forms")
+        raise RuleViolated("Send `forms` or `fromTender`.", rule="BID-18", field="forms")
     wanted = [
         Wanted(one.form_code, one.edition, one.bidder_key or "", one.title) for one in body.forms
     ]
     made = await forms.create(work, workspace_id, from_tender=body.from_tender, wanted=wanted)
     if not made.created and not made.existing:
-        raise RuleViolated("The tender lists no forms.", rule="BID-18", field="fromTender")
+        raise RuleViolated(
+            "The tender lists no forms. Name them in `forms`.", rule="BID-18", field="fromTender"
+        )
     return AddedSbdForms(
         created=[_card(one) for one in made.created],
         existing=[_card(one) for one in made.existing],
@@ -285,7 +289,7 @@ def _card(form: SbdForm) -> SbdFormCard:
 async def get_sbd_form(
     form_id: FormId, read: Annotated[Reader, reads(Permission.FORM_READ)]
 ) -> SbdFormView:
-    """Retrieve a form with what its sources say now. Identity and tax numbers are masked."""
+    """Retrieve a form with current data of its sources. Identity and tax numbers are masked."""
     return await _view(read, await forms.get_form(read, form_id))
 
 
@@ -301,10 +305,10 @@ async def change_sbd_form(
     body: ChangeSbdForm,
     work: Annotated[Work, writes(Permission.FORM_UPDATE, if_match=True)],
 ) -> SbdFormView:
-    """Answer fields and make one move. Declarations are answered by a person.
+    """Answer fields and make one move. Only a person can answer declarations.
 
-    Completing prints the form; the PDF is the file in `rendering`. Verifying needs somebody else
-    than the signer.
+    Completing prints the form; the PDF is the file in `rendering`. Someone other than the signer
+    must verify it.
     """
     if body.move == "verify":
         await workspaces.demand(work, Permission.FORM_VERIFY)
@@ -331,9 +335,9 @@ async def sign_sbd_form(
     body: SignSbdForm,
     work: Annotated[Work, writes(Permission.FORM_SIGN, if_match=True)],
 ) -> SbdFormView:
-    """Sign the print of a completed form. You need authority to sign for the company.
+    """Sign a completed and printed form. You need authority to sign for the company.
 
-    A form signed in ink comes with a clean scan of as many pages.
+    A form signed in ink needs a clean scan with the same number of pages.
     """
     signing = Signing(body.method, body.capacity, body.rendering_sha256, body.file_id)
     form = await forms.sign(work, form_id, signing)

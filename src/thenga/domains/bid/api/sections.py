@@ -51,31 +51,34 @@ router = make_router("Bid / Proposals")
 
 
 class DecideSectionSuggestion(Body):
-    """What becomes of a suggestion."""
+    """Decision on a suggestion."""
 
     id: Annotated[UUID, Field(description="ID of the suggestion.")]
     decision: Annotated[
-        Literal["accept", "edit", "reject"], Field(description="`edit` takes your own `text`.")
+        Literal["accept", "edit", "reject"],
+        Field(description="Decision. `edit` needs your own `text`."),
     ]
     text: Annotated[
-        Annotated[str, lines(1, 100_000)] | None, Field(description="Your text, with `edit`.")
+        Annotated[str, lines(1, 100_000)] | None,
+        Field(description="Your text. Required with `edit`."),
     ] = None
     reason: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="Why, for whoever learns from it.")
+        Annotated[str, lines(1, 1000)] | None,
+        Field(description="Reason for the decision."),
     ] = None
 
 
 class ChangeBidSection(Body):
-    """One of `content`, `move` or `suggestion`, or other fields."""
+    """Only one of `content`, `move`, `suggestion` or other fields."""
 
     content: Annotated[
-        str, lines(0, 100_000), Field(description="Markdown. HTML is printed as text.")
+        str, lines(0, 100_000), Field(description="Markdown. HTML is printed as plain text.")
     ] = ""
     title: SectionTitle = "unchanged"
     instructions: Instructions = None
     owner_user_id: SectionOwner = None
-    position: Annotated[int, whole(1, 60), Field(description="Place in the draft.")] = 1
-    limit: Annotated[SectionLimit | None, Field(description="How long it may be.")] = None
+    position: Annotated[int, whole(1, 60), Field(description="Position in the draft.")] = 1
+    limit: Annotated[SectionLimit | None, Field(description="Maximum length.")] = None
     requirement_ids: RequirementIds = []
     move: Annotated[
         Literal["request_review", "request_changes", "approve", "lock", "reopen"] | None,
@@ -83,54 +86,54 @@ class ChangeBidSection(Body):
     ] = None
     reason: Annotated[
         Annotated[str, lines(1, 1000)] | None,
-        Field(description="Why. Required to request changes."),
+        Field(description="Reason. Required to request changes."),
     ] = None
     suggestion: Annotated[
-        DecideSectionSuggestion | None, Field(description="Decision about a suggestion.")
+        DecideSectionSuggestion | None, Field(description="Decision on a suggestion.")
     ] = None
 
 
 class SectionVersionView(View):
-    """A text of a section."""
+    """A version of the text of a section."""
 
-    number: Annotated[int, Field(description="Number of the version.")]
+    number: Annotated[int, Field(description="Version number.")]
     sha256: Annotated[str, Field(description="SHA-256 of the text.")]
-    words: Annotated[int, Field(description="Words of the text.")]
-    author_user_id: Annotated[UUID | None, Field(description="Who wrote it.")]
-    suggestion_id: Annotated[UUID | None, Field(description="Suggestion that was taken over.")]
-    created_at: Annotated[datetime, Field(description="When it was written.")]
+    words: Annotated[int, Field(description="Number of words.")]
+    author_user_id: Annotated[UUID | None, Field(description="Author.")]
+    suggestion_id: Annotated[UUID | None, Field(description="Accepted suggestion.")]
+    created_at: Annotated[datetime, Field(description="Time of creation.")]
 
 
 class SectionSourceView(View):
-    """What a suggestion rests on."""
+    """Source of a suggestion."""
 
     reference: Annotated[BidReferenceView, Field(description="Resource that was read.")]
     version: Annotated[int | None, Field(description="Version that was read.")]
-    excerpt: Annotated[str | None, Field(description="Words of the source.")]
+    excerpt: Annotated[str | None, Field(description="Quote from the source.")]
 
 
 class SectionProducerView(View):
-    """The machine that suggests."""
+    """AI agent that made the suggestion."""
 
     agent_id: Annotated[str, Field(description="Name of the agent.")]
     version: Annotated[str, Field(description="Version of the agent.")]
 
 
 class SectionSuggestionView(View):
-    """A text that a machine proposes."""
+    """Text suggested by an AI agent."""
 
     id: Annotated[UUID, Field(description="ID of the suggestion.")]
     status: SuggestionStatus
     base_version: Annotated[int, Field(description="Version of the section it was made for.")]
     text: Annotated[str, Field(description="Proposed text.")]
-    sources: Annotated[list[SectionSourceView], Field(description="What it rests on.")]
+    sources: Annotated[list[SectionSourceView], Field(description="Sources of the suggestion.")]
     confidence: Annotated[Decimal, Field(description="Confidence, 0 to 1.")]
-    produced_by: Annotated[SectionProducerView, Field(description="Who made it.")]
+    produced_by: Annotated[SectionProducerView, Field(description="AI agent that made it.")]
     guardrail_outcome: Annotated[
-        str, Field(description="What guardrails said. `blocked` ones cannot be accepted.")
+        str, Field(description="Result of the guardrails. `blocked` text cannot be accepted.")
     ]
-    decided_by: Annotated[UUID | None, Field(description="Who decided it.")]
-    decision_reason: Annotated[str | None, Field(description="Why.")]
+    decided_by: Annotated[UUID | None, Field(description="Person who decided.")]
+    decision_reason: Annotated[str | None, Field(description="Reason.")]
     expires_at: datetime
 
 
@@ -139,16 +142,17 @@ class BidSectionView(BidSectionRow):
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
-    instructions: Annotated[str | None, Field(description="What the section should say.")]
-    content: Annotated[str | None, Field(description="Markdown of the version that is shown.")]
-    shown_version: Annotated[int, Field(description="Number of the version that is shown.")]
+    instructions: Annotated[str | None, Field(description="Instructions for the author.")]
+    content: Annotated[str | None, Field(description="Text of the version shown, in Markdown.")]
+    shown_version: Annotated[int, Field(description="Number of the version shown.")]
     authors: Annotated[
-        list[UUID], Field(description="Who wrote since the last approval. None of them approves.")
+        list[UUID],
+        Field(description="People who wrote since the last approval. They cannot approve."),
     ]
-    approved_version: Annotated[int | None, Field(description="Version that was approved.")]
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    approved_version: Annotated[int | None, Field(description="Approved version.")]
+    status_reason: Annotated[str | None, Field(description="Why the status changed.")]
     versions: Annotated[
-        list[SectionVersionView] | None, Field(description="Versions, if they were included.")
+        list[SectionVersionView] | None, Field(description="Versions, if included.")
     ]
     suggestions: Annotated[
         list[SectionSuggestionView] | None, Field(description="Suggestions, if included.")
@@ -187,15 +191,15 @@ async def get_bid_section(
             alias="versionNumber",
             ge=1,
             le=1_000_000,
-            description="Version to show. The current one if left out.",
+            description="Version to show. Defaults to the current one.",
         ),
     ] = None,
     include: Annotated[
         Annotated[str, matching("^(versions|suggestions)(,(versions|suggestions))?$", 30)] | None,
-        Query(description="`versions`, `suggestions` or both, with a comma."),
+        Query(description="`versions`, `suggestions` or both, separated by a comma."),
     ] = None,
 ) -> BidSectionView:
-    """Retrieve a section with its current text, or an earlier one."""
+    """Retrieve a section with its current text or an earlier version."""
     section, version = await proposals.get_section(read, section_id, version_number)
     wanted = set() if include is None else set(include.split(","))
     return BidSectionView.shown_as(
@@ -233,8 +237,8 @@ async def change_bid_section(
 ) -> BidSectionView:
     """Write a new version, make a move, decide a suggestion or change other fields.
 
-    A text that somebody else wrote meanwhile is not overwritten: the answer is 412 and says who
-    wrote it. Somebody who wrote none of the text approves it.
+    Text that someone else wrote in the meantime is not overwritten: the answer is 412 and names the
+    author. You cannot approve text that you wrote.
     """
     section = await _changed(work, section_id, body)
     version = await proposals.current_text(work, section)
@@ -250,7 +254,7 @@ async def _changed(work: Work, section_id: UUID, body: ChangeBidSection) -> Sect
         writes_text and len(fields) > 1
     ):
         raise RuleViolated(
-            "Send one of `content`, `move` or `suggestion`, or other fields.", rule="BID-11"
+            "Send only one of `content`, `move`, `suggestion` or other fields.", rule="BID-11"
         )
     if suggestion is not None:
         await workspaces.demand(work, Permission.SUGGESTION_DECIDE)

@@ -54,9 +54,9 @@ async def create_pack(
     body: AssemblePack,
     work: Annotated[Work, writes(Permission.PACK_BUILD)],
 ) -> PackView:
-    """Pin what the pack holds now and have it built. Read it again until it is `built`.
+    """Pin the current version of every part and build a pack. Poll it until it is `built`.
 
-    A newer pack replaces the former one.
+    A new pack replaces the previous one.
     """
     pack = await packs.assemble(work, workspace_id, _dumped(body))
     return await _view(work, pack)
@@ -66,7 +66,7 @@ async def create_pack(
 async def get_pack(
     pack_id: PackId, read: Annotated[Reader, reads(Permission.PACK_READ)]
 ) -> PackView:
-    """Retrieve a pack with every check as it stands now."""
+    """Retrieve a pack with the current result of every check."""
     shown = await packs.get_pack(read, pack_id)
     sees = workspaces.has_price(read, shown.workspace)
     return PackView.of(shown, await packs.proofs_of(read, pack_id), read, sees_price=sees)
@@ -78,17 +78,17 @@ async def get_pack(
         *(OverrideNotAllowed, SamePerson, InvalidTransition, RuleViolated, StaleVersion),
         *(FileNotClean, Conflict, BidSealed, BidAlreadySubmitted),
     )
-    | {202: {"model": PackView, "description": "The pack is built anew."}},
+    | {202: {"model": PackView, "description": "The pack is being rebuilt."}},
 )
 async def change_pack(
     pack_id: PackId,
     body: ChangePack,
     work: Annotated[Work, writes(Permission.PACK_UPDATE, if_match=True)],
 ) -> PackView:
-    """Override findings, acknowledge risks, tick off, change the order, or unseal.
+    """Override findings, acknowledge risks, tick off, change files or order, or unseal.
 
-    Overrides and the order stand in the manifest: the pack is built anew and its approval is
-    voided.
+    Overrides, extra files and the order are part of the manifest: changing them rebuilds the pack
+    and voids its approval.
     """
     if body.move == "unseal":
         await workspaces.demand(work, Permission.PACK_SEAL)
@@ -110,7 +110,7 @@ async def change_pack(
 async def seal_pack(
     pack_id: PackId, body: SealPack, work: Annotated[Work, writes(Permission.PACK_SEAL)]
 ) -> PackView:
-    """Seal the pack whose manifest you saw. What it holds does not change until it is unsealed."""
+    """Seal the pack whose manifest you saw. The bid cannot be changed until it is unsealed."""
     pack = await packs.seal(work, pack_id, manifest_sha256=body.manifest_sha256)
     return await _view(work, pack)
 
@@ -127,8 +127,8 @@ async def submit_pack(
 ) -> PackView:
     """Record that the sealed pack was submitted, with a receipt or a file.
 
-    After the closing a proof can be recorded for some working days, with a file. A second proof is
-    added to the first.
+    After the closing date, proof can be recorded for some working days, with a file. Further proof
+    is added to the first.
     """
     submission = Submission(
         channel=body.channel,

@@ -38,31 +38,27 @@ router = make_router("Bid / Tasks")
 
 TaskKind = Literal["general", "clarification", "document", "section", "form", "pricing", "delivery"]
 Priority = Literal["low", "normal", "high"]
-Title = Annotated[str, text(1, 160), Field(description="What is to be done.")]
-Description = Annotated[
-    Annotated[str, lines(1, 5000)] | None, Field(description="What it takes, in detail.")
-]
-Owner = Annotated[UUID | None, Field(description="Person who does it.")]
-Reviewer = Annotated[
-    UUID | None, Field(description="Person who finishes it once the owner is done.")
-]
-MilestoneKey = Annotated[EntryKey | None, Field(description="Milestone of the plan it serves.")]
-DueAt = Annotated[Instant | None, Field(description="Time by which it is done.")]
+Title = Annotated[str, text(1, 160), Field(description="Title of the task.")]
+Description = Annotated[Annotated[str, lines(1, 5000)] | None, Field(description="Description.")]
+Owner = Annotated[UUID | None, Field(description="Person responsible.")]
+Reviewer = Annotated[UUID | None, Field(description="Person who reviews and finishes the task.")]
+MilestoneKey = Annotated[EntryKey | None, Field(description="Key of the milestone it belongs to.")]
+DueAt = Annotated[Instant | None, Field(description="Due time.")]
 DependsOn = Annotated[
-    list[UUID], Field(max_length=20, description="Tasks that are done before it.")
+    list[UUID], Field(max_length=20, description="Tasks that must be done first.")
 ]
-About = Annotated[BidReferenceBody | None, Field(description="What the task is about.")]
+About = Annotated[BidReferenceBody | None, Field(description="Subject of the task.")]
 
 
 class BidCheckItem(Body):
-    """One point of a checklist."""
+    """An item of a checklist."""
 
-    text: Annotated[str, text(1, 300), Field(description="What is to be checked.")]
+    text: Annotated[str, text(1, 300), Field(description="What to check.")]
     done: Annotated[bool, Field(description="Whether it is done.")] = False
 
 
 class AddBidTask(Body):
-    """Something to do for a bid."""
+    """Task to add."""
 
     title: Title
     description: Description = None
@@ -74,7 +70,7 @@ class AddBidTask(Body):
     depends_on: DependsOn = []
     subject: About = None
     checklist: Annotated[
-        dict[EntryKey, BidCheckItem], Field(max_length=30, description="Points by key.")
+        dict[EntryKey, BidCheckItem], Field(max_length=30, description="Checklist by key.")
     ] = {}
     priority: Annotated[Priority, Field(description="Priority.")] = "normal"
 
@@ -93,7 +89,7 @@ class ChangeBidTask(Body):
     subject: About = None
     checklist: Annotated[
         dict[EntryKey, BidCheckItem | None],
-        Field(max_length=30, description="Points to change. Null removes one."),
+        Field(max_length=30, description="Checklist items to change. Null removes one."),
     ] = {}
     priority: Annotated[Priority, Field(description="Priority.")] = "normal"
     move: Annotated[
@@ -102,23 +98,23 @@ class ChangeBidTask(Body):
         Field(description="Move to make."),
     ] = None
     reason: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="Why. Required to block.")
+        Annotated[str, lines(1, 1000)] | None, Field(description="Reason. Required to block.")
     ] = None
 
 
 class BidCheckItemView(View):
-    """One point of a checklist."""
+    """An item of a checklist."""
 
-    text: Annotated[str, Field(description="What is to be checked.")]
+    text: Annotated[str, Field(description="What to check.")]
     done: Annotated[bool, Field(description="Whether it is done.")]
 
 
 class BidTaskBlock(View):
-    """What keeps a task from going on."""
+    """Why a task is blocked."""
 
-    reason: Annotated[str, Field(description="What blocks it.")]
-    since: Annotated[datetime, Field(description="Since when.")]
-    by: Annotated[UUID | None, Field(description="Person who said so.")]
+    reason: Annotated[str, Field(description="Reason.")]
+    since: Annotated[datetime, Field(description="Time at which it was blocked.")]
+    by: Annotated[UUID | None, Field(description="Person who blocked it.")]
 
 
 class BidTaskView(Stored):
@@ -126,22 +122,26 @@ class BidTaskView(Stored):
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
-    title: Annotated[str, Field(description="What is to be done.")]
-    description: Annotated[str | None, Field(description="What it takes, in detail.")]
+    title: Annotated[str, Field(description="Title of the task.")]
+    description: Annotated[str | None, Field(description="Description.")]
     kind: Annotated[TaskKind, Field(description="Kind of task.")]
     owner_user_id: Owner
     reviewer_user_id: Reviewer
-    milestone_key: Annotated[str | None, Field(description="Milestone of the plan it serves.")]
-    due_at: Annotated[datetime | None, Field(description="Time by which it is done.")]
-    depends_on: Annotated[list[UUID], Field(description="Tasks that are done before it.")]
-    waiting_on: Annotated[list[UUID], Field(description="Of these, those that are still open.")]
-    subject: Annotated[BidReferenceView | None, Field(description="What it is about.")]
-    checklist: Annotated[dict[str, BidCheckItemView], Field(description="Points by key.")]
+    milestone_key: Annotated[str | None, Field(description="Key of the milestone it belongs to.")]
+    due_at: Annotated[datetime | None, Field(description="Due time.")]
+    depends_on: Annotated[list[UUID], Field(description="Tasks that must be done first.")]
+    waiting_on: Annotated[
+        list[UUID], Field(description="Tasks of `dependsOn` that are still open.")
+    ]
+    subject: Annotated[BidReferenceView | None, Field(description="Subject of the task.")]
+    checklist: Annotated[dict[str, BidCheckItemView], Field(description="Checklist by key.")]
     priority: Annotated[Priority, Field(description="Priority.")]
-    blocked: Annotated[BidTaskBlock | None, Field(description="What blocks it, if anything.")]
-    overdue: Annotated[bool, Field(description="Open after its due time.")]
+    blocked: Annotated[
+        BidTaskBlock | None, Field(description="Why it is blocked. Null if it is not.")
+    ]
+    overdue: Annotated[bool, Field(description="Whether the task is overdue.")]
     status: TaskStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_reason: Annotated[str | None, Field(description="Why the status changed.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -191,7 +191,7 @@ async def add_bid_task(
     body: AddBidTask,
     work: Annotated[Work, writes(Permission.TASK_CREATE)],
 ) -> BidTaskView:
-    """Add a task. The owner is told."""
+    """Add a task. Its owner is notified."""
     fields = {name: getattr(body, name) for name in type(body).model_fields}
     task = await planning.add_task(work, workspace_id, _columns(fields))
     return BidTaskView.of(task, await planning.dependencies_of(work, [task]), work.now)
@@ -206,11 +206,15 @@ async def list_bid_tasks(
     ] = None,
     owner_user_id: Annotated[
         UUID | Literal["me"] | None,
-        Query(alias="ownerUserId", description="Filter by owner. `me` for your own."),
+        Query(alias="ownerUserId", description="Filter by owner. Use `me` for your own tasks."),
     ] = None,
     status: Annotated[TaskStatus | None, Query(description="Filter by status.")] = None,
-    overdue: Annotated[bool | None, Query(description="Open after their due time.")] = None,
-    blocked: Annotated[bool | None, Query(description="Blocked ones.")] = None,
+    overdue: Annotated[
+        bool | None, Query(description="Filter by whether the task is overdue.")
+    ] = None,
+    blocked: Annotated[
+        bool | None, Query(description="Filter by whether the task is blocked.")
+    ] = None,
     due_before: Annotated[
         Instant | None, Query(alias="dueBefore", description="Due before this time.")
     ] = None,
@@ -219,7 +223,7 @@ async def list_bid_tasks(
     ] = None,
     kind: Annotated[TaskKind | None, Query(description="Filter by kind.")] = None,
 ) -> PageOf[BidTaskView]:
-    """List tasks of the bids that you may see, those that are due first at the top."""
+    """List tasks of the bids that you can see, earliest due time first."""
     owner = person_of(read) if owner_user_id == "me" else owner_user_id
     filters = TaskFilters(
         workspace_id=workspace_id,
@@ -265,8 +269,8 @@ async def change_bid_task(
 ) -> BidTaskView:
     """Change a task and make at most one move.
 
-    A task starts and finishes once everything it depends on is done or cancelled. With a reviewer
-    only that person finishes it.
+    A task can start and finish once everything it depends on is done or cancelled. If it has a
+    reviewer, only the reviewer can finish it.
     """
     fields = body.changes()
     move, reason = fields.pop("move", None), fields.pop("reason", None)

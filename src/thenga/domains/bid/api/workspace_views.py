@@ -36,18 +36,18 @@ TeamRole = Literal["lead", "writer", "estimator", "reviewer", "approver", "signa
 
 
 class BidTeamMemberView(View):
-    """What a person does in the team."""
+    """A person in the team."""
 
     roles: Annotated[list[TeamRole], Field(description="Roles in this bid.")]
-    price: Annotated[bool, Field(description="Whether the person sees prices.")]
+    price: Annotated[bool, Field(description="Whether the person can see prices.")]
 
 
 class BidderView(View):
-    """One of those who bid together."""
+    """One of the joint bidders."""
 
-    lead: Annotated[bool, Field(description="Whether it leads.")]
-    ref: Annotated[BidReferenceView | None, Field(description="Organization, if it is known here.")]
-    name: Annotated[str | None, Field(description="Name, if it is not.")]
+    lead: Annotated[bool, Field(description="Whether it is the lead bidder.")]
+    ref: Annotated[BidReferenceView | None, Field(description="Organization, if on the platform.")]
+    name: Annotated[str | None, Field(description="Name, if not on the platform.")]
     share_percent: Annotated[Decimal | None, Field(description="Share in per cent.")]
 
 
@@ -57,17 +57,17 @@ class BidTenderView(View):
     tender_opportunity_id: Annotated[UUID, Field(description="ID of the tender.")]
     number: Annotated[str, Field(description="Number of the tender.")]
     title: Annotated[str, Field(description="Title of the tender.")]
-    amendment_number: Annotated[int, Field(description="Newest amendment that is known here.")]
+    amendment_number: Annotated[int, Field(description="Newest amendment known to the bid.")]
     closing_at: Annotated[datetime | None, Field(description="Closing time.")]
     closing_precision: Annotated[
-        Literal["minute", "day"], Field(description="`day` if only the day is known.")
+        Literal["minute", "day"], Field(description="`day` if only the date is known.")
     ]
     time_zone: Annotated[str, Field(description="Time zone of the closing.")]
     status: Annotated[str, Field(description="Status of the tender.")]
-    as_of: Annotated[datetime, Field(description="When it was read.")]
+    as_of: Annotated[datetime, Field(description="Time at which it was read.")]
     state: Annotated[
         TenderState,
-        Field(description="`stale` if the tender has changed, `unavailable` if nobody answers."),
+        Field(description="`stale` if it changed, `unavailable` if Opportunity does not respond."),
     ]
 
     @classmethod
@@ -77,38 +77,38 @@ class BidTenderView(View):
 
 
 class ReconfirmationView(View):
-    """Whether somebody must decide again after an amendment."""
+    """Whether the bid must be reconfirmed after an amendment."""
 
-    required: Annotated[bool, Field(description="Whether a decision is needed.")]
-    amendment_number: Annotated[int | None, Field(description="Amendment that needs it.")]
+    required: Annotated[bool, Field(description="Whether a reconfirmation is required.")]
+    amendment_number: Annotated[int | None, Field(description="Amendment to reconfirm.")]
     ripple_id: Annotated[UUID | None, Field(description="Ripple that lists its effects.")]
 
 
 class RippleEffectView(View):
-    """One thing that an amendment touched."""
+    """An effect of an amendment."""
 
-    key: Annotated[str, Field(description="Key by which it is acknowledged.")]
-    subject: Annotated[str, Field(description="What was touched.")]
-    change: Annotated[str, Field(description="How.")]
-    before: Annotated[str | None, Field(description="Value before.")]
-    after: Annotated[str | None, Field(description="Value afterwards.")]
+    key: Annotated[str, Field(description="Key used to acknowledge it.")]
+    subject: Annotated[str, Field(description="Affected part of the bid.")]
+    change: Annotated[str, Field(description="Kind of change.")]
+    before: Annotated[str | None, Field(description="Previous value.")]
+    after: Annotated[str | None, Field(description="New value.")]
     handling: Annotated[
         Literal["automatic", "open", "acknowledged"],
-        Field(description="`open` ones are named in the reconfirmation."),
+        Field(description="Acknowledge `open` effects when you reconfirm."),
     ]
 
 
 class RippleView(Stored):
-    """What one amendment touched in this bid."""
+    """Effects of one amendment on this bid."""
 
     amendment_number: Annotated[int, Field(description="Number of the amendment.")]
-    causation_event_id: Annotated[UUID, Field(description="Event that told of it.")]
-    material: Annotated[bool, Field(description="Whether somebody must decide again.")]
-    effects: Annotated[list[RippleEffectView], Field(description="What it touched.")]
-    decision: Annotated[str | None, Field(description="How the bid goes on.")]
-    note: Annotated[str | None, Field(description="Note of whoever decided.")]
-    decided_by: Annotated[UUID | None, Field(description="Who decided.")]
-    decided_at: Annotated[datetime | None, Field(description="When.")]
+    causation_event_id: Annotated[UUID, Field(description="Event that reported it.")]
+    material: Annotated[bool, Field(description="Whether the bid must be reconfirmed.")]
+    effects: Annotated[list[RippleEffectView], Field(description="Effects on the bid.")]
+    decision: Annotated[str | None, Field(description="Decision on the bid.")]
+    note: Annotated[str | None, Field(description="Note on the decision.")]
+    decided_by: Annotated[UUID | None, Field(description="Person who decided.")]
+    decided_at: Annotated[datetime | None, Field(description="Time of the decision.")]
 
     @classmethod
     def of(cls, ripple: Ripple) -> "RippleView":
@@ -116,12 +116,12 @@ class RippleView(Stored):
 
 
 class BidApprovalCard(Stored):
-    """An approval of this bid in short, without amounts."""
+    """Summary of an approval, without amounts."""
 
-    kind: Annotated[Literal["price", "pack"], Field(description="What is approved.")]
+    kind: Annotated[Literal["price", "pack"], Field(description="Kind of approval.")]
     subject_id: Annotated[UUID, Field(description="Workbook or pack.")]
-    subject_version: Annotated[int, Field(description="Version that is approved.")]
-    subject_sha256: Annotated[str, Field(description="SHA-256 of exactly what was shown.")]
+    subject_version: Annotated[int, Field(description="Version of the subject.")]
+    subject_sha256: Annotated[str, Field(description="SHA-256 of the subject.")]
     status: ApprovalStatus
     expires_at: datetime
 
@@ -131,13 +131,13 @@ class BidApprovalCard(Stored):
 
 
 class BidPackCard(Stored):
-    """The current pack of this bid in short."""
+    """Summary of the current pack."""
 
     number: Annotated[int, Field(description="Number of the pack.")]
     status: PackStatus
     manifest_sha256: Annotated[str | None, Field(description="SHA-256 of its manifest.")]
-    sealed_at: Annotated[datetime | None, Field(description="When it was sealed.")]
-    sealed_by: Annotated[UUID | None, Field(description="Who sealed it.")]
+    sealed_at: Annotated[datetime | None, Field(description="Time of sealing.")]
+    sealed_by: Annotated[UUID | None, Field(description="Person who sealed it.")]
 
     @classmethod
     def of(cls, pack: Pack) -> "BidPackCard":
@@ -156,8 +156,10 @@ class BidWorkspaceCard(Stored):
     title: Annotated[str, Field(description="Title of the bid.")]
     bid_manager_user_id: Annotated[UUID | None, Field(description="Person who leads the bid.")]
     closing_at: Annotated[datetime | None, Field(description="Closing time of the tender.")]
-    status: Annotated[WorkspaceStatus, Field(description="Status, by the clock.")]
-    reconfirmation: Annotated[ReconfirmationView, Field(description="Whether it is needed.")]
+    status: Annotated[WorkspaceStatus, Field(description="Current status.")]
+    reconfirmation: Annotated[
+        ReconfirmationView, Field(description="Whether the bid must be reconfirmed.")
+    ]
 
     @property
     def own_path(self) -> str:
@@ -171,21 +173,21 @@ class BidWorkspaceCard(Stored):
 class BidWorkspaceView(BidWorkspaceCard):
     """A bid as its team sees it."""
 
-    buyer_name: Annotated[str | None, Field(description="Buyer, outside of the platform.")]
-    external_reference: Annotated[str | None, Field(description="Reference of that buyer.")]
+    buyer_name: Annotated[str | None, Field(description="Buyer outside the platform.")]
+    external_reference: Annotated[str | None, Field(description="Reference of the buyer.")]
     access: Annotated[
-        Literal["team", "organization"], Field(description="Who sees more than the card.")
+        Literal["team", "organization"], Field(description="Who can see the whole bid.")
     ]
     envelopes: Annotated[Literal["single", "two"], Field(description="Envelopes of the bid.")]
-    team: Annotated[dict[str, BidTeamMemberView], Field(description="Team by ID of the person.")]
-    bidders: Annotated[dict[str, BidderView], Field(description="Who bids together, by key.")]
+    team: Annotated[dict[str, BidTeamMemberView], Field(description="Team by user ID.")]
+    bidders: Annotated[dict[str, BidderView], Field(description="Joint bidders by key.")]
     tender: Annotated[BidTenderView | None, Field(description="The tender as last read.")]
-    coverage: Annotated[CoverageView, Field(description="How much of the matrix is covered.")]
+    coverage: Annotated[CoverageView, Field(description="Coverage of the requirements.")]
     matrix_version: Annotated[int, Field(description="Version of the matrix.")]
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
-    status_changed_at: Annotated[datetime | None, Field(description="When it was made.")]
-    status_changed_by: Annotated[UUID | None, Field(description="Who made it.")]
-    withheld: Annotated[list[str], Field(description="Parts that you may not see.")]
+    status_reason: Annotated[str | None, Field(description="Why the status changed.")]
+    status_changed_at: Annotated[datetime | None, Field(description="Time of the status change.")]
+    status_changed_by: Annotated[UUID | None, Field(description="User who changed the status.")]
+    withheld: Annotated[list[str], Field(description="Parts that you cannot see.")]
     allowed_moves: list[AllowedMove]
     plan: Annotated[BidPlanView | None, Field(description="Plan, if included.")]
     tasks: Annotated[list[BidTaskView] | None, Field(description="Tasks, if included.")]

@@ -49,85 +49,87 @@ _PARTS = "plan|tasks|drafts|matrix|forms|approvals|pack|outcome|ripples"
 Include = Annotated[
     Annotated[str, matching(f"^({_PARTS})(,({_PARTS})){{0,8}}$", 80)] | None,
     Query(
-        description="Parts to add, with commas: plan, tasks, drafts, matrix, forms, approvals, "
-        "pack, outcome, ripples."
+        description="Parts to include, separated by commas: plan, tasks, drafts, matrix, forms, "
+        "approvals, pack, outcome, ripples."
     ),
 ]
 
 
 class BidTeamMember(Body):
-    """What a person does in the team."""
+    """A person in the team."""
 
     roles: Annotated[list[TeamRole], Field(max_length=7, description="Roles in this bid.")] = []
-    price: Annotated[bool, Field(description="Whether the person sees prices.")] = False
+    price: Annotated[bool, Field(description="Whether the person can see prices.")] = False
 
 
 class BidderBody(Body):
-    """One of those who bid together."""
+    """One of the joint bidders."""
 
-    lead: Annotated[bool, Field(description="Whether it leads. Exactly one does.")] = False
+    lead: Annotated[
+        bool, Field(description="Whether it is the lead bidder. Exactly one must be.")
+    ] = False
     ref: Annotated[
-        BidReferenceBody | None, Field(description="Organization, if it is known here.")
+        BidReferenceBody | None, Field(description="Organization, if on the platform.")
     ] = None
     name: Annotated[
-        Annotated[str, text(1, 200)] | None, Field(description="Name, if it is not.")
+        Annotated[str, text(1, 200)] | None, Field(description="Name, if not on the platform.")
     ] = None
     share_percent: Annotated[Percent | None, Field(description="Share in per cent.")] = None
 
 
-Access = Annotated[
-    Literal["team", "organization"], Field(description="Who sees more than the card.")
-]
+Access = Annotated[Literal["team", "organization"], Field(description="Who can see the whole bid.")]
 
 
 class OpenBidWorkspace(Body):
-    """A tender to bid on, or a contract won outside of the platform."""
+    """A tender to bid on, or a contract won outside the platform."""
 
     tender_opportunity_id: Annotated[
-        UUID | None, Field(description="Tender to bid on. Once for ever.")
+        UUID | None, Field(description="Tender to bid on. Each tender has one workspace.")
     ] = None
     origin: Annotated[
         Literal["platform", "outside_platform"],
-        Field(description="`outside_platform` needs buyer, reference and title instead."),
+        Field(
+            description="`outside_platform` needs buyer, reference and title instead of a tender."
+        ),
     ] = "platform"
     buyer_name: Annotated[
-        Annotated[str, text(1, 200)] | None, Field(description="Buyer, outside of the platform.")
+        Annotated[str, text(1, 200)] | None, Field(description="Buyer outside the platform.")
     ] = None
     external_reference: Annotated[
-        Annotated[str, text(1, 100)] | None, Field(description="Reference of that buyer.")
+        Annotated[str, text(1, 100)] | None, Field(description="Reference of the buyer.")
     ] = None
     title: Annotated[
-        Annotated[str, text(1, 160)] | None, Field(description="Title. The tender's if left out.")
+        Annotated[str, text(1, 160)] | None, Field(description="Title. Defaults to the tender's.")
     ] = None
     bid_manager_user_id: Annotated[
-        UUID | None, Field(description="Person who leads the bid. You, if left out.")
+        UUID | None, Field(description="Person who leads the bid. Defaults to you.")
     ] = None
     access: Access = "team"
     envelopes: Annotated[
-        Literal["single", "two"] | None, Field(description="The tender's if left out.")
+        Literal["single", "two"] | None, Field(description="Envelopes. Defaults to the tender's.")
     ] = None
     team: Annotated[
-        dict[UUID, BidTeamMember], Field(max_length=50, description="Team by ID of the person.")
+        dict[UUID, BidTeamMember], Field(max_length=50, description="Team by user ID.")
     ] = {}
     bidders: Annotated[
         dict[EntryKey, BidderBody],
-        Field(max_length=8, description="Who bids together. Your organization if left out."),
+        Field(max_length=8, description="Joint bidders by key. Defaults to your organization."),
     ] = {}
 
 
 class ReconfirmBid(Body):
-    """How the bid goes on after an amendment."""
+    """Decision on the bid after an amendment."""
 
     amendment_number: Annotated[
         int, whole(0, 100_000), Field(description="Newest amendment of the tender.")
     ]
     decision: Annotated[
         Literal["proceed", "resubmit", "no_bid"],
-        Field(description="`resubmit` opens a submitted bid again, `no_bid` ends it."),
+        Field(description="`resubmit` reopens a submitted bid, `no_bid` ends it."),
     ]
     acknowledged: Annotated[
         list[Annotated[str, text(1, 100)]],
-        Field(max_length=600, description="Keys of every open effect."),
+        Field(max_length=600, description="Keys of all open effects."),
     ]
     note: Annotated[Annotated[str, lines(1, 1000)] | None, Field(description="Note.")] = None
 
@@ -155,16 +157,17 @@ class ChangeBidWorkspace(Body):
         Literal["no_bid", "resume", "withdraw"] | None, Field(description="Move to make.")
     ] = None
     reason_code: Annotated[
-        NoBidReason | None, Field(description="Why there is no bid. Required for `no_bid`.")
+        NoBidReason | None, Field(description="Reason for not bidding. Required for `no_bid`.")
     ] = None
     reason: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="Why. Required to withdraw.")
+        Annotated[str, lines(1, 1000)] | None, Field(description="Reason. Required to withdraw.")
     ] = None
     file_id: Annotated[
-        UUID | None, Field(description="Letter of withdrawal, a clean file of this bid.")
+        UUID | None, Field(description="Letter of withdrawal: a clean file of this bid.")
     ] = None
     accept_consequences: Annotated[
-        bool, Field(description="After the closing the offer binds; true withdraws nevertheless.")
+        bool,
+        Field(description="True to withdraw after the closing date, when the offer is binding."),
     ] = False
     reconfirm: Annotated[ReconfirmBid | None, Field(description="Decision after an amendment.")] = (
         None
@@ -192,8 +195,8 @@ async def open_bid_workspace(
 ) -> BidWorkspaceView:
     """Open the workspace of a tender, with its matrix, its forms and a draft plan.
 
-    There is one workspace for each tender. The tender must be open; nothing is stored if
-    Opportunity does not answer.
+    Each tender has one workspace. The tender must be open; if Opportunity does not respond, nothing
+    is stored.
     """
     fields = {name: getattr(body, name) for name in type(body).model_fields}
     workspace = await opening.open_workspace(work, _columns(fields))
@@ -209,7 +212,9 @@ async def list_bid_workspaces(
     bid_manager_user_id: Annotated[
         UUID | None, Query(alias="bidManagerUserId", description="Filter by bid manager.")
     ] = None,
-    mine: Annotated[bool | None, Query(description="Bids whose team you are in.")] = None,
+    mine: Annotated[
+        bool | None, Query(description="Filter by whether you are in the team.")
+    ] = None,
     closing_from: Annotated[
         Instant | None, Query(alias="closingFrom", description="Closing at or after this time.")
     ] = None,
@@ -217,7 +222,7 @@ async def list_bid_workspaces(
         Instant | None, Query(alias="closingTo", description="Closing at or before this time.")
     ] = None,
     reconfirmation: Annotated[
-        bool | None, Query(description="Whether somebody must decide again.")
+        bool | None, Query(description="Filter by whether the bid must be reconfirmed.")
     ] = None,
     tender_opportunity_id: Annotated[
         UUID | None, Query(alias="tenderOpportunityId", description="Filter by tender.")
@@ -243,7 +248,7 @@ async def get_bid_workspace(
     read: Annotated[Reader, reads(Permission.WORKSPACE_READ)],
     include: Include = None,
 ) -> BidWorkspaceView:
-    """Retrieve a bid with its team and the state of its tender, and the parts you ask for."""
+    """Retrieve a bid with its team, the state of its tender and the parts you include."""
     workspace = await workspaces.seen_workspace(read, workspace_id)
     wanted = set() if include is None else set(include.split(","))
     found = await overview.describe(read, workspace, wanted)
@@ -269,15 +274,15 @@ async def change_bid_workspace(
 ) -> BidWorkspaceView:
     """Change a bid, decide not to bid, withdraw it, or reconfirm it after an amendment.
 
-    A reconfirmation names the newest amendment and every open effect. Whoever is not in the team
-    can change team, manager and access with the permission to govern.
+    A reconfirmation names the newest amendment and every open effect. With the permission to
+    govern, people outside the team can change team, manager and access.
     """
     workspace = await work.lock(Workspace, workspace_id)
     fields = body.changes()
     move, reconfirm = fields.pop("move", None), fields.pop("reconfirm", None)
     plain = {name: one for name, one in fields.items() if name not in _OF_MOVES}
     if (move is not None) + (reconfirm is not None) + bool(plain) > 1:
-        raise RuleViolated("Send fields, a move or a reconfirmation.", rule="BID-50")
+        raise RuleViolated("Send only one of fields, a move or a reconfirmation.", rule="BID-50")
     if reconfirm is not None:
         workspaces.check_needs(work, workspace, ())
         await workspaces.demand(work, Permission.WORKSPACE_RECONFIRM)

@@ -9,7 +9,7 @@ from thenga.kernel.errors import Conflict
 
 def has_owner(section: Section, at: datetime) -> None:
     if section.owner_user_id is None:
-        raise Conflict("Name the owner of the section before it is reviewed.")
+        raise Conflict("Assign an owner to the section before you request a review.")
 
 
 class SectionLifecycle(Lifecycle, initial=SectionStatus.NOT_STARTED):

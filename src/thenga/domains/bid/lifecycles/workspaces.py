@@ -23,13 +23,16 @@ _BEFORE_SUBMISSION = (
 
 
 class BidTaskBlocked(Problem):
-    """This task is blocked. Unblock it before it is started or finished."""
+    """A blocked task cannot be started or finished. Unblock it first."""
 
     code, status, title = "bid-task-blocked", 409, "This task is blocked"
 
 
 class BidCommentClosed(Problem):
-    """A comment is edited by its author within 15 minutes; a deleted one never changes again."""
+    """Only the author can edit a comment, within 15 minutes.
+
+    A deleted comment cannot be changed.
+    """
 
     code, status, title = "bid-comment-closed", 409, "This comment cannot be changed"
 

@@ -105,7 +105,7 @@ async def check_clean(read: Reader, workspace_id: UUID, file_ids: Iterable[UUID]
     known = {file.id: file for file in found if file.workspace_id == workspace_id}
     missing = [str(one) for one in wanted if one not in known]
     if missing:
-        raise RuleViolated("These files are not files of this bid.", rule="BID-41", unknown=missing)
+        raise RuleViolated("These files do not belong to this bid.", rule="BID-41", unknown=missing)
     for file in known.values():
         contents.clean(file)
     return [known[one] for one in wanted]

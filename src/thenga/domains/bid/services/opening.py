@@ -25,7 +25,7 @@ async def open_workspace(work: Work, fields: dict[str, Any]) -> Workspace:
         return await _open_outside(work, fields, workspaces.team_of(team, manager))
     tender_id = fields["tender_opportunity_id"]
     if tender_id is None:
-        raise RuleViolated("Name the tender.", rule="BID-2", field="tenderOpportunityId")
+        raise RuleViolated("Send the ID of the tender.", rule="BID-2", field="tenderOpportunityId")
     await _check_new(work, tender_opportunity_id=tender_id)
     asked = await workspaces.ask_tender(work, tender_id)
     await workspaces.check_members(work, [manager, *map(UUID, team)])
@@ -56,7 +56,7 @@ async def _open_outside(work: Work, fields: dict[str, Any], team: dict[str, Any]
     missing = [name for name in needed if fields[name] is None]
     if missing or fields["tender_opportunity_id"] is not None:
         raise RuleViolated(
-            "Send `buyerName`, `externalReference` and `title`, and no tender.",
+            "Send `buyerName`, `externalReference` and `title` instead of a tender.",
             rule=_RULE,
             missing=missing,
         )
@@ -98,7 +98,9 @@ def _taken(known: Workspace | None) -> Duplicate:
     existing = None
     if known is not None:
         existing = {"domain": "bid", "type": "workspace", "id": str(known.id)}
-    return Duplicate("This tender has a workspace. Resume it there.", existing=existing)
+    return Duplicate(
+        "This tender or contract already has a workspace. Continue there.", existing=existing
+    )
 
 
 def _publish(work: Work, workspace: Workspace) -> None:

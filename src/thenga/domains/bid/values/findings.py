@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Class(StrEnum):
-    """How much a finding weighs before a pack is sealed (BID-42)."""
+    """Severity of a finding (BID-42)."""
 
     BLOCKING = "blocking"
     HIGH_RISK = "high_risk"

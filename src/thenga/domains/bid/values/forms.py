@@ -93,7 +93,7 @@ class Definition:
 
 
 class AnswerState(StrEnum):
-    """How far an answer is."""
+    """Status of an answer."""
 
     MISSING = "missing"
     PROPOSED = "proposed"

@@ -21,7 +21,7 @@ class Basis(StrEnum):
 
 
 class ItemKind(StrEnum):
-    """How an item of the price is measured."""
+    """How a price item is measured."""
 
     MEASURED = "measured"
     LUMP_SUM = "lump_sum"

@@ -37,7 +37,7 @@ SuggestionId = Annotated[UUID, Path(alias="suggestionId", description="ID of the
 
 
 class ReviewComplianceSuggestion(Body):
-    """What you decide."""
+    """Your decision."""
 
     decision: Annotated[
         Literal["accept", "edit_and_accept", "reject", "request_changes"],
@@ -45,47 +45,47 @@ class ReviewComplianceSuggestion(Body):
     ]
     value: Annotated[
         dict[Annotated[str, matching("^[A-Za-z][A-Za-z0-9]{0,39}$", 40)], Any] | None,
-        Field(description="Value that you take instead. Only with `edit_and_accept`."),
+        Field(description="Value to use instead. Only with `edit_and_accept`."),
     ] = None
     reason_code: Annotated[
         Annotated[str, matching("^[a-z][a-z_]{0,59}$", 60)] | None,
-        Field(description="Why you reject it, such as `wrong_date`."),
+        Field(description="Reason for rejecting it, such as `wrong_date`."),
     ] = None
 
 
 class SuggestionTargetView(View):
-    """What a suggestion is about."""
+    """Target of a suggestion."""
 
     type: Annotated[
         Literal["document", "requirement", "organization"], Field(description="Kind of target.")
     ]
     id: Annotated[UUID, Field(description="ID of the target.")]
-    field: Annotated[str | None, Field(description="Field, if it is about one.")]
+    field: Annotated[str | None, Field(description="Field, if the suggestion is about one.")]
 
 
 class SuggestionSourceView(View):
-    """Where a machine read it."""
+    """Source of a suggestion."""
 
     document_id: Annotated[UUID, Field(description="Document that was read.")]
     version: Annotated[int, Field(description="Version of the document.")]
     page: Annotated[int | None, Field(description="Page, counted from 1.")]
-    excerpt: Annotated[str | None, Field(description="Text that was read, as plain text.")]
+    excerpt: Annotated[str | None, Field(description="Plain text that was read.")]
 
 
 class SuggestionProducerView(View):
-    """The machine that suggests."""
+    """Name and version of a machine that makes suggestions."""
 
     name: Annotated[str, Field(description="Name of the producer.")]
     version: Annotated[str, Field(description="Version of the producer.")]
-    execution_id: Annotated[UUID | None, Field(description="Run that made it.")]
+    execution_id: Annotated[UUID | None, Field(description="Run that produced it.")]
 
 
 class SuggestionDecisionView(View):
-    """What a person decided."""
+    """Decision of a person."""
 
     decided_by: Annotated[UUID, Field(description="Person who decided.")]
-    decided_at: Annotated[datetime, Field(description="When they decided.")]
-    value: Annotated[dict[str, Any] | None, Field(description="Value taken, if it was edited.")]
+    decided_at: Annotated[datetime, Field(description="When it was decided.")]
+    value: Annotated[dict[str, Any] | None, Field(description="Accepted value, if it was edited.")]
     reason_code: Annotated[str | None, Field(description="Why it was rejected.")]
 
 
@@ -93,20 +93,22 @@ class ComplianceSuggestionView(Stored):
     """A suggestion. Nothing counts until a person accepts it."""
 
     organization_id: UUID
-    kind: Annotated[SuggestionKind, Field(description="What is suggested.")]
-    target: Annotated[SuggestionTargetView, Field(description="What the suggestion is about.")]
+    kind: Annotated[SuggestionKind, Field(description="Kind of suggestion.")]
+    target: Annotated[SuggestionTargetView, Field(description="Target of the suggestion.")]
     base_version: Annotated[int | None, Field(description="Version of the target that was read.")]
     proposed: Annotated[dict[str, Any], Field(description="Suggested value.")]
-    confidence: Annotated[Decimal, Field(ge=0, le=1, description="0 to 1.")]
-    sources: Annotated[list[SuggestionSourceView], Field(description="Where it was read.")]
-    produced_by: Annotated[SuggestionProducerView, Field(description="Machine that suggests it.")]
+    confidence: Annotated[Decimal, Field(ge=0, le=1, description="Confidence, 0 to 1.")]
+    sources: Annotated[list[SuggestionSourceView], Field(description="Sources of the suggestion.")]
+    produced_by: Annotated[
+        SuggestionProducerView, Field(description="Machine that made the suggestion.")
+    ]
     guardrail_outcome: Annotated[
-        str | None, Field(description="What the guardrails of the producer said.")
+        str | None, Field(description="Outcome of the producer's guardrails.")
     ]
     status: SuggestionStatus
-    expires_at: Annotated[datetime, Field(description="When it expires undecided.")]
+    expires_at: Annotated[datetime, Field(description="When it expires if it is not decided.")]
     decision: Annotated[
-        SuggestionDecisionView | None, Field(description="Null until it is decided.")
+        SuggestionDecisionView | None, Field(description="Decision. Null until it is decided.")
     ]
     allowed_moves: list[AllowedMove]
 
@@ -144,10 +146,10 @@ async def list_ai_suggestions(
     ] = None,
     min_confidence: Annotated[
         Annotated[Decimal, decimal(2, 4)] | None,
-        Query(alias="minConfidence", description="Lowest confidence, 0 to 1."),
+        Query(alias="minConfidence", description="Minimum confidence, 0 to 1."),
     ] = None,
 ) -> PageOf[ComplianceSuggestionView]:
-    """List what machines suggest about documents and requirements."""
+    """List suggestions by machines about documents and requirements."""
     check_acting(read, organization_id)
     if min_confidence is not None and min_confidence > 1:
         raise RuleViolated("Confidence is a number from 0 to 1.", rule="CMP-36")
@@ -169,9 +171,9 @@ async def review_ai_suggestion(
     body: ReviewComplianceSuggestion,
     work: Annotated[Work, writes(Permission.SUGGESTION_REVIEW)],
 ) -> ComplianceSuggestionView:
-    """Decide a suggestion. Only a person can.
+    """Decide a suggestion. Only a person can do this.
 
-    What you accept is written as your own statement, with the suggestion as its source.
+    An accepted value is recorded as your own statement, with the suggestion as its source.
     """
     decided = Review(body.decision, body.value, body.reason_code)
     row = await suggestions.review(work, suggestion_id, decided)

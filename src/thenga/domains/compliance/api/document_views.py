@@ -24,7 +24,9 @@ OrganizationField = Annotated[UUID, Field(description="Organization. It must be 
 TypeCode = Annotated[
     str, matching("^[a-z][a-z0-9_]{1,59}$", 60), Field(description="Code of the document type.")
 ]
-Title = Annotated[str | None, text(1, 160), Field(description="Title. Null shows the type.")]
+Title = Annotated[
+    str | None, text(1, 160), Field(description="Title. Null shows the document type.")
+]
 Stated = (
     bool
     | BigInt
@@ -41,25 +43,25 @@ Attributes = Annotated[
         "encrypted and never shown.",
     ),
 ]
-IssuedOn = Annotated[Day | None, Field(description="Day of issue, or of certification.")]
-ExpiresOn = Annotated[Day | None, Field(description="Last valid day that is printed on it.")]
+IssuedOn = Annotated[Day | None, Field(description="Day of issue or certification.")]
+ExpiresOn = Annotated[Day | None, Field(description="Last valid day printed on the document.")]
 Number = Annotated[str | None, text(1, 60), Field(description="Number of the document.")]
-Issuer = Annotated[str | None, text(1, 160), Field(description="Who issued it.")]
-HolderName = Annotated[str | None, text(1, 160), Field(description="Holder, as the document says.")]
-Period = Annotated[str | None, text(1, 20), Field(description="Period it is about, such as 2026.")]
+Issuer = Annotated[str | None, text(1, 160), Field(description="Issuer of the document.")]
+HolderName = Annotated[str | None, text(1, 160), Field(description="Holder named in the document.")]
+Period = Annotated[str | None, text(1, 20), Field(description="Period it covers, such as 2026.")]
 
 
 class DocumentSubject(Body):
-    """Whom a document is about."""
+    """Subject of a document."""
 
     kind: Annotated[SubjectKind, Field(description="Kind of subject.")] = "organization"
     ref: Annotated[UUID | None, Field(description="ID of the director, person or partner.")] = None
 
 
 class DocumentRenewal(Body):
-    """A renewal that was applied for. It does not make the document valid for longer."""
+    """A renewal that was applied for. It does not extend the document's validity."""
 
-    expected_on: Annotated[Day, Field(description="Day on which the renewed one is expected.")]
+    expected_on: Annotated[Day, Field(description="Expected day of the renewed document.")]
     reference: Annotated[str | None, text(1, 80), Field(description="Reference of the issuer.")] = (
         None
     )
@@ -67,26 +69,27 @@ class DocumentRenewal(Body):
 
 
 class AddDocument(Body):
-    """A new document. Its bytes follow with PUT."""
+    """A new document. Upload its file with PUT."""
 
     organization_id: OrganizationField
     document_type_code: TypeCode
     title: Title = None
     file_name: Annotated[
-        str | None, text(1, 120), Field(description="Name of the file, with its ending.")
+        str | None, text(1, 120), Field(description="File name with its extension.")
     ] = None
     subject: Annotated[
-        DocumentSubject | None, Field(description="Whom it is about. Defaults to the company.")
+        DocumentSubject | None,
+        Field(description="Subject of the document. Defaults to the company."),
     ] = None
     purpose: Annotated[
         str | None,
         text(3, 200),
-        Field(description="Why a personal document is kept. Required for personal types."),
+        Field(description="Purpose of keeping a personal document. Required for personal types."),
     ] = None
     basis: Annotated[
         str | None,
         text(3, 200),
-        Field(description="Legal basis of keeping it. Required for personal types."),
+        Field(description="Legal basis for keeping it. Required for personal types."),
     ] = None
     issued_on: IssuedOn = None
     expires_on: ExpiresOn = None
@@ -99,11 +102,12 @@ class AddDocument(Body):
 
 
 class ChangeDocument(Body):
-    """Fields to update. Facts are those of the newest version that can still count."""
+    """Fields to update. Facts apply to the newest version that was not refused."""
 
     title: Title = None
     subject: Annotated[
-        DocumentSubject | None, Field(description="Whom it is about. Defaults to the company.")
+        DocumentSubject | None,
+        Field(description="Subject of the document. Defaults to the company."),
     ] = None
     issued_on: IssuedOn = None
     expires_on: ExpiresOn = None
@@ -113,12 +117,12 @@ class ChangeDocument(Body):
     period: Period = None
     attributes: Attributes = None
     renewal: Annotated[
-        DocumentRenewal | None, Field(description="A renewal in progress. Null takes it back.")
+        DocumentRenewal | None, Field(description="A renewal in progress. Null removes it.")
     ] = None
 
 
 class SubjectView(View):
-    """Whom a document is about."""
+    """Subject of a document."""
 
     kind: Annotated[SubjectKind, Field(description="Kind of subject.")]
     ref: Annotated[UUID | None, Field(description="ID of the director, person or partner.")]
@@ -127,7 +131,7 @@ class SubjectView(View):
 class RenewalView(View):
     """A renewal in progress."""
 
-    expected_on: Annotated[date, Field(description="Day on which the renewed one is expected.")]
+    expected_on: Annotated[date, Field(description="Expected day of the renewed document.")]
     reference: Annotated[str | None, Field(description="Reference of the issuer.")]
     note: Annotated[str | None, Field(description="Note about the renewal.")]
 
@@ -135,46 +139,46 @@ class RenewalView(View):
 class LastDay(View):
     """The last valid day of a document."""
 
-    on: Annotated[date, Field(description="Last valid day, all of it.")]
+    on: Annotated[date, Field(description="Last valid day, inclusive.")]
     basis: Annotated[
         Literal["printed", "rule", "cycle"],
-        Field(description="Whether it is printed, or follows from a rule or a yearly cycle."),
+        Field(description="Whether it is printed, or set by a rule or a yearly cycle."),
     ]
 
 
 class UploadTarget(View):
-    """Where to send the bytes."""
+    """Where to upload the file."""
 
     method: Annotated[Literal["PUT"], Field(description="Method of the upload.")]
     path: Annotated[str, Field(description="Path of the upload.")]
-    max_bytes: Annotated[int, Field(description="Largest size in bytes.")]
-    media_types: Annotated[list[str], Field(description="Kinds of files that are accepted.")]
+    max_bytes: Annotated[int, Field(description="Maximum size in bytes.")]
+    media_types: Annotated[list[str], Field(description="Accepted media types.")]
     until: Annotated[
-        datetime | None, Field(description="When the document lapses without content.")
+        datetime | None, Field(description="When the document lapses if no file is uploaded.")
     ]
 
 
 class DocumentVersionView(View):
-    """One version of a document: its file and what it says."""
+    """One version of a document: its file and its facts."""
 
-    number: Annotated[int, Field(description="Number of the version.")]
-    content_status: Annotated[ContentStatus, Field(description="State of the content.")]
-    refusal_reason: Annotated[str | None, Field(description="Why the content was refused.")]
-    file_name: Annotated[str | None, Field(description="Name of the file.")]
-    sha256: Annotated[str | None, Field(description="SHA-256 of the bytes, in hexadecimal.")]
+    number: Annotated[int, Field(description="Version number.")]
+    content_status: Annotated[ContentStatus, Field(description="Upload and scan status.")]
+    refusal_reason: Annotated[str | None, Field(description="Reason the file was refused.")]
+    file_name: Annotated[str | None, Field(description="File name.")]
+    sha256: Annotated[str | None, Field(description="SHA-256 of the file, in hexadecimal.")]
     bytes: Annotated[int | None, Field(description="Size in bytes.")]
-    media_type: Annotated[str | None, Field(description="Kind of the file, by its content.")]
+    media_type: Annotated[str | None, Field(description="Media type detected from the content.")]
     pages: Annotated[int | None, Field(description="Number of pages of a PDF.")]
-    uploaded_by: Annotated[UUID | None, Field(description="Who uploaded the bytes.")]
+    uploaded_by: Annotated[UUID | None, Field(description="Who uploaded the file.")]
     scanned_at: Annotated[datetime | None, Field(description="When the content was scanned.")]
     issued_on: IssuedOn
     expires_on: ExpiresOn
     document_number: Annotated[str | None, Field(description="Number of the document.")]
-    issuer: Annotated[str | None, Field(description="Who issued it.")]
-    holder_name: Annotated[str | None, Field(description="Holder, as the document says.")]
-    period: Annotated[str | None, Field(description="Period it is about.")]
+    issuer: Annotated[str | None, Field(description="Issuer of the document.")]
+    holder_name: Annotated[str | None, Field(description="Holder named in the document.")]
+    period: Annotated[str | None, Field(description="Period it covers.")]
     attributes: Annotated[
-        dict[str, Any], Field(description="What the document says, without sealed fields.")
+        dict[str, Any], Field(description="Facts stated in the document, without sealed fields.")
     ]
     facts_by: Annotated[UUID | None, Field(description="Who stated the facts.")]
 
@@ -184,7 +188,7 @@ class DocumentVersionView(View):
 
 
 class DocumentLink(View):
-    """An evidence that rests on a document, and a requirement that it serves."""
+    """Evidence that uses a document, and a requirement it supports."""
 
     evidence_id: Annotated[UUID, Field(description="ID of the evidence.")]
     requirement_id: Annotated[UUID, Field(description="ID of the requirement.")]
@@ -193,19 +197,19 @@ class DocumentLink(View):
 class DocumentView(Stored):
     """A document with its versions, newest first."""
 
-    organization_id: Annotated[UUID, Field(description="Organization that has it.")]
+    organization_id: Annotated[UUID, Field(description="Organization that owns it.")]
     document_type_code: Annotated[str, Field(description="Code of the document type.")]
     document_class: Annotated[DocumentClass, Field(description="Who may see it.")]
     title: Annotated[str | None, Field(description="Title.")]
-    subject: Annotated[SubjectView, Field(description="Whom it is about.")]
-    purpose: Annotated[str | None, Field(description="Why a personal document is kept.")]
-    basis: Annotated[str | None, Field(description="Legal basis of keeping it.")]
+    subject: Annotated[SubjectView, Field(description="Subject of the document.")]
+    purpose: Annotated[str | None, Field(description="Purpose of keeping a personal document.")]
+    basis: Annotated[str | None, Field(description="Legal basis for keeping it.")]
     status: Annotated[DocumentStatus, Field(description="Status.")]
     content_status: Annotated[
-        ContentStatus, Field(description="State of the content of the newest version.")
+        ContentStatus, Field(description="Upload and scan status of the newest version.")
     ]
     current_version: Annotated[
-        int | None, Field(description="Newest version that was found clean. Null until then.")
+        int | None, Field(description="Newest version that passed the scan. Null until then.")
     ]
     validity: Annotated[
         Validity | None, Field(description="Validity of the current version today.")
@@ -214,10 +218,11 @@ class DocumentView(Stored):
         LastDay | None, Field(description="Last valid day. Null if there is none.")
     ]
     days_left: Annotated[
-        int | None, Field(description="Days until the last valid day; negative afterwards.")
+        int | None, Field(description="Days until the last valid day. Negative after it.")
     ]
     window: Annotated[
-        int | None, Field(description="Narrowest expiry window that is open, in days.")
+        int | None,
+        Field(description="Narrowest open window in days. 0 if expired, null if none is open."),
     ]
     renewal: Annotated[RenewalView | None, Field(description="A renewal in progress.")]
     destroy_on: Annotated[
@@ -225,10 +230,11 @@ class DocumentView(Stored):
     ]
     versions: Annotated[list[DocumentVersionView], Field(description="Versions, newest first.")]
     upload: Annotated[
-        UploadTarget | None, Field(description="Where to send the bytes while they are awaited.")
+        UploadTarget | None,
+        Field(description="Where to upload the file. Null once it was received."),
     ] = None
     links: Annotated[
-        list[DocumentLink] | None, Field(description="Evidence that rests on it. Null in lists.")
+        list[DocumentLink] | None, Field(description="Evidence that uses it. Null in lists.")
     ] = None
 
     @property
@@ -258,7 +264,7 @@ class DocumentPage(PageOf[DocumentView]):
     """One page of documents."""
 
     personal_hidden: Annotated[
-        int, Field(description="Personal documents that you may not see, as a number.")
+        int, Field(description="Number of personal documents you may not see.")
     ]
 
 

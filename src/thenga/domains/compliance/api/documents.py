@@ -62,7 +62,7 @@ DocumentId = Annotated[UUID, Path(alias="documentId", description="ID of the doc
 async def add_document(
     body: AddDocument, work: Annotated[Work, writes(Permission.DOCUMENT_UPLOAD)]
 ) -> DocumentView:
-    """Add a document. Send its bytes to `upload.path` within 24 hours.
+    """Add a document. Upload its file to `upload.path` within 24 hours.
 
     A personal document needs a purpose and a legal basis, and the permission to upload personal
     documents.
@@ -85,16 +85,16 @@ async def add_document(
         *(TooLarge, TypeRefused, ContentMismatch, DigestMismatch, Conflict),
         *(PreconditionRequired, StaleVersion, Erased, UploadTimeout),
     )
-    | {200: {"model": DocumentView, "description": "These bytes are there already."}},
+    | {200: {"model": DocumentView, "description": "This file was already uploaded."}},
 )
 async def replace_document_content(
     document_id: DocumentId,
     work: Annotated[Work, uploads(Permission.DOCUMENT_UPLOAD)],
 ) -> DocumentView:
-    """Upload the bytes of a document. They are scanned before anyone can read them.
+    """Upload the file of a document. It is scanned before anyone can read it.
 
-    For a new version send the version of the document in `If-Match`. The same bytes again change
-    nothing and answer 200.
+    For a new version, send the document's version in `If-Match`. Uploading the same file again
+    changes nothing and returns 200.
     """
     received = await documents.receive(work, document_id)
     view = await _shown(work, received.document)
@@ -104,7 +104,8 @@ async def replace_document_content(
 
 
 ExpiresBefore = Annotated[
-    Day | None, Query(alias="expiresBefore", description="Last valid day before this day.")
+    Day | None,
+    Query(alias="expiresBefore", description="Filter by a last valid day before this day."),
 ]
 
 
@@ -122,17 +123,15 @@ async def list_documents(
     validity: Annotated[Validity | None, Query(description="Filter by validity today.")] = None,
     content_status: Annotated[
         ContentStatus | None,
-        Query(alias="contentStatus", description="Filter by the content of the newest version."),
+        Query(alias="contentStatus", description="Filter by content status of the newest version."),
     ] = None,
-    subject: Annotated[
-        SubjectKind | None, Query(description="Filter by the kind of subject.")
-    ] = None,
+    subject: Annotated[SubjectKind | None, Query(description="Filter by kind of subject.")] = None,
     requirement_id: Annotated[
         UUID | None, Query(alias="requirementId", description="Filter by a linked requirement.")
     ] = None,
     expires_before: ExpiresBefore = None,
 ) -> DocumentPage:
-    """List documents. Personal ones are listed for those who may read them, else only counted."""
+    """List documents. Personal ones are only counted if you are not allowed to read them."""
     check_acting(read, organization_id)
     filters = DocumentFilters(
         type_code=type_code,
@@ -155,7 +154,7 @@ async def list_documents(
 async def get_document(
     document_id: DocumentId, read: Annotated[Reader, reads(Permission.DOCUMENT_READ)]
 ) -> DocumentView:
-    """Get a document with its versions and the evidence that rests on it."""
+    """Get a document with its versions and the evidence that uses it."""
     return await _shown(read, await documents.get_document(read, document_id))
 
 
@@ -165,8 +164,8 @@ async def change_document(
     body: ChangeDocument,
     work: Annotated[Work, writes(Permission.DOCUMENT_UPDATE)],
 ) -> DocumentView:
-    """Update title, subject, facts and renewal. Verified evidence is verified again when a fact
-    changes."""
+    """Update title, subject, facts and renewal. If a fact changes, verified evidence must be
+    verified again."""
     changed = await documents.change_document(work, document_id, fields=_flat(body.changes()))
     if changed.facts:
         await evidence.reopen_for_facts(work, changed.document, changed.version)

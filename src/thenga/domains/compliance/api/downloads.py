@@ -28,12 +28,12 @@ router = make_router("Compliance / Downloads")
 Ticket = Annotated[
     str,
     Path(min_length=1, max_length=100, pattern="^[A-Za-z0-9_-]+$"),
-    Field(description="Ticket of the link."),
+    Field(description="Ticket in the download link."),
 ]
 
 
 class CreateDownloadLink(Body):
-    """Which version to download, and for a personal document why."""
+    """Version to download and, for a personal document, the purpose."""
 
     version: Annotated[
         int | None, whole(1, 10_000), Field(description="Version. Defaults to the current one.")
@@ -41,18 +41,16 @@ class CreateDownloadLink(Body):
     purpose: Annotated[
         str | None,
         text(3, 200),
-        Field(description="Why you download it. Required for personal documents."),
+        Field(description="Purpose of the download. Required for personal documents."),
     ] = None
 
 
 class DownloadLinkView(View):
     """A link that downloads one version a few times within five minutes."""
 
-    url: Annotated[
-        str | None, SHOWN_ONCE, Field(description="Address of the file. Shown only once.")
-    ]
-    expires_at: Annotated[datetime, Field(description="When the link ends.")]
-    sha256: Annotated[str, Field(description="SHA-256 of the bytes, in hexadecimal.")]
+    url: Annotated[str | None, SHOWN_ONCE, Field(description="Download URL. Shown only once.")]
+    expires_at: Annotated[datetime, Field(description="When the link expires.")]
+    sha256: Annotated[str, Field(description="SHA-256 of the file, in hexadecimal.")]
     own_path: ClassVar[None] = None  # its address is a secret that is shown once
 
 
@@ -71,8 +69,8 @@ async def create_download_link(
     body: CreateDownloadLink,
     work: Annotated[Work, writes(Permission.DOCUMENT_DOWNLOAD)],
 ) -> DownloadLinkView:
-    """Create a link to a clean version. It ends after five minutes or five uses, and with your
-    session. A personal document needs a purpose and a fresh proof of identity."""
+    """Create a link to a clean version. It expires after five minutes or five uses, and with your
+    session. A personal document needs a purpose and recent identity verification."""
     link = await documents.make_link(work, document_id, version=body.version, purpose=body.purpose)
     path = f"{PREFIX}/compliance/downloads/{link.ticket}"
     base = work.host.settings.base_url.rstrip("/")
@@ -87,6 +85,6 @@ async def create_download_link(
 async def get_download(
     ticket: Ticket, read: Annotated[Reader, anyone_reads(of_downloads)]
 ) -> Response:
-    """Download a file by its link, always as an attachment."""
+    """Download a file with its link, always as an attachment."""
     download = await documents.open_ticket(read, ticket)
     return attachment(read.host.files, download.file, download.name)

@@ -28,15 +28,17 @@ router = make_router("Compliance / Evidence")
 
 EvidenceId = Annotated[UUID, Path(alias="evidenceId", description="ID of the evidence.")]
 RequirementIds = Annotated[
-    list[UUID], Field(max_length=50, description="Requirements that the proof serves.")
+    list[UUID], Field(max_length=50, description="Requirements to link or unlink.")
 ]
 EvidenceNote = Annotated[str | None, lines(1, 500), Field(description="Note for reviewers.")]
 
 
 class EvidenceReference(Body):
-    """A proof of another domain, such as a learning certificate."""
+    """A proof from another domain, such as a learning certificate."""
 
-    domain: Annotated[str, matching("^[a-z]{1,40}$", 40), Field(description="Domain that has it.")]
+    domain: Annotated[
+        str, matching("^[a-z]{1,40}$", 40), Field(description="Domain that keeps it.")
+    ]
     type: Annotated[
         str, matching("^[a-z][A-Za-z]{0,59}$", 60), Field(description="Type of the resource.")
     ]
@@ -44,7 +46,7 @@ class EvidenceReference(Body):
 
 
 class Declaration(Body):
-    """A statement of the catalogue with its answers."""
+    """A catalogue statement with its answers."""
 
     statement_code: Annotated[
         str, matching("^[a-z][a-z0-9_]{1,59}$", 60), Field(description="Code of the statement.")
@@ -59,7 +61,7 @@ class Declaration(Body):
 
 
 class LinkEvidence(Body):
-    """A proof (exactly one of document, reference and declaration) and what it serves."""
+    """Exactly one document, reference or declaration, and the requirements it supports."""
 
     organization_id: OrganizationField
     document_id: Annotated[UUID | None, Field(description="Document that is the proof.")] = None
@@ -67,16 +69,14 @@ class LinkEvidence(Body):
         int | None, whole(1, 10_000), Field(description="Version. Defaults to the current one.")
     ] = None
     reference: Annotated[
-        EvidenceReference | None, Field(description="Proof of another domain.")
+        EvidenceReference | None, Field(description="Proof from another domain.")
     ] = None
-    declaration: Annotated[Declaration | None, Field(description="Statement that is declared.")] = (
-        None
-    )
+    declaration: Annotated[Declaration | None, Field(description="Statement to declare.")] = None
     requirement_ids: Annotated[
         list[UUID],
-        Field(min_length=1, max_length=50, description="Requirements that the proof serves."),
+        Field(min_length=1, max_length=50, description="Requirements that the proof supports."),
     ]
-    period: Annotated[str | None, text(1, 20), Field(description="Period it is about.")] = None
+    period: Annotated[str | None, text(1, 20), Field(description="Period it covers.")] = None
     note: EvidenceNote = None
 
 
@@ -89,30 +89,30 @@ class ChangeEvidence(Body):
 
 
 class EvidenceLinkView(View):
-    """A requirement that the proof is linked to, and whether it fits today."""
+    """A linked requirement, and whether the proof fits it today."""
 
     requirement_id: Annotated[UUID, Field(description="ID of the requirement.")]
-    requirement_code: Annotated[str | None, Field(description="Code in the catalogue, if any.")]
-    fit: Annotated[Fit, Field(description="Whether the proof fits. Free text needs a person.")]
-    reasons: Annotated[list[str], Field(description="Why it does not fit or needs a person.")]
+    requirement_code: Annotated[str | None, Field(description="Catalogue code, if any.")]
+    fit: Annotated[Fit, Field(description="Whether the proof fits. Free text needs review.")]
+    reasons: Annotated[list[str], Field(description="Why it does not fit or needs review.")]
     valid_until: Annotated[
-        date | None, Field(description="Last day on which the proof serves this requirement.")
+        date | None, Field(description="Last day on which the proof supports this requirement.")
     ]
 
 
 class EvidenceVerificationView(View):
-    """A verification of the evidence, in short."""
+    """Summary of a verification of the evidence."""
 
     verification_id: Annotated[UUID, Field(description="ID of the verification.")]
     status: Annotated[VerificationStatus, Field(description="Status.")]
-    reason_code: Annotated[str | None, Field(description="Reason of the outcome.")]
+    reason_code: Annotated[str | None, Field(description="Reason for the outcome.")]
     checked_at: Annotated[datetime | None, Field(description="When it was decided.")]
 
 
 class ProofReferenceView(View):
-    """A proof of another domain."""
+    """A proof from another domain."""
 
-    domain: Annotated[str, Field(description="Domain that has it.")]
+    domain: Annotated[str, Field(description="Domain that keeps it.")]
     type: Annotated[str, Field(description="Type of the resource.")]
     id: Annotated[UUID, Field(description="ID of the resource.")]
 
@@ -120,28 +120,28 @@ class ProofReferenceView(View):
 class EvidenceView(Stored):
     """A proof, the requirements it is linked to, and its verifications."""
 
-    organization_id: Annotated[UUID, Field(description="Organization that has it.")]
+    organization_id: Annotated[UUID, Field(description="Organization that owns it.")]
     proof_kind: Annotated[
         Literal["document", "reference", "declaration"], Field(description="Kind of proof.")
     ]
     document_id: Annotated[UUID | None, Field(description="Document that is the proof.")]
     document_version: Annotated[int | None, Field(description="Version of the document.")]
-    reference: Annotated[ProofReferenceView | None, Field(description="Proof of another domain.")]
-    statement_code: Annotated[str | None, Field(description="Statement that was declared.")]
+    reference: Annotated[ProofReferenceView | None, Field(description="Proof from another domain.")]
+    statement_code: Annotated[str | None, Field(description="Declared statement.")]
     answers: Annotated[
         dict[str, str | bool] | None, Field(description="Answers of the declaration.")
     ]
-    period: Annotated[str | None, Field(description="Period it is about.")]
+    period: Annotated[str | None, Field(description="Period it covers.")]
     note: Annotated[str | None, Field(description="Note for reviewers.")]
     status: Annotated[EvidenceStatus, Field(description="Status.")]
     status_reason: Annotated[str | None, Field(description="Why it has this status.")]
     stale_reason: Annotated[str | None, Field(description="Why it no longer counts.")]
-    assurance: Annotated[Assurance, Field(description="Who stands behind the proof.")]
+    assurance: Annotated[Assurance, Field(description="How strongly the proof was verified.")]
     sha256: Annotated[str | None, Field(description="SHA-256 of the proof, in hexadecimal.")]
-    valid_until: Annotated[date | None, Field(description="Last day of the proof.")]
-    verified_until: Annotated[date | None, Field(description="Last day of its verification.")]
+    valid_until: Annotated[date | None, Field(description="Last valid day of the proof.")]
+    verified_until: Annotated[date | None, Field(description="Last valid day of its verification.")]
     latest_verification_id: Annotated[
-        UUID | None, Field(description="Verification that was decided last.")
+        UUID | None, Field(description="Latest decided verification.")
     ]
     successor_of: Annotated[UUID | None, Field(description="Evidence that this one replaces.")]
     linked_by: Annotated[UUID | None, Field(description="Who linked the proof.")]
@@ -149,8 +149,8 @@ class EvidenceView(Stored):
     verifications: Annotated[
         list[EvidenceVerificationView], Field(description="Verifications, newest first.")
     ]
-    chain: Annotated[list[UUID], Field(description="Earlier evidence that this one follows.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    chain: Annotated[list[UUID], Field(description="Earlier evidence in the chain, latest first.")]
+    allowed_moves: Annotated[list[AllowedMove], Field(description="Possible moves.")]
 
     @classmethod
     def of(cls, detail: EvidenceDetail, read: Reader) -> "EvidenceView":
@@ -188,8 +188,8 @@ class EvidenceView(Stored):
 async def create_evidence(
     body: LinkEvidence, work: Annotated[Work, writes(Permission.EVIDENCE_LINK)]
 ) -> EvidenceView:
-    """Link a proof to requirements. A proof that is linked already takes further requirements with
-    PATCH; the refusal names its evidence."""
+    """Link a proof to requirements. If the proof is already linked, the refusal names its evidence;
+    add requirements to it with PATCH."""
     check_acting(work, body.organization_id)
     made = await evidence.add_evidence(
         work,
@@ -207,7 +207,7 @@ async def create_evidence(
 async def get_evidence(
     evidence_id: EvidenceId, read: Annotated[Reader, reads(Permission.EVIDENCE_READ)]
 ) -> EvidenceView:
-    """Get an evidence with its links, its verifications and what it replaced."""
+    """Get evidence with its links, its verifications and the evidence it replaced."""
     return EvidenceView.of(await evidence.get_detail(read, evidence_id), read)
 
 
@@ -217,7 +217,7 @@ async def change_evidence(
     body: ChangeEvidence,
     work: Annotated[Work, writes(Permission.EVIDENCE_UPDATE)],
 ) -> EvidenceView:
-    """Link further requirements, unlink others, change the note."""
+    """Link more requirements, unlink others, or change the note."""
     fields: dict[str, Any] = {n: v for n, v in body.changes().items() if n == "note"}
     changed = await evidence.change_evidence(
         work,

@@ -24,9 +24,9 @@ router = make_router("Compliance / Expiry")
 
 
 class ExpiryRenewalView(View):
-    """A renewal that somebody has applied for. It does not prolong the document."""
+    """A renewal that was applied for. It does not extend the document's validity."""
 
-    expected_on: Annotated[date, Field(description="Day on which the new document is expected.")]
+    expected_on: Annotated[date, Field(description="Expected day of the renewed document.")]
 
 
 class ExpiryView(View):
@@ -45,13 +45,13 @@ class ExpiryView(View):
     ]
     state: Annotated[ExpiryState, Field(description="State today.")]
     renewal: Annotated[
-        ExpiryRenewalView | None, Field(description="Renewal in progress. Null without one.")
+        ExpiryRenewalView | None, Field(description="Renewal in progress. Null if none.")
     ]
     requirement_codes: Annotated[
-        list[str], Field(description="Requirements of the catalogue that it serves.")
+        list[str], Field(description="Catalogue codes of the requirements it supports.")
     ]
     tracked_tenders_affected: Annotated[
-        int, Field(description="Open tracked tenders whose dates reach past its last day.")
+        int, Field(description="Number of open tracked tenders with dates after its last day.")
     ]
 
     @classmethod
@@ -81,13 +81,17 @@ async def list_expiry(
     state: Annotated[ExpiryState | None, Query(description="Filter by state today.")] = None,
     window_days: Annotated[
         int | None,
-        Query(alias="windowDays", ge=0, le=730, description="At most this many days left."),
+        Query(
+            alias="windowDays", ge=0, le=730, description="Maximum days until the last valid day."
+        ),
     ] = None,
-    before: Annotated[Day | None, Query(description="Last valid day before this day.")] = None,
+    before: Annotated[
+        Day | None, Query(description="Filter by a last valid day before this day.")
+    ] = None,
 ) -> PageOf[ExpiryView]:
-    """List documents and verifications by their last valid day, with the state of today.
+    """List documents and verifications by their last valid day, with their state today.
 
-    Documents of persons are listed only for people who may read them.
+    Personal documents are listed only for people who may read them.
     """
     check_acting(read, organization_id)
     filters = ExpiryFilters(

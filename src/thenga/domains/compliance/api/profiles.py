@@ -30,7 +30,7 @@ Spheres = Annotated[
     Field(min_length=1, max_length=4, description="Spheres of government you sell to."),
 ]
 QuestionCode = Annotated[str, matching("^[a-z][a-z_]{2,39}$", 40)]
-Responsible = Annotated[UUID | None, Field(description="Person who looks after compliance.")]
+Responsible = Annotated[UUID | None, Field(description="Person responsible for compliance.")]
 
 
 class CreateProfile(Body):
@@ -39,44 +39,44 @@ class CreateProfile(Body):
     spheres: Spheres
     answers: Annotated[
         dict[QuestionCode, bool],
-        Field(max_length=30, description="Answers to the questions of the catalogue, by code."),
+        Field(max_length=30, description="Answers to catalogue questions, by code."),
     ] = {}
     responsible_user_id: Responsible = None
 
 
 class ChangeProfile(Body):
-    """Fields to update. An answer of null takes it back."""
+    """Fields to update. Send null to remove an answer."""
 
     spheres: Spheres = ["national"]
     answers: Annotated[
         dict[QuestionCode, bool | None],
-        Field(max_length=30, description="Answers to change. Others stay as they are."),
+        Field(max_length=30, description="Answers to change. Others stay unchanged."),
     ] = {}
     responsible_user_id: Responsible = None
 
 
 class FactBasisView(View):
-    """A fact of Organization that was cited."""
+    """A fact of the organization that was used."""
 
-    ref: Annotated[str, Field(description="The organization's ID and the key of the fact.")]
-    version: Annotated[int, Field(description="Version of the fact that was cited.")]
+    ref: Annotated[str, Field(description="Organization ID and key of the fact.")]
+    version: Annotated[int, Field(description="Version of the fact that was used.")]
 
 
 class QuestionView(View):
-    """Something that is not known yet."""
+    """A missing fact or answer."""
 
     code: Annotated[str, Field(description="Code of the question, or key of the fact.")]
     kind: Annotated[
         Literal["fact", "answer"],
-        Field(description="`fact` if Organization keeps it, `answer` if this profile does."),
+        Field(description="`fact` is kept by Organization, `answer` by this profile."),
     ]
-    remedy: Annotated[str, Field(description="Operation that states it.")]
+    remedy: Annotated[str, Field(description="Operation to call to supply it.")]
 
 
 class ReadinessSummaryView(View):
-    """Readiness as it was last computed."""
+    """Readiness when it was last computed."""
 
-    verdict: Annotated[str | None, Field(description="Verdict. Null until it was computed.")]
+    verdict: Annotated[str | None, Field(description="Verdict. Null until it is computed.")]
     score: Annotated[Decimal | None, Field(description="Score from 0 to 100.")]
     as_of: Annotated[datetime | None, Field(description="When it was computed.")]
 
@@ -84,14 +84,14 @@ class ReadinessSummaryView(View):
 class AssessmentCounts(View):
     """Number of requirements by their assessment today."""
 
-    met: Annotated[int, Field(description="Proven.")]
-    provisional: Annotated[int, Field(description="Proven, but not verified well enough.")]
-    partially_met: Annotated[int, Field(description="Proven for some of those it is about.")]
-    missing: Annotated[int, Field(description="Without a proof.")]
-    expired: Annotated[int, Field(description="With a proof that has expired.")]
-    failed: Annotated[int, Field(description="With a proof that was found wrong.")]
+    met: Annotated[int, Field(description="Proven and sufficiently verified.")]
+    provisional: Annotated[int, Field(description="Proven, but not sufficiently verified.")]
+    partially_met: Annotated[int, Field(description="Proven for only some of the subjects.")]
+    missing: Annotated[int, Field(description="Without proof.")]
+    expired: Annotated[int, Field(description="With expired proof.")]
+    failed: Annotated[int, Field(description="With proof that failed verification.")]
     unknown: Annotated[int, Field(description="Not known yet.")]
-    not_applicable: Annotated[int, Field(description="Not asked of this company.")]
+    not_applicable: Annotated[int, Field(description="Not applicable to this company.")]
 
 
 class ProfileView(Stored):
@@ -104,16 +104,16 @@ class ProfileView(Stored):
     organization_id: Annotated[UUID, Field(description="Organization of the profile.")]
     status: Annotated[str, Field(description="Status.")]
     spheres: Spheres
-    answers: Annotated[dict[str, bool], Field(description="Answers that were given, by code.")]
+    answers: Annotated[dict[str, bool], Field(description="Answers given, by code.")]
     responsible_user_id: Responsible
     fact_basis: Annotated[
-        list[FactBasisView], Field(description="Facts of Organization that were cited.")
+        list[FactBasisView], Field(description="Facts of the organization that were used.")
     ]
-    questions: Annotated[list[QuestionView], Field(description="What is not known yet.")]
+    questions: Annotated[list[QuestionView], Field(description="Missing facts and answers.")]
     counts: Annotated[AssessmentCounts, Field(description="Requirements by assessment.")]
     readiness: Annotated[ReadinessSummaryView, Field(description="Readiness of the company.")]
     next_check_at: Annotated[
-        datetime | None, Field(description="When it is decided again what applies.")
+        datetime | None, Field(description="When applicability is next recomputed.")
     ]
 
     @classmethod
@@ -142,9 +142,9 @@ async def create_compliance_profile(
     body: CreateProfile,
     work: Annotated[Work, writes(Permission.PROFILE_CREATE)],
 ) -> ProfileView:
-    """Create the compliance profile of your organization. It decides what applies to you.
+    """Create your organization's compliance profile. It decides which requirements apply.
 
-    A requirement whose facts are not stated yet is `undetermined`, and `questions` says what is
+    Requirements with missing facts or answers are `undetermined`; `questions` lists what is
     missing.
     """
     profile = await requirements.create_profile(work, fields=body.model_dump())
@@ -165,7 +165,7 @@ async def change_compliance_profile(
     body: ChangeProfile,
     work: Annotated[Work, writes(Permission.PROFILE_UPDATE)],
 ) -> ProfileView:
-    """Update the fields you send. Which requirements apply is decided again at once."""
+    """Update the fields you send. Applicable requirements are recomputed at once."""
     fields: dict[str, Any] = body.changes()
     profile = await requirements.change_profile(work, profile_id, fields=fields)
     return await ProfileView.of(work, profile)

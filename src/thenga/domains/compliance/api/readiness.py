@@ -34,7 +34,7 @@ Score = Annotated[Decimal | None, Field(ge=0, le=100, description="0 to 100, one
 
 
 class ReadinessRangeView(View):
-    """The score if everything unknown is missing, and if everything unknown is met."""
+    """Score if all unknown requirements are missing, and if they are all met."""
 
     low: Score
     high: Score
@@ -45,24 +45,27 @@ class ReadinessComponentView(View):
 
     code: Annotated[str, Field(description="Component, such as `tax`.")]
     weight: Annotated[int, Field(description="Weight among the components.")]
-    score: Annotated[Decimal | None, Field(description="0 to 100. Null if nothing of it is known.")]
-    requirement_ids: Annotated[list[UUID], Field(description="Requirements that count here.")]
+    score: Annotated[Decimal | None, Field(description="0 to 100. Null if nothing is known.")]
+    requirement_ids: Annotated[list[UUID], Field(description="Requirements of this component.")]
 
 
 class ReadinessItemView(View):
     """One requirement on the day."""
 
-    requirement_id: Annotated[UUID | None, Field(description="Null for a term of a tender.")]
-    ref: Annotated[str | None, Field(description="Reference of the tender's own requirement.")]
-    code: Annotated[str, Field(description="Code of the catalogue, or the requirement's ID.")]
-    component: Annotated[str, Field(description="Component that it counts for.")]
-    gate: Annotated[Gate, Field(description="What follows if it is not met.")]
-    state: Annotated[State, Field(description="Assessment on the day.")]
-    valid_until: Annotated[date | None, Field(description="Last day of the proof that counts.")]
-    assurance: Annotated[
-        str | None, Field(description="How strongly the proof that counts was verified.")
+    requirement_id: Annotated[
+        UUID | None,
+        Field(description="ID of the requirement. Null for a tender's own requirement."),
     ]
-    evidence_ids: Annotated[list[UUID], Field(description="Evidence that counts.")]
+    ref: Annotated[str | None, Field(description="Reference of the tender's own requirement.")]
+    code: Annotated[str, Field(description="Catalogue code, or ID of the requirement.")]
+    component: Annotated[str, Field(description="Component it counts towards.")]
+    gate: Annotated[Gate, Field(description="Effect if it is not met.")]
+    state: Annotated[State, Field(description="Assessment on the day.")]
+    valid_until: Annotated[date | None, Field(description="Last valid day of the counted proof.")]
+    assurance: Annotated[
+        str | None, Field(description="How strongly the counted proof was verified.")
+    ]
+    evidence_ids: Annotated[list[UUID], Field(description="Counted evidence.")]
     reasons: Annotated[list[str], Field(description="Why it is not `met`.")]
 
     @classmethod
@@ -92,36 +95,36 @@ class ReadinessRemarkView(View):
 class ReadinessDateView(View):
     """One date of the tender."""
 
-    at: Annotated[TenderPoint, Field(description="Which date it is.")]
+    at: Annotated[TenderPoint, Field(description="Kind of date.")]
     on: Annotated[date, Field(description="The day.")]
-    assumed: Annotated[bool, Field(description="True if nobody has announced it.")]
+    assumed: Annotated[bool, Field(description="True if the date was not announced.")]
     verdict: Annotated[Verdict, Field(description="Verdict on that day.")]
     score: Score
 
 
 class ReadinessLapseView(View):
-    """A requirement that holds at closing and ends before a later date of the tender."""
+    """A requirement met at closing that lapses before a later date of the tender."""
 
     code: Annotated[str, Field(description="Code of the requirement.")]
-    ends_on: Annotated[date, Field(description="First day on which it no longer holds.")]
-    misses: Annotated[TenderPoint, Field(description="Date that it misses.")]
-    misses_on: Annotated[date, Field(description="Day of that date.")]
+    ends_on: Annotated[date, Field(description="First day on which it is no longer met.")]
+    misses: Annotated[TenderPoint, Field(description="Tender date that it does not cover.")]
+    misses_on: Annotated[date, Field(description="Day of that tender date.")]
 
 
 class ReadinessTrendView(View):
-    """The readiness of a past day."""
+    """Readiness on a past day."""
 
     day: Annotated[date, Field(description="The day.")]
-    verdict: Annotated[Verdict, Field(description="Verdict of that day.")]
+    verdict: Annotated[Verdict, Field(description="Verdict on that day.")]
     score: Score
 
 
 class ReadinessAnswerView(View):
-    """What a company can prove on a day."""
+    """Readiness of a company on a day."""
 
     organization_id: UUID
-    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender that was evaluated.")]
-    on: Annotated[date, Field(description="Day that was evaluated.")]
+    tender_opportunity_id: Annotated[UUID | None, Field(description="Evaluated tender.")]
+    on: Annotated[date, Field(description="Evaluated day.")]
     at: Annotated[
         Literal["today", "date", "closing", "validity_end", "award"],
         Field(description="How the day was chosen."),
@@ -132,29 +135,32 @@ class ReadinessAnswerView(View):
     ]
     score: Annotated[
         Decimal | None,
-        Field(description="0 to 100, capped while something blocks. Null if nothing is known."),
+        Field(description="0 to 100, capped while there are blockers. Null if nothing is known."),
     ]
-    raw_score: Annotated[Decimal | None, Field(description="The score without the cap.")]
-    range: Annotated[
-        ReadinessRangeView, Field(description="Where the score lies whatever is unknown.")
-    ]
+    raw_score: Annotated[Decimal | None, Field(description="Score without the cap.")]
+    range: Annotated[ReadinessRangeView, Field(description="Lowest and highest possible score.")]
     coverage: Annotated[
-        Decimal | None, Field(description="Percentage of the weights that is known.")
+        Decimal | None, Field(description="Percentage of the weight that is known.")
     ]
     components: Annotated[
         list[ReadinessComponentView], Field(description="Score of each component.")
     ]
     items: Annotated[list[ReadinessItemView], Field(description="Every requirement.")]
     blockers: Annotated[list[str], Field(description="Hard requirements that are not met.")]
-    warnings: Annotated[list[ReadinessRemarkView], Field(description="What is below `met`.")]
-    unknowns: Annotated[list[ReadinessRemarkView], Field(description="What cannot be said yet.")]
+    warnings: Annotated[
+        list[ReadinessRemarkView], Field(description="Requirements below `met` that do not block.")
+    ]
+    unknowns: Annotated[
+        list[ReadinessRemarkView], Field(description="Requirements that cannot be assessed yet.")
+    ]
     assumptions: Annotated[
         list[ReadinessRemarkView],
-        Field(description="States that others keep and that count as last checked."),
+        Field(description="States kept by others, as they were last checked."),
     ]
     dates: Annotated[list[ReadinessDateView], Field(description="Dates of the tender.")]
     lapses: Annotated[
-        list[ReadinessLapseView], Field(description="What ends between the tender's dates.")
+        list[ReadinessLapseView],
+        Field(description="Requirements that lapse between the tender's dates."),
     ]
     trend: Annotated[
         list[ReadinessTrendView], Field(description="Past days, if `trendDays` was sent.")
@@ -163,7 +169,7 @@ class ReadinessAnswerView(View):
     catalogue_version: Annotated[int | None, Field(description="Version of the catalogue.")]
     stale: Annotated[
         bool,
-        Field(description="True while a change is not yet in snapshots, risks and events."),
+        Field(description="True while snapshots, risks and events are not up to date."),
     ]
 
     @classmethod
@@ -230,18 +236,19 @@ async def get_readiness(
     on: Annotated[Day | None, Query(description="Day to evaluate, up to 730 days ahead.")] = None,
     at: Annotated[
         Literal["today", "closing", "validity_end", "award"] | None,
-        Query(description="Date to evaluate. `closing` by default if a tender is named."),
+        Query(description="Date to evaluate. Defaults to `closing` if a tender is given."),
     ] = None,
     tender_opportunity_id: Annotated[
         UUID | None, Query(alias="tenderOpportunityId", description="Tender to evaluate for.")
     ] = None,
     trend_days: Annotated[
-        int | None, Query(alias="trendDays", ge=7, le=400, description="Past days to show.")
+        int | None,
+        Query(alias="trendDays", ge=7, le=400, description="Number of past days in `trend`."),
     ] = None,
 ) -> ReadinessAnswerView:
-    """Get what the organization can prove on a day, or on the dates of one tender.
+    """Get the organization's readiness on a day, or on the dates of one tender.
 
-    The answer is computed when you ask. It informs and refuses nothing by itself.
+    It is computed on request. It is for information and blocks nothing by itself.
     """
     question = ReadinessQuestion(
         on=on, at=at, tender_opportunity_id=tender_opportunity_id, trend_days=trend_days

@@ -19,59 +19,59 @@ from thenga.kernel.http.bodies import Stored, View
 
 
 class BecauseView(View):
-    """One reason why a requirement applies or not."""
+    """One reason why a requirement applies or does not apply."""
 
     kind: Annotated[str, Field(description="`fact`, `answer`, `sphere` or `tender`.")]
     name: Annotated[str, Field(description="Key of the fact, code of the question, or sphere.")]
     outcome: Annotated[str, Field(description="`yes`, `no` or `unknown`.")]
-    version: Annotated[int | None, Field(description="Version of the fact that was cited.")]
+    version: Annotated[int | None, Field(description="Version of the fact that was used.")]
 
 
 class RequirementSubjectView(View):
-    """Whom a requirement is about."""
+    """Subject of a requirement."""
 
     kind: Annotated[str, Field(description="`organization` or `director`.")]
     ref: Annotated[UUID | None, Field(description="ID of the director.")]
 
 
 class RequirementView(Stored):
-    """A requirement, or a row of the catalogue with `origin: catalogue` and `row`."""
+    """A requirement, or a catalogue row with `origin: catalogue` and `row`."""
 
     organization_id: Annotated[
-        UUID | None, Field(description="Organization. Null for a row of the catalogue.")
+        UUID | None, Field(description="Organization. Null for a catalogue row.")
     ]
     origin: Annotated[str, Field(description="`catalogue`, `own` or `tender`.")]
-    definition_code: Annotated[str | None, Field(description="Code in the catalogue.")]
+    definition_code: Annotated[str | None, Field(description="Catalogue code.")]
     title: Annotated[str | None, Field(description="Title.")]
     description: Annotated[str | None, Field(description="Description.")]
     component: Annotated[str | None, Field(description="Component of readiness.")]
     weight: Annotated[int | None, Field(description="Weight within the component.")]
-    gate: Annotated[str | None, Field(description="What follows if it is not met.")]
-    locked: Annotated[bool, Field(description="Whether tenders cannot loosen it.")]
-    proof: Annotated[dict[str, Any] | None, Field(description="What can prove it.")]
+    gate: Annotated[str | None, Field(description="Effect if it is not met.")]
+    locked: Annotated[bool, Field(description="True if tenders cannot relax it.")]
+    proof: Annotated[dict[str, Any] | None, Field(description="Accepted proof.")]
     validity: Annotated[dict[str, Any] | None, Field(description="How long a proof is valid.")]
-    params: Annotated[dict[str, Any], Field(description="What the tender asks of the proof.")]
-    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender that asks for it.")]
+    params: Annotated[dict[str, Any], Field(description="The tender's conditions for the proof.")]
+    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender that requires it.")]
     tender_requirement_ref: Annotated[str | None, Field(description="Reference in the tender.")]
-    subjects: Annotated[list[RequirementSubjectView], Field(description="Who has to prove it.")]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who looks after it.")]
+    subjects: Annotated[list[RequirementSubjectView], Field(description="Who must prove it.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible for it.")]
     due_on: Annotated[date | None, Field(description="Day by which it should be met.")]
     ends_on: Annotated[date | None, Field(description="Last day on which it applies.")]
     applicability: Annotated[str, Field(description="Whether it applies.")]
-    because: Annotated[list[BecauseView], Field(description="Why it applies or not.")]
-    assessment: Annotated[str | None, Field(description="How it stands on the evaluated day.")]
+    because: Annotated[list[BecauseView], Field(description="Why it applies or does not apply.")]
+    assessment: Annotated[str | None, Field(description="Assessment on the evaluated day.")]
     valid_until: Annotated[date | None, Field(description="Last valid day of its proof.")]
-    assurance: Annotated[str | None, Field(description="Who stands behind its proof.")]
-    evidence_ids: Annotated[list[UUID], Field(description="Evidence that counts for it.")]
-    effective_from: Annotated[
-        date | None, Field(description="First day of a row of the catalogue.")
-    ]
-    source: Annotated[dict[str, Any] | None, Field(description="Where the rule comes from.")]
+    assurance: Annotated[str | None, Field(description="How strongly its proof was verified.")]
+    evidence_ids: Annotated[list[UUID], Field(description="Counted evidence.")]
+    effective_from: Annotated[date | None, Field(description="First day of a catalogue row.")]
+    source: Annotated[dict[str, Any] | None, Field(description="Source of the rule.")]
     row: Annotated[
-        dict[str, Any] | None, Field(description="Whole row of the catalogue. Null otherwise.")
+        dict[str, Any] | None,
+        Field(description="Complete catalogue row. Null otherwise."),
     ]
     affected_organizations: Annotated[
-        int | None, Field(description="Organizations that a row concerns. Null until counted.")
+        int | None,
+        Field(description="Number of organizations the row affects. Null until counted."),
     ]
 
     @classmethod

@@ -58,20 +58,20 @@ async def create_requirement(
     """Add a requirement of your own, or one that a tender asks for.
 
     Staff write the catalogue with `scope: platform`, `catalogue` and `reason`. That needs the
-    permission `compliance:requirement:publish` and a fresh proof of identity.
+    permission `compliance:requirement:publish` and recent identity verification.
     """
     if body.scope == "platform":
         return RequirementView.of_entry(await _publish(work, body))
     if body.organization_id is None:
         raise RuleViolated(
-            "Send `organizationId` of your organization.",
+            "Send the `organizationId` of your organization.",
             rule="organization-required",
             field="organizationId",
         )
     check_acting(work, body.organization_id)
     if (body.origin == "tender") != (body.tender_opportunity_id is not None):
         raise RuleViolated(
-            "A requirement of a tender names its `tenderOpportunityId`; your own does not.",
+            "Send `tenderOpportunityId` with origin `tender`, and only then.",
             rule="tender-named",
             field="tenderOpportunityId",
         )
@@ -101,7 +101,10 @@ async def _publish(work: Work, body: CreateRequirement) -> CatalogueEntry:
 
 OfOrganization = Annotated[
     UUID | None,
-    Query(alias="organizationId", description="Your organization. It must be your own."),
+    Query(
+        alias="organizationId",
+        description="Your organization. Required unless `scope` is `catalogue`.",
+    ),
 ]
 Scope = Annotated[
     Literal["organization", "catalogue"],
@@ -126,8 +129,8 @@ async def list_requirements(
     page: Annotated[Paged, paged("createdAt", "dueOn", "validUntil", default="createdAt")],
     organization_id: OfOrganization = None,
     scope: Scope = "organization",
-    at: Annotated[Day | None, Query(description="Day of the catalogue.")] = None,
-    on: Annotated[Day | None, Query(description="Evaluated day. Defaults to today.")] = None,
+    at: Annotated[Day | None, Query(description="Day on which the catalogue is in force.")] = None,
+    on: Annotated[Day | None, Query(description="Day to evaluate. Defaults to today.")] = None,
     origin: OfOrigin = None,
     component: OfComponent = None,
     gate: OfGate = None,
@@ -140,7 +143,7 @@ async def list_requirements(
     if scope == "catalogue":
         return _page(read, page, await _catalogue(read, at or on))
     if organization_id is None:
-        raise NotFound("Name your organization with organizationId.")
+        raise NotFound("Name your organization with `organizationId`.")
     check_acting(read, organization_id)
     wanted: dict[str, Any] = {
         "origin": origin,
@@ -208,7 +211,7 @@ async def get_requirement(
     requirement_id: RequirementId,
     read: Annotated[Reader, reads(Permission.REQUIREMENT_READ)],
 ) -> RequirementView:
-    """Get a requirement with its assessment today. Staff also get rows of the catalogue."""
+    """Get a requirement with its assessment today. Staff can also get catalogue rows."""
     found = await requirements.find_requirement(read, requirement_id)
     if found is not None:
         return await _shown(read, found)
@@ -224,7 +227,7 @@ async def change_requirement(
     body: ChangeRequirement,
     work: Annotated[Work, writes(Permission.REQUIREMENT_UPDATE, if_match=True)],
 ) -> RequirementView:
-    """Update the fields you send. Of a row of the catalogue, set only owner and due day."""
+    """Update the fields you send. Catalogue requirements accept only an owner and a due day."""
     row = await requirements.change_requirement(work, requirement_id, fields=body.fields())
     return await _shown(work, row)
 

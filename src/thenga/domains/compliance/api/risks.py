@@ -35,14 +35,14 @@ Treatment = Literal["mitigate", "accept", "avoid", "transfer"]
 class RiskActionBody(Body):
     """One action against a risk."""
 
-    text: Annotated[str, text(1, 500), Field(description="What is to be done.")]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who does it.")] = None
-    due_on: Annotated[Day | None, Field(description="Day by which it is done.")] = None
+    text: Annotated[str, text(1, 500), Field(description="Action to take.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible for it.")] = None
+    due_on: Annotated[Day | None, Field(description="Due day of the action.")] = None
     done_on: Annotated[Day | None, Field(description="Day on which it was done.")] = None
 
 
 class MoveRisk(Body):
-    """A move of the lifecycle."""
+    """A move to another status."""
 
     verb: Annotated[
         Literal["mitigate", "accept", "materialise", "close"],
@@ -50,7 +50,7 @@ class MoveRisk(Body):
     ]
     reason: Annotated[
         Annotated[str, lines(1, 1000)] | None,
-        Field(description="Why. Required to accept, materialise or close."),
+        Field(description="Reason. Required to accept, materialise or close."),
     ] = None
     until: Annotated[
         Day | None, Field(description="Last day of an acceptance, at most 180 days ahead.")
@@ -60,13 +60,14 @@ class MoveRisk(Body):
 class ChangeRisk(Body):
     """Fields to update, and at most one move."""
 
-    title: Annotated[str, text(1, 160), Field(description="What the risk is.")] = "unchanged"
+    title: Annotated[str, text(1, 160), Field(description="Title of the risk.")] = "unchanged"
     category: Annotated[str, text(1, 60), Field(description="Category of your choice.")] = "other"
     likelihood: Annotated[Grade, Field(description="1 (rare) to 5 (almost certain).")] = 1
     impact: Annotated[Grade, Field(description="1 (slight) to 5 (severe).")] = 1
-    treatment: Annotated[Treatment | None, Field(description="How it is treated.")] = None
+    treatment: Annotated[Treatment | None, Field(description="Treatment of the risk.")] = None
     actions: Annotated[
-        list[RiskActionBody], Field(max_length=20, description="Replaces all actions.")
+        list[RiskActionBody],
+        Field(max_length=20, description="Actions against the risk. Replaces all earlier ones."),
     ] = []
     residual_likelihood: Annotated[
         Grade | None, Field(description="Likelihood once the actions are done.")
@@ -74,35 +75,37 @@ class ChangeRisk(Body):
     residual_impact: Annotated[
         Grade | None, Field(description="Impact once the actions are done.")
     ] = None
-    owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")] = None
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible for the risk.")] = (
+        None
+    )
     move: Annotated[MoveRisk | None, Field(description="Move to make with the change.")] = None
 
 
 class RiskActionView(View):
     """One action against a risk."""
 
-    text: Annotated[str, Field(description="What is to be done.")]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who does it.")]
-    due_on: Annotated[date | None, Field(description="Day by which it is done.")]
+    text: Annotated[str, Field(description="Action to take.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible for it.")]
+    due_on: Annotated[date | None, Field(description="Due day of the action.")]
     done_on: Annotated[date | None, Field(description="Day on which it was done.")]
 
 
 class ComplianceRiskView(Stored):
-    """A risk that a rule raised, or a suggestion that a person accepted."""
+    """A risk raised by a rule or by an accepted suggestion."""
 
     organization_id: UUID
     rule_code: Annotated[str, Field(description="Rule that raised it.")]
     raised_by: Annotated[
         Literal["rule", "person", "suggestion"], Field(description="Who raised it.")
     ]
-    title: Annotated[str, Field(description="What the risk is.")]
+    title: Annotated[str, Field(description="Title of the risk.")]
     category: Annotated[str, Field(description="Category.")]
     likelihood: Annotated[int, Field(description="1 (rare) to 5 (almost certain).")]
     impact: Annotated[int, Field(description="1 (slight) to 5 (severe).")]
     score: Annotated[int, Field(description="Likelihood times impact, 1 to 25.")]
-    level: Annotated[Level, Field(description="Level of the score.")]
-    treatment: Annotated[Treatment | None, Field(description="How it is treated.")]
-    actions: Annotated[list[RiskActionView], Field(description="What is done about it.")]
+    level: Annotated[Level, Field(description="Level derived from the score.")]
+    treatment: Annotated[Treatment | None, Field(description="Treatment of the risk.")]
+    actions: Annotated[list[RiskActionView], Field(description="Actions against the risk.")]
     residual_likelihood: Annotated[
         int | None, Field(description="Likelihood once the actions are done.")
     ]
@@ -110,14 +113,14 @@ class ComplianceRiskView(Stored):
     residual_score: Annotated[
         int | None, Field(description="Residual likelihood times residual impact.")
     ]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")]
-    requirement_id: Annotated[UUID | None, Field(description="Requirement that it is about.")]
-    document_id: Annotated[UUID | None, Field(description="Document that it is about.")]
-    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender that it is about.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible for the risk.")]
+    requirement_id: Annotated[UUID | None, Field(description="Related requirement.")]
+    document_id: Annotated[UUID | None, Field(description="Related document.")]
+    tender_opportunity_id: Annotated[UUID | None, Field(description="Related tender.")]
     status: RiskStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
     accepted_until: Annotated[
-        date | None, Field(description="Last day of the acceptance. It is open again after it.")
+        date | None, Field(description="Last day of the acceptance. The risk reopens after it.")
     ]
     allowed_moves: list[AllowedMove]
 
@@ -151,7 +154,7 @@ async def list_compliance_risks(
         UUID | None, Query(alias="tenderOpportunityId", description="Filter by tender.")
     ] = None,
 ) -> PageOf[ComplianceRiskView]:
-    """List risks, the highest score first. Rules raise and close them as readiness changes."""
+    """List risks, highest score first. Rules raise and close them as readiness changes."""
     check_acting(read, organization_id)
     filters = RiskFilters(status, level, category, owner_user_id, tender_opportunity_id)
     found = await risks.list_risks(read, page, filters)
@@ -169,8 +172,8 @@ async def change_compliance_risk(
 ) -> ComplianceRiskView:
     """Update a risk and make at most one move.
 
-    A high or critical risk is accepted by a person other than its owner, with a reason and a last
-    day. It opens again after that day.
+    Accepting a risk needs a reason and a last day; it reopens after that day. Someone other than
+    the owner must accept a high or critical risk.
     """
     fields: dict[str, Any] = body.changes()
     asked = fields.pop("move", None)

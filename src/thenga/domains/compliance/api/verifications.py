@@ -63,93 +63,96 @@ ReasonCode = Annotated[
         "ambiguous."
     ),
 ]
-Method = Annotated[Literal["manual"], Field(description="How it is verified.")]
+Method = Annotated[Literal["manual"], Field(description="Verification method.")]
 RequestedFrom = Annotated[
-    Literal["internal", "platform"], Field(description="Who is asked: a member or the platform.")
+    Literal["internal", "platform"], Field(description="Who verifies it: a member or the platform.")
 ]
 
 
 class VerificationSource(Body):
-    """Where somebody looked."""
+    """Source that was checked."""
 
     name: Annotated[str, text(1, 160), Field(description="Name of the register or issuer.")]
     reference: Annotated[
-        str | None, text(1, 160), Field(description="Reference of the look-up.")
+        str | None, text(1, 160), Field(description="Reference of the search.")
     ] = None
-    document_id: Annotated[UUID | None, Field(description="Document with the print.")] = None
+    document_id: Annotated[UUID | None, Field(description="Document with the printout.")] = None
 
 
 class _Finding(Body):
-    """What somebody found."""
+    """Result of a verification."""
 
     reason_code: ReasonCode = None
     found: Annotated[
         dict[FieldName, Stated] | None,
-        Field(max_length=30, description="What was found, by field."),
+        Field(max_length=30, description="Values found, by field."),
     ] = None
-    source: Annotated[VerificationSource | None, Field(description="Where you looked.")] = None
+    source: Annotated[VerificationSource | None, Field(description="Source that you checked.")] = (
+        None
+    )
     note: Annotated[str | None, lines(1, 1000), Field(description="Note about the decision.")] = (
         None
     )
     valid_until: Annotated[
-        Day | None, Field(description="Last day of the verification. Never past the proof's.")
+        Day | None,
+        Field(description="Last valid day of the verification. Limited to that of the proof."),
     ] = None
 
 
 class RequestVerification(_Finding):
-    """An evidence to verify. With `outcome` it is decided at once."""
+    """Evidence to verify. With `outcome` it is decided at once."""
 
     organization_id: OrganizationField
     evidence_id: Annotated[UUID, Field(description="Evidence to verify.")]
     method: Method
     requested_from: RequestedFrom = "internal"
-    outcome: Annotated[Outcome | None, Field(description="Decides it at once.")] = None
+    outcome: Annotated[Outcome | None, Field(description="Outcome. Decides it at once.")] = None
     evidence_sha256: Annotated[
         Digest | None, Field(description="SHA-256 of the proof. Required with `outcome`.")
     ] = None
 
 
 class DecideVerification(_Finding):
-    """An outcome, or `claim` or `cancel` instead."""
+    """Exactly one of `outcome`, `claim` and `cancel`."""
 
-    outcome: Annotated[Outcome | None, Field(description="What was found.")] = None
+    outcome: Annotated[Outcome | None, Field(description="Outcome of the verification.")] = None
     evidence_sha256: Annotated[
         Digest | None, Field(description="SHA-256 of the proof. Required with `outcome`.")
     ] = None
-    claim: Annotated[Literal[True] | None, Field(description="Take it from the queue.")] = None
-    cancel: Annotated[Literal[True] | None, Field(description="Take the request back.")] = None
+    claim: Annotated[Literal[True] | None, Field(description="Claim it from the queue.")] = None
+    cancel: Annotated[Literal[True] | None, Field(description="Cancel the request.")] = None
 
 
 class VerificationSourceView(View):
-    """Where somebody looked."""
+    """Source that was checked."""
 
     name: Annotated[str, Field(description="Name of the register or issuer.")]
-    reference: Annotated[str | None, Field(description="Reference of the look-up.")]
-    document_id: Annotated[UUID | None, Field(description="Document with the print.")]
+    reference: Annotated[str | None, Field(description="Reference of the search.")]
+    document_id: Annotated[UUID | None, Field(description="Document with the printout.")]
 
 
 class VerificationView(Stored):
-    """A verification of an evidence."""
+    """A verification of evidence."""
 
-    organization_id: Annotated[UUID, Field(description="Organization that has it.")]
-    evidence_id: Annotated[UUID, Field(description="Evidence that is verified.")]
-    method: Annotated[str, Field(description="How it is verified.")]
-    requested_from: Annotated[str, Field(description="Who is asked: a member or the platform.")]
+    organization_id: Annotated[UUID, Field(description="Organization that owns it.")]
+    evidence_id: Annotated[UUID, Field(description="Evidence to verify.")]
+    method: Annotated[str, Field(description="Verification method.")]
+    requested_from: Annotated[str, Field(description="Who verifies it: a member or the platform.")]
     requested_by: Annotated[UUID | None, Field(description="Who requested it.")]
     status: Annotated[VerificationStatus, Field(description="Status.")]
     is_expired: Annotated[bool, Field(description="Whether its last day has passed.")]
-    assurance: Annotated[str | None, Field(description="Assurance that it gives.")]
+    assurance: Annotated[str | None, Field(description="Assurance that it provides.")]
     evidence_sha256: Annotated[str | None, Field(description="SHA-256 of the proof.")]
-    assignee_user_id: Annotated[UUID | None, Field(description="Who works on it.")]
-    due_at: Annotated[datetime | None, Field(description="When it should be decided.")]
-    reason_code: Annotated[str | None, Field(description="Reason of the outcome.")]
-    found: Annotated[dict[str, Any] | None, Field(description="What was found.")]
-    source: Annotated[VerificationSourceView | None, Field(description="Where somebody looked.")]
+    assignee_user_id: Annotated[UUID | None, Field(description="Assigned verifier.")]
+    due_at: Annotated[datetime | None, Field(description="When the decision is due.")]
+    reason_code: Annotated[str | None, Field(description="Reason for the outcome.")]
+    found: Annotated[dict[str, Any] | None, Field(description="Values found, by field.")]
+    source: Annotated[VerificationSourceView | None, Field(description="Source that was checked.")]
     note: Annotated[str | None, Field(description="Note about the decision.")]
-    valid_until: Annotated[date | None, Field(description="Last day of the verification.")]
+    valid_until: Annotated[date | None, Field(description="Last valid day of the verification.")]
     checked_by: Annotated[UUID | None, Field(description="Who decided it.")]
     checked_at: Annotated[datetime | None, Field(description="When it was decided.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    allowed_moves: Annotated[list[AllowedMove], Field(description="Possible moves.")]
 
     @classmethod
     def of(cls, row: Verification, read: Reader) -> "VerificationView":
@@ -223,7 +226,7 @@ async def list_verifications(
         Query(description="Requests of all companies to the platform. Staff only."),
     ] = None,
     status: Annotated[VerificationStatus | None, Query(description="Filter by status.")] = None,
-    assignee: Annotated[UUID | None, Query(description="Filter by who works on it.")] = None,
+    assignee: Annotated[UUID | None, Query(description="Filter by assignee.")] = None,
     evidence_id: Annotated[
         UUID | None, Query(alias="evidenceId", description="Filter by evidence.")
     ] = None,
@@ -266,7 +269,7 @@ async def decide_verification(
 ) -> VerificationView:
     """Decide a verification, claim it, or cancel your request.
 
-    The decider did not upload the document, link the evidence or state its facts.
+    You cannot decide on a document you uploaded, evidence you linked or facts you stated.
     """
     if sum(one is not None for one in (body.outcome, body.claim, body.cancel)) != 1:
         raise RuleViolated("Send exactly one of `outcome`, `claim` and `cancel`.", rule="CMP-18")

@@ -21,29 +21,33 @@ router = make_router("Compliance / South African context")
 
 
 class ZaSourceView(View):
-    """Where a state was learnt."""
+    """Source of a state."""
 
-    kind: Annotated[str, Field(description="Who stands behind it: `declared`, `internal` …")]
+    kind: Annotated[
+        str, Field(description="How strongly it was verified: `declared`, `internal` …")
+    ]
     name: Annotated[str, Field(description="Document type or statement that proves it.")]
     ref: Annotated[UUID, Field(description="ID of the evidence.")]
 
 
 class ZaItemView(View):
-    """One register or paper."""
+    """One registration or certificate."""
 
-    code: Annotated[str, Field(description="Register or paper.")]
-    state: Annotated[str, Field(description="How the requirement stands on the day.")]
+    code: Annotated[str, Field(description="Code of the registration or certificate.")]
+    state: Annotated[str, Field(description="Assessment of the requirement on the day.")]
     detail: Annotated[
         dict[str, Any], Field(description="B-BBEE: level and basis. CIDB: designations.")
     ]
-    source: Annotated[ZaSourceView | None, Field(description="Null without a proof.")]
+    source: Annotated[
+        ZaSourceView | None, Field(description="Source of the state. Null without proof.")
+    ]
     as_of: Annotated[date | None, Field(description="Day of the last check, or of issue.")]
     valid_until: Annotated[date | None, Field(description="Last valid day.")]
     confidence: Annotated[
-        Decimal | None, Field(description="How sure it is, from 0 to 1. Null if nothing is known.")
+        Decimal | None, Field(description="Confidence from 0 to 1. Null if nothing is known.")
     ]
     rule_mark: Annotated[
-        str | None, Field(description="How well the rule itself is sourced: A, B or unconfirmed.")
+        str | None, Field(description="Quality of the rule's source: A, B or unconfirmed.")
     ]
 
     @classmethod
@@ -64,13 +68,13 @@ class ZaItemView(View):
 
 
 class ZaFrameView(View):
-    """A rule of law that is in force on the day."""
+    """A legal rule in force on the day."""
 
     key: Annotated[str, Field(description="Key of the rule.")]
-    title: Annotated[str, Field(description="What it says.")]
-    value: Annotated[str, Field(description="Its value.")]
-    effective_from: Annotated[date, Field(description="First day on which it counts.")]
-    mark: Annotated[str, Field(description="How well it is sourced: A, B or unconfirmed.")]
+    title: Annotated[str, Field(description="Title of the rule.")]
+    value: Annotated[str, Field(description="Value of the rule.")]
+    effective_from: Annotated[date, Field(description="First day on which it applies.")]
+    mark: Annotated[str, Field(description="Quality of the source: A, B or unconfirmed.")]
 
 
 class ZaContextView(View):
@@ -78,16 +82,16 @@ class ZaContextView(View):
 
     organization_id: Annotated[UUID, Field(description="Organization of the summary.")]
     on: Annotated[date, Field(description="Evaluated day.")]
-    items: Annotated[list[ZaItemView], Field(description="Registers and papers.")]
+    items: Annotated[list[ZaItemView], Field(description="Registrations and certificates.")]
     frame: Annotated[list[ZaFrameView], Field(description="Law in force on the day.")]
 
 
 @router.get("/compliance/za/{organizationId}")
 async def get_za_context(
     read: Annotated[Reader, reads(Permission.ZA_CONTEXT_READ)],
-    on: Annotated[Day | None, Query(description="Evaluated day. Defaults to today.")] = None,
+    on: Annotated[Day | None, Query(description="Day to evaluate. Defaults to today.")] = None,
 ) -> ZaContextView:
-    """Get what is known of each South African register and paper, and how sure it is."""
+    """Get the status of each South African registration and certificate, with confidence."""
     found = await summaries.describe(read, on)
     return ZaContextView(
         organization_id=read.organization_id,

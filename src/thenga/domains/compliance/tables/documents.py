@@ -14,7 +14,7 @@ from thenga.kernel.files.contents import ContentRow
 
 
 class DocumentStatus(StrEnum):
-    """Status of a document; of an erased one only the hash is left."""
+    """Status of a document. Only the hash of an erased document is kept."""
 
     ACTIVE = "active"
     ERASED = "erased"

@@ -13,7 +13,7 @@ from thenga.kernel.db.rows import Col, Instant, Row, TenantRow, col, status
 
 
 class EvidenceStatus(StrEnum):
-    """Status of an evidence."""
+    """Status of evidence."""
 
     SUBMITTED = "submitted"
     IN_REVIEW = "in_review"
@@ -24,7 +24,7 @@ class EvidenceStatus(StrEnum):
 
 
 class Assurance(StrEnum):
-    """Who stands behind a proof, weakest first (CMP-17)."""
+    """How strongly a proof was verified, weakest first (CMP-17)."""
 
     DECLARED = "declared"
     INTERNAL = "internal"
@@ -84,7 +84,7 @@ class KnownReference(TenantRow, table="compliance.known_reference", kind=Kind.PR
 
 
 class VerificationStatus(StrEnum):
-    """Status of a verification; decided ones never change again."""
+    """Status of a verification. A decided verification cannot change."""
 
     PENDING = "pending"
     IN_PROGRESS = "in_progress"

@@ -86,7 +86,7 @@ def _check_comparison(condition: Condition, names: set[str], at: str) -> None:
     if operator in ("is", "in") and not all(
         isinstance(one, str | int | bool) for one in (value if operator == "in" else [value])
     ):
-        raise ConditionInvalid(f"{at}.{operator} must hold texts, numbers, true or false.")
+        raise ConditionInvalid(f"{at}.{operator} can contain only text, numbers, true or false.")
     if operator == "exists" and not isinstance(value, bool):
         raise ConditionInvalid(f"{at}.exists must be true or false.")
 

@@ -12,7 +12,7 @@ _ONE_DAY = timedelta(days=1)
 
 
 class Validity(StrEnum):
-    """The state of a paper on a day."""
+    """Validity of a document on a day."""
 
     VALID = "valid"
     EXPIRING = "expiring"

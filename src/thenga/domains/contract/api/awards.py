@@ -28,33 +28,37 @@ class AwardBidderView(View):
     """A member of the bidding group."""
 
     key: Annotated[str, Field(description="Key of the member in the bid.")]
-    ref: Annotated[ContractReferenceView | None, Field(description="Who it is, if known here.")]
+    ref: Annotated[
+        ContractReferenceView | None, Field(description="Reference to the member, if known.")
+    ]
     share_percent: Annotated[Decimal | None, Field(description="Share in per cent.")]
 
 
 class ContractAwardView(Stored):
-    """A stored award or contract creation. Its facts never change."""
+    """An award, or a contract won elsewhere. Its facts never change."""
 
     organization_id: UUID
-    event_id: Annotated[UUID, Field(description="Event that announced it. Opens a contract.")]
+    event_id: Annotated[
+        UUID, Field(description="Event that announced it. Send it to open a contract.")
+    ]
     event_type: Annotated[str, Field(description="Type of the event.")]
-    kind: Annotated[AwardKind, Field(description="Award of a bid, or contract won outside.")]
+    kind: Annotated[AwardKind, Field(description="Award of a bid, or contract won elsewhere.")]
     source_domain: Annotated[str, Field(description="Domain that announced it.")]
     outcome_id: Annotated[UUID, Field(description="Outcome of the bid.")]
     revision_of: Annotated[UUID | None, Field(description="Award that it revises.")]
     bid_workspace_id: Annotated[UUID, Field(description="Workspace of the bid.")]
-    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender, if it is known.")]
+    tender_opportunity_id: Annotated[UUID | None, Field(description="Tender, if known.")]
     label: Annotated[str, Field(description="Name of the bid.")]
-    buyer_name: Annotated[str | None, Field(description="Buyer, for contracts won outside.")]
-    award_reference: Annotated[str | None, Field(description="Reference of the buyer.")]
-    awarded_on: Annotated[date, Field(description="Day of the award.")]
+    buyer_name: Annotated[str | None, Field(description="Buyer, for contracts won elsewhere.")]
+    award_reference: Annotated[str | None, Field(description="Buyer's reference.")]
+    awarded_on: Annotated[date, Field(description="Date of the award.")]
     awarded_value: Annotated[Money | None, Field(description="Awarded value, VAT included.")]
     bidders: Annotated[list[AwardBidderView], Field(description="Members of the bidding group.")]
     document_refs: Annotated[list[ContractReferenceView], Field(description="Award letters.")]
-    correlation_id: Annotated[str, Field(description="Correlation ID of everything after it.")]
+    correlation_id: Annotated[str, Field(description="Correlation ID of all events after it.")]
     payload_hash: Annotated[str, Field(description="SHA-256 of the event's data.")]
     status: AwardStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last change.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last change.")]
     workspace_id: Annotated[UUID | None, Field(description="Contract opened from it.")]
 
     @classmethod
@@ -69,10 +73,8 @@ async def list_awards(
     page: Annotated[Paged, paged("awardedOn", "createdAt", default="-awardedOn")],
     status: Annotated[AwardStatus | None, Query(description="Filter by status.")] = None,
     kind: Annotated[AwardKind | None, Query(description="Filter by kind.")] = None,
-    event_id: Annotated[
-        UUID | None, Query(alias="eventId", description="Filter by the event that announced it.")
-    ] = None,
+    event_id: Annotated[UUID | None, Query(alias="eventId", description="Filter by event.")] = None,
 ) -> PageOf[ContractAwardView]:
-    """List awards, the newest first. Open a contract from one that is `awaiting`."""
+    """List awards, newest first. Open a contract from one with status `awaiting`."""
     found = await awards.list_awards(read, page, AwardFilters(status, kind, event_id))
     return PageOf[ContractAwardView].of(found, ContractAwardView.of)

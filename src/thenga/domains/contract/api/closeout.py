@@ -61,9 +61,9 @@ Code = Literal[
 
 
 class CloseoutItemBody(Body):
-    """An item that is not applicable."""
+    """An item to mark as not applicable."""
 
-    code: Annotated[Code, Field(description="Item of the checklist.")]
+    code: Annotated[Code, Field(description="Code of the item.")]
     not_applicable: Annotated[Literal[True], Field(description="Always true.")] = True
     reason: Annotated[str, lines(1, 1000), Field(description="Why it is not applicable.")]
 
@@ -71,7 +71,7 @@ class CloseoutItemBody(Body):
 class CloseoutAdjustmentBody(Body):
     """An adjustment of the final account."""
 
-    text: Annotated[str, text(1, 200), Field(description="What is adjusted.")]
+    text: Annotated[str, text(1, 200), Field(description="Description of the adjustment.")]
     amount: Annotated[SignedMoney, Field(description="Amount, VAT included. May be negative.")]
 
 
@@ -81,23 +81,23 @@ class MoveCloseout(Body):
     verb: Annotated[Literal["submit", "complete", "reopen"], Field(description="Move to make.")]
     reason: Annotated[
         Annotated[str, text(1, 500)] | None,
-        Field(description="Why. Required to complete and to reopen."),
+        Field(description="Reason. Required to complete and to reopen."),
     ] = None
     confirmation: Annotated[
-        DocumentProof | None, Field(description="What shows that the buyer agreed.")
+        DocumentProof | None, Field(description="Evidence that the buyer agreed.")
     ] = None
 
 
 class ManageCloseout(Body):
-    """Items, adjustments and at most one move; what is left out stays."""
+    """Items, adjustments and at most one move. Omitted fields stay unchanged."""
 
     items: Annotated[
         list[CloseoutItemBody] | None,
-        Field(max_length=10, description="Items that are not applicable. Replaces all."),
+        Field(max_length=10, description="Items that are not applicable. Replaces the list."),
     ] = None
     adjustments: Annotated[
         list[CloseoutAdjustmentBody] | None,
-        Field(max_length=50, description="Adjustments. Replaces all."),
+        Field(max_length=50, description="Adjustments. Replaces the list."),
     ] = None
     move: Annotated[MoveCloseout | None, Field(description="Move to make.")] = None
 
@@ -105,42 +105,46 @@ class ManageCloseout(Body):
 class CloseoutItemView(View):
     """An item of the checklist."""
 
-    code: Annotated[Code, Field(description="Item.")]
-    state: Annotated[Literal["done", "open", "not_applicable"], Field(description="State.")]
-    auto: Annotated[bool, Field(description="Whether it is computed.")]
-    detail: Annotated[str | None, Field(description="What is missing, or the reason.")]
+    code: Annotated[Code, Field(description="Code of the item.")]
+    state: Annotated[
+        Literal["done", "open", "not_applicable"], Field(description="State of the item.")
+    ]
+    auto: Annotated[bool, Field(description="Whether the state is computed.")]
+    detail: Annotated[
+        str | None, Field(description="What is missing, or why it is not applicable.")
+    ]
 
 
 class CloseoutAdjustmentView(View):
     """An adjustment of the final account."""
 
-    text: Annotated[str, Field(description="What is adjusted.")]
+    text: Annotated[str, Field(description="Description of the adjustment.")]
     amount: Annotated[Money, Field(description="Amount, VAT included.")]
 
 
 class FinalAccountView(View):
-    """What was agreed against what was claimed."""
+    """Agreed amounts compared with claimed amounts."""
 
     original_value: Annotated[Money, Field(description="Value as signed.")]
     variations: Annotated[Money, Field(description="Executed variations.")]
     adjustments: Annotated[Money, Field(description="Adjustments.")]
-    agreed: Annotated[Money, Field(description="Agreed in all.")]
-    claimed: Annotated[Money, Field(description="Invoiced less credits.")]
-    unclaimed: Annotated[Money, Field(description="Difference; 0 to close.")]
+    agreed: Annotated[Money, Field(description="Total agreed.")]
+    claimed: Annotated[Money, Field(description="Invoiced, less credits.")]
+    unclaimed: Annotated[Money, Field(description="Difference. Must be 0 to close.")]
 
 
 class CloseoutView(Stored):
     """The closeout of a contract."""
 
     organization_id: UUID
-    workspace_id: Annotated[UUID, Field(description="Contract that is closed.")]
+    workspace_id: Annotated[UUID, Field(description="Contract being closed.")]
     status: CloseoutStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
-    items: Annotated[list[CloseoutItemView], Field(description="Checklist as of now.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
+    items: Annotated[list[CloseoutItemView], Field(description="Current checklist.")]
     adjustments: Annotated[list[CloseoutAdjustmentView], Field(description="Adjustments.")]
-    final_account: Annotated[FinalAccountView, Field(description="Final account as of now.")]
-    confirmation_id: Annotated[UUID | None, Field(description="What shows the agreement.")]
-    completed_on: Annotated[date | None, Field(description="Day of the agreement.")]
+    final_account: Annotated[FinalAccountView, Field(description="Current final account.")]
+    confirmation_id: Annotated[UUID | None, Field(description="Confirmation of the agreement.")]
+    completed_on: Annotated[date | None, Field(description="Date of the agreement.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -164,11 +168,12 @@ async def write_closeout(
     body: ManageCloseout,
     work: Annotated[Work, writes(Permission.CLOSEOUT_MANAGE)],
 ) -> CloseoutView:
-    """Open the closeout, change it, and make at most one move.
+    """Open or change the closeout, and make at most one move.
 
-    The first call answers 201; later ones answer 200 and need `If-Match`. `submit` when all items
-    are done; `complete` when the buyer agreed the final account, which needs `confirmation`, a
-    fresh proof and another person than the one who submitted it.
+    The first call returns 201; later calls return 200 and need `If-Match`. Use `submit` when all
+    items are done, `complete` when the buyer has agreed the final account. `complete` needs
+    `confirmation` and a second person, if anyone else holds the permission. `complete` and
+    `reopen` require recent identity verification and a reason.
     """
     items = adjustments = move = None
     if body.items is not None:
@@ -188,7 +193,7 @@ async def write_closeout(
 async def get_closeout(
     workspace_id: WorkspaceId, read: Annotated[Reader, reads(Permission.CLOSEOUT_READ)]
 ) -> CloseoutView:
-    """Get the closeout with its checklist and final account as they stand now."""
+    """Get the closeout with its current checklist and final account."""
     found, checked = await closeout.get_closeout(read, workspace_id)
     return _view(found, checked, read)
 

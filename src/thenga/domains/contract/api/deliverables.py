@@ -34,7 +34,7 @@ router = make_router("Contract / Deliverables")
 
 DeliverableId = Annotated[UUID, Path(alias="deliverableId", description="ID of the deliverable.")]
 MoveReason = Annotated[
-    Annotated[str, text(1, 500)] | None, Field(description="Why. Required to reject or waive.")
+    Annotated[str, text(1, 500)] | None, Field(description="Reason. Required to reject or waive.")
 ]
 _OPEN = (
     DeliverableStatus.PLANNED,
@@ -52,46 +52,46 @@ class MoveDeliverable(Body):
     ]
     reason: MoveReason = None
     confirmation: Annotated[
-        DocumentProof | None, Field(description="What shows that the buyer accepted it.")
+        DocumentProof | None, Field(description="Evidence that the buyer accepted it.")
     ] = None
 
 
 class ChangeDeliverable(Body):
     """Progress of a deliverable, and at most one move."""
 
-    delivered_on: Annotated[Day | None, Field(description="Day of the delivery.")] = None
+    delivered_on: Annotated[Day | None, Field(description="Date of delivery.")] = None
     quantity: Annotated[
         Annotated[Decimal, decimal(14, 6)] | None, Field(description="Quantity delivered.")
     ] = None
     evidence_refs: Annotated[
-        list[ContractReference], Field(max_length=50, description="Documents. Replaces all.")
+        list[ContractReference], Field(max_length=50, description="Documents. Replaces the list.")
     ] = []
     note: Annotated[Annotated[str, lines(1, 4000)] | None, Field(description="Your note.")] = None
     move: Annotated[MoveDeliverable | None, Field(description="Move to make.")] = None
 
 
 class DeliverableView(Stored):
-    """Something that a milestone needs."""
+    """A deliverable of a milestone."""
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Contract of the deliverable.")]
-    milestone_id: Annotated[UUID, Field(description="Milestone that needs it.")]
-    key: Annotated[str, Field(description="Key in the milestone.")]
-    title: Annotated[str, Field(description="What is delivered.")]
-    acceptance_criteria: Annotated[str | None, Field(description="When it is accepted.")]
-    due_on: Annotated[date | None, Field(description="Day on which it is due.")]
-    weight: Annotated[Decimal, Field(description="Weight in the milestone.")]
-    required: Annotated[bool, Field(description="Whether the milestone needs it.")]
-    delivered_on: Annotated[date | None, Field(description="Day of the delivery.")]
+    milestone_id: Annotated[UUID, Field(description="Milestone it belongs to.")]
+    key: Annotated[str, Field(description="Key within the milestone.")]
+    title: Annotated[str, Field(description="Title.")]
+    acceptance_criteria: Annotated[str | None, Field(description="Acceptance criteria.")]
+    due_on: Annotated[date | None, Field(description="Due date.")]
+    weight: Annotated[Decimal, Field(description="Weight within the milestone.")]
+    required: Annotated[bool, Field(description="Whether it is required.")]
+    delivered_on: Annotated[date | None, Field(description="Date of delivery.")]
     quantity: Annotated[Decimal | None, Field(description="Quantity delivered.")]
     evidence_refs: Annotated[list[ContractReferenceView], Field(description="Documents.")]
     note: Annotated[str | None, Field(description="Note.")]
     status: DeliverableStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
-    rejections: Annotated[int, Field(description="How often the buyer rejected it.")]
-    accepted_on: Annotated[date | None, Field(description="Day of acceptance.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
+    rejections: Annotated[int, Field(description="Number of rejections by the buyer.")]
+    accepted_on: Annotated[date | None, Field(description="Date of acceptance.")]
     overdue: Annotated[bool, Field(description="Whether the due date has passed.")]
-    confirmation_id: Annotated[UUID | None, Field(description="What shows the acceptance.")]
+    confirmation_id: Annotated[UUID | None, Field(description="Confirmation of the acceptance.")]
     allowed_moves: list[AllowedMove]
 
     @classmethod
@@ -123,7 +123,7 @@ async def change_deliverable(
     """Track a deliverable and make at most one move.
 
     `deliver` needs a document or a note. `accept` records that the buyer accepted it and needs
-    `confirmation`. One that was rejected is started again.
+    `confirmation`. After a rejection, start it again with `start`.
     """
     fields: dict[str, Any] = body.changes()
     asked = fields.pop("move", None)

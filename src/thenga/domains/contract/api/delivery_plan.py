@@ -45,49 +45,51 @@ Technique = Literal["zero_hundred", "fifty_fifty", "percent_complete"]
 
 
 class DependencyBody(Body):
-    """A milestone that has to end first."""
+    """A milestone that must end first."""
 
     key: Annotated[Key, Field(description="Key of the milestone.")]
     lag_days: Annotated[
-        Annotated[int, whole(0, 365)], Field(description="Days between its end and this start.")
+        Annotated[int, whole(0, 365)], Field(description="Days to wait after its end.")
     ] = 0
 
 
 class DeliverableBody(Body):
-    """Something that a milestone needs."""
+    """A deliverable of a milestone."""
 
-    key: Annotated[Key, Field(description="Key in the milestone.")]
-    title: Annotated[str, text(1, 200), Field(description="What is delivered.")]
+    key: Annotated[Key, Field(description="Key within the milestone.")]
+    title: Annotated[str, text(1, 200), Field(description="Title.")]
     acceptance_criteria: Annotated[
-        Annotated[str, lines(1, 4000)] | None, Field(description="When the buyer accepts it.")
+        Annotated[str, lines(1, 4000)] | None, Field(description="Acceptance criteria.")
     ] = None
-    due_on: Annotated[Day | None, Field(description="Day on which it is due.")] = None
+    due_on: Annotated[Day | None, Field(description="Due date.")] = None
     weight: Annotated[
-        Annotated[Decimal, decimal(6, 4)], Field(description="Weight in the milestone.")
+        Annotated[Decimal, decimal(6, 4)], Field(description="Weight within the milestone.")
     ] = Decimal(1)
-    required: Annotated[bool, Field(description="Whether the milestone needs it.")] = True
+    required: Annotated[bool, Field(description="Whether it is required.")] = True
 
 
 class MilestoneBody(Body):
     """One milestone of the plan."""
 
-    key: Annotated[Key, Field(description="Key that stays over revisions.")]
-    title: Annotated[str, text(1, 200), Field(description="What is reached.")]
+    key: Annotated[Key, Field(description="Key, the same in all revisions.")]
+    title: Annotated[str, text(1, 200), Field(description="Title.")]
     kind: Annotated[Kind, Field(description="Kind of milestone.")] = "delivery"
     value_percent: Annotated[FourPlaces, Field(description="Share of the contract value.")]
-    start_not_before: Annotated[Day | None, Field(description="Earliest start.")] = None
-    duration_days: Annotated[Annotated[int, whole(0, 1500)], Field(description="Days it takes.")]
-    calendar: Annotated[Calendar, Field(description="How its days are counted.")] = "working"
-    due_on: Annotated[Day, Field(description="Day on which it is due by contract.")]
-    technique: Annotated[Technique, Field(description="How progress is earned.")] = "zero_hundred"
+    start_not_before: Annotated[Day | None, Field(description="Earliest start date.")] = None
+    duration_days: Annotated[Annotated[int, whole(0, 1500)], Field(description="Duration in days.")]
+    calendar: Annotated[Calendar, Field(description="Working or calendar days.")] = "working"
+    due_on: Annotated[Day, Field(description="Due date under the contract.")]
+    technique: Annotated[Technique, Field(description="Method of measuring progress.")] = (
+        "zero_hundred"
+    )
     depends_on: Annotated[
-        list[DependencyBody], Field(max_length=20, description="Milestones that end first.")
+        list[DependencyBody], Field(max_length=20, description="Milestones that must end first.")
     ] = []
-    practical_completion: Annotated[
-        bool, Field(description="Whether it is part of practical completion.")
-    ] = False
+    practical_completion: Annotated[bool, Field(description="Part of practical completion.")] = (
+        False
+    )
     deliverables: Annotated[
-        list[DeliverableBody], Field(max_length=50, description="What it needs.")
+        list[DeliverableBody], Field(max_length=50, description="Deliverables.")
     ] = []
 
     def to_planned(self) -> PlannedMilestone:
@@ -100,62 +102,66 @@ class MilestoneBody(Body):
 
 
 class WriteDeliveryPlan(Body):
-    """A whole plan: it replaces the draft, or becomes the next baseline."""
+    """A complete plan. It replaces the draft or becomes the next baseline."""
 
     milestones: Annotated[
         list[MilestoneBody], Field(min_length=1, max_length=200, description="All milestones.")
     ]
     reason: Annotated[
         Annotated[str, lines(1, 1000)] | None,
-        Field(description="Why the plan changes. Required from the second baseline on."),
+        Field(description="Reason for the change. Required from the second baseline on."),
     ] = None
     baseline: Annotated[
-        bool, Field(description="Whether delivery is measured against it from now on.")
+        bool, Field(description="Whether to measure delivery against it from now on.")
     ] = False
 
 
 class DependencyView(View):
-    """A milestone that has to end first."""
+    """A milestone that must end first."""
 
     key: Annotated[str, Field(description="Key of the milestone.")]
-    lag_days: Annotated[int, Field(description="Days between its end and this start.")]
+    lag_days: Annotated[int, Field(description="Days to wait after its end.")]
 
 
 class PlannedDeliverableView(View):
-    """Something that a milestone needs."""
+    """A deliverable of a milestone."""
 
-    key: Annotated[str, Field(description="Key in the milestone.")]
-    title: Annotated[str, Field(description="What is delivered.")]
-    acceptance_criteria: Annotated[str | None, Field(description="When it is accepted.")]
-    due_on: Annotated[date | None, Field(description="Day on which it is due.")]
-    weight: Annotated[Decimal, Field(description="Weight in the milestone.")]
-    required: Annotated[bool, Field(description="Whether the milestone needs it.")]
+    key: Annotated[str, Field(description="Key within the milestone.")]
+    title: Annotated[str, Field(description="Title.")]
+    acceptance_criteria: Annotated[str | None, Field(description="Acceptance criteria.")]
+    due_on: Annotated[date | None, Field(description="Due date.")]
+    weight: Annotated[Decimal, Field(description="Weight within the milestone.")]
+    required: Annotated[bool, Field(description="Whether it is required.")]
 
 
 class PlannedMilestoneView(View):
     """One milestone of the plan."""
 
-    key: Annotated[str, Field(description="Key that stays over revisions.")]
-    title: Annotated[str, Field(description="What is reached.")]
+    key: Annotated[str, Field(description="Key, the same in all revisions.")]
+    title: Annotated[str, Field(description="Title.")]
     kind: Annotated[Kind, Field(description="Kind of milestone.")]
     value_percent: Annotated[Decimal, Field(description="Share of the contract value.")]
-    start_not_before: Annotated[date | None, Field(description="Earliest start.")]
-    duration_days: Annotated[int, Field(description="Days it takes.")]
-    calendar: Annotated[Calendar, Field(description="How its days are counted.")]
-    due_on: Annotated[date, Field(description="Day on which it is due.")]
-    technique: Annotated[Technique, Field(description="How progress is earned.")]
-    depends_on: Annotated[list[DependencyView], Field(description="Milestones that end first.")]
+    start_not_before: Annotated[date | None, Field(description="Earliest start date.")]
+    duration_days: Annotated[int, Field(description="Duration in days.")]
+    calendar: Annotated[Calendar, Field(description="Working or calendar days.")]
+    due_on: Annotated[date, Field(description="Due date.")]
+    technique: Annotated[Technique, Field(description="Method of measuring progress.")]
+    depends_on: Annotated[
+        list[DependencyView], Field(description="Milestones that must end first.")
+    ]
     practical_completion: Annotated[bool, Field(description="Part of practical completion.")]
-    deliverables: Annotated[list[PlannedDeliverableView], Field(description="What it needs.")]
+    deliverables: Annotated[list[PlannedDeliverableView], Field(description="Deliverables.")]
 
 
 class PlanSlipView(View):
-    """How far a milestone moved between two revisions."""
+    """Change of a due date between two revisions."""
 
     key: Annotated[str, Field(description="Key of the milestone.")]
     due_on: Annotated[date | None, Field(description="Due date in this plan.")]
     other_due_on: Annotated[date | None, Field(description="Due date in the other plan.")]
-    days: Annotated[int | None, Field(description="Calendar days later. Null if in one only.")]
+    days: Annotated[
+        int | None, Field(description="Calendar days later. Null if only one plan has it.")
+    ]
 
 
 class DeliveryPlanView(Stored):
@@ -165,14 +171,14 @@ class DeliveryPlanView(Stored):
     workspace_id: Annotated[UUID, Field(description="Contract of the plan.")]
     number: Annotated[int, Field(description="Number of the revision.")]
     status: PlanStatus
-    reason: Annotated[str | None, Field(description="Why the plan changed.")]
-    variation_id: Annotated[UUID | None, Field(description="Variation that made it.")]
+    reason: Annotated[str | None, Field(description="Reason for the change.")]
+    variation_id: Annotated[UUID | None, Field(description="Variation that created it.")]
     milestones: Annotated[list[PlannedMilestoneView], Field(description="All milestones.")]
     finish_on: Annotated[date, Field(description="Last due date.")]
     content_hash: Annotated[str, Field(description="SHA-256 of the content.")]
-    warnings: Annotated[list[str], Field(description="Codes of what to look at.")]
+    warnings: Annotated[list[str], Field(description="Warning codes.")]
     slips: Annotated[
-        list[PlanSlipView] | None, Field(description="Comparison, where one was asked for.")
+        list[PlanSlipView] | None, Field(description="Comparison with `compareTo`, if requested.")
     ]
     allowed_moves: list[AllowedMove]
 
@@ -200,9 +206,9 @@ async def write_delivery_plan(
 ) -> DeliveryPlanView:
     """Store a draft of the plan, or baseline it with `baseline: true`.
 
-    A draft is replaced whole, then the answer is 200 and `If-Match` is required. The percentages
-    of a baseline sum to exactly 100. From the second baseline on, due dates and amounts change
-    only by a variation.
+    To replace an existing draft, send `If-Match`; the response is then 200. The percentages of a
+    baseline must add up to exactly 100. From the second baseline on, only a variation can change
+    due dates and amounts.
     """
     given = GivenPlan([one.to_planned() for one in body.milestones], body.reason, body.baseline)
     plan, is_new = await delivery.write_plan(work, workspace_id, given)
@@ -216,14 +222,14 @@ async def get_delivery_plan(
     read: Annotated[Reader, reads(Permission.PLAN_READ)],
     number: Annotated[
         int | None,
-        Query(ge=1, le=100_000, description="Number of the revision. The newest if left out."),
+        Query(ge=1, le=100_000, description="Number of the revision. Defaults to the newest."),
     ] = None,
     compare_to: Annotated[
         int | None,
         Query(alias="compareTo", ge=1, le=100_000, description="Revision to compare with."),
     ] = None,
 ) -> DeliveryPlanView:
-    """Get a revision of the plan, and how far it slipped from another one."""
+    """Get a revision of the plan, optionally compared with another one."""
     plan = await delivery.get_plan(read, workspace_id, number)
     slips = None
     if compare_to is not None:

@@ -45,9 +45,9 @@ class ContractInvoiceLineBody(Body):
     """One line of an invoice. Amounts include VAT."""
 
     milestone_id: Annotated[
-        UUID | None, Field(description="Milestone that is claimed. Required for progress.")
+        UUID | None, Field(description="Milestone claimed. Required on progress invoices.")
     ] = None
-    description: Annotated[str, lines(1, 1000), Field(description="What was supplied.")]
+    description: Annotated[str, lines(1, 1000), Field(description="Description of the supply.")]
     quantity: Annotated[
         Annotated[Decimal, decimal(9, 3)], Field(description="Quantity or volume.")
     ] = Decimal(1)
@@ -62,17 +62,17 @@ class ContractInvoiceLineBody(Body):
 
 Lines = Annotated[
     list[ContractInvoiceLineBody],
-    Field(min_length=1, max_length=200, description="Lines in their order."),
+    Field(min_length=1, max_length=200, description="Lines, in order."),
 ]
 ExternalNumber = Annotated[
     Annotated[str, text(1, 60)] | None,
-    Field(description="Number of an invoice that was made elsewhere, with its `documentRef`."),
+    Field(description="Number of an invoice issued elsewhere, with its `documentRef`."),
 ]
 DocumentRef = Annotated[
-    ContractReference | None, Field(description="Document of an invoice that was made elsewhere.")
+    ContractReference | None, Field(description="Document of an invoice issued elsewhere.")
 ]
 SupplyDate = Annotated[
-    Day | None, Field(description="Day of supply. Its VAT rate applies. Defaults to today.")
+    Day | None, Field(description="Date of supply, for the VAT rate. Defaults to today.")
 ]
 InvoiceNote = Annotated[
     Annotated[str, lines(1, 1000)] | None, Field(description="Text printed on the invoice.")
@@ -82,9 +82,7 @@ InvoiceNote = Annotated[
 class CreateContractInvoice(Body):
     """An invoice to the buyer."""
 
-    kind: Annotated[InvoiceKind, Field(description="What the invoice claims.")] = (
-        InvoiceKind.PROGRESS
-    )
+    kind: Annotated[InvoiceKind, Field(description="Kind of invoice.")] = InvoiceKind.PROGRESS
     lines: Lines
     external_number: ExternalNumber = None
     document_ref: DocumentRef = None
@@ -99,28 +97,29 @@ class MoveContractInvoice(Body):
     verb: Annotated[Verb, Field(description="Move to make.")]
     on: Annotated[
         Day | None,
-        Field(description="Day of receipt or return. Defaults to today."),
+        Field(description="Date of receipt or return. Defaults to today."),
     ] = None
     reason_code: Annotated[
-        Reason | None, Field(description="Why. Required to return and to dispute.")
+        Reason | None, Field(description="Reason code. Required to return and to dispute.")
     ] = None
     reason: Annotated[
         Annotated[str, lines(1, 500)] | None,
-        Field(description="Why, for people. Required to credit, replace and write off."),
+        Field(description="Reason in words. Required to credit, replace, write off or reduce."),
     ] = None
     amount: Annotated[
         PositiveMoney | None,
         Field(
             description="Amount approved, disputed, credited or written off. "
-            "Defaults to all that is outstanding."
+            "Defaults to the payable (`approve`), disputed (`resolve`) or outstanding amount."
         ),
     ] = None
     outcome: Annotated[
         Literal["upheld", "reduced"],
-        Field(description="How a dispute ends: the buyer owes the amount, or it is credited."),
+        Field(description="Outcome of a dispute: the buyer owes the amount, or it is credited."),
     ] = "upheld"
     confirmation: Annotated[
-        DocumentProof | None, Field(description="What the buyer confirmed. Required to approve.")
+        DocumentProof | None,
+        Field(description="Evidence of the buyer's approval. Required to approve."),
     ] = None
 
     def right(self) -> Permission | None:
@@ -131,9 +130,11 @@ class MoveContractInvoice(Body):
 
     def to_move(self) -> InvoiceMove:
         if self.right() is Permission.INVOICE_CREDIT and self.reason is None:
-            raise missing("/move/reason", "This move requires it.")
+            raise missing("/move/reason", "Give a reason.")
         if self.verb == "return" and self.reason_code == "other":
-            raise missing("/move/reasonCode", "This move requires it.")
+            raise missing(
+                "/move/reasonCode", "Choose a specific reason. A return cannot use `other`."
+            )
         return InvoiceMove(
             verb=self.verb,
             on=self.on,

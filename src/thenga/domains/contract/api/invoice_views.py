@@ -37,8 +37,8 @@ _FIGURES = (
 class ContractInvoiceLineView(View):
     """One line of an invoice."""
 
-    milestone_id: Annotated[UUID | None, Field(description="Milestone that is claimed.")]
-    description: Annotated[str, Field(description="What was supplied.")]
+    milestone_id: Annotated[UUID | None, Field(description="Milestone claimed.")]
+    description: Annotated[str, Field(description="Description of the supply.")]
     quantity: Annotated[Decimal, Field(description="Quantity or volume.")]
     unit: Annotated[str | None, Field(description="Unit of the quantity.")]
     amount: Annotated[Money, Field(description="Amount of the line, VAT included.")]
@@ -48,11 +48,11 @@ class ContractCreditNoteView(View):
     """A credit note on the invoice."""
 
     id: Annotated[UUID, Field(description="ID of the credit note.")]
-    number: Annotated[str, Field(description="Number in the series of credit notes.")]
+    number: Annotated[str, Field(description="Credit note number.")]
     amount: Annotated[Money, Field(description="Amount credited, VAT included.")]
-    net: Annotated[Money, Field(description="Value credited without VAT.")]
+    net: Annotated[Money, Field(description="Amount credited, VAT excluded.")]
     vat: Annotated[Money, Field(description="VAT credited.")]
-    reason_code: Annotated[str, Field(description="Why it was issued.")]
+    reason_code: Annotated[str, Field(description="Reason code.")]
     explanation: Annotated[str, Field(description="Reason printed on it.")]
     issued_on: Annotated[date, Field(description="Date of issue.")]
 
@@ -60,24 +60,24 @@ class ContractCreditNoteView(View):
 class InvoiceDisputeView(View):
     """The part of the invoice that the buyer disputes."""
 
-    amount: Annotated[Money, Field(description="Disputed amount. It is not overdue.")]
-    reason_code: Annotated[str, Field(description="Why the buyer disputes it.")]
+    amount: Annotated[Money, Field(description="Disputed amount. It does not count as overdue.")]
+    reason_code: Annotated[str, Field(description="Reason code of the dispute.")]
     since: Annotated[date, Field(description="First day of the dispute.")]
 
 
 class ClockRunView(View):
     """One run of the payment clock."""
 
-    received_on: Annotated[date, Field(description="Day on which the buyer received it.")]
-    due_on: Annotated[date, Field(description="Last day to pay, by that receipt.")]
-    returned_on: Annotated[date | None, Field(description="Day of the return that ended the run.")]
-    reason_code: Annotated[ReturnReason | None, Field(description="Why it was returned.")]
+    received_on: Annotated[date, Field(description="Date of receipt by the buyer.")]
+    due_on: Annotated[date, Field(description="Last day to pay, counted from this receipt.")]
+    returned_on: Annotated[date | None, Field(description="Date of the return that ended the run.")]
+    reason_code: Annotated[ReturnReason | None, Field(description="Reason for the return.")]
 
 
 class SellerReferenceView(View):
     """A version of one of your own facts or addresses."""
 
-    domain: Annotated[str, Field(description="Domain that keeps it.")]
+    domain: Annotated[str, Field(description="Owning domain.")]
     type: Annotated[str, Field(description="Type of resource.")]
     id: Annotated[str, Field(description="ID of the fact or record.")]
     version: Annotated[int, Field(description="Version that was printed.")]
@@ -88,14 +88,14 @@ class ContractPdfView(View):
 
     sha256: Annotated[str, Field(description="SHA-256 of the file, in hex.")]
     bytes: Annotated[int, Field(description="Size in bytes.")]
-    ready_at: Annotated[datetime, Field(description="When it was printed.")]
+    ready_at: Annotated[datetime, Field(description="When it was rendered.")]
     replaced: Annotated[
-        list[str], Field(description="Characters that our fonts cannot draw, such as `U+1F600`.")
+        list[str], Field(description="Characters our fonts cannot draw, for example `U+1F600`.")
     ]
 
 
 class ContractPaymentView(Stored):
-    """A payment of the buyer on one invoice."""
+    """A payment by the buyer on one invoice."""
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="ID of the contract.")]
@@ -104,12 +104,12 @@ class ContractPaymentView(Stored):
         PaymentState, Field(description="State. Only confirmed payments settle the invoice.")
     ]
     amount: Annotated[Money, Field(description="Amount received.")]
-    received_on: Annotated[date, Field(description="Day on which the money arrived.")]
+    received_on: Annotated[date, Field(description="Date on which the money arrived.")]
     bank_reference: Annotated[str | None, Field(description="Reference on the bank statement.")]
     days_from_receipt: Annotated[
         int | None, Field(description="Days from receipt of the invoice to this payment.")
     ]
-    reason_code: Annotated[str | None, Field(description="Why it was withdrawn or reversed.")]
+    reason_code: Annotated[str | None, Field(description="Reason for the withdrawal or reversal.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -131,63 +131,63 @@ class ContractInvoiceView(Stored):
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="ID of the contract.")]
-    kind: Annotated[InvoiceKind, Field(description="What the invoice claims.")]
+    kind: Annotated[InvoiceKind, Field(description="Kind of invoice.")]
     status: InvoiceStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
     status_changed_at: Annotated[datetime | None, Field(description="Time of the last move.")]
-    status_changed_by: Annotated[UUID | None, Field(description="Person who made it.")]
-    number: Annotated[str | None, Field(description="Number. Null for drafts.")]
+    status_changed_by: Annotated[UUID | None, Field(description="Person who made the last move.")]
+    number: Annotated[str | None, Field(description="Invoice number. Null for drafts.")]
     external_number: Annotated[
-        str | None, Field(description="Number of an invoice that was made elsewhere.")
+        str | None, Field(description="Number of an invoice issued elsewhere.")
     ]
     document_ref: Annotated[
         ContractReferenceView | None,
-        Field(description="Document of an invoice that was made elsewhere."),
+        Field(description="Document of an invoice issued elsewhere."),
     ]
     replaces: Annotated[UUID | None, Field(description="Invoice that this one replaces.")]
-    supply_date: Annotated[date | None, Field(description="Day of supply.")]
+    supply_date: Annotated[date | None, Field(description="Date of supply.")]
     note: Annotated[str | None, Field(description="Text printed on the invoice.")]
     rate_percent: Annotated[
         Decimal | None, Field(description="VAT rate in per cent. Null for a non-vendor.")
     ]
-    work: Annotated[Money, Field(description="Work that is claimed.")]
+    work: Annotated[Money, Field(description="Work claimed.")]
     retained: Annotated[Money, Field(description="Retention kept by the buyer.")]
-    recovered: Annotated[Money, Field(description="Part that pays back the advance.")]
-    consideration: Annotated[Money, Field(description="Amount that bears VAT, VAT included.")]
+    recovered: Annotated[Money, Field(description="Part that repays the advance.")]
+    consideration: Annotated[Money, Field(description="Amount subject to VAT, VAT included.")]
     net: Annotated[Money, Field(description="Consideration without VAT.")]
     vat: Annotated[Money, Field(description="VAT in the consideration.")]
     payable: Annotated[Money, Field(description="Amount that the buyer owes on this invoice.")]
-    claimed: Annotated[Money, Field(description="Payments recorded and not yet confirmed.")]
+    claimed: Annotated[Money, Field(description="Payments recorded but not yet confirmed.")]
     paid: Annotated[Money, Field(description="Confirmed payments.")]
-    credited: Annotated[Money, Field(description="Amount taken back by credit notes.")]
-    written_off: Annotated[Money, Field(description="Amount no longer expected.")]
+    credited: Annotated[Money, Field(description="Total of the credit notes.")]
+    written_off: Annotated[Money, Field(description="Amount written off.")]
     outstanding: Annotated[Money, Field(description="Amount still owed.")]
     payment_status: Annotated[
-        Literal["unpaid", "partly_paid", "paid"], Field(description="How much was paid.")
+        Literal["unpaid", "partly_paid", "paid"], Field(description="Payment status.")
     ]
     overdue: Annotated[bool, Field(description="Whether an undisputed part is past its due date.")]
-    bucket: Annotated[Bucket, Field(description="Age of what is owed.")]
-    dispute: Annotated[InvoiceDisputeView | None, Field(description="Dispute, if there is one.")]
+    bucket: Annotated[Bucket, Field(description="Ageing bucket.")]
+    dispute: Annotated[InvoiceDisputeView | None, Field(description="Open dispute, if any.")]
     submitted_on: Annotated[date | None, Field(description="Date of issue.")]
     received_on: Annotated[
-        date | None, Field(description="Day on which the buyer received it. Null after a return.")
+        date | None, Field(description="Date of receipt by the buyer. Null after a return.")
     ]
     due_on: Annotated[date | None, Field(description="Last day to pay.")]
-    expected_on: Annotated[date | None, Field(description="Day on which payment is expected.")]
+    expected_on: Annotated[date | None, Field(description="Expected payment date.")]
     clock_history: Annotated[
         list[ClockRunView], Field(description="Every run of the payment clock.")
     ]
     strength: Annotated[
-        str | None, Field(description="How the buyer's approval is proven. Null without one.")
+        str | None, Field(description="Strength of proof of the buyer's approval, if any.")
     ]
     seller_refs: Annotated[
-        list[SellerReferenceView], Field(description="Versions of your own facts that it prints.")
+        list[SellerReferenceView], Field(description="Versions of your own facts shown on it.")
     ]
     warnings: Annotated[
         list[str],
         Field(description="`bank_details_left_out`: the PDF shows no bank account."),
     ]
-    pdf: Annotated[ContractPdfView | None, Field(description="The PDF. Null until it is printed.")]
+    pdf: Annotated[ContractPdfView | None, Field(description="The PDF. Null until it is rendered.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -203,11 +203,11 @@ class ContractInvoiceView(Stored):
 class ContractInvoiceDetail(ContractInvoiceView):
     """An invoice with its lines, credit notes and payments."""
 
-    lines: Annotated[list[ContractInvoiceLineView], Field(description="Lines in their order.")]
+    lines: Annotated[list[ContractInvoiceLineView], Field(description="Lines, in order.")]
     credit_notes: Annotated[
-        list[ContractCreditNoteView], Field(description="Credit notes, the oldest first.")
+        list[ContractCreditNoteView], Field(description="Credit notes, oldest first.")
     ]
-    payments: Annotated[list[ContractPaymentView], Field(description="Payments, the oldest first.")]
+    payments: Annotated[list[ContractPaymentView], Field(description="Payments, oldest first.")]
     replaced_by: Annotated[UUID | None, Field(description="Invoice that replaces this one.")] = None
 
     @classmethod

@@ -74,7 +74,7 @@ PRINTED: dict[int | str, dict[str, Any]] = {
         },
     },
     202: {
-        "description": "The PDF is being printed. Try again after `Retry-After` seconds.",
+        "description": "The PDF is being rendered. Try again after `Retry-After` seconds.",
         "content": {
             "application/json": {
                 "schema": {
@@ -165,13 +165,11 @@ async def list_contract_invoices(
     kind: Annotated[InvoiceKind | None, Query(description="Filter by kind.")] = None,
     payment_status: Annotated[
         Literal["unpaid", "partly_paid", "paid"] | None,
-        Query(alias="paymentStatus", description="Filter by how much was paid."),
+        Query(alias="paymentStatus", description="Filter by payment status."),
     ] = None,
-    bucket: Annotated[
-        Bucket | None, Query(description="Filter by the age of what is owed.")
-    ] = None,
+    bucket: Annotated[Bucket | None, Query(description="Filter by ageing bucket.")] = None,
     due_before: Annotated[
-        Day | None, Query(alias="dueBefore", description="Due before this day.")
+        Day | None, Query(alias="dueBefore", description="Due before this date.")
     ] = None,
 ) -> PageOf[ContractInvoiceView] | Response:
     """List invoices to buyers, newest first. `Accept: text/csv` returns the page as a file."""
@@ -205,20 +203,22 @@ async def get_contract_invoice(
 async def print_contract_invoice(
     invoice_id: InvoiceId,
     read: Annotated[Reader, reads(Permission.INVOICE_READ)],
-    copy: Annotated[bool, Query(description='Whether to get the print marked "Copy".')] = False,
+    copy: Annotated[bool, Query(description='Whether to get the PDF marked "Copy".')] = False,
     credit_note_id: Annotated[
         UUID | None,
-        Query(alias="creditNoteId", description="Print this credit note of the invoice instead."),
+        Query(
+            alias="creditNoteId", description="Download this credit note of the invoice instead."
+        ),
     ] = None,
 ) -> Response:
-    """Download the invoice, or one of its credit notes, as PDF. It is printed once."""
+    """Download an invoice or one of its credit notes as a PDF. It is rendered once."""
     document: Invoice | CreditNote = await read.get(Invoice, invoice_id)
     if credit_note_id is not None:
         document = await read.get(CreditNote, credit_note_id)
         if document.invoice_id != invoice_id:
             raise NotFound()
     if (document.printed or {}).get("seller") is None:
-        raise NotFound("A draft, or an invoice that was made elsewhere, has no PDF here.")
+        raise NotFound("There is no PDF of a draft or of an invoice issued elsewhere.")
     edition = Edition.COPY if copy else Edition.ORIGINAL
     found = await invoicing.find_pdf(read, document.id, edition=edition)
     if found is None:
@@ -257,8 +257,9 @@ async def change_contract_invoice(
 ) -> ContractInvoiceDetail:
     """Change a draft, and make at most one move.
 
-    The payment clock starts when the buyer received the invoice, stops when it is returned, and
-    starts anew. Credit, replace and write-off need a fresh proof and a reason.
+    The payment clock starts when the buyer receives the invoice. A return stops it, and the next
+    receipt starts it again. `credit`, `replace`, `write_off` and `resolve` with outcome `reduced`
+    require recent identity verification and a reason.
     """
     fields = body.changes()
     asked, ours = fields.pop("move", None), None

@@ -25,21 +25,21 @@ router = make_router("Contract / Journal")
 
 
 class ContractJournalLineView(View):
-    """One side of an entry."""
+    """A debit or credit line of an entry."""
 
-    account: Annotated[Account, Field(description="Account that moves.")]
+    account: Annotated[Account, Field(description="Account.")]
     amount: Annotated[Money, Field(description="Positive is debit, negative is credit.")]
 
 
 class ContractJournalEntryView(Stored):
-    """One entry of the journal. Its lines sum to 0; it never changes."""
+    """An entry of the journal. Its lines add up to 0, and it never changes."""
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="ID of the contract.")]
-    kind: Annotated[EntryKind, Field(description="What it records.")]
+    kind: Annotated[EntryKind, Field(description="Kind of entry.")]
     source_id: Annotated[UUID, Field(description="ID of the invoice, credit note or payment.")]
-    occurred_on: Annotated[date, Field(description="Local day of the booking.")]
-    lines: Annotated[list[ContractJournalLineView], Field(description="Sides of the entry.")]
+    occurred_on: Annotated[date, Field(description="Local date of the entry.")]
+    lines: Annotated[list[ContractJournalLineView], Field(description="Lines of the entry.")]
 
     @classmethod
     def of_lines(cls, entry: JournalEntry, lines: list[JournalLine]) -> "ContractJournalEntryView":
@@ -60,11 +60,11 @@ class ContractAccountBalance(View):
 
 
 class ContractJournalPage(PageOf[ContractJournalEntryView]):
-    """A page of entries, with the balances of all entries that the filters match."""
+    """A page of entries, with the balances of all entries that match the filters."""
 
     balances: Annotated[
         list[ContractAccountBalance],
-        Field(description="Balances over the filtered days. Without an account they sum to 0."),
+        Field(description="Balances for the filtered days. Without an account they add up to 0."),
     ]
 
 

@@ -31,34 +31,34 @@ router = make_router("Contract / Lessons")
 LessonId = Annotated[UUID, Path(alias="lessonId", description="ID of the lesson.")]
 Category = Annotated[Annotated[str, text(1, 60)] | None, Field(description="Category.")]
 Tags = Annotated[
-    list[Annotated[str, text(1, 40)]], Field(max_length=10, description="Words of your own.")
+    list[Annotated[str, text(1, 40)]], Field(max_length=10, description="Your own tags.")
 ]
 Recommendation = Annotated[
-    Annotated[str, lines(1, 4000)] | None, Field(description="What to do next time.")
+    Annotated[str, lines(1, 4000)] | None, Field(description="Recommendation for next time.")
 ]
 Seen = Annotated[
     LessonVisibility,
-    Field(description="For this contract, or for all members of the organization."),
+    Field(description="Audience: this contract or the whole organization."),
 ]
 
 
 class CaptureLesson(Body):
-    """What was learned."""
+    """A lesson from a contract."""
 
     title: Annotated[str, text(1, 200), Field(description="Title.")]
-    text: Annotated[str, lines(1, 4000), Field(description="What was learned.")]
+    text: Annotated[str, lines(1, 4000), Field(description="Lesson learned.")]
     category: Category = None
     tags: Tags = []
     recommendation: Recommendation = None
     visibility: Seen = LessonVisibility.WORKSPACE
-    publish: Annotated[bool, Field(description="Publish it at once.")] = False
+    publish: Annotated[bool, Field(description="Whether to publish it at once.")] = False
 
 
 class ChangeLesson(Body):
-    """Fields of a draft, and at most one move."""
+    """Fields of a draft to update, and at most one move."""
 
     title: Annotated[str, text(1, 200), Field(description="Title.")] = "unchanged"
-    text: Annotated[str, lines(1, 4000), Field(description="What was learned.")] = "unchanged"
+    text: Annotated[str, lines(1, 4000), Field(description="Lesson learned.")] = "unchanged"
     category: Category = None
     tags: Tags = []
     recommendation: Recommendation = None
@@ -67,16 +67,18 @@ class ChangeLesson(Body):
 
 
 class LessonView(Stored):
-    """What was learned from a contract."""
+    """A lesson from a contract."""
 
     organization_id: UUID
-    workspace_id: Annotated[UUID, Field(description="Contract that it comes from.")]
+    workspace_id: Annotated[UUID, Field(description="Contract it comes from.")]
     title: Annotated[str, Field(description="Title.")]
-    text: Annotated[str, Field(description="What was learned.")]
+    text: Annotated[str, Field(description="Lesson learned.")]
     category: Annotated[str | None, Field(description="Category.")]
-    tags: Annotated[list[str], Field(description="Words of your own.")]
-    recommendation: Annotated[str | None, Field(description="What to do next time.")]
-    visibility: Annotated[LessonVisibility, Field(description="Whom it is for.")]
+    tags: Annotated[list[str], Field(description="Your own tags.")]
+    recommendation: Annotated[str | None, Field(description="Recommendation for next time.")]
+    visibility: Annotated[
+        LessonVisibility, Field(description="Audience: this contract or the whole organization.")
+    ]
     author_user_id: Annotated[UUID | None, Field(description="Person who wrote it.")]
     status: LessonStatus
     allowed_moves: list[AllowedMove]
@@ -101,7 +103,7 @@ async def add_lesson(
     body: CaptureLesson,
     work: Annotated[Work, writes(Permission.LESSON_CAPTURE)],
 ) -> LessonView:
-    """Write down a lesson. `publish: true` publishes it at once and needs that permission."""
+    """Add a lesson. `publish: true` publishes it at once and needs the permission to publish."""
     fields = {name: getattr(body, name) for name in CaptureLesson.model_fields}
     publish = fields.pop("publish")
     lesson = await closeout.capture_lesson(work, workspace_id, fields, publish=publish)
@@ -114,7 +116,10 @@ async def list_lessons(
     page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     workspace_id: Annotated[
         UUID | None,
-        Query(alias="workspaceId", description="Contract; without it those for everybody."),
+        Query(
+            alias="workspaceId",
+            description="Filter by contract. Defaults to lessons for the whole organization.",
+        ),
     ] = None,
     status: Annotated[LessonStatus | None, Query(description="Filter by status.")] = None,
 ) -> PageOf[LessonView]:

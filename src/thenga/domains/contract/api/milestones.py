@@ -53,22 +53,22 @@ class MoveMilestone(Body):
 
     verb: Annotated[
         Literal["start", "submit", "accept", "accept_partly", "reject", "waive"],
-        Field(description="Move to make. Decisions of the buyer need a confirmation."),
+        Field(description="Move to make. Decisions by the buyer need a confirmation."),
     ]
     reason: MoveReason = None
     confirmation: Annotated[
-        DocumentProof | None, Field(description="What shows the decision of the buyer.")
+        DocumentProof | None, Field(description="Evidence of the buyer's decision.")
     ] = None
 
 
 class ChangeMilestone(Body):
     """Progress of a milestone, and at most one move."""
 
-    percent_complete: Annotated[Percent, Field(description="How far the work is.")] = Decimal(0)
-    forecast_on: Annotated[Day | None, Field(description="Day on which it is expected.")] = None
-    started_on: Annotated[Day | None, Field(description="Day on which work began.")] = None
+    percent_complete: Annotated[Percent, Field(description="Progress in per cent.")] = Decimal(0)
+    forecast_on: Annotated[Day | None, Field(description="Expected date.")] = None
+    started_on: Annotated[Day | None, Field(description="Start date.")] = None
     evidence_refs: Annotated[
-        list[ContractReference], Field(max_length=50, description="Documents. Replaces all.")
+        list[ContractReference], Field(max_length=50, description="Documents. Replaces the list.")
     ] = []
     note: Annotated[Annotated[str, lines(1, 4000)] | None, Field(description="Your note.")] = None
     move: Annotated[MoveMilestone | None, Field(description="Move to make.")] = None
@@ -78,7 +78,7 @@ class AtRiskView(View):
     """Whether a milestone is at risk, and why."""
 
     reasons: Annotated[
-        list[str], Field(description="`forecast_late`, `behind` or `risk`. Empty if it is not.")
+        list[str], Field(description="`forecast_late`, `behind` or `risk`. Empty if not at risk.")
     ]
 
 
@@ -88,31 +88,31 @@ class MilestoneView(Stored):
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Contract of the milestone.")]
     key: Annotated[str, Field(description="Key in the plan.")]
-    title: Annotated[str, Field(description="What is reached.")]
+    title: Annotated[str, Field(description="Title.")]
     kind: Annotated[str, Field(description="Kind of milestone.")]
     value_percent: Annotated[Decimal, Field(description="Share of the contract value.")]
     amount: Annotated[Money, Field(description="Amount, VAT included.")]
-    billed: Annotated[Money, Field(description="Amount that was billed.")]
+    billed: Annotated[Money, Field(description="Amount billed.")]
     accepted_percent: Annotated[Decimal, Field(description="Share that can be invoiced.")]
-    start_not_before: Annotated[date | None, Field(description="Earliest start.")]
-    duration_days: Annotated[int, Field(description="Days it takes.")]
-    due_on: Annotated[date, Field(description="Day on which it is due.")]
+    start_not_before: Annotated[date | None, Field(description="Earliest start date.")]
+    duration_days: Annotated[int, Field(description="Duration in days.")]
+    due_on: Annotated[date, Field(description="Due date.")]
     practical_completion: Annotated[bool, Field(description="Part of practical completion.")]
-    percent_complete: Annotated[Decimal, Field(description="How far the work is.")]
-    forecast_on: Annotated[date | None, Field(description="Day on which it is expected.")]
-    started_on: Annotated[date | None, Field(description="Day on which work began.")]
+    percent_complete: Annotated[Decimal, Field(description="Progress in per cent.")]
+    forecast_on: Annotated[date | None, Field(description="Expected date.")]
+    started_on: Annotated[date | None, Field(description="Start date.")]
     evidence_refs: Annotated[list[ContractReferenceView], Field(description="Documents.")]
     note: Annotated[str | None, Field(description="Note.")]
     status: MilestoneStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
     overdue: Annotated[bool, Field(description="Whether the due date has passed.")]
     at_risk: Annotated[AtRiskView, Field(description="Why it is at risk.")]
     days_late: Annotated[int, Field(description="Calendar days after the due date.")]
-    met_on: Annotated[date | None, Field(description="Day of acceptance.")]
+    met_on: Annotated[date | None, Field(description="Date of acceptance.")]
     missing: Annotated[list[str], Field(description="Deliverables missing at acceptance.")]
-    confirmation_id: Annotated[UUID | None, Field(description="What shows the decision.")]
-    plan_number: Annotated[int, Field(description="Baseline that it follows.")]
-    deliverables: Annotated[list[DeliverableView], Field(description="What it needs.")]
+    confirmation_id: Annotated[UUID | None, Field(description="Confirmation of the decision.")]
+    plan_number: Annotated[int, Field(description="Number of its baseline.")]
+    deliverables: Annotated[list[DeliverableView], Field(description="Deliverables.")]
     allowed_moves: list[AllowedMove]
 
 
@@ -124,15 +124,15 @@ async def list_milestones(
         UUID | None, Query(alias="workspaceId", description="Filter by contract.")
     ] = None,
     status: Annotated[MilestoneStatus | None, Query(description="Filter by status.")] = None,
-    overdue: Annotated[bool | None, Query(description="Only overdue ones, or only others.")] = None,
+    overdue: Annotated[bool | None, Query(description="Filter by whether it is overdue.")] = None,
     at_risk: Annotated[
-        bool | None, Query(alias="atRisk", description="Only those at risk, or only others.")
+        bool | None, Query(alias="atRisk", description="Filter by whether it is at risk.")
     ] = None,
     due_before: Annotated[
-        Day | None, Query(alias="dueBefore", description="Due before this day.")
+        Day | None, Query(alias="dueBefore", description="Due before this date.")
     ] = None,
 ) -> PageOf[MilestoneView]:
-    """List milestones with their deliverables, the first due first."""
+    """List milestones with their deliverables, earliest due date first."""
     filters = MilestoneFilters(workspace_id, status, overdue, at_risk, due_before)
     found = await delivery.list_milestones(read, page, filters)
     views = await _views(read, found.items)
@@ -162,8 +162,8 @@ async def change_milestone(
 ) -> MilestoneView:
     """Track a milestone and make at most one move.
 
-    `accept`, `accept_partly` and `reject` record what the buyer decided and need `confirmation`.
-    The day of the confirmation counts for lateness.
+    `accept`, `accept_partly` and `reject` record the buyer's decision and need `confirmation`.
+    Days late are counted to the date of the confirmation.
     """
     fields: dict[str, Any] = body.changes()
     asked = fields.pop("move", None)

@@ -39,16 +39,16 @@ PaymentId = Annotated[UUID, Path(alias="paymentId", description="ID of the payme
 
 
 class RecordContractPayment(Body):
-    """Money that the buyer paid on an invoice."""
+    """A payment by the buyer on an invoice."""
 
     amount: Annotated[PositiveMoney, Field(description="Amount received.")]
-    received_on: Annotated[Day, Field(description="Day on which the money arrived.")]
+    received_on: Annotated[Day, Field(description="Date on which the money arrived.")]
     bank_reference: Annotated[
         Annotated[str, text(1, 140)] | None,
-        Field(description="Reference on the bank statement; once on an invoice."),
+        Field(description="Reference on the bank statement, unique per invoice."),
     ] = None
     seen_in_bank: Annotated[
-        bool, Field(description="Whether it is in the bank already, which confirms it at once.")
+        bool, Field(description="Whether the money is in the bank, which confirms it at once.")
     ] = False
 
 
@@ -57,12 +57,12 @@ class MoveContractPayment(Body):
 
     verb: Annotated[Literal["confirm", "withdraw", "reverse"], Field(description="Move to make.")]
     reason: Annotated[
-        Annotated[str, text(1, 500)] | None, Field(description="Why. Required to reverse.")
+        Annotated[str, text(1, 500)] | None, Field(description="Reason. Required to reverse.")
     ] = None
 
 
 class ChangeContractPayment(Body):
-    """A move of a payment; its figures never change."""
+    """A move of a payment. Its amount never changes."""
 
     move: Annotated[MoveContractPayment, Field(description="Move to make.")]
 
@@ -102,7 +102,7 @@ async def list_contract_payments(
     ] = None,
     status: Annotated[PaymentState | None, Query(description="Filter by state.")] = None,
 ) -> PageOf[ContractPaymentView]:
-    """List payments of buyers, newest first."""
+    """List payments by buyers, newest first."""
     found = await invoicing.list_payments(read, page, workspace_id=workspace_id, state=status)
     return PageOf[ContractPaymentView].of(found, lambda one: ContractPaymentView.of(one, read.now))
 
@@ -111,7 +111,7 @@ async def list_contract_payments(
 async def get_contract_payment(
     payment_id: PaymentId, read: Annotated[Reader, reads(Permission.PAYMENT_READ)]
 ) -> ContractPaymentView:
-    """Get one payment."""
+    """Get a payment."""
     return ContractPaymentView.of(await read.get(Payment, payment_id), read.now)
 
 
@@ -126,7 +126,7 @@ async def change_contract_payment(
 ) -> ContractPaymentView:
     """Confirm, withdraw or reverse a payment.
 
-    A reversal needs a fresh proof and a reason; the invoice is open again afterwards.
+    A reversal requires recent identity verification and a reason. It reopens the invoice.
     """
     move = body.move
     if move.verb == "confirm":
@@ -136,7 +136,7 @@ async def change_contract_payment(
         payment = await invoicing.withdraw_payment(work, payment_id, move.reason)
     else:
         if move.reason is None:
-            raise missing("/move/reason", "Say why.")
+            raise missing("/move/reason", "Give a reason.")
         await workspaces.demand(work, Permission.PAYMENT_REVERSE)
         payment = await invoicing.reverse_payment(work, payment_id, move.reason)
     return ContractPaymentView.of(payment, work.now)

@@ -40,41 +40,43 @@ class PeriodBody(Body):
 
 
 class JudgedBody(Body):
-    """A score that a person gives; it stands beside the measured figures."""
+    """A score given by a person, shown next to the measured figures."""
 
     metric: Annotated[
-        str, matching("^[a-z][a-z_]{1,39}$", 40), Field(description="What is judged.")
+        str, matching("^[a-z][a-z_]{1,39}$", 40), Field(description="Name of the score.")
     ]
-    score: Annotated[Percent, Field(description="0 to 100.")]
-    note: Annotated[Annotated[str, lines(1, 1000)] | None, Field(description="Why.")] = None
+    score: Annotated[Percent, Field(description="From 0 to 100.")]
+    note: Annotated[
+        Annotated[str, lines(1, 1000)] | None, Field(description="Reason for the score.")
+    ] = None
 
 
 class RecordPerformance(Body):
-    """What is to be measured."""
+    """What to measure."""
 
-    subject: Annotated[PerformanceSubject, Field(description="Ourselves, or a package.")]
+    subject: Annotated[PerformanceSubject, Field(description="Your own work, or a package.")]
     coordination_id: Annotated[UUID | None, Field(description="Package to measure.")] = None
-    period: Annotated[PeriodBody, Field(description="Days to measure.")]
+    period: Annotated[PeriodBody, Field(description="Period to measure.")]
     judged: Annotated[
-        list[JudgedBody], Field(max_length=20, description="What a person judges beside it.")
+        list[JudgedBody], Field(max_length=20, description="Scores given by a person.")
     ] = []
     corrects: Annotated[UUID | None, Field(description="Record that this one corrects.")] = None
 
 
 class JudgedView(View):
-    """A score that a person gave."""
+    """A score given by a person."""
 
-    metric: Annotated[str, Field(description="What is judged.")]
-    score: Annotated[Decimal, Field(description="0 to 100.")]
-    note: Annotated[str | None, Field(description="Why.")]
+    metric: Annotated[str, Field(description="Name of the score.")]
+    score: Annotated[Decimal, Field(description="From 0 to 100.")]
+    note: Annotated[str | None, Field(description="Reason for the score.")]
 
 
 class PerformanceCountsView(View):
-    """How much the figures rest on."""
+    """Counts from which the figures are computed."""
 
     milestones: Annotated[int, Field(description="Milestones that were due.")]
-    decided: Annotated[int, Field(description="Deliveries that were decided.")]
-    at_first_delivery: Annotated[int, Field(description="Accepted at the first delivery.")]
+    decided: Annotated[int, Field(description="Deliveries accepted or rejected.")]
+    at_first_delivery: Annotated[int, Field(description="Accepted at first delivery.")]
 
 
 class PerformancePeriodView(View):
@@ -89,20 +91,25 @@ class ContractPerformanceView(Stored):
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Contract that was measured.")]
-    subject: Annotated[PerformanceSubject, Field(description="Ourselves, or a package.")]
+    subject: Annotated[PerformanceSubject, Field(description="Your own work, or a package.")]
     coordination_id: Annotated[UUID | None, Field(description="Package that was measured.")]
     supplier_id: Annotated[UUID | None, Field(description="Supplier of the package.")]
-    period: Annotated[PerformancePeriodView, Field(description="Days that were measured.")]
-    on_time: Annotated[Decimal | None, Field(description="0 to 100. Null if nothing was due.")]
+    period: Annotated[PerformancePeriodView, Field(description="Period that was measured.")]
+    on_time: Annotated[Decimal | None, Field(description="From 0 to 100. Null if nothing was due.")]
     quality: Annotated[
-        Decimal | None, Field(description="Accepted at first delivery, 0 to 100. Null if none.")
+        Decimal | None,
+        Field(
+            description="Share accepted at first delivery, 0 to 100. Null if nothing was decided."
+        ),
     ]
-    value: Annotated[Decimal | None, Field(description="Agreed against final cost, 0 to 100.")]
-    counts: Annotated[PerformanceCountsView, Field(description="What the figures rest on.")]
-    judged: Annotated[list[JudgedView], Field(description="What a person judged.")]
-    basis: Annotated[PerformanceBasis, Field(description="Measured, or also judged.")]
-    strength: Annotated[str, Field(description="How strong the confirmations behind it are.")]
-    corrects: Annotated[UUID | None, Field(description="Record that it corrects.")]
+    value: Annotated[
+        Decimal | None, Field(description="Agreed price against final cost, 0 to 100.")
+    ]
+    counts: Annotated[PerformanceCountsView, Field(description="Counts behind the figures.")]
+    judged: Annotated[list[JudgedView], Field(description="Scores given by a person.")]
+    basis: Annotated[PerformanceBasis, Field(description="Measured, or also judged by a person.")]
+    strength: Annotated[str, Field(description="Strength of proof behind it.")]
+    corrects: Annotated[UUID | None, Field(description="Record that this one corrects.")]
 
     @property
     def own_path(self) -> str:
@@ -132,11 +139,11 @@ async def record_performance(
     body: RecordPerformance,
     work: Annotated[Work, writes(Permission.PERFORMANCE_RECORD)],
 ) -> ContractPerformanceView:
-    """Measure a period from what was due and decided in it.
+    """Measure performance from what was due and decided in a period.
 
-    On time loses 5 points for each working day late, by weight. Quality is the share accepted at
-    first delivery. Value is the agreed price against the final cost, of packages. What cannot be
-    measured is null, never 100.
+    `onTime` loses 5 points for each working day late, by weight. `quality` is the share accepted
+    at first delivery. `value` compares the agreed price of a package with its final cost. A figure
+    that cannot be measured is null, never 100.
     """
     given = GivenPerformance(
         subject=body.subject.value,
@@ -163,7 +170,7 @@ async def list_performance(
     ] = None,
     subject: Annotated[PerformanceSubject | None, Query(description="Filter by subject.")] = None,
 ) -> PageOf[ContractPerformanceView]:
-    """List performance records, the newest first."""
+    """List performance records, newest first."""
     found = await delivery.list_performance(
         read, page, workspace_id=workspace_id, supplier_id=supplier_id, subject=subject
     )

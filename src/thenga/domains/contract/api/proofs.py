@@ -12,9 +12,9 @@ from thenga.kernel.values.references import Reference
 
 
 class ContractReference(Body):
-    """A document or proof that another domain keeps."""
+    """A document or evidence stored by another domain."""
 
-    domain: Annotated[str, matching("^[a-z]{3,20}$", 20), Field(description="Domain.")]
+    domain: Annotated[str, matching("^[a-z]{3,20}$", 20), Field(description="Owning domain.")]
     type: Annotated[
         str, matching("^[a-z][A-Za-z]{1,39}$", 40), Field(description="Type of resource.")
     ]
@@ -28,24 +28,27 @@ class ContractReference(Body):
 
 
 class ContractReferenceView(View):
-    """A document or proof that another domain keeps."""
+    """A document or evidence stored by another domain."""
 
-    domain: Annotated[str, Field(description="Domain that keeps it.")]
+    domain: Annotated[str, Field(description="Owning domain.")]
     type: Annotated[str, Field(description="Type of resource.")]
     id: Annotated[UUID, Field(description="ID of the resource.")]
 
 
 class DocumentProof(Body):
-    """What shows that the other side confirmed something."""
+    """Evidence that the buyer confirmed something."""
 
     evidence_refs: Annotated[
         list[ContractReference],
-        Field(max_length=50, description="Documents that show it, at least one."),
+        Field(max_length=50, description="Documents as evidence, at least one."),
     ]
-    confirmed_on: Annotated[Day, Field(description="Day of the confirmation.")]
-    by_position: Annotated[str, text(1, 120), Field(description="Role of whoever confirmed it.")]
+    confirmed_on: Annotated[Day, Field(description="Date of the confirmation.")]
+    by_position: Annotated[
+        str, text(1, 120), Field(description="Position of the person who confirmed it.")
+    ]
     by_name: Annotated[
-        Annotated[str, text(1, 120)] | None, Field(description="Name of whoever confirmed it.")
+        Annotated[str, text(1, 120)] | None,
+        Field(description="Name of the person who confirmed it."),
     ] = None
 
     def to_proof(self) -> Proof:

@@ -38,27 +38,23 @@ Impact = Annotated[Grade, Field(description="1 (slight) to 5 (severe).")]
 Category = Annotated[
     str,
     text(1, 60),
-    Field(
-        description="Schedule, cost, quality, supplier, payment, legal, safety, or one of yours."
-    ),
+    Field(description="Schedule, cost, quality, supplier, payment, legal, safety, or your own."),
 ]
-TargetLikelihood = Annotated[Grade | None, Field(description="Likelihood to be reached.")]
-TargetImpact = Annotated[Grade | None, Field(description="Impact to be reached.")]
-ImpactAmount = Annotated[PositiveMoney | None, Field(description="What it would cost.")]
-Owner = Annotated[UUID | None, Field(description="Person who answers for it.")]
+TargetLikelihood = Annotated[Grade | None, Field(description="Target likelihood.")]
+TargetImpact = Annotated[Grade | None, Field(description="Target impact.")]
+ImpactAmount = Annotated[PositiveMoney | None, Field(description="Cost if it happens.")]
+Owner = Annotated[UUID | None, Field(description="Person responsible.")]
 Actions = Annotated[
-    Annotated[str, lines(1, 4000)] | None, Field(description="What is done about it.")
+    Annotated[str, lines(1, 4000)] | None, Field(description="Actions to treat it.")
 ]
-DueOn = Annotated[Day | None, Field(description="Day by which it is treated.")]
-MilestoneIds = Annotated[
-    list[UUID], Field(max_length=50, description="Milestones that it threatens.")
-]
+DueOn = Annotated[Day | None, Field(description="Due date.")]
+MilestoneIds = Annotated[list[UUID], Field(max_length=50, description="Threatened milestones.")]
 
 
 class AddContractRisk(Body):
     """A risk of a contract."""
 
-    title: Annotated[str, text(1, 200), Field(description="What the risk is.")]
+    title: Annotated[str, text(1, 200), Field(description="Title.")]
     category: Category = "schedule"
     likelihood: Likelihood
     impact: Impact
@@ -79,13 +75,13 @@ class MoveContractRisk(Body):
         Literal["mitigate", "reopen", "accept", "materialise", "close"],
         Field(description="Move to make. `accept` needs an owner and a reason."),
     ]
-    reason: Annotated[Annotated[str, text(1, 500)] | None, Field(description="Why.")] = None
+    reason: Annotated[Annotated[str, text(1, 500)] | None, Field(description="Reason.")] = None
 
 
 class ChangeContractRisk(Body):
     """Fields to update, and at most one move."""
 
-    title: Annotated[str, text(1, 200), Field(description="What the risk is.")] = "unchanged"
+    title: Annotated[str, text(1, 200), Field(description="Title.")] = "unchanged"
     category: Category = "schedule"
     likelihood: Likelihood = 1
     impact: Impact = 1
@@ -105,25 +101,25 @@ class ContractRiskView(Stored):
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="Contract of the risk.")]
-    title: Annotated[str, Field(description="What the risk is.")]
+    title: Annotated[str, Field(description="Title.")]
     category: Annotated[str, Field(description="Category.")]
     likelihood: Annotated[int, Field(description="1 (rare) to 5 (almost certain).")]
     impact: Annotated[int, Field(description="1 (slight) to 5 (severe).")]
     score: Annotated[int, Field(description="Likelihood times impact, 1 to 25.")]
-    band: Annotated[RiskBand, Field(description="How serious it is.")]
-    target_likelihood: Annotated[int | None, Field(description="Likelihood to be reached.")]
-    target_impact: Annotated[int | None, Field(description="Impact to be reached.")]
-    residual_score: Annotated[int | None, Field(description="Score to be reached.")]
-    impact_amount: Annotated[Money | None, Field(description="What it would cost.")]
-    expected_loss: Annotated[Money | None, Field(description="Impact by its likelihood.")]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who answers for it.")]
+    band: Annotated[RiskBand, Field(description="Risk band.")]
+    target_likelihood: Annotated[int | None, Field(description="Target likelihood.")]
+    target_impact: Annotated[int | None, Field(description="Target impact.")]
+    residual_score: Annotated[int | None, Field(description="Target score.")]
+    impact_amount: Annotated[Money | None, Field(description="Cost if it happens.")]
+    expected_loss: Annotated[Money | None, Field(description="Cost weighted by likelihood.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person responsible.")]
     response: Annotated[RiskResponse, Field(description="Treatment.")]
-    actions: Annotated[str | None, Field(description="What is done about it.")]
-    due_on: Annotated[date | None, Field(description="Day by which it is treated.")]
-    milestone_ids: Annotated[list[UUID], Field(description="Milestones that it threatens.")]
-    raised_by_rule: Annotated[str | None, Field(description="Rule that raised it, if one did.")]
+    actions: Annotated[str | None, Field(description="Actions to treat it.")]
+    due_on: Annotated[date | None, Field(description="Due date.")]
+    milestone_ids: Annotated[list[UUID], Field(description="Threatened milestones.")]
+    raised_by_rule: Annotated[str | None, Field(description="Rule that raised it, if any.")]
     status: RiskStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -156,8 +152,10 @@ async def add_contract_risk(
     body: AddContractRisk,
     work: Annotated[Work, writes(Permission.RISK_CREATE)],
 ) -> ContractRiskView:
-    """Add a risk. A high or critical one is announced; one of 15 or more puts its milestones at
-    risk."""
+    """Add a risk. High and critical risks trigger a notification.
+
+    A score of 15 or more puts the milestones of the risk at risk.
+    """
     fields = {name: getattr(body, name) for name in AddContractRisk.model_fields}
     return ContractRiskView.of(await risks.add_risk(work, workspace_id, fields), work.now)
 
@@ -170,9 +168,9 @@ async def list_contract_risks(
         UUID | None, Query(alias="workspaceId", description="Filter by contract.")
     ] = None,
     status: Annotated[RiskStatus | None, Query(description="Filter by status.")] = None,
-    band: Annotated[RiskBand | None, Query(description="Filter by band.")] = None,
+    band: Annotated[RiskBand | None, Query(description="Filter by risk band.")] = None,
 ) -> PageOf[ContractRiskView]:
-    """List risks of contracts, the highest score first."""
+    """List risks of contracts, highest score first."""
     found = await risks.list_risks(read, page, workspace_id=workspace_id, status=status, band=band)
     return PageOf[ContractRiskView].of(found, lambda one: ContractRiskView.of(one, read.now))
 

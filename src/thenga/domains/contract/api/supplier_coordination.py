@@ -47,9 +47,9 @@ CoordinationId = Annotated[
     UUID, Path(alias="coordinationId", description="ID of the package or matter.")
 ]
 Kind = Literal["package", "matter"]
-Text = Annotated[Annotated[str, lines(1, 4000)] | None, Field(description="What it is about.")]
-DueOn = Annotated[Day | None, Field(description="Day on which it is due.")]
-FinalCost = Annotated[PositiveMoney | None, Field(description="What the package cost in the end.")]
+Text = Annotated[Annotated[str, lines(1, 4000)] | None, Field(description="Description.")]
+DueOn = Annotated[Day | None, Field(description="Due date.")]
+FinalCost = Annotated[PositiveMoney | None, Field(description="Final cost of the package.")]
 _PAY_DAYS = 30
 
 
@@ -57,34 +57,34 @@ class PackageMilestoneBody(Body):
     """One milestone of a package."""
 
     key: Annotated[str, matching("^[A-Z0-9-]{1,16}$", 16), Field(description="Key in the package.")]
-    title: Annotated[str, text(1, 200), Field(description="What is delivered.")]
-    due_on: Annotated[Day, Field(description="Day on which it is due.")]
-    percent: Annotated[Percent, Field(description="Share of the package.")]
-    milestone_id: Annotated[UUID | None, Field(description="Milestone of ours it serves.")] = None
+    title: Annotated[str, text(1, 200), Field(description="Title.")]
+    due_on: Annotated[Day, Field(description="Due date.")]
+    percent: Annotated[Percent, Field(description="Share of the package value.")]
+    milestone_id: Annotated[UUID | None, Field(description="Contract milestone it serves.")] = None
     handover_days: Annotated[
-        Annotated[int, whole(0, 365)], Field(description="Working days between it and ours.")
+        Annotated[int, whole(0, 365)], Field(description="Working days before that milestone.")
     ] = 3
-    accepted_on: Annotated[Day | None, Field(description="Day on which we accepted it.")] = None
+    accepted_on: Annotated[Day | None, Field(description="Date of your acceptance.")] = None
     rejections: Annotated[
-        Annotated[int, whole(0, 100)], Field(description="How often we rejected it.")
+        Annotated[int, whole(0, 100)], Field(description="Number of rejections.")
     ] = 0
-    invoiced_on: Annotated[Day | None, Field(description="Day of the supplier's invoice.")] = None
-    paid_on: Annotated[Day | None, Field(description="Day on which we paid it.")] = None
+    invoiced_on: Annotated[Day | None, Field(description="Date of the supplier's invoice.")] = None
+    paid_on: Annotated[Day | None, Field(description="Date of your payment.")] = None
 
 
 PackageMilestones = Annotated[
     list[PackageMilestoneBody],
-    Field(max_length=50, description="Milestones of a package; percentages sum to 100."),
+    Field(max_length=50, description="Milestones of a package. Percentages must add up to 100."),
 ]
 
 
 class AddSupplierCoordination(Body):
-    """A package or matter. Name the supplier by `supplierId` or `supplierName`."""
+    """A package or matter. Send either `supplierId` or `supplierName`."""
 
-    kind: Annotated[Kind, Field(description="Package that a supplier takes over, or matter.")]
+    kind: Annotated[Kind, Field(description="Package or matter.")]
     supplier_id: Annotated[UUID | None, Field(description="Supplier on the platform.")] = None
     supplier_name: Annotated[
-        Annotated[str, text(1, 200)] | None, Field(description="Name of another supplier.")
+        Annotated[str, text(1, 200)] | None, Field(description="Name of an external supplier.")
     ] = None
     title: Annotated[str, text(1, 200), Field(description="Title.")]
     text: Text = None
@@ -93,14 +93,16 @@ class AddSupplierCoordination(Body):
         PositiveMoney | None, Field(description="Value of a package, VAT included.")
     ] = None
     pay_days: Annotated[
-        Annotated[int, whole(0, 365)], Field(description="Days in which we pay.")
+        Annotated[int, whole(0, 365)], Field(description="Payment period in days.")
     ] = _PAY_DAYS
     package_milestones: PackageMilestones = []
     final_cost: FinalCost = None
-    quote_ref: Annotated[ContractReference | None, Field(description="Quote behind it.")] = None
+    quote_ref: Annotated[ContractReference | None, Field(description="Quote it is based on.")] = (
+        None
+    )
     override_reason: Annotated[
         Annotated[str, lines(1, 1000)] | None,
-        Field(description="Why a blocked supplier is chosen nevertheless."),
+        Field(description="Reason for choosing a blocked supplier."),
     ] = None
 
     def to_fields(self) -> dict[str, Any]:
@@ -128,9 +130,9 @@ class MoveSupplierCoordination(Body):
         Literal["acknowledge", "start", "resolve", "close", "cancel"],
         Field(description="Move to make."),
     ]
-    reason: Annotated[Annotated[str, text(1, 500)] | None, Field(description="Why.")] = None
+    reason: Annotated[Annotated[str, text(1, 500)] | None, Field(description="Reason.")] = None
     waive_payment: Annotated[
-        bool, Field(description="Close although not all is paid. Needs a reason.")
+        bool, Field(description="Close before everything is paid. Needs a reason.")
     ] = False
 
 
@@ -149,48 +151,50 @@ class PackageMilestoneView(View):
     """One milestone of a package."""
 
     key: Annotated[str, Field(description="Key in the package.")]
-    title: Annotated[str, Field(description="What is delivered.")]
-    due_on: Annotated[date, Field(description="Day on which it is due.")]
-    percent: Annotated[Decimal, Field(description="Share of the package.")]
-    milestone_id: Annotated[UUID | None, Field(description="Milestone of ours it serves.")]
-    handover_days: Annotated[int, Field(description="Working days between it and ours.")]
-    accepted_on: Annotated[date | None, Field(description="Day on which we accepted it.")]
-    rejections: Annotated[int, Field(description="How often we rejected it.")]
-    invoiced_on: Annotated[date | None, Field(description="Day of the supplier's invoice.")]
-    paid_on: Annotated[date | None, Field(description="Day on which we paid it.")]
+    title: Annotated[str, Field(description="Title.")]
+    due_on: Annotated[date, Field(description="Due date.")]
+    percent: Annotated[Decimal, Field(description="Share of the package value.")]
+    milestone_id: Annotated[UUID | None, Field(description="Contract milestone it serves.")]
+    handover_days: Annotated[int, Field(description="Working days before that milestone.")]
+    accepted_on: Annotated[date | None, Field(description="Date of your acceptance.")]
+    rejections: Annotated[int, Field(description="Number of rejections.")]
+    invoiced_on: Annotated[date | None, Field(description="Date of the supplier's invoice.")]
+    paid_on: Annotated[date | None, Field(description="Date of your payment.")]
 
 
 class SupplierTrustView(View):
-    """How far the supplier was trusted when the package was added."""
+    """Trust in the supplier when the package was added."""
 
-    state: Annotated[str, Field(description="Trust, or `unknown`.")]
-    effects: Annotated[list[str], Field(description="What follows from it.")]
-    as_of: Annotated[datetime | None, Field(description="Time of the answer.")]
+    state: Annotated[str, Field(description="Trust state, or `unknown`.")]
+    effects: Annotated[list[str], Field(description="Effects of the trust state.")]
+    as_of: Annotated[datetime | None, Field(description="Time of the check.")]
 
 
 class SupplierCoordinationView(Stored):
     """A package or matter with a supplier."""
 
     organization_id: UUID
-    workspace_id: Annotated[UUID, Field(description="Contract that it belongs to.")]
+    workspace_id: Annotated[UUID, Field(description="Contract it belongs to.")]
     kind: Annotated[Kind, Field(description="Package or matter.")]
     supplier_id: Annotated[UUID | None, Field(description="Supplier on the platform.")]
-    supplier_name: Annotated[str | None, Field(description="Name of another supplier.")]
+    supplier_name: Annotated[str | None, Field(description="Name of an external supplier.")]
     title: Annotated[str, Field(description="Title.")]
-    text: Annotated[str | None, Field(description="What it is about.")]
-    due_on: Annotated[date | None, Field(description="Day on which it is due.")]
+    text: Annotated[str | None, Field(description="Description.")]
+    due_on: Annotated[date | None, Field(description="Due date.")]
     value: Annotated[Money | None, Field(description="Value, VAT included.")]
     share_percent: Annotated[
         Decimal | None, Field(description="Share of the current contract value.")
     ]
-    final_cost: Annotated[Money | None, Field(description="What it cost in the end.")]
-    pay_days: Annotated[int, Field(description="Days in which we pay.")]
+    final_cost: Annotated[Money | None, Field(description="Final cost of the package.")]
+    pay_days: Annotated[int, Field(description="Payment period in days.")]
     package_milestones: Annotated[list[PackageMilestoneView], Field(description="Milestones.")]
-    quote_ref: Annotated[ContractReferenceView | None, Field(description="Quote behind it.")]
-    override_reason: Annotated[str | None, Field(description="Why a blocked one was chosen.")]
-    trust: Annotated[SupplierTrustView | None, Field(description="Trust, of packages.")]
+    quote_ref: Annotated[ContractReferenceView | None, Field(description="Quote it is based on.")]
+    override_reason: Annotated[
+        str | None, Field(description="Reason for choosing a blocked supplier.")
+    ]
+    trust: Annotated[SupplierTrustView | None, Field(description="Trust. Null for matters.")]
     status: CoordinationStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -208,10 +212,10 @@ async def add_supplier_coordination(
     body: AddSupplierCoordination,
     work: Annotated[Work, writes(Permission.COORDINATION_CREATE)],
 ) -> SupplierCoordinationView:
-    """Add a package that a supplier takes over, or a matter to settle with a supplier.
+    """Add a package of work for a supplier, or a matter to settle with a supplier.
 
-    The terms can limit how much of the contract goes to others. A blocked supplier needs
-    `overrideReason`; if nobody knows the supplier, its trust is `unknown`.
+    The contract terms can limit the share that is subcontracted. A blocked supplier needs
+    `overrideReason`. Without information about the supplier, its trust is `unknown`.
     """
     record = await suppliers.add_coordination(work, workspace_id, body.to_fields())
     return await _view(work, record)
@@ -227,7 +231,7 @@ async def list_supplier_coordination(
     status: Annotated[CoordinationStatus | None, Query(description="Filter by status.")] = None,
     kind: Annotated[Kind | None, Query(description="Filter by kind.")] = None,
 ) -> PageOf[SupplierCoordinationView]:
-    """List packages and matters, the newest first."""
+    """List packages and matters, newest first."""
     found = await suppliers.list_coordination(
         read, page, workspace_id=workspace_id, status=status, kind=kind
     )
@@ -257,7 +261,8 @@ async def change_supplier_coordination(
 ) -> SupplierCoordinationView:
     """Update a package or matter and make at most one move.
 
-    A package is resolved when all its milestones are accepted, and closed when all is paid.
+    Accept all milestones of a package before you resolve it. Pay them, or waive payment with a
+    reason, before you close it.
     """
     fields: dict[str, Any] = body.changes()
     asked = fields.pop("move", None)
@@ -294,8 +299,8 @@ def _stored(milestones: list[PackageMilestoneBody]) -> list[dict[str, Any]]:
 def _check(body: AddSupplierCoordination) -> None:
     """A supplier is named once, and a package has a value and milestones."""
     if (body.supplier_id is None) == (body.supplier_name is None):
-        raise missing("/supplierId", "Name the supplier by `supplierId` or `supplierName`.")
+        raise missing("/supplierId", "Send either `supplierId` or `supplierName`.")
     if body.kind == "package" and body.value is None:
-        raise missing("/value", "A package has a value.")
+        raise missing("/value", "A package needs a value.")
     if body.kind == "package" and not body.package_milestones:
-        raise missing("/packageMilestones", "A package has at least one milestone.")
+        raise missing("/packageMilestones", "A package needs at least one milestone.")

@@ -66,19 +66,19 @@ Kind = Literal["value", "time", "scope"]
 
 
 class MilestoneChangeBody(Body):
-    """A change of one milestone."""
+    """A change to one milestone."""
 
     key: Annotated[
         str, matching(r"^[A-Z0-9-]{1,16}$", 16), Field(description="Key of the milestone.")
     ]
     amount_delta: Annotated[
         SignedMoney | None,
-        Field(description="Change of its amount, VAT included. May be negative."),
+        Field(description="Change in its amount, VAT included. May be negative."),
     ] = None
     due_on: Annotated[Day | None, Field(description="New due date.")] = None
     new_title: Annotated[
         Annotated[str, text(1, 200)] | None,
-        Field(description="Title of a new milestone, which also needs a due date."),
+        Field(description="Title of a new milestone. It also needs a due date."),
     ] = None
 
     def to_row(self) -> dict[str, Any]:
@@ -86,38 +86,38 @@ class MilestoneChangeBody(Body):
         return change.to_row()
 
 
-Title = Annotated[str, text(1, 200), Field(description="What the variation is about.")]
+Title = Annotated[str, text(1, 200), Field(description="Title.")]
 Kinds = Annotated[
     list[Kind],
-    Field(min_length=1, max_length=3, description="What it changes: value, time or scope."),
+    Field(min_length=1, max_length=3, description="What changes: value, time or scope."),
 ]
 ValueDelta = Annotated[
-    SignedMoney | None, Field(description="Change of the value, VAT included. May be negative.")
+    SignedMoney | None, Field(description="Change in value, VAT included. May be negative.")
 ]
 DaysDelta = Annotated[
-    Annotated[int, whole(-3660, 3660)], Field(description="Days by which the end moves.")
+    Annotated[int, whole(-3660, 3660)], Field(description="Days by which the end date moves.")
 ]
-Scope = Annotated[
-    Annotated[str, lines(1, 4000)] | None, Field(description="How the scope changes.")
-]
+Scope = Annotated[Annotated[str, lines(1, 4000)] | None, Field(description="Change in scope.")]
 Changes = Annotated[
     list[MilestoneChangeBody],
-    Field(max_length=200, description="Changes of milestones; amounts sum to `valueDelta`."),
+    Field(
+        max_length=200, description="Changes to milestones. Amounts must add up to `valueDelta`."
+    ),
 ]
 Evidence = Annotated[
-    list[ContractReference], Field(max_length=50, description="Documents behind it.")
+    list[ContractReference], Field(max_length=50, description="Supporting documents.")
 ]
 LimitApproval = Annotated[
-    ContractReference | None, Field(description="Approval to pass the legal limit on variations.")
+    ContractReference | None, Field(description="Approval to exceed the legal limit.")
 ]
 
 
 class CreateVariation(Body):
-    """A change of a contract."""
+    """A change to a contract."""
 
     title: Title
     kinds: Kinds
-    reason_code: Annotated[VariationReason, Field(description="Reason of the variation.")]
+    reason_code: Annotated[VariationReason, Field(description="Reason for the variation.")]
     value_delta: ValueDelta = None
     days_delta: DaysDelta = 0
     scope: Scope = None
@@ -134,14 +134,14 @@ class MoveVariation(Body):
         Field(description="Move to make."),
     ]
     party: Annotated[
-        Party, Field(description="Side that signs. The buyer's needs a confirmation.")
+        Party, Field(description="Party that signs. The buyer's signature needs a confirmation.")
     ] = Party.SUPPLIER
     reason: Annotated[
-        Annotated[str, lines(1, 500)] | None, Field(description="Why. Required to sign.")
+        Annotated[str, lines(1, 500)] | None, Field(description="Reason. Required to sign.")
     ] = None
     confirmation: Annotated[
         DocumentProof | None,
-        Field(description="What the buyer confirmed. Required to approve and to reject."),
+        Field(description="Evidence of the buyer's decision. Required to approve and to reject."),
     ] = None
 
     def to_move(self) -> VariationMove:
@@ -154,7 +154,7 @@ class ChangeVariation(Body):
 
     title: Title = "unchanged"
     kinds: Kinds = ["value"]
-    reason_code: Annotated[VariationReason, Field(description="Reason of the variation.")] = (
+    reason_code: Annotated[VariationReason, Field(description="Reason for the variation.")] = (
         VariationReason.CLIENT_INSTRUCTION
     )
     value_delta: ValueDelta = None
@@ -167,66 +167,70 @@ class ChangeVariation(Body):
 
 
 class MilestoneDeltaView(View):
-    """A change of one milestone."""
+    """A change to one milestone."""
 
     key: Annotated[str, Field(description="Key of the milestone.")]
-    amount_delta: Annotated[Money | None, Field(description="Change of its amount.")]
+    amount_delta: Annotated[Money | None, Field(description="Change in its amount.")]
     due_on: Annotated[date | None, Field(description="New due date.")]
     new_title: Annotated[str | None, Field(description="Title of a new milestone.")]
 
 
 class VariationSignatureView(View):
-    """A signature over the content."""
+    """A signature on the content."""
 
-    party: Annotated[Party, Field(description="Side that signed.")]
-    signed_on: Annotated[date, Field(description="Day of the signature.")]
-    content_hash: Annotated[str, Field(description="SHA-256 of the content that was signed.")]
-    strength: Annotated[str | None, Field(description="How the buyer's signature is proven.")]
+    party: Annotated[Party, Field(description="Party that signed.")]
+    signed_on: Annotated[date, Field(description="Date of the signature.")]
+    content_hash: Annotated[str, Field(description="SHA-256 of the signed content.")]
+    strength: Annotated[
+        str | None, Field(description="Strength of proof of the buyer's signature.")
+    ]
 
 
 class VariationView(Stored):
-    """A change of a contract. It has no effect before both sides have signed."""
+    """A change to a contract. It takes effect once both parties have signed."""
 
     organization_id: UUID
     workspace_id: Annotated[UUID, Field(description="ID of the contract.")]
     number: Annotated[str, Field(description="Number within the contract.")]
     status: VariationStatus
-    status_reason: Annotated[str | None, Field(description="Reason of the last move.")]
+    status_reason: Annotated[str | None, Field(description="Reason for the last move.")]
     status_changed_at: Annotated[datetime | None, Field(description="Time of the last move.")]
-    status_changed_by: Annotated[UUID | None, Field(description="Person who made it.")]
-    title: Annotated[str, Field(description="What the variation is about.")]
-    kinds: Annotated[list[Kind], Field(description="What it changes.")]
-    reason_code: Annotated[VariationReason, Field(description="Reason of the variation.")]
-    value_delta: Annotated[Money, Field(description="Change of the value, VAT included.")]
-    days_delta: Annotated[int, Field(description="Days by which the end moves.")]
-    scope: Annotated[str | None, Field(description="How the scope changes.")]
+    status_changed_by: Annotated[UUID | None, Field(description="Person who made the last move.")]
+    title: Annotated[str, Field(description="Title.")]
+    kinds: Annotated[list[Kind], Field(description="What changes: value, time or scope.")]
+    reason_code: Annotated[VariationReason, Field(description="Reason for the variation.")]
+    value_delta: Annotated[Money, Field(description="Change in value, VAT included.")]
+    days_delta: Annotated[int, Field(description="Days by which the end date moves.")]
+    scope: Annotated[str | None, Field(description="Change in scope.")]
     milestone_changes: Annotated[
-        list[MilestoneDeltaView], Field(description="Changes of milestones.")
+        list[MilestoneDeltaView], Field(description="Changes to milestones.")
     ]
-    evidence_refs: Annotated[list[ContractReferenceView], Field(description="Documents behind it.")]
+    evidence_refs: Annotated[
+        list[ContractReferenceView], Field(description="Supporting documents.")
+    ]
     limit_approval_ref: Annotated[
-        ContractReferenceView | None, Field(description="Approval to pass the legal limit.")
+        ContractReferenceView | None, Field(description="Approval to exceed the legal limit.")
     ]
     content_hash: Annotated[
         str | None, Field(description="SHA-256 of the content to sign. Null for drafts.")
     ]
     signatures: Annotated[
-        list[VariationSignatureView], Field(description="Signatures over this content.")
+        list[VariationSignatureView], Field(description="Signatures on this content.")
     ]
-    strength: Annotated[str | None, Field(description="How the buyer's decision is proven.")]
-    value_before: Annotated[Money | None, Field(description="Contract value before it.")]
-    value_after: Annotated[Money | None, Field(description="Contract value after it.")]
-    ends_before: Annotated[date | None, Field(description="End of the contract before it.")]
-    ends_after: Annotated[date | None, Field(description="End of the contract after it.")]
+    strength: Annotated[str | None, Field(description="Strength of proof of the buyer's decision.")]
+    value_before: Annotated[Money | None, Field(description="Previous contract value.")]
+    value_after: Annotated[Money | None, Field(description="New contract value.")]
+    ends_before: Annotated[date | None, Field(description="Previous end date.")]
+    ends_after: Annotated[date | None, Field(description="New end date.")]
     cumulative_percent: Annotated[
-        Decimal | None, Field(description="All increases in per cent of the original value.")
+        Decimal | None, Field(description="Total increases in per cent of the original value.")
     ]
     limit_state: Annotated[
         LimitState | None,
-        Field(description="Where all increases stand against the legal limit."),
+        Field(description="Total increases compared with the legal limit."),
     ]
     executed_at: Annotated[datetime | None, Field(description="When it took effect.")]
-    plan_number: Annotated[int | None, Field(description="Number of the plan it made.")]
+    plan_number: Annotated[int | None, Field(description="Number of the plan it created.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -281,7 +285,7 @@ async def create_variation(
     body: CreateVariation,
     work: Annotated[Work, writes(Permission.VARIATION_CREATE)],
 ) -> VariationView:
-    """Draft a variation. Submit it, record the buyer's approval, then have both sides sign."""
+    """Draft a variation. Submit it, record the buyer's approval, then have both parties sign."""
     variation = await variations.create_variation(work, workspace_id, fields=_fields(body))
     return await _view(work, variation)
 
@@ -334,12 +338,12 @@ async def change_variation(
     """Change a variation, and make at most one move.
 
     A change after submission returns it to draft and voids its signatures. The second signature
-    executes it: value, end, plan and milestones change at once.
+    executes it: value, end date, plan and milestones change at once.
     """
     move = None if body.move is None else body.move.to_move()
     if move is not None and move.verb == "sign":
         if move.reason is None:
-            raise missing("/move/reason", "Say why.")
+            raise missing("/move/reason", "Give a reason.")
         await workspaces.demand(work, Permission.VARIATION_SIGN)
     variation = await variations.change_variation(
         work, variation_id, fields=_fields(body), move=move

@@ -21,14 +21,14 @@ from thenga.kernel.values.fields import Day, Percent, lines, matching, text, who
 Days = Annotated[int, whole(0, 3660)]
 ContractNumber = Annotated[str, text(1, 80), Field(description="Number of the contract.")]
 OrderNumber = Annotated[
-    Annotated[str, text(1, 80)] | None, Field(description="Order number of the buyer.")
+    Annotated[str, text(1, 80)] | None, Field(description="Buyer's order number.")
 ]
 Title = Annotated[str, text(1, 200), Field(description="Title of the contract.")]
 DifferenceReason = Annotated[
     Annotated[str, lines(1, 1000)] | None,
-    Field(description="Why the value differs from the award."),
+    Field(description="Reason why the value differs from the award."),
 ]
-NotifiedOn = Annotated[Day | None, Field(description="Day of the award letter.")]
+NotifiedOn = Annotated[Day | None, Field(description="Date of the award letter.")]
 DocumentRefs = Annotated[
     list[ContractReference], Field(max_length=50, description="Documents of the contract.")
 ]
@@ -39,10 +39,10 @@ ContractValue = Annotated[PositiveMoney, Field(description="Contract value, VAT 
 
 
 class CounterpartyBody(Body):
-    """The buyer, as the contract names it."""
+    """The buyer, as named in the contract."""
 
     name: Annotated[str, text(1, 200), Field(description="Name of the buyer.")]
-    kind: Annotated[BuyerKind, Field(description="Kind of buyer; says which law applies.")]
+    kind: Annotated[BuyerKind, Field(description="Kind of buyer. It decides which law applies.")]
     address: Annotated[
         Annotated[str, lines(1, 500)] | None, Field(description="Address for invoices.")
     ] = None
@@ -51,7 +51,7 @@ class CounterpartyBody(Body):
     ] = None
     email_domain: Annotated[
         Annotated[str, matching(r"^[a-z0-9][a-z0-9.-]{1,98}[a-z]$", 100)] | None,
-        Field(description="Domain of the buyer's e-mail addresses."),
+        Field(description="Domain of the buyer's email addresses."),
     ] = None
 
     def to_row(self) -> dict[str, Any]:
@@ -62,11 +62,11 @@ class InterestTermsBody(Body):
     """Interest on late payment."""
 
     basis: Annotated[
-        Literal["prescribed", "contract"], Field(description="Prescribed rate, or a rate of ours.")
+        Literal["prescribed", "contract"], Field(description="Prescribed or contract rate.")
     ] = "prescribed"
-    rate_percent: Annotated[Percent | None, Field(description="Rate by contract.")] = None
+    rate_percent: Annotated[Percent | None, Field(description="Contract rate in per cent.")] = None
     runs_from: Annotated[
-        Literal["due", "demand"], Field(description="Day from which interest runs.")
+        Literal["due", "demand"], Field(description="Start of interest: due date or demand.")
     ] = "due"
 
 
@@ -74,55 +74,59 @@ class AdvanceTermsBody(Body):
     """Advance payment."""
 
     percent: Annotated[Percent, Field(description="Share of the contract value.")]
-    recovery_percent: Annotated[Percent, Field(description="Share of each invoice to recover it.")]
+    recovery_percent: Annotated[
+        Percent, Field(description="Share of each invoice that recovers it.")
+    ]
 
 
 class RetentionTermsBody(Body):
-    """Retention."""
+    """Terms of retention."""
 
-    percent: Annotated[Percent, Field(description="Share of each invoice that is retained.")]
-    cap_percent: Annotated[Percent, Field(description="Largest share of the contract value.")]
+    percent: Annotated[Percent, Field(description="Share of each invoice to retain.")]
+    cap_percent: Annotated[Percent, Field(description="Maximum share of the contract value.")]
     first_release_percent: Annotated[
         Percent, Field(description="Share released at practical completion.")
     ] = values.Retention().first_release_percent
     defects_days: Annotated[Days, Field(description="Days until the rest is released.")] = 0
     vat_timing: Annotated[
-        Literal["when_due", "on_invoice"], Field(description="When retention bears VAT.")
+        Literal["when_due", "on_invoice"], Field(description="When VAT on retention is due.")
     ] = "when_due"
 
 
 class PenaltyTermsBody(Body):
     """Penalty for late delivery."""
 
-    percent_per_day: Annotated[Percent | None, Field(description="Share for each day.")] = None
-    amount_per_day: Annotated[PositiveMoney | None, Field(description="Amount a day.")] = None
-    cap_percent: Annotated[Percent | None, Field(description="Largest share.")] = None
+    percent_per_day: Annotated[Percent | None, Field(description="Share per day of delay.")] = None
+    amount_per_day: Annotated[
+        PositiveMoney | None, Field(description="Amount per day of delay.")
+    ] = None
+    cap_percent: Annotated[Percent | None, Field(description="Maximum share.")] = None
 
 
 class SecurityTermsBody(Body):
     """Performance security."""
 
     percent: Annotated[Percent, Field(description="Share of the contract value.")]
-    due_days: Annotated[Days, Field(description="Days after the award to bring it.")] = 21
+    due_days: Annotated[Days, Field(description="Days after the award to provide it.")] = 21
 
 
 class ContractTermsBody(Body):
-    """Terms of the contract; they are frozen once it is active."""
+    """Terms of the contract. They cannot change once it is active."""
 
     payment_days: Annotated[
         Annotated[int, whole(1, 365)] | None,
-        Field(description="Days in which the buyer pays. By law 30 if left out."),
+        Field(description="Payment period in days. Defaults to the legal period, 30."),
     ] = None
     interest: Annotated[InterestTermsBody | None, Field(description="Interest.")] = None
     vat_treatment: Annotated[
         Literal["standard", "zero_rated", "non_vendor"], Field(description="How VAT is charged.")
     ] = "standard"
     advance: Annotated[AdvanceTermsBody | None, Field(description="Advance.")] = None
-    retention: Annotated[RetentionTermsBody | None, Field(description="What is retained.")] = None
+    retention: Annotated[RetentionTermsBody | None, Field(description="Retention.")] = None
     penalty: Annotated[PenaltyTermsBody | None, Field(description="Penalty.")] = None
     security: Annotated[SecurityTermsBody | None, Field(description="Security.")] = None
     subcontract_limit_percent: Annotated[
-        Percent | None, Field(description="Largest share that others may do.")
+        Percent | None, Field(description="Maximum share that can be subcontracted.")
     ] = None
     claim_basis: Annotated[
         Literal["on_met", "progress"], Field(description="When a milestone can be invoiced.")
@@ -189,26 +193,27 @@ class MoveContractWorkspace(Body):
     ]
     reason: Annotated[
         Annotated[str, text(1, 500)] | None,
-        Field(description="Why. Required but to challenge and to clear."),
+        Field(description="Reason. Required unless you challenge or clear."),
     ] = None
     reason_code: Annotated[
         Annotated[str, matching("^[a-z][a-z_]{1,39}$", 40)] | None,
-        Field(description="Code of the reason. Required to suspend, cancel and terminate."),
+        Field(description="Reason code. Required to suspend, cancel and terminate."),
     ] = None
-    party: Annotated[Party, Field(description="Side that signs.")] = Party.SUPPLIER
+    party: Annotated[Party, Field(description="Party that signs.")] = Party.SUPPLIER
     confirmation: Annotated[
-        DocumentProof | None, Field(description="What shows that the buyer signed.")
+        DocumentProof | None, Field(description="Evidence that the buyer signed.")
     ] = None
     note: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="What is challenged.")
+        Annotated[str, lines(1, 1000)] | None,
+        Field(description="Subject of the challenge. Required to challenge."),
     ] = None
-    effective_on: Annotated[Day | None, Field(description="Day of the termination.")] = None
+    effective_on: Annotated[Day | None, Field(description="Date of the termination.")] = None
     evidence_refs: Annotated[
         list[ContractReference], Field(max_length=50, description="Notice of termination.")
     ] = []
     override_reason: Annotated[
         Annotated[str, text(1, 500)] | None,
-        Field(description="Why it is activated although the company is not ready."),
+        Field(description="Reason to activate it although the company is not ready."),
     ] = None
 
     def to_move(self) -> WorkspaceMove:
@@ -250,7 +255,7 @@ class ChangeContractWorkspace(Body):
         sent.pop("move", None)
         for name in _NEVER_NULL:
             if name in sent and sent[name] is None:
-                raise missing(f"/{to_camel(name)}", "This cannot be empty.")
+                raise missing(f"/{to_camel(name)}", "This field cannot be null.")
         if self.counterparty is not None:
             sent["counterparty"] = self.counterparty.to_row()
         if "contract_value" in sent:

@@ -66,10 +66,10 @@ async def open_contract_workspace(
     body: OpenContractWorkspace,
     work: Annotated[Work, writes(Permission.WORKSPACE_CREATE)],
 ) -> ContractWorkspaceView:
-    """Open a contract from an award. It is `pending` until both sides signed it.
+    """Open a contract from an award. It is `pending` until it is signed and activated.
 
-    Find the award with `GET /contracts/awards`. A contract won outside of the platform begins with
-    an outcome in Bid.
+    Find the award with `GET /contracts/awards`. For a contract won outside the platform, record an
+    outcome in Bid first.
     """
     days = await configuration.value(work, PAY_DAYS)
     fields = body.to_fields(days)
@@ -82,16 +82,16 @@ async def list_contract_workspaces(
     read: Annotated[Reader, reads(Permission.WORKSPACE_READ)],
     page: Annotated[Paged, paged("endsOn", "currentValue", "createdAt", default="endsOn")],
     status: Annotated[WorkspaceStatus | None, Query(description="Filter by status.")] = None,
-    regime: Annotated[Regime | None, Query(description="Filter by law.")] = None,
+    regime: Annotated[Regime | None, Query(description="Filter by legal regime.")] = None,
     category: Annotated[ContractCategory | None, Query(description="Filter by category.")] = None,
     counterparty: Annotated[
         Annotated[str, text(1, 200)] | None, Query(description="Filter by the buyer's name.")
     ] = None,
     ends_before: Annotated[
-        Day | None, Query(alias="endsBefore", description="Contracts that end before this day.")
+        Day | None, Query(alias="endsBefore", description="Ending before this date.")
     ] = None,
 ) -> PageOf[ContractWorkspaceView]:
-    """List contracts, the first to end first."""
+    """List contracts, earliest end date first."""
     filters = WorkspaceFilters(status, regime, category, counterparty, ends_before)
     found = await workspaces.list_workspaces(read, page, filters)
     awards = await workspaces.awards_of(read, found.items)
@@ -125,9 +125,9 @@ async def change_contract_workspace(
 ) -> ContractWorkspaceView:
     """Update a contract and make at most one move.
 
-    While it is pending all fields change, and a change of the content voids signatures. From
-    `active` on value, dates and terms change only by a variation. To sign, activate, suspend,
-    cancel or terminate needs a fresh proof and a reason.
+    While it is `pending`, you can change all fields; a change of the content voids signatures.
+    After that, only a variation can change value, dates and terms. `sign`, `activate`, `suspend`,
+    `resume`, `cancel` and `terminate` require recent identity verification and a reason.
     """
     days = await configuration.value(work, PAY_DAYS)
     fields = body.to_changes(days)

@@ -17,7 +17,9 @@ RESUBMITTABLE = (ReturnReason.MISSING_PAPERS, ReturnReason.WRONG_ADDRESS)
 
 def can_be_resubmitted(invoice: Invoice, at: datetime) -> None:
     if invoice.return_code not in RESUBMITTABLE:
-        raise Conflict("Replace this invoice: a credit note and a new draft correct it.")
+        raise Conflict(
+            "An invoice returned for this reason cannot be resubmitted. Replace it instead."
+        )
 
 
 class VariationLifecycle(Lifecycle, initial=VariationStatus.DRAFT):

@@ -25,7 +25,7 @@ class AwardStatus(StrEnum):
 
 
 class AwardKind(StrEnum):
-    """Whether a bid was awarded on the platform, or a contract won outside of it."""
+    """Origin of an award."""
 
     AWARD = "award"
     CONTRACT_CREATION = "contract_creation"
@@ -60,7 +60,7 @@ class Award(TenantRow, table="contract.award", kind=Kind.PRIVATE):
 
 
 class ContractCategory(StrEnum):
-    """What a contract is about."""
+    """Category of a contract."""
 
     WORKS = "works"
     GOODS = "goods"
@@ -68,7 +68,7 @@ class ContractCategory(StrEnum):
 
 
 class BuyerKind(StrEnum):
-    """Kind of a buyer."""
+    """Category of a public or private buyer."""
 
     NATIONAL_DEPARTMENT = "national_department"
     PROVINCIAL_DEPARTMENT = "provincial_department"
@@ -80,7 +80,7 @@ class BuyerKind(StrEnum):
 
 
 class Regime(StrEnum):
-    """Law that a buyer follows when it pays."""
+    """Law that applies to a buyer."""
 
     PFMA = "pfma"
     MFMA = "mfma"
@@ -147,7 +147,7 @@ class Workspace(TenantRow, table="contract.workspace", kind=Kind.PRIVATE):
 
 
 class Party(StrEnum):
-    """Side of a contract."""
+    """Party to a contract."""
 
     SUPPLIER = "supplier"
     BUYER = "buyer"

@@ -145,14 +145,14 @@ class Deliverable(TenantRow, table="contract.deliverable", kind=Kind.PRIVATE):
 
 
 class PerformanceBasis(StrEnum):
-    """What a record of performance rests on."""
+    """Basis of a performance record."""
 
     MEASURED = "measured"
     MIXED = "mixed"  # also on what people judged
 
 
 class PerformanceSubject(StrEnum):
-    """Whose performance is measured."""
+    """Subject of the measurement."""
 
     OWN = "own"
     PACKAGE = "package"

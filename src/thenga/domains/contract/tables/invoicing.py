@@ -14,7 +14,7 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class InvoiceKind(StrEnum):
-    """What an invoice claims."""
+    """Type of claim that an invoice makes."""
 
     PROGRESS = "progress"
     ADVANCE = "advance"
@@ -35,7 +35,7 @@ class InvoiceStatus(StrEnum):
 
 
 class ReturnReason(StrEnum):
-    """Why the buyer returned an invoice."""
+    """Reason for returning an invoice."""
 
     MISSING_PAPERS = "missing_papers"
     WRONG_ADDRESS = "wrong_address"

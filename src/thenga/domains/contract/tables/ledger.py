@@ -24,7 +24,7 @@ class Account(StrEnum):
 
 
 class EntryKind(StrEnum):
-    """What a journal entry records."""
+    """Kind of journal entry."""
 
     INVOICE = "invoice"
     CREDIT_NOTE = "credit_note"

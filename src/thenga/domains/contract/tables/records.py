@@ -48,7 +48,7 @@ class Coordination(TenantRow, table="contract.coordination", kind=Kind.PRIVATE):
 
 
 class RiskBand(StrEnum):
-    """Band of a score."""
+    """Risk band of a score."""
 
     LOW = "low"
     MEDIUM = "medium"
@@ -57,7 +57,7 @@ class RiskBand(StrEnum):
 
 
 class RiskResponse(StrEnum):
-    """How a risk is treated."""
+    """Treatment of a risk."""
 
     REDUCE = "reduce"
     AVOID = "avoid"
@@ -126,7 +126,7 @@ class Closeout(TenantRow, table="contract.closeout", kind=Kind.PRIVATE):
 
 
 class LessonVisibility(StrEnum):
-    """Who a lesson is for."""
+    """Audience of a lesson."""
 
     WORKSPACE = "workspace"
     ORGANIZATION = "organization"
@@ -141,7 +141,7 @@ class LessonStatus(StrEnum):
 
 
 class Lesson(TenantRow, table="contract.lesson", kind=Kind.PRIVATE):
-    """What was learned from a contract."""
+    """A lesson from a contract."""
 
     workspace_id: Col[UUID] = col(pg.UUID)
     title: Col[str] = col(sa.Text)

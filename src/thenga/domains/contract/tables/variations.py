@@ -14,7 +14,7 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class LimitState(StrEnum):
-    """Where the sum of increases stands."""
+    """Total increases compared with the legal limit."""
 
     WITHIN = "within"
     WARNING = "warning"
@@ -34,7 +34,7 @@ class VariationStatus(StrEnum):
 
 
 class VariationReason(StrEnum):
-    """Why the contract changes."""
+    """Reason for a variation."""
 
     CLIENT_INSTRUCTION = "client_instruction"
     UNFORESEEN_CONDITIONS = "unforeseen_conditions"

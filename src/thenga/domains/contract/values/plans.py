@@ -18,7 +18,7 @@ class Dependency:
 
 @dataclass(frozen=True, slots=True)
 class PlannedDeliverable:
-    """Something that a milestone needs."""
+    """A deliverable of a milestone."""
 
     key: str
     title: str

@@ -90,13 +90,15 @@ class ChannelView(Stored):
     status_from: Annotated[
         str, Field(description="Provider that reports on messages. `none` if there is none.")
     ]
-    priority: Annotated[int, Field(description="Of several channels of a kind the highest sends.")]
+    priority: Annotated[
+        int, Field(description="The channel with the highest priority of its kind is used.")
+    ]
     status: Annotated[str, Field(description="Status of the channel.")]
     callback_url: Annotated[
         str | None,
-        Field(description="Address that the provider reports to. Null if it reports nothing."),
+        Field(description="Callback address for the provider. Null if it does not report."),
     ]
-    created_at: Annotated[datetime, Field(description="When it was deployed first.")]
+    created_at: Annotated[datetime, Field(description="Time of its first deployment.")]
 
 
 @router.get("/notifications/channels")
@@ -104,7 +106,7 @@ async def list_channels(
     read: Annotated[Reader, reads(Permission.CHANNEL_READ)],
     page: Annotated[Paged, paged("code")],
 ) -> PageOf[ChannelView]:
-    """List the platform's channels with the addresses that providers report to."""
+    """List the platform's channels with the callback addresses of their providers."""
     found = await delivery.list_channels(read, page)
     return PageOf[ChannelView].of(found, lambda channel: _view(read, channel))
 
@@ -113,12 +115,10 @@ async def list_channels(
     "/notifications/channels/{channelId}/callbacks", responses=problems(CallbackForged, NotFound)
 )
 async def receive_channel_callback(
-    channel_id: Annotated[
-        UUID, Path(alias="channelId", description="Channel whose provider reports.")
-    ],
+    channel_id: Annotated[UUID, Path(alias="channelId", description="ID of the channel.")],
     work: Annotated[Work, signed(ProviderScheme())],
 ) -> CallbackReceipt:
-    """Receive a signed report of a provider, at most 256 KiB. It is stored and acknowledged at
+    """Receive a signed report from a provider, at most 256 KiB. It is stored and acknowledged at
     once, and applied afterwards."""
     await delivery.receive_callback(work, work.called)
     return CallbackReceipt()

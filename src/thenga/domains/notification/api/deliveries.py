@@ -27,20 +27,20 @@ router = make_router("Notification / Inbox")
 
 
 class ReportView(View):
-    """What a provider reported about an attempt."""
+    """Report of a provider about an attempt."""
 
-    received_at: Annotated[datetime, Field(description="When we received it.")]
+    received_at: Annotated[datetime, Field(description="When the report arrived.")]
     occurred_at: Annotated[
         datetime | None, Field(description="When it happened, by the provider's clock.")
     ]
-    provider_status: Annotated[str, Field(description="Status as the provider names it.")]
+    provider_status: Annotated[str, Field(description="Status as named by the provider.")]
     assurance: Annotated[
         Literal["signed", "shared_secret", "polled"],
         Field(description="How the report was verified."),
     ]
     effect: Annotated[
         Literal["applied", "same", "stale"],
-        Field(description="What it changed. An older report than one before is `stale`."),
+        Field(description="Effect of the report. `stale`: a newer report arrived first."),
     ]
 
 
@@ -51,62 +51,63 @@ class AttemptView(View):
     provider: Annotated[str, Field(description="Provider that was called.")]
     started_at: Annotated[datetime, Field(description="When the call began.")]
     finished_at: Annotated[
-        datetime | None, Field(description="When its outcome was recorded. Null while it runs.")
+        datetime | None, Field(description="When its outcome was recorded. Null while in progress.")
     ]
     outcome: Annotated[
         AttemptOutcome | None,
-        Field(description="How the provider answered. `unknown`: it may have sent the message."),
+        Field(description="Provider's response. `unknown`: it may have sent the message."),
     ]
     provider_message_id: Annotated[
-        str | None, Field(description="The provider's ID. Null for the recipient.")
+        str | None,
+        Field(description="The provider's message ID. Recipients see null."),
     ]
     provider_code: Annotated[
-        str | None, Field(description="The provider's code. Null for the recipient.")
+        str | None, Field(description="The provider's code. Recipients see null.")
     ]
     provider_text: Annotated[
         str | None,
-        Field(description="What the provider wrote, without addresses. Null for the recipient."),
+        Field(description="The provider's text, without addresses. Recipients see null."),
     ]
     reports: Annotated[
-        list[ReportView], Field(description="What the provider reported later, oldest first.")
+        list[ReportView], Field(description="Later reports of the provider, oldest first.")
     ]
 
 
 class DecisionView(View):
-    """What one step of the pipeline decided."""
+    """Decision of one step of the pipeline."""
 
     step: Annotated[str, Field(description="Step of the pipeline.")]
     outcome: Annotated[
-        Literal["pass", "hold", "stop", "change"], Field(description="What the step decided.")
+        Literal["pass", "hold", "stop", "change"], Field(description="Decision of the step.")
     ]
     reason_code: Annotated[str | None, Field(description="Reason code. Null if it passed.")]
-    rule: Annotated[str | None, Field(description="Rule that decided, such as `NOT-9`.")]
-    at: Annotated[datetime, Field(description="When it was decided.")]
+    rule: Annotated[str | None, Field(description="Rule behind the decision, such as `NOT-9`.")]
+    at: Annotated[datetime, Field(description="Time of the decision.")]
 
 
 class DeliveryView(Stored):
     """A message on one channel."""
 
-    notification_id: Annotated[UUID, Field(description="The message.")]
+    notification_id: Annotated[UUID, Field(description="ID of the message.")]
     channel_kind: Annotated[
         Literal["in_app", "email", "sms"], Field(description="Kind of channel.")
     ]
     status: Annotated[DeliveryStatus, Field(description="Status of the delivery.")]
     reason_code: Annotated[
-        str | None, Field(description="Why it waits, failed or was not sent. Otherwise null.")
+        str | None, Field(description="Reason it is held, failed or was not sent. Otherwise null.")
     ]
     held_until: Annotated[
-        datetime | None, Field(description="Until when it waits for quiet hours to end.")
+        datetime | None, Field(description="Time until which it is held for quiet hours.")
     ]
-    expires_at: Annotated[datetime, Field(description="When it is too late to send it.")]
-    address_mask: Annotated[str | None, Field(description="Address it was sent to, mostly hidden.")]
+    expires_at: Annotated[datetime, Field(description="Time after which it is no longer sent.")]
+    address_mask: Annotated[str | None, Field(description="Masked address it was sent to.")]
     certainty: Annotated[
         Certainty,
-        Field(description="`unknown` if the provider did not confirm that it took the message."),
+        Field(
+            description="`unknown` if the provider did not confirm that it accepted the message."
+        ),
     ]
-    decisions: Annotated[
-        list[DecisionView], Field(description="What the steps decided when it was last checked.")
-    ]
+    decisions: Annotated[list[DecisionView], Field(description="Decisions of the last check.")]
     attempts: Annotated[list[AttemptView], Field(description="Calls to the provider, in order.")]
 
 
@@ -121,9 +122,9 @@ async def list_deliveries(
     notification_id: NotificationId,
     read: Annotated[Reader, reads(Permission.DELIVERY_READ)],
 ) -> DeliveriesView:
-    """List how a message was delivered: each channel with its attempts, the provider's reports
-    and the decisions. Recipients see their own messages; other messages need the permission to
-    read the history."""
+    """List the deliveries of a message by channel, with attempts, provider reports and decisions.
+    Recipients see their own messages; other people's messages need the permission to read the
+    history."""
     found = await delivery.deliveries_of(read, notification_id)
     return DeliveriesView(items=[_view(one, is_own=found.is_own) for one in found.items])
 

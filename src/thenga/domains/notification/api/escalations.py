@@ -1,4 +1,4 @@
-"""Escalations: open matters about which the next person is told until somebody resolves them."""
+"""Escalations: open matters; the next people are notified until someone resolves them."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -32,21 +32,21 @@ EscalationId = Annotated[UUID, Path(alias="escalationId")]
 
 
 class ResolveEscalation(Body):
-    """How the matter ended."""
+    """Resolution of an escalation."""
 
     code: Annotated[
         Literal["done", "not_needed", "duplicate"],
-        Field(description="`done` if the matter is settled."),
+        Field(description="How it was resolved."),
     ]
-    note: Annotated[Note | None, Field(description="What was done, for the record.")] = None
+    note: Annotated[Note | None, Field(description="Note on what was done.")] = None
 
 
 class LogView(View):
-    """One entry of the log."""
+    """An entry of the log."""
 
     kind: Annotated[Literal["opened", "step", "resolved"], Field(description="What happened.")]
     at: Annotated[datetime, Field(description="When it happened.")]
-    level: Annotated[int, Field(description="Steps taken until then.")]
+    level: Annotated[int, Field(description="Steps taken up to then.")]
 
 
 class ResolutionView(View):
@@ -54,15 +54,17 @@ class ResolutionView(View):
 
     code: Annotated[
         Literal["done", "not_needed", "duplicate", "automatic"],
-        Field(description="`automatic` if an event settled the matter."),
+        Field(description="How it was resolved. `automatic`: by an event."),
     ]
     note: str | None
-    resolved_by: Annotated[UUID | None, Field(description="Person. Null for events and domains.")]
+    resolved_by: Annotated[
+        UUID | None, Field(description="Person who resolved it. Null for events and domains.")
+    ]
     resolved_at: datetime
 
 
 class EscalationView(Stored):
-    """An escalation. Until it is resolved, the targets of the next step are told in time."""
+    """An escalation. The targets of each next step are notified until it is resolved."""
 
     organization_id: UUID
     status: EscalationStatus
@@ -70,11 +72,14 @@ class EscalationView(Stored):
     about: AboutView
     level: Annotated[int, Field(description="Steps taken so far.")]
     next_step_at: Annotated[
-        datetime | None, Field(description="When the next people are told. Null if nobody is.")
+        datetime | None,
+        Field(description="When the next people are notified. Null if there are none."),
     ]
-    next_targets: Annotated[list[TargetView], Field(description="Who is told next.")]
-    targets_reached: Annotated[list[TargetView], Field(description="Who was told so far.")]
-    resolution: Annotated[ResolutionView | None, Field(description="Null until it is resolved.")]
+    next_targets: Annotated[list[TargetView], Field(description="Groups notified next.")]
+    targets_reached: Annotated[list[TargetView], Field(description="Groups notified so far.")]
+    resolution: Annotated[
+        ResolutionView | None, Field(description="Resolution. Null until it is resolved.")
+    ]
     log: list[LogView]
     allowed_moves: list[AllowedMove]
 
@@ -88,14 +93,14 @@ class EscalationView(Stored):
 
 
 class PersonView(View):
-    """A person by name."""
+    """A person and their name."""
 
     user_id: UUID
     name: str
 
 
 class EscalationDetailView(EscalationView):
-    """An escalation with the names of those who are told next."""
+    """An escalation with the names of the people notified next."""
 
     next_people: Annotated[
         list[PersonView], Field(description="People in `nextTargets` today, at most 20.")
@@ -135,9 +140,9 @@ async def list_escalations(
     level: Annotated[int | None, Query(ge=0, le=24, description="Steps taken so far.")] = None,
     about_type: Annotated[ReferenceType | None, Query(alias="aboutType")] = None,
     about_id: Annotated[UUID | None, Query(alias="aboutId")] = None,
-    mine: Annotated[bool, Query(description="Only those about which you were told.")] = False,
+    mine: Annotated[bool, Query(description="Only escalations that you were notified of.")] = False,
 ) -> PageOf[EscalationView]:
-    """List escalations. Staff who name no organization see those of the platform."""
+    """List escalations. Staff see those of the platform unless they name an organization."""
     await tenants.enter_own(read)
     filters = EscalationFilters(status, level, about_type, about_id, mine)
     found = await escalations.list_escalations(read, page, filters)
@@ -149,7 +154,7 @@ async def get_escalation(
     escalation_id: EscalationId,
     read: Annotated[Reader, reads(Permission.ESCALATION_READ)],
 ) -> EscalationDetailView:
-    """Retrieve an escalation with the names of those who are told next."""
+    """Retrieve an escalation with the names of the people notified next."""
     await tenants.enter_own(read)
     escalation = await read.get(Escalation, escalation_id)
     people = await escalations.next_people(read, escalation)
@@ -165,7 +170,7 @@ async def resolve_escalation(
     body: ResolveEscalation,
     work: Annotated[Work, writes(Permission.ESCALATION_RESOLVE)],
 ) -> EscalationView:
-    """Resolve an escalation. From then on nobody else is told."""
+    """Resolve an escalation. No one else is notified after that."""
     await tenants.enter_own(work)
     found = await escalations.resolve_escalation(
         work, escalation_id, code=body.code, note=body.note

@@ -34,7 +34,7 @@ class HistoryEntryView(View):
     notification_id: UUID
     request_id: UUID
     recipient_user_id: UUID | None
-    recipient_mask: Annotated[str | None, Field(description="Address with most of it hidden.")]
+    recipient_mask: Annotated[str | None, Field(description="Masked address.")]
     topic_code: str
     about: AboutView | None
     channel_kind: ChannelKind | None
@@ -48,7 +48,7 @@ class HistoryEntryView(View):
     provider_message_id: str | None
     status: Annotated[str, Field(description="Status after this step.")]
     reason_code: Annotated[
-        str | None, Field(description="Why it was not sent, is held or did not arrive.")
+        str | None, Field(description="Reason it was not sent, is held or did not arrive.")
     ]
 
     @classmethod
@@ -76,7 +76,7 @@ async def list_notification_history(
         None
     ),
 ) -> PageOf[HistoryEntryView]:
-    """List what happened to the messages of the organization, newest first."""
+    """List the history of the organization's messages, newest first."""
     filters = Filters(
         recipient_user_id=recipient_user_id,
         topic_code=topic_code,

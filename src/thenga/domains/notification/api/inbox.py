@@ -35,43 +35,43 @@ from thenga.kernel.values.fields import Instant, Note
 
 router = make_router("Notification / Inbox")
 
-NotificationId = Annotated[UUID, Path(alias="notificationId", description="The message.")]
+NotificationId = Annotated[UUID, Path(alias="notificationId", description="ID of the message.")]
 
 
 class Acknowledge(Body):
-    """Confirmation of a message."""
+    """Acknowledgement of a message."""
 
-    note: Annotated[Note | None, Field(description="Remark for whoever sent the message.")] = None
+    note: Annotated[Note | None, Field(description="Note for the sender of the message.")] = None
 
 
 class MessageRecipientView(View):
-    """Person to whom a message is addressed."""
+    """Recipient of a message."""
 
     kind: Annotated[
         Literal["user", "address"],
-        Field(description="`address`: somebody without an account, known by an address only."),
+        Field(description="`address`: someone without an account, known only by an address."),
     ]
     user_id: UUID | None
-    mask: Annotated[str | None, Field(description="Address with most of it hidden.")]
+    mask: Annotated[str | None, Field(description="Masked address.")]
 
 
 class AcknowledgementView(View):
-    """Whether a message must be confirmed, and when it was."""
+    """Whether a message must be acknowledged, and when it was."""
 
     need: Acknowledgement
     acknowledged_at: datetime | None
-    acknowledged_by: Annotated[UUID | None, Field(description="Person who confirmed it.")]
-    via: Annotated[Literal["app"] | None, Field(description="How it was confirmed.")]
+    acknowledged_by: Annotated[UUID | None, Field(description="Person who acknowledged it.")]
+    via: Annotated[Literal["app"] | None, Field(description="How it was acknowledged.")]
     note: str | None
 
 
 class DeliverySummaryView(View):
-    """What became of a message on one channel."""
+    """Result of a message on one channel."""
 
     channel_kind: ChannelKind
     status: DeliveryStatus
     reason_code: Annotated[
-        str | None, Field(description="Why it was not sent, is held or did not arrive.")
+        str | None, Field(description="Reason it was not sent, is held or did not arrive.")
     ]
     at: Annotated[datetime, Field(description="Time of the last change.")]
 
@@ -98,7 +98,9 @@ class NotificationView(Stored):
     expires_at: datetime
     deadline_at: datetime | None
     recipient: MessageRecipientView
-    title: Annotated[str | None, Field(description="Null if it is not shown in the app.")]
+    title: Annotated[
+        str | None, Field(description="Title. Null if the message is not shown in the app.")
+    ]
     body: str | None
     language: str | None
     template_key: str
@@ -110,10 +112,11 @@ class NotificationView(Stored):
     dismissed_at: datetime | None
     acknowledgement: AcknowledgementView
     outcome: Annotated[
-        MessageOutcome, Field(description="What became of it. Reading it does not change this.")
+        MessageOutcome,
+        Field(description="Outcome of the deliveries. Reading the message does not change it."),
     ]
     delivery_summary: Annotated[
-        list[DeliverySummaryView], Field(description="What became of it on each channel.")
+        list[DeliverySummaryView], Field(description="Result on each channel.")
     ]
 
     @classmethod
@@ -145,10 +148,11 @@ async def list_notifications(
     read: Annotated[Reader, reads(Permission.NOTIFICATION_READ)],
     page: Annotated[Paged, paged("createdAt", default="-createdAt")],
     unread: Annotated[
-        bool | None, Query(description="Only messages that you have not read, or that you have.")
+        bool | None, Query(description="True for unread messages only, false for read ones.")
     ] = None,
     acknowledgement: Annotated[
-        Literal["pending"] | None, Query(description="Only messages that wait for confirmation.")
+        Literal["pending"] | None,
+        Query(description="Only messages that you have not acknowledged yet."),
     ] = None,
     dismissed: Annotated[bool, Query(description="Show dismissed messages instead.")] = False,
     topic_code: Annotated[TopicCode | None, Query(alias="topicCode")] = None,
@@ -181,7 +185,10 @@ async def get_notification(
     notification_id: NotificationId,
     read: Annotated[Reader, reads(Permission.NOTIFICATION_READ)],
 ) -> NotificationView:
-    """Retrieve a message. Others' messages need `notification:history:read`; that is recorded."""
+    """Retrieve a message.
+
+    Reading other people's messages needs `notification:history:read` and is recorded.
+    """
     await tenants.enter_own(read)
     return await _shown(read, await requests.open_message(read, notification_id))
 
@@ -205,7 +212,7 @@ async def acknowledge_notification(
     body: Acknowledge,
     work: Annotated[Work, writes(Permission.NOTIFICATION_UPDATE)],
 ) -> NotificationView:
-    """Confirm a message that asks for it. A second call changes nothing."""
+    """Acknowledge a message that asks for it. A second call changes nothing."""
     await tenants.enter_own(work)
     message = await requests.acknowledge(work, notification_id, note=body.note)
     return await _shown(work, message)
@@ -219,7 +226,7 @@ async def dismiss_notification(
     notification_id: NotificationId,
     work: Annotated[Work, writes(Permission.NOTIFICATION_UPDATE)],
 ) -> NotificationView:
-    """Take a message out of your feed. It stays readable by its ID."""
+    """Remove a message from your feed. You can still retrieve it by its ID."""
     await tenants.enter_own(work)
     return await _shown(work, await requests.dismiss(work, notification_id))
 

@@ -50,12 +50,12 @@ Switch = Annotated[
 ]
 LocalTime = Annotated[str, matching("^(?:[01][0-9]|2[0-3]):[0-5][0-9]$", 5)]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
-_FROM = "Local time at which quiet hours begin. If it is later than `to`, they cross midnight."
+_FROM = "Local time at which quiet hours start. If it is later than `to`, they cross midnight."
 _HOURS = (
-    "When messages wait until the morning. Only on the topic `*`; null uses the default, 20:00 to "
-    "07:00 for SMS. To have none, send an empty list of `channels`."
+    "Hours in which messages are held. Only on the topic `*`; null uses the default, 20:00 to "
+    "07:00 for SMS. For no quiet hours, send an empty list of `channels`."
 )
-_LANGUAGE = "Language of messages. Only on the topic `*`; null uses the organization's."
+_LANGUAGE = "Language of messages. Only on the topic `*`; null uses the organization's language."
 
 
 class SwitchesBody(Body):
@@ -67,7 +67,7 @@ class SwitchesBody(Body):
 
 
 class QuietHoursBody(Body):
-    """Times at which messages on some channels wait."""
+    """Hours in which messages on some channels are held."""
 
     begins: Annotated[LocalTime, Field(alias="from", description=_FROM)]
     ends: Annotated[
@@ -75,11 +75,11 @@ class QuietHoursBody(Body):
     ]
     days: Annotated[
         list[Weekday],
-        Field(min_length=1, max_length=7, description="Days on which quiet hours begin."),
+        Field(min_length=1, max_length=7, description="Days on which quiet hours start."),
     ]
     channels: Annotated[
         list[Literal["email", "sms"]],
-        Field(max_length=2, description="Channels on which messages wait."),
+        Field(max_length=2, description="Channels on which messages are held."),
     ]
     time_zone: TimeZoneName
 
@@ -88,7 +88,7 @@ class QuietHoursBody(Body):
 
 
 class ReplacePreference(Body):
-    """The whole preference. Omitted fields take their default."""
+    """The whole preference. Omitted fields use their default."""
 
     scope: Scope
     topic_code: TopicCode
@@ -100,7 +100,7 @@ class ReplacePreference(Body):
 
 
 class SwitchesView(View):
-    """What was set for each channel."""
+    """Setting of each channel."""
 
     in_app: Switch
     email: Switch
@@ -108,12 +108,14 @@ class SwitchesView(View):
 
 
 class QuietHoursView(View):
-    """Times at which messages on some channels wait."""
+    """Hours in which messages on some channels are held."""
 
     begins: Annotated[str, Field(alias="from", description=_FROM)]
     ends: Annotated[str, Field(alias="to", description="Local time at which quiet hours end.")]
-    days: Annotated[list[Weekday], Field(description="Days on which quiet hours begin.")]
-    channels: Annotated[list[ChannelKind], Field(description="Channels on which messages wait.")]
+    days: Annotated[list[Weekday], Field(description="Days on which quiet hours start.")]
+    channels: Annotated[
+        list[ChannelKind], Field(description="Channels on which messages are held.")
+    ]
     time_zone: str
 
 
@@ -123,24 +125,26 @@ class EffectiveView(View):
     value: Annotated[Literal["on", "off"], Field(description="Whether messages use the channel.")]
     source: Annotated[
         Literal["legal_minimum", "person", "person_general", "organization", "topic"],
-        Field(description="What decided the value."),
+        Field(description="Source of the value."),
     ]
     locked: Annotated[bool, Field(description="Whether the value cannot be changed.")]
     rule: Annotated[str | None, Field(description="Rule that locks the value.")]
 
 
 class EffectivesView(View):
-    """What applies on each channel."""
+    """Effective value of each channel."""
 
-    in_app: Annotated[EffectiveView, Field(description="What applies in the inbox.")]
-    email: Annotated[EffectiveView, Field(description="What applies to mails.")]
-    sms: Annotated[EffectiveView, Field(description="What applies to SMS.")]
+    in_app: Annotated[EffectiveView, Field(description="Effective value for the inbox.")]
+    email: Annotated[EffectiveView, Field(description="Effective value for email.")]
+    sms: Annotated[EffectiveView, Field(description="Effective value for SMS.")]
 
 
 class PreferenceView(View):
-    """A preference. One that was never stored has version 0 and its defaults."""
+    """A preference. If it was never stored, it has version 0 and the defaults."""
 
-    id: Annotated[UUID, Field(description="Follows from organization, person and topic.")]
+    id: Annotated[
+        UUID, Field(description="Unique identifier, derived from organization, person and topic.")
+    ]
     organization_id: UUID
     scope: Scope
     topic_code: Annotated[str, Field(description="Topic, or `*` for all topics.")]
@@ -149,12 +153,12 @@ class PreferenceView(View):
     mandatory: Annotated[
         bool, Field(description="Whether at least one channel must stay on by law.")
     ]
-    channels: Annotated[SwitchesView, Field(description="Switches that were set.")]
+    channels: Annotated[SwitchesView, Field(description="Settings by channel.")]
     quiet_hours: Annotated[QuietHoursView | None, Field(description=_HOURS)]
     language: Annotated[str | None, Field(description=_LANGUAGE)]
     effective: Annotated[
         EffectivesView | None,
-        Field(description="What applies on each channel. Null for the topic `*`."),
+        Field(description="Effective value of each channel. Null for the topic `*`."),
     ]
     created_at: datetime | None
     updated_at: datetime | None
@@ -199,7 +203,7 @@ async def list_preferences(
     ] = None,
     category: Annotated[Category | None, Query(description="Filter by category.")] = None,
 ) -> PageOf[PreferenceView]:
-    """List the preferences of all topics, stored or not, with what applies on each channel."""
+    """List the preferences of all topics, stored or not, with the effective channel values."""
     items, after = await recipients.list_preferences(
         read, page, scope=scope, topic_code=topic_code, category=category
     )
@@ -221,8 +225,8 @@ async def replace_preference(
 ) -> PreferenceView:
     """Replace a preference. Send `If-Match` with the version you read, at first `"0"`.
 
-    Scope and topic must be those of the ID. The defaults of an organization need the permission
-    `notification:preference:manage`.
+    Scope and topic must match the ID. Changing the defaults of an organization requires the
+    permission `notification:preference:manage`.
     """
     wanted = Wanted(
         scope=body.scope,

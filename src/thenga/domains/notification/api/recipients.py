@@ -37,7 +37,8 @@ class ResolveRecipients(Body):
     ]
     audience: Audience
     at: Annotated[
-        Instant | None, Field(description="Time at which the message would be sent; now if null.")
+        Instant | None,
+        Field(description="Time at which the message would be sent. Defaults to now."),
     ] = None
     limit: Annotated[int, whole(1, 200), Field(description="Number of people on a page.")] = 50
     cursor: Annotated[
@@ -48,14 +49,14 @@ class ResolveRecipients(Body):
 
 
 class DecisionView(View):
-    """What one step decided."""
+    """Decision of one step."""
 
     step: Annotated[str, Field(description="Step of the pipeline.")]
     outcome: Annotated[
-        Literal["pass", "hold", "stop", "change"], Field(description="What the step decided.")
+        Literal["pass", "hold", "stop", "change"], Field(description="Decision of the step.")
     ]
-    reason_code: Annotated[str | None, Field(description="Reason, if it did not pass.")]
-    rule: Annotated[str | None, Field(description="Rule that decided.")]
+    reason_code: Annotated[str | None, Field(description="Reason code. Null if it passed.")]
+    rule: Annotated[str | None, Field(description="Rule behind the decision.")]
 
     @classmethod
     def of(cls, decision: Decision) -> "DecisionView":
@@ -68,16 +69,16 @@ class DecisionView(View):
 
 
 class ChannelVerdictView(View):
-    """What would happen on one channel."""
+    """Preview of one channel."""
 
     channel_kind: Annotated[ChannelKind, Field(description="Channel of the message.")]
     verdict: Annotated[
         Literal["send", "hold", "stop"], Field(description="Whether the message would be sent.")
     ]
     reason_code: Annotated[str | None, Field(description="Why it would be held or stopped.")]
-    reason: Annotated[str | None, Field(description="The reason as a sentence.")]
-    held_until: Annotated[datetime | None, Field(description="Until when it would wait.")]
-    decisions: Annotated[list[DecisionView], Field(description="Steps in their order.")]
+    reason: Annotated[str | None, Field(description="Reason as a sentence.")]
+    held_until: Annotated[datetime | None, Field(description="Time until which it would be held.")]
+    decisions: Annotated[list[DecisionView], Field(description="Decisions in order.")]
 
     @classmethod
     def of(cls, kind: ChannelKind, verdict: Verdict) -> "ChannelVerdictView":
@@ -92,13 +93,11 @@ class ChannelVerdictView(View):
 
 
 class PreviewedPersonView(View):
-    """A person and what would happen on each channel of the topic."""
+    """A person with a preview of each channel of the topic."""
 
     user_id: UUID
     mask: Annotated[str | None, Field(description="Masked address of the person.")]
-    channels: Annotated[
-        list[ChannelVerdictView], Field(description="What would happen on each channel.")
-    ]
+    channels: Annotated[list[ChannelVerdictView], Field(description="Preview of each channel.")]
 
     @classmethod
     def of(cls, person: PreviewedPerson) -> "PreviewedPersonView":
@@ -115,7 +114,7 @@ async def resolve_recipients(
 ) -> PageOf[PreviewedPersonView]:
     """Preview whom a message would reach, on which channels and when. Nothing is sent.
 
-    A person who is in several groups can appear on several pages.
+    A person in several groups can appear on several pages.
     """
     people, after = await recipients.preview(
         read,

@@ -62,13 +62,13 @@ def _check_days(length: str, calendar: str) -> None:
 
 
 class OffsetBody(Body):
-    """How long before the deadline people are reminded."""
+    """Time before the deadline at which people are reminded."""
 
     before: Annotated[Duration, Field(description="Duration before the deadline, like P5D.")]
     calendar: Calendar = "clock"
     at_local_time: Annotated[
         LocalTime | None,
-        Field(description="Local time on that day. That of the deadline if omitted."),
+        Field(description="Local time on that day. Defaults to the time of the deadline."),
     ] = None
 
     def offset(self) -> Offset:
@@ -78,15 +78,15 @@ class OffsetBody(Body):
 
 
 class RepeatBody(Body):
-    """How the last reminder is repeated."""
+    """Repeats of the last reminder."""
 
     every: Annotated[Duration, Field(description="Time between two repeats.")]
     calendar: Calendar = "clock"
     until: Annotated[
         Literal["anchor", "acknowledged"],
-        Field(description="When it ends: at the deadline, or once somebody acknowledged it."),
+        Field(description="When repeats end: at the deadline, or once someone acknowledges it."),
     ]
-    max: Annotated[int, whole(1, 30), Field(description="Most repeats.")]
+    max: Annotated[int, whole(1, 30), Field(description="Maximum number of repeats.")]
 
     def stored(self) -> dict[str, Any]:
         _check_days(self.every, self.calendar)
@@ -94,7 +94,7 @@ class RepeatBody(Body):
 
 
 class AnchorBody(Body):
-    """Deadline of a resource, which the reminder follows when it moves."""
+    """Deadline of a resource. The reminder moves with it."""
 
     reference: Annotated[AboutBody, Field(description="Resource that has the deadline.")]
     kind: Annotated[
@@ -107,7 +107,7 @@ class AnchorBody(Body):
 
 
 class CreateReminder(Body):
-    """Reminder of a deadline: that of `anchor`, or `dueAt` in `timeZone`."""
+    """Reminder of a deadline, given as `anchor` or as `dueAt` with `timeZone`."""
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
     about: AboutBody
@@ -117,7 +117,7 @@ class CreateReminder(Body):
         Field(max_length=40, description="Values of the variables that the template declares."),
     ]
     anchor: AnchorBody | None = None
-    due_at: Annotated[Instant | None, Field(description="Deadline, without an anchor.")] = None
+    due_at: Annotated[Instant | None, Field(description="Deadline, if there is no anchor.")] = None
     time_zone: Annotated[
         TimeZoneName | None, Field(description="Time zone in which days are counted.")
     ] = None
@@ -144,7 +144,7 @@ class CreateReminder(Body):
 
 
 class OffsetView(View):
-    """How long before the deadline people are reminded."""
+    """Time before the deadline at which people are reminded."""
 
     before: Annotated[str, Field(description="ISO 8601 duration.")]
     calendar: Calendar
@@ -162,19 +162,19 @@ class OffsetView(View):
 
 
 class RepeatView(View):
-    """How the last reminder is repeated."""
+    """Repeats of the last reminder."""
 
     every: Annotated[str, Field(description="ISO 8601 duration.")]
     calendar: Calendar
-    until: Annotated[Literal["anchor", "acknowledged"], Field(description="When it ends.")]
-    max: Annotated[int, Field(description="Most repeats.")]
+    until: Annotated[Literal["anchor", "acknowledged"], Field(description="When repeats end.")]
+    max: Annotated[int, Field(description="Maximum number of repeats.")]
 
 
 class OccurrenceView(View):
-    """One time of a reminder."""
+    """A time at which a reminder is sent."""
 
-    offset_index: Annotated[int, Field(description="Place in `offsets`, from 0.")]
-    round: Annotated[int, Field(description="How often the deadline had armed it again.")]
+    offset_index: Annotated[int, Field(description="Index in `offsets`, from 0.")]
+    round: Annotated[int, Field(description="Number of restarts by a moved deadline up to then.")]
     repeat_no: Annotated[int, Field(description="Number of the repeat, 0 for the offset itself.")]
     due_at: Annotated[datetime, Field(description="When the message is due.")]
     fired_at: Annotated[datetime | None, Field(description="When the message was sent.")]
@@ -193,13 +193,13 @@ class ReminderView(Stored):
 
     organization_id: UUID
     status: ReminderStatus
-    source_domain: Annotated[str, Field(description="Domain that asked for it.")]
+    source_domain: Annotated[str, Field(description="Domain that created it.")]
     topic_code: str
     about: AboutView
     audience: list[TargetView]
     facts: dict[str, str]
     anchor_id: Annotated[
-        UUID | None, Field(description="Deadline that it follows. Null with its own time.")
+        UUID | None, Field(description="Deadline that it follows. Null if it has its own time.")
     ]
     due_at: Annotated[datetime | None, Field(description="Deadline. Null until it is known.")]
     time_zone: str | None
@@ -208,8 +208,8 @@ class ReminderView(Stored):
     ]
     offsets: list[OffsetView]
     repeat: RepeatView | None
-    round: Annotated[int, Field(description="How often a moved deadline armed it again.")]
-    next_check_at: Annotated[datetime | None, Field(description="When it is sent next.")]
+    round: Annotated[int, Field(description="Number of times a moved deadline restarted it.")]
+    next_check_at: Annotated[datetime | None, Field(description="When the next message is sent.")]
     cancelled_reason: Annotated[
         str | None,
         Field(
@@ -261,7 +261,7 @@ async def list_reminders(
         Instant | None, Query(alias="dueFrom", description="Earliest deadline.")
     ] = None,
     due_to: Annotated[
-        Instant | None, Query(alias="dueTo", description="Deadlines before this instant.")
+        Instant | None, Query(alias="dueTo", description="Only deadlines before this time.")
     ] = None,
     mine: Annotated[bool, Query(description="Only reminders that you created.")] = False,
 ) -> PageOf[ReminderView]:
@@ -290,7 +290,7 @@ async def remove_reminder(
     reminder_id: ReminderId,
     work: Annotated[Work, writes(Permission.REMINDER_CANCEL)],
 ) -> Response:
-    """Cancel a reminder. Messages that were sent stay sent."""
+    """Cancel a reminder. Messages already sent are not affected."""
     await reminders.cancel_reminder(work, reminder_id)
     return Response(status_code=204)
 

@@ -41,7 +41,7 @@ FactValue = Annotated[str, lines(0, 4000)]
 
 
 class MessageBody(Body):
-    """What is told to whom, wherever a message can be described."""
+    """Content and audience of a message."""
 
     topic_code: Annotated[TopicCode, Field(description="Topic that is open to organizations.")]
     about: AboutBody
@@ -62,7 +62,8 @@ class MessageBody(Body):
         ),
     ] = None
     acknowledgement: Annotated[
-        Acknowledgement, Field(description="Whether people are asked to confirm the message.")
+        Acknowledgement,
+        Field(description="Whether recipients are asked to acknowledge the message."),
     ] = "none"
 
 
@@ -71,17 +72,21 @@ class CreateRequest(MessageBody):
 
     dedupe_key: Annotated[
         Annotated[str, text(1, 200)] | None,
-        Field(description="A second request with the same key is refused with the first ID."),
+        Field(
+            description="Your key. A second request with it is refused with the ID of the first."
+        ),
     ] = None
     send_at: Annotated[
         Instant | None, Field(description="When to send, at most 400 days ahead. Now if omitted.")
     ] = None
     expires_at: Annotated[
-        Instant | None, Field(description="When the message is of no use any more.")
+        Instant | None, Field(description="When the message expires and is no longer sent.")
     ] = None
     deadline_at: Annotated[
         Instant | None,
-        Field(description="Deadline that the message is about. Quiet hours give way close to it."),
+        Field(
+            description="Deadline that the message is about. Quiet hours do not apply close to it."
+        ),
     ] = None
 
     def asked(self, work: Work) -> Asked:
@@ -118,11 +123,11 @@ class ReasonCountView(View):
 
 
 class RequestCountsView(View):
-    """How many people were addressed, and what became of the deliveries to them."""
+    """Number of people and deliveries by result."""
 
     persons: Annotated[int, Field(description="People addressed so far.")]
     reached: Annotated[int, Field(description="People reached on at least one channel.")]
-    not_reached: Annotated[int, Field(description="People whom no attempt reached.")]
+    not_reached: Annotated[int, Field(description="People not reached on any channel.")]
     deliveries: Annotated[
         list[StatusCountView], Field(description="Number of deliveries by status.")
     ]
@@ -148,16 +153,17 @@ class RequestCountsView(View):
 
 
 class NotificationRequestView(Stored):
-    """A request to tell people something, with the figures of what became of it."""
+    """A request to send a message, with the results so far."""
 
     organization_id: UUID
     status: RequestStatus
     topic_code: str
     category: Category
     lane: Annotated[Lane, Field(description="Urgency. `security` is sent before all others.")]
-    source_domain: Annotated[str, Field(description="Domain that asked.")]
+    source_domain: Annotated[str, Field(description="Domain that made the request.")]
     requested_by: Annotated[
-        UUID | None, Field(description="Person who asked. Null for machines and other domains.")
+        UUID | None,
+        Field(description="Person who made the request. Null for API keys and other domains."),
     ]
     about: AboutView | None
     dedupe_key: str | None
@@ -168,10 +174,10 @@ class NotificationRequestView(Stored):
     expires_at: datetime
     deadline_at: datetime | None
     completed_at: Annotated[
-        datetime | None, Field(description="When nothing was left to send. Null until then.")
+        datetime | None, Field(description="When all deliveries were finished. Null until then.")
     ]
     counts: RequestCountsView
-    progress: Annotated[Progress, Field(description="How many deliveries are finished.")]
+    progress: Annotated[Progress, Field(description="Number of finished deliveries.")]
 
     @property
     def own_path(self) -> str:
@@ -206,7 +212,7 @@ async def create_notification_request(
     body: CreateRequest,
     work: Annotated[Work, writes(Permission.REQUEST_CREATE)],
 ) -> NotificationRequestView:
-    """Send a message to members. Facts are checked now; people are resolved in the background.
+    """Send a message to members. Facts are checked now; recipients are resolved in the background.
 
     Read the request again to see whom it reached.
     """
@@ -219,6 +225,6 @@ async def get_notification_request(
     request_id: RequestId,
     read: Annotated[Reader, reads(Permission.REQUEST_READ)],
 ) -> NotificationRequestView:
-    """Retrieve a request with the number of people it reached and the reasons where it did not."""
+    """Retrieve a request with the people reached, and the reasons why others were not."""
     request = await read.get(Request, request_id)
     return NotificationRequestView.of(request, await requests.counts_of(read, request_id), read.now)

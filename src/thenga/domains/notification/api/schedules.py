@@ -62,18 +62,18 @@ Exdates = Annotated[
 ]
 NonWorkingDay = Annotated[
     OnNonWorkingDay,
-    Field(description="What happens on weekends and South African public holidays."),
+    Field(description="Handling of weekends and South African public holidays."),
 ]
 Misfire = Annotated[
     Literal["fire_once", "skip"],
     Field(
-        description="What happens after an outage. `fire_once` sends one message for all missed "
-        "times if the newest is within `misfireGrace`; `skip` sends none."
+        description="Handling of missed times after an outage. `fire_once` sends one message for "
+        "all of them if the newest is within `misfireGrace`; `skip` sends none."
     ),
 ]
 Grace = Annotated[
     Duration,
-    Field(description="How late the newest missed time may still be sent, PT1M to P7D."),
+    Field(description="How late the newest missed time can still be sent, PT1M to P7D."),
 ]
 
 
@@ -82,12 +82,12 @@ class ScheduledMessage(MessageBody):
 
 
 class CreateSchedule(Body):
-    """Message and the local times at which it is sent."""
+    """Message and the local times at which to send it."""
 
     name: Name
     kind: Annotated[
         Literal["once", "recurring"],
-        Field(description="`recurring` needs `rrule`; `once` has none."),
+        Field(description="`recurring` requires `rrule`; `once` does not allow it."),
     ]
     starts_at: StartsAt
     time_zone: TimeZoneName
@@ -100,7 +100,9 @@ class CreateSchedule(Body):
 
     def fields(self) -> ScheduleFields:
         if (self.rrule is None) != (self.kind == "once"):
-            raise RuleViolated("Send `rrule` with `recurring`, and only then.", rule="NOT-38")
+            raise RuleViolated(
+                "Send `rrule` only with the kind `recurring`, which requires it.", rule="NOT-38"
+            )
         return ScheduleFields(**_stored({name: getattr(self, name) for name in _FIELDS}))
 
 
@@ -145,7 +147,7 @@ class TargetView(View):
     user_ids: list[UUID]
     role_code: str | None
     permission: Annotated[
-        str | None, Field(description="Permission whose holders are told, for `permission`.")
+        str | None, Field(description="Permission whose holders are notified, for `permission`.")
     ]
 
 
@@ -167,7 +169,7 @@ class ScheduleView(Stored):
     organization_id: UUID
     status: ScheduleStatus
     name: str
-    kind: Annotated[Literal["once", "recurring"], Field(description="`once` without a rule.")]
+    kind: Annotated[Literal["once", "recurring"], Field(description="`once` if there is no rule.")]
     starts_at: Annotated[str, Field(description="First local date and time.")]
     time_zone: str
     rrule: Annotated[str | None, Field(description="Recurrence rule of RFC 5545.")]
@@ -177,19 +179,19 @@ class ScheduleView(Stored):
     misfire_grace: Annotated[str, Field(description="ISO 8601 duration.")]
     request: ScheduledMessageView
     acts_for: Annotated[
-        UUID, Field(description="User or API key in whose name the message is sent.")
+        UUID, Field(description="User or API key on whose behalf the message is sent.")
     ]
     suspended_reason: Annotated[
         str | None,
         Field(
             description="Why it was suspended: `requester_not_allowed` if the creator lost the "
-            "permission, `topic_unknown` if the topic is gone."
+            "permission, `topic_unknown` if the topic no longer exists."
         ),
     ]
-    next_check_at: Annotated[datetime | None, Field(description="When it is sent next.")]
+    next_check_at: Annotated[datetime | None, Field(description="When the next message is sent.")]
     last_fired_at: datetime | None
     fired_count: Annotated[int, Field(description="Number of messages sent.")]
-    missed_count: Annotated[int, Field(description="Number of times that were not sent.")]
+    missed_count: Annotated[int, Field(description="Number of missed times.")]
     allowed_moves: list[AllowedMove]
 
     @property
@@ -220,7 +222,7 @@ async def create_schedule(
     body: CreateSchedule,
     work: Annotated[Work, writes(Permission.SCHEDULE_CREATE)],
 ) -> ScheduleView:
-    """Schedule a message. It is sent in your name, as long as you are permitted to send it."""
+    """Schedule a message. It is sent on your behalf as long as you have permission to send it."""
     schedule = await reminders.create_schedule(work, body.fields())
     return ScheduleView.of(schedule, work.now)
 
@@ -253,7 +255,7 @@ async def change_schedule(
     body: ChangeSchedule,
     work: Annotated[Work, writes(Permission.SCHEDULE_UPDATE)],
 ) -> ScheduleView:
-    """Update an active schedule. It is sent in your name from then on."""
+    """Update an active schedule. It is sent on your behalf from then on."""
     fields = body.changes()
     if fields.get("request", body) is None:
         del fields["request"]
@@ -270,6 +272,6 @@ async def remove_schedule(
     schedule_id: ScheduleId,
     work: Annotated[Work, writes(Permission.SCHEDULE_CANCEL)],
 ) -> Response:
-    """Cancel a schedule. Messages that were sent stay sent."""
+    """Cancel a schedule. Messages already sent are not affected."""
     await reminders.cancel_schedule(work, schedule_id)
     return Response(status_code=204)

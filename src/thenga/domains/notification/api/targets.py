@@ -13,11 +13,11 @@ KIND = Field(description="Kind of the group.")
 
 
 class UsersTarget(Body):
-    """Members named one by one."""
+    """Individual members."""
 
     kind: Annotated[Literal["users"], KIND]
     user_ids: Annotated[
-        list[UUID], Field(min_length=1, max_length=500, description="Members to tell.")
+        list[UUID], Field(min_length=1, max_length=500, description="Members to notify.")
     ]
 
 
@@ -54,7 +54,7 @@ TargetBody = Annotated[
 ]
 Audience = Annotated[
     list[TargetBody],
-    Field(min_length=1, max_length=20, description="Groups of members. Nobody is told twice."),
+    Field(min_length=1, max_length=20, description="Groups of members. No one is notified twice."),
 ]
 
 

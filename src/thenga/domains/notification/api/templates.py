@@ -39,7 +39,9 @@ from thenga.kernel.values.fields import Name, lines, matching, text, whole
 router = make_router("Notification / Templates")
 
 TemplateId = Annotated[UUID, Path(alias="templateId")]
-VersionNumber = Annotated[int, Path(alias="number", ge=1, le=2**31 - 1)]
+VersionNumber = Annotated[
+    int, Path(alias="number", ge=1, le=2**31 - 1, description="Number of the version.")
+]
 TopicCode = Annotated[str, matching(r"^[a-z]+\.[a-z_]{1,60}$", 80)]
 Title = Annotated[str, text(1, 200), Field(description="Title, on one line.")]
 Subject = Annotated[str, text(1, 200), Field(description="Subject, on one line.")]
@@ -48,18 +50,20 @@ MarkdownText = Annotated[str, lines(1, 20_000), Field(description=_MARKDOWN)]
 
 
 class VariableBody(Body):
-    """A variable that texts can name."""
+    """A variable that texts can use."""
 
     name: Annotated[str, matching("^[a-z][A-Za-z0-9]{0,39}$", 40)]
     type: Annotated[
         Literal["text", "integer", "decimal", "money", "date", "instant", "url"],
-        Field(description="Type of the value. It decides how the value is shown."),
+        Field(description="Type of the value, which determines how it is shown."),
     ] = "text"
-    max_length: Annotated[int, whole(1, 4000), Field(description="Most characters of a value.")] = (
+    max_length: Annotated[int, whole(1, 4000), Field(description="Maximum length of a value.")] = (
         200
     )
-    required: Annotated[bool, Field(description="Whether a request must give the value.")] = True
-    default: Annotated[str, text(0, 200), Field(description="Value if a request gives none.")] = ""
+    required: Annotated[bool, Field(description="Whether a request must include the value.")] = True
+    default: Annotated[
+        str, text(0, 200), Field(description="Value if a request does not include one.")
+    ] = ""
     example: Annotated[str, text(1, 200), Field(description="Value for previews.")]
 
 
@@ -74,11 +78,13 @@ class InAppBody(Body):
 
 
 class EmailBody(Body):
-    """Text of a mail."""
+    """Text of an email."""
 
     subject: Subject
     preheader: Annotated[
-        str, text(0, 200), Field(description="Line that mail programs show beside the subject.")
+        str,
+        text(0, 200),
+        Field(description="Preview line that mail programs show next to the subject."),
     ] = ""
     body: MarkdownText
 
@@ -93,7 +99,7 @@ class TextsBody(Body):
     """Texts of one language, by channel."""
 
     in_app: Annotated[InAppBody | None, Field(description="Text in the inbox.")] = None
-    email: Annotated[EmailBody | None, Field(description="Text of a mail.")] = None
+    email: Annotated[EmailBody | None, Field(description="Text of an email.")] = None
     sms: Annotated[SmsBody | None, Field(description="Text of an SMS.")] = None
 
 
@@ -102,7 +108,9 @@ class AddVersion(Body):
 
     variables: Annotated[
         list[VariableBody],
-        Field(max_length=40, description="Variables, at least those of the platform's template."),
+        Field(
+            max_length=40, description="Variables, including all those of the platform's template."
+        ),
     ] = []
     content: Annotated[
         dict[Language, TextsBody],
@@ -122,13 +130,13 @@ class CreateTemplate(AddVersion):
 
 
 class VariableView(View):
-    """A variable that texts can name."""
+    """A variable that texts can use."""
 
     name: str
     type: Annotated[VariableType, Field(description="Type of the value.")]
-    max_length: Annotated[int, Field(description="Most characters of a value.")]
-    required: Annotated[bool, Field(description="Whether a request must give the value.")]
-    default: Annotated[str, Field(description="Value if a request gives none.")]
+    max_length: Annotated[int, Field(description="Maximum length of a value.")]
+    required: Annotated[bool, Field(description="Whether a request must include the value.")]
+    default: Annotated[str, Field(description="Value if a request does not include one.")]
     example: Annotated[str, Field(description="Value for previews.")]
 
 
@@ -141,10 +149,12 @@ class InAppView(View):
 
 
 class EmailView(View):
-    """Text of a mail."""
+    """Text of an email."""
 
     subject: Annotated[str, Field(description="Subject, on one line.")]
-    preheader: Annotated[str, Field(description="Line that mail programs show beside the subject.")]
+    preheader: Annotated[
+        str, Field(description="Preview line that mail programs show next to the subject.")
+    ]
     body: Annotated[str, Field(description=_MARKDOWN)]
 
 
@@ -158,7 +168,7 @@ class TextsView(View):
     """Texts of one language, by channel."""
 
     in_app: Annotated[InAppView | None, Field(description="Text in the inbox.")]
-    email: Annotated[EmailView | None, Field(description="Text of a mail.")]
+    email: Annotated[EmailView | None, Field(description="Text of an email.")]
     sms: Annotated[SmsView | None, Field(description="Text of an SMS.")]
 
 
@@ -167,22 +177,20 @@ class SizeView(View):
 
     language: Annotated[str, Field(description="Language of the text.")]
     channel_kind: Annotated[str, Field(description="Channel of the text.")]
-    bytes: Annotated[int, Field(description="Most bytes that the text can have.")]
+    bytes: Annotated[int, Field(description="Maximum size of the text in bytes.")]
 
 
 class VersionView(View):
-    """One version of a template. Only the approved one is used."""
+    """A version of a template. Only the approved version is used."""
 
     number: Annotated[int, Field(description="Number of the version, from 1.")]
     status: VersionStatus
-    variables: Annotated[list[VariableView], Field(description="Variables that texts can name.")]
+    variables: Annotated[list[VariableView], Field(description="Variables that texts can use.")]
     content: Annotated[dict[str, TextsView], Field(description="Texts by language and channel.")]
     sizes: Annotated[list[SizeView], Field(description="Size of each text.")]
     content_hash: Annotated[str, Field(description="SHA-256 of variables and texts.")]
-    author_id: Annotated[
-        UUID | None, Field(description="Who wrote it. Null for the platform's own.")
-    ]
-    approved_by: Annotated[UUID | None, Field(description="Who approved it.")]
+    author_id: Annotated[UUID | None, Field(description="Author. Null for the platform's own.")]
+    approved_by: Annotated[UUID | None, Field(description="Approver.")]
     approved_at: Annotated[datetime | None, Field(description="Time of the approval.")]
     created_at: datetime
     allowed_moves: list[AllowedMove]
@@ -223,7 +231,7 @@ class TemplateView(Stored):
 class TemplateDetailView(TemplateView):
     """A template with its newest 100 versions."""
 
-    versions: Annotated[list[VersionView], Field(description="Versions, the newest first.")]
+    versions: Annotated[list[VersionView], Field(description="Versions, newest first.")]
 
     @property
     def own_path(self) -> str:
@@ -253,10 +261,10 @@ async def list_templates(
     ] = None,
     owner: Annotated[Owner | None, Query(description="Filter by owner.")] = None,
     status: Annotated[
-        VersionStatus | None, Query(description="Templates that have a version of this status.")
+        VersionStatus | None, Query(description="Only templates with a version in this status.")
     ] = None,
     language: Annotated[
-        Language | None, Query(description="Templates that have a text in this language.")
+        Language | None, Query(description="Only templates with a text in this language.")
     ] = None,
 ) -> PageOf[TemplateView]:
     """List the platform's templates and those of your organization."""
@@ -276,7 +284,7 @@ async def create_template(
 ) -> TemplateDetailView:
     """Create your organization's own template for a topic. Version 1 is a draft.
 
-    Somebody else must approve it before messages use it; until then the platform's text is used.
+    Someone else must approve it before messages use it; until then the platform's text is used.
     """
     made = await templates.create_template(
         work, topic_code=body.topic_code, name=body.name, content=body.parsed()
@@ -316,10 +324,10 @@ async def approve_template_version(
     number: VersionNumber,
     work: Annotated[Work, writes(Permission.TEMPLATE_APPROVE)],
 ) -> TemplateDetailView:
-    """Approve a draft that somebody else wrote. Messages use it from now on.
+    """Approve a draft that someone else wrote. Messages use it from now on.
 
-    The version approved before is superseded. The English text must exist for every channel of
-    the topic.
+    The previously approved version is superseded. Every channel of the topic needs an English
+    text.
     """
     made = await templates.approve_version(work, template_id, number)
     return TemplateDetailView.whole(made, work.now)

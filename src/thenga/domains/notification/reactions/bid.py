@@ -26,7 +26,7 @@ _TASK_OVER = frozenset({"done", "cancelled"})
 _BID_OVER = frozenset({"no_bid", "withdrawn", "lapsed", "tender_cancelled"})
 _CAUSES = {
     "amendment": "the tender was amended",
-    "by_hand": "somebody unsealed it",
+    "by_hand": "someone unsealed it",
 }
 _RESULTS = {
     "lost": "another bidder won",
@@ -140,7 +140,7 @@ async def tell_of_unsealed_pack(work: Work, event: bid.SubmissionPackUnsealed) -
     await _tell(
         work,
         "bid.unsealed",
-        {"bid": as_fact(event.label), "cause": _CAUSES.get(event.cause, "what it holds changed")},
+        {"bid": as_fact(event.label), "cause": _CAUSES.get(event.cause, "its content changed")},
         [READERS],
         _workspace(event.workspace_id),
     )

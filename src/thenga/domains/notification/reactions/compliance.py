@@ -25,9 +25,9 @@ _RISKS = {
     "gate_expired": "a mandatory document has expired",
     "gate_expiring": "a mandatory document expires soon",
     "gate_unknown": "a mandatory requirement cannot be assessed",
-    "lapses_before_award": "a document ends before a tender is awarded",
+    "lapses_before_award": "a document expires before a tender is awarded",
     "renewal_late": "a renewal is late",
-    "verification_failed": "a proof was found wrong",
+    "verification_failed": "evidence failed verification",
 }
 _SHORT_NAMES = {
     **{one: one.upper() for one in ("csd", "cipc", "vat", "uif", "coida", "cidb", "pin", "tcs")},
@@ -167,9 +167,9 @@ def _facts(event: compliance.DocumentExpiring | compliance.DocumentExpired) -> d
         "document": _words(event.document_type_code),
         "validUntil": event.valid_until.isoformat(),
         "requirements": _named(event.requirement_codes),
-        "renewal": "Nobody has recorded a renewal."
+        "renewal": "No renewal has been recorded."
         if renewal is None
-        else f"The renewed one is expected on {renewal.expected_on:%d %B %Y}.",
+        else f"The renewed document is expected on {renewal.expected_on:%d %B %Y}.",
     }
 
 

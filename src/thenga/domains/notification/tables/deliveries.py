@@ -26,7 +26,7 @@ class DeliveryStatus(StrEnum):
 
 
 class Certainty(StrEnum):
-    """Whether we know that a provider took a message."""
+    """Whether the provider is known to have accepted the message."""
 
     KNOWN = "known"
     UNKNOWN = "unknown"
@@ -55,7 +55,7 @@ class Delivery(TenantRow, table="notification.delivery", kind=Kind.PRIVATE):
 
 
 class AttemptOutcome(StrEnum):
-    """How a provider answered one attempt. `unknown`: it may have taken the message."""
+    """Provider's response to an attempt. `unknown`: it may have accepted the message."""
 
     ACCEPTED = "accepted"
     REFUSED_TRANSIENT = "refused_transient"
@@ -83,7 +83,7 @@ class Attempt(TenantRow, table="notification.attempt", kind=Kind.PRIVATE):
 
 
 class CallbackState(StrEnum):
-    """What became of a provider's report."""
+    """Result of a provider's report."""
 
     STORED = "stored"
     APPLIED = "applied"

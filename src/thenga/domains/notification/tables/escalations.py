@@ -13,7 +13,7 @@ from thenga.kernel.db.rows import Col, Instant, TenantRow, col, status
 
 
 class EscalationStatus(StrEnum):
-    """Status of an escalation. `exhausted`: everybody was told and nobody resolved it."""
+    """Status of an escalation. `exhausted`: everyone was notified and no one resolved it."""
 
     OPEN = "open"
     EXHAUSTED = "exhausted"

@@ -13,7 +13,7 @@ from thenga.kernel.db.rows import Col, Instant, Sealed, TenantRow, col, status
 
 
 class RequestStatus(StrEnum):
-    """Status of a request. `rejected` ones came from an event with facts that do not fit."""
+    """Status of a request. `rejected`: the facts of its event do not match the template."""
 
     SCHEDULED = "scheduled"
     ACCEPTED = "accepted"
@@ -65,7 +65,7 @@ class Request(TenantRow, table="notification.request", kind=Kind.PRIVATE):
 
 
 class MessageOutcome(StrEnum):
-    """What became of a message, derived from its deliveries."""
+    """Outcome of a message, derived from its deliveries."""
 
     PENDING = "pending"
     REACHED = "reached"

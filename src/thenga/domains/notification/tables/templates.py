@@ -21,7 +21,7 @@ class Template(NoticeRow, table="notification.template", kind=Kind.NOTICE):
 
 
 class VersionStatus(StrEnum):
-    """Status of a version. Only the approved one is used."""
+    """Status of a version. Only the approved version is used."""
 
     DRAFT = "draft"
     APPROVED = "approved"

@@ -21,7 +21,7 @@ from thenga.kernel.http.lists import paged
 router = make_router("Opportunity / Amendments")
 
 Level = Annotated[
-    Literal["critical", "material", "minor"], Field(description="How much it matters.")
+    Literal["critical", "material", "minor"], Field(description="Importance of the change.")
 ]
 
 
@@ -29,31 +29,32 @@ class TenderChangeView(View):
     """One field that changed."""
 
     path: Annotated[str, Field(description="JSON pointer into the tender.")]
-    kind: Annotated[Literal["added", "removed", "changed"], Field(description="What happened.")]
+    kind: Annotated[Literal["added", "removed", "changed"], Field(description="Kind of change.")]
     old: Annotated[Any, Field(description="Value before.")]
     new: Annotated[Any, Field(description="Value after.")]
     level: Level
-    rule: Annotated[str, Field(description="Rule that gave the level.")]
+    rule: Annotated[str, Field(description="Rule that set the level.")]
 
 
 class RippleEntryView(View):
     """One effect of the amendment on your organization."""
 
-    domain: Annotated[str, Field(description="Domain that made the effect.")]
-    effect: Annotated[str, Field(description="What happened, as a code.")]
-    reference: Annotated[str, Field(description="Resource it happened to.")]
+    domain: Annotated[str, Field(description="Domain that applied the effect.")]
+    effect: Annotated[str, Field(description="Code of the effect.")]
+    reference: Annotated[str, Field(description="Affected resource.")]
     state: RippleState
     at: Annotated[datetime, Field(description="When it happened.")]
     event_id: Annotated[UUID | None, Field(description="Event that caused it.")]
 
 
 class RippleView(View):
-    """What the amendment touched for your organization."""
+    """Effects of the amendment on your organization."""
 
     entries: list[RippleEntryView]
     pending: Annotated[list[str], Field(description="Domains that have not answered yet.")]
     settled_at: Annotated[
-        datetime | None, Field(description="When the last effect was made. Null while any is open.")
+        datetime | None,
+        Field(description="When the last effect was applied. Null while any is open."),
     ]
 
     @classmethod
@@ -68,24 +69,26 @@ class RippleView(View):
 
 
 class TenderAmendmentView(Stored):
-    """What changed in a tender, under one number."""
+    """A numbered change to a tender."""
 
     tender_opportunity_id: UUID
-    number: Annotated[int, Field(description="Number, from 1 and without gaps.")]
+    number: Annotated[int, Field(description="Number, from 1 without gaps.")]
     from_version: Annotated[int, Field(description="Version before.")]
     to_version: Annotated[int, Field(description="Version after.")]
     origin: Annotated[
         Literal["source_diff", "buyer", "correction"],
-        Field(description="`correction` means that we had read the notice wrongly."),
+        Field(description="`correction` means that we had misread the notice."),
     ]
-    buyer_reference: Annotated[str | None, Field(description="Like Addendum 2.")]
+    buyer_reference: Annotated[
+        str | None, Field(description="Buyer's reference, such as Addendum 2.")
+    ]
     note: Annotated[str | None, Field(description="Note.")]
     changes: list[TenderChangeView]
     level: Level
-    material: Annotated[bool, Field(description="Whether a bid must be looked at again.")]
+    material: Annotated[bool, Field(description="Whether bids must be reviewed.")]
     short_notice: Annotated[bool, Field(description="Whether it came shortly before the closing.")]
-    detected_at: Annotated[datetime, Field(description="When the change was seen.")]
-    event_id: Annotated[UUID | None, Field(description="Event that told of it.")]
+    detected_at: Annotated[datetime, Field(description="When the change was detected.")]
+    event_id: Annotated[UUID | None, Field(description="Event that announced it.")]
     ripple: RippleView
 
     @classmethod
@@ -99,13 +102,15 @@ async def list_amendments(
     tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.OPPORTUNITY_READ)],
     page: Annotated[Paged, paged("number", default="-number")],
-    material: Annotated[bool | None, Query(description="Only material or only minor ones.")] = None,
+    material: Annotated[
+        bool | None, Query(description="True for material amendments only, false for minor ones.")
+    ] = None,
     after_number: Annotated[
         int | None,
         Query(alias="afterNumber", ge=0, le=2**31 - 1, description="Amendments after this number."),
     ] = None,
 ) -> PageOf[TenderAmendmentView]:
-    """List the amendments of a tender, newest first, with what each touched for you."""
+    """List the amendments of a tender, newest first, with their effects on you."""
     await tenants.act_for_platform(read)
     found, entries = await amendments.list_amendments(
         read, tender_opportunity_id, page, material=material, after_number=after_number

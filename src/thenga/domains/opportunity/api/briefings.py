@@ -32,7 +32,7 @@ Kind = Annotated[Literal["meeting", "site_visit", "online"], Field(description="
 
 
 class ScheduleBriefing(Body):
-    """A briefing. On a tender that somebody else keeps, only you see it."""
+    """A briefing. If you do not manage the tender, only you see it."""
 
     kind: Kind = "meeting"
     starts_at: Annotated[Instant, Field(description="When it begins.")]
@@ -49,7 +49,7 @@ class ScheduleBriefing(Body):
 
 
 class ChangeBriefing(Body):
-    """Fields to change, a move, or your attendance. Only the keeper moves a briefing."""
+    """Fields to change, a move, or your attendance. Only its organization can move a briefing."""
 
     kind: Kind = "meeting"
     starts_at: Annotated[Instant | None, Field(description="When it begins.")] = None
@@ -76,7 +76,7 @@ async def create_briefing(
     body: ScheduleBriefing,
     work: Annotated[Work, writes(Permission.BRIEFING_TRACK)],
 ) -> BriefingView:
-    """Add a briefing to a tender, with your attendance if you like."""
+    """Add a briefing to a tender, optionally with your attendance."""
     await tenants.act_for_platform(work)
     fields = body.model_dump(exclude={"attendance"})
     briefing = await amendments.schedule(
@@ -112,7 +112,7 @@ async def change_briefing(
     body: ChangeBriefing,
     work: Annotated[Work, writes(Permission.BRIEFING_TRACK)],
 ) -> BriefingView:
-    """Move or cancel a briefing that you keep, or record your attendance at any."""
+    """Change or cancel a briefing that you manage, or record your attendance at any."""
     await tenants.act_for_platform(work)
     sent = body.changes()
     fields = {name: sent[name] for name in sent if name not in ("move", "attendance")}

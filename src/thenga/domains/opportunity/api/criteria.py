@@ -24,7 +24,7 @@ class CidbGradeCriterion(Body):
 
     kind: Literal["cidb_grade"]
     class_: Annotated[CidbClass, Field(alias="class", description="CIDB class of works.")]
-    min_grade: Annotated[int, whole(1, 9), Field(description="Lowest CIDB grade, 1 to 9.")]
+    min_grade: Annotated[int, whole(1, 9), Field(description="Minimum CIDB grade, 1 to 9.")]
     pe_allowed: Annotated[
         bool, Field(description="Whether a potentially emerging enterprise may be one grade lower.")
     ] = False
@@ -34,7 +34,7 @@ class DocumentCriterion(Body):
     """A document that Compliance tracks."""
 
     kind: Literal["document"]
-    requirement_code: Annotated[Code, Field(description="Requirement code of Compliance.")]
+    requirement_code: Annotated[Code, Field(description="Requirement code in Compliance.")]
     valid_on: Annotated[
         Literal["closing", "validity_end", "award"],
         Field(description="Day on which the document must be valid."),
@@ -69,7 +69,7 @@ class ExperienceCriterion(Body):
 
     kind: Literal["experience"]
     min_count: Annotated[Count, Field(description="Number of projects.")]
-    min_value: Annotated[Money | None, Field(description="Lowest value of each project.")] = None
+    min_value: Annotated[Money | None, Field(description="Minimum value of each project.")] = None
     classifications: Annotated[
         list[Annotated[str, matching(r"^[0-9]{2,8}$", 8)]],
         Field(max_length=20, description="UNSPSC prefixes of comparable work."),
@@ -97,14 +97,14 @@ class EquipmentCriterion(Body):
 
 
 class TurnoverCriterion(Body):
-    """A yearly turnover."""
+    """An annual turnover."""
 
     kind: Literal["turnover"]
-    min: Annotated[Money, Field(description="Lowest yearly turnover.")]
+    min: Annotated[Money, Field(description="Minimum annual turnover.")]
 
 
 class PlaceCriterion(Body):
-    """Where the bidder must be."""
+    """Where the bidder must be based."""
 
     kind: Literal["place"]
     provinces: Annotated[
@@ -121,14 +121,16 @@ class FunctionalityPart(Body):
 
     key: Annotated[Key, Field(description="Key of the part, unique in the criterion.")]
     title: Annotated[Name, Field(description="Title of the part.")]
-    points: Annotated[Points, Field(description="Most points of the part.")]
+    points: Annotated[Points, Field(description="Maximum points of the part.")]
 
 
 class FunctionalityCriterion(Body):
     """Functionality: parts with points, and the threshold a bid must reach."""
 
     kind: Literal["functionality"]
-    max_points: Annotated[Points, Field(description="Most points. Equal to the sum of the parts.")]
+    max_points: Annotated[
+        Points, Field(description="Maximum points. Must equal the sum of the parts.")
+    ]
     threshold_points: Annotated[Points, Field(description="Points that a bid must reach.")]
     parts: Annotated[
         list[FunctionalityPart], Field(min_length=1, max_length=40, description="Scored parts.")
@@ -139,7 +141,7 @@ class PreferenceGoal(Body):
     """A specific goal and its points."""
 
     key: Annotated[Key, Field(description="Key of the goal, unique in the criterion.")]
-    text: Annotated[str, text(1, 300), Field(description="The goal as the buyer words it.")]
+    text: Annotated[str, text(1, 300), Field(description="The goal in the buyer's words.")]
     points8020: Annotated[Points | None, Field(description="Points in the 80/20 system.")] = None
     points9010: Annotated[Points | None, Field(description="Points in the 90/10 system.")] = None
     proof: Annotated[
@@ -179,17 +181,19 @@ class SubmissionCriterion(Body):
         Annotated[str, text(1, 500)] | None, Field(description="Where to submit the bid.")
     ] = None
     copies: Annotated[
-        Annotated[int, whole(0, 20)] | None, Field(description="Copies beside the original.")
+        Annotated[int, whole(0, 20)] | None,
+        Field(description="Copies in addition to the original."),
     ] = None
     envelopes: Annotated[
-        Literal["single", "two"], Field(description="One envelope, or price apart.")
+        Literal["single", "two"],
+        Field(description="One envelope, or a separate one for the price."),
     ] = "single"
     e_signature: Annotated[
         Literal["accepted", "refused", "unknown"],
         Field(description="Whether the buyer accepts electronic signatures."),
     ] = "unknown"
     issued_forms_only: Annotated[
-        bool, Field(description="Whether only the forms that the buyer issued count.")
+        bool, Field(description="Whether only forms issued by the buyer are accepted.")
     ] = False
     max_mb: Annotated[
         Annotated[int, whole(1, 10_000)] | None,
@@ -201,7 +205,7 @@ class LocalContentCriterion(Body):
     """A share of local production and content."""
 
     kind: Literal["local_content"]
-    percent: Annotated[Percent, Field(description="Lowest share in percent, 0 to 100.")]
+    percent: Annotated[Percent, Field(description="Minimum share in percent, 0 to 100.")]
 
 
 class FreeCriterion(Body):

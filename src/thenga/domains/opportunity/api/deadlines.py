@@ -31,7 +31,7 @@ DeadlineId = Annotated[UUID, Path(alias="deadlineId")]
 
 
 class AddDeadline(Body):
-    """A deadline at `dueAt`, or by a `rule`. The same kind and label moves the one you have."""
+    """A deadline at `dueAt` or by a `rule`. The same kind and label updates the existing one."""
 
     kind: Annotated[
         Literal["clarification", "validity_end", "award_expected", "document_fee", "own"],
@@ -79,9 +79,9 @@ async def add_deadline(
     body: AddDeadline,
     work: Annotated[Work, writes(Permission.DEADLINE_TRACK)],
 ) -> DeadlineView | Known[DeadlineView]:
-    """Set a deadline. On a tender that somebody else keeps, only you see it.
+    """Set a deadline. If you do not manage the tender, only you see it.
 
-    If you have one of this kind and label already, it is moved or withdrawn, and the answer is 200.
+    If you already have one of this kind and label, it is moved or withdrawn; the response is 200.
     """
     await tenants.act_for_platform(work)
     wished = body.wished()

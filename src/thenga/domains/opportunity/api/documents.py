@@ -46,14 +46,14 @@ DocumentType = Literal[
 
 
 class AddTenderDocument(Body):
-    """A document to fetch from `url`, or without it to upload."""
+    """A document to fetch from `url`, or to upload if there is none."""
 
     title: Annotated[str, text(1, 300), Field(description="Title of the document.")]
     url: Annotated[
         Annotated[str, matching(r"^https?://[!-~]{3,1990}$", 2000)] | None,
-        Field(description="Address to fetch it from. Leave it out and upload the file instead."),
+        Field(description="Address to fetch it from. Omit it to upload the file instead."),
     ] = None
-    document_type: Annotated[DocumentType, Field(description="What the document is.")] = "other"
+    document_type: Annotated[DocumentType, Field(description="Kind of document.")] = "other"
     replaces_document_id: Annotated[
         UUID | None, Field(description="Document that this one replaces.")
     ] = None
@@ -66,7 +66,7 @@ class AddTenderDocument(Body):
 class TenderDocumentView(Stored):
     """A document of a tender, with four states that are independent of each other."""
 
-    organization_id: Annotated[UUID, Field(description="Organization that keeps the document.")]
+    organization_id: Annotated[UUID, Field(description="Organization that manages the document.")]
     tender_opportunity_id: UUID
     title: str
     url: Annotated[str | None, Field(description="Address at the publisher, as text.")]
@@ -83,9 +83,9 @@ class TenderDocumentView(Stored):
     bytes: Annotated[int | None, Field(description="Size of the file.")]
     media_type: str | None
     pages: Annotated[int | None, Field(description="Number of pages.")]
-    ocr_pages: Annotated[int | None, Field(description="Pages that are pictures of text.")]
+    ocr_pages: Annotated[int | None, Field(description="Number of scanned pages.")]
     mean_confidence: Decimal | None
-    reason_code: Annotated[str | None, Field(description="Why it was not fetched or read.")]
+    reason_code: Annotated[str | None, Field(description="Reason it was not fetched or read.")]
     next_check_at: Annotated[datetime | None, Field(description="When the next step is due.")]
 
     @property
@@ -122,9 +122,9 @@ async def add_tender_document(
     body: AddTenderDocument,
     work: Annotated[Work, writes(Permission.DOCUMENT_CREATE)],
 ) -> TenderDocumentView | Known[TenderDocumentView]:
-    """Add a document to a tender. On a tender of somebody else only your organization sees it.
+    """Add a document to a tender. If you do not manage the tender, only your organization sees it.
 
-    If you have added this address already, the answer is 200 with that document.
+    If you already added this address, the response is 200 with that document.
     """
     await tenants.act_for_platform(work)
     fields = {
@@ -157,7 +157,7 @@ async def replace_tender_document_content(
     document_id: DocumentId,
     work: Annotated[Work, uploads(Permission.DOCUMENT_CREATE)],
 ) -> TenderDocumentView:
-    """Upload the file of a document. It can be read once it was found clean."""
+    """Upload the file of a document. It can be read once it has passed the scan."""
     await tenants.act_for_platform(work)
     return TenderDocumentView.of(await documents.receive(work, tender_id, document_id))
 
@@ -172,7 +172,7 @@ async def get_tender_document_content(
     document_id: DocumentId,
     read: Annotated[Reader, reads(Permission.DOCUMENT_READ)],
     page: Annotated[
-        int | None, Query(ge=1, le=10_000, description="Page whose text to read as JSON.")
+        int | None, Query(ge=1, le=10_000, description="Page to return as JSON text.")
     ] = None,
 ) -> Response:
     """Download a document, or read the text of one `page` as JSON."""

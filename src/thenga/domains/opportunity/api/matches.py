@@ -43,7 +43,7 @@ GateCode = Literal[
 
 
 class RequestMatches(Body):
-    """For whom the tender is matched."""
+    """Organizations to match the tender with."""
 
     scope: Annotated[
         Literal["own", "all"],
@@ -60,11 +60,11 @@ class FactorView(View):
         Decimal | None, Field(description="Value from 0 to 100. Null if it is not known.")
     ]
     why: Annotated[str, Field(description="Explanation in words.")]
-    refs: Annotated[list[str], Field(description="Records that the value rests on.")]
+    refs: Annotated[list[str], Field(description="Records that the value is based on.")]
 
 
 class GateView(View):
-    """A condition beside the score."""
+    """A condition checked besides the score."""
 
     code: Annotated[GateCode, Field(description="Code of the gate.")]
     kind: Annotated[
@@ -74,7 +74,7 @@ class GateView(View):
     result: Annotated[
         Literal["pass", "fail", "unknown"], Field(description="Result for your organization.")
     ]
-    basis: Annotated[str, Field(description="What the result rests on.")]
+    basis: Annotated[str, Field(description="Basis of the result.")]
     why: Annotated[str, Field(description="Explanation in words.")]
 
 
@@ -83,7 +83,7 @@ class MatchInputsView(View):
 
     opportunity_version: Annotated[int, Field(description="Version of the tender.")]
     match_revision: Annotated[
-        int, Field(description="Revision of what matching reads of the tender.")
+        int, Field(description="Revision of the tender data used for matching.")
     ]
     profile_revision: Annotated[int, Field(description="Revision of your match profile.")]
 
@@ -102,18 +102,18 @@ class MatchView(View):
     score: Annotated[Decimal | None, Field(description="Score from 0 to 100.")]
     band: Annotated[Band, Field(description="Band of the score.")]
     coverage: Annotated[
-        Decimal, Field(description="Share of the weights that is known, from 0 to 1.")
+        Decimal, Field(description="Share of the weight that is known, from 0 to 1.")
     ]
     eligible: Annotated[bool, Field(description="False if a hard gate fails.")]
     factors: Annotated[list[FactorView], Field(description="Parts of the score.")]
-    gates: Annotated[list[GateView], Field(description="Conditions beside the score.")]
+    gates: Annotated[list[GateView], Field(description="Conditions checked besides the score.")]
     weights_version: Annotated[int, Field(description="Version of the weights.")]
-    inputs: Annotated[MatchInputsView, Field(description="What it was computed from.")]
+    inputs: Annotated[MatchInputsView, Field(description="Versions it was computed from.")]
     computed_at: Annotated[datetime, Field(description="When it was computed.")]
     stale: Annotated[bool, Field(description="Whether its inputs have changed since.")]
     stale_reasons: Annotated[list[str], Field(description="Which inputs have changed.")]
     alerted_at: Annotated[
-        datetime | None, Field(description="When the organization was last told of it.")
+        datetime | None, Field(description="When the organization was last alerted.")
     ]
 
     @classmethod
@@ -149,10 +149,10 @@ class MatchRunView(View):
     """A run of matching."""
 
     id: Annotated[UUID, Field(description="ID of the run.")]
-    scope: Annotated[Literal["own", "all"], Field(description="Who was matched.")]
+    scope: Annotated[Literal["own", "all"], Field(description="Scope of the run.")]
     status: Annotated[MatchRunStatus, Field(description="Status of the run.")]
-    progress: Annotated[Progress, Field(description="Chunks of companies that are done.")]
-    counts: Annotated[dict[str, int], Field(description="Companies scored and told.")]
+    progress: Annotated[Progress, Field(description="Groups of companies that are done.")]
+    counts: Annotated[dict[str, int], Field(description="Companies scored and alerted.")]
     finished_at: Annotated[datetime | None, Field(description="When it ended.")]
 
     @classmethod
@@ -168,11 +168,13 @@ class MatchRunView(View):
 
 
 class MatchResultView(View):
-    """The match of your organization, and the run that was asked for last."""
+    """The match of your organization, and the last requested run."""
 
     tender_opportunity_id: Annotated[UUID, Field(description="Tender that was matched.")]
-    match: Annotated[MatchView | None, Field(description="Null if staff matched it for everybody.")]
-    run: Annotated[MatchRunView | None, Field(description="Last run that you asked for.")]
+    match: Annotated[
+        MatchView | None, Field(description="Your match. Null if staff matched it for everyone.")
+    ]
+    run: Annotated[MatchRunView | None, Field(description="Last run that you requested.")]
 
     @property
     def own_path(self) -> str:
@@ -185,9 +187,9 @@ async def request_matches(
     body: RequestMatches,
     work: Annotated[Work, writes(Permission.MATCH_REQUEST)],
 ) -> MatchResultView:
-    """Match a tender. Your own organization is matched at once, so the run has succeeded already.
+    """Match a tender. Your own organization is matched at once, so its run has already succeeded.
 
-    Staff match a shared tender with every organization; poll the address in `Location`.
+    Staff can match a shared tender with every organization; poll the address in `Location`.
     """
     await tenants.act_for_platform(work)
     if body.scope == "all":
@@ -202,7 +204,7 @@ async def get_matches(
     tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.MATCH_READ)],
 ) -> MatchResultView:
-    """Explain how a tender fits your organization. What is not stored is computed now."""
+    """Explain how a tender fits your organization. If no match is stored, it is computed now."""
     await tenants.act_for_platform(read)
     standing = await matching.get_match(read, tender_opportunity_id)
     run = await matching.newest_run(read, tender_opportunity_id)
@@ -214,15 +216,17 @@ async def list_matches(
     read: Annotated[Reader, reads(Permission.MATCH_READ)],
     page: Annotated[Paged, paged("score", "closingAt", "computedAt", default="-score")],
     min_score: Annotated[
-        int | None, Query(alias="minScore", ge=0, le=100, description="Lowest score.")
+        int | None, Query(alias="minScore", ge=0, le=100, description="Minimum score.")
     ] = None,
     band: Annotated[Band | None, Query(description="Filter by band.")] = None,
     eligible: Annotated[bool | None, Query(description="Filter by eligibility.")] = None,
-    stale: Annotated[bool | None, Query(description="Filter by changed inputs.")] = None,
+    stale: Annotated[bool | None, Query(description="Filter by staleness.")] = None,
     blocked_by: Annotated[
-        GateCode | None, Query(alias="blockedBy", description="Gate that fails.")
+        GateCode | None, Query(alias="blockedBy", description="Filter by failed gate.")
     ] = None,
-    saved: Annotated[bool | None, Query(description="Whether it is on your board.")] = None,
+    saved: Annotated[
+        bool | None, Query(description="Filter by whether it is on your board.")
+    ] = None,
     closing_from: Annotated[
         Instant | None, Query(alias="closingFrom", description="Closing at or after this time.")
     ] = None,
@@ -233,7 +237,7 @@ async def list_matches(
         str | None, code_of("^[A-Z]{2,3}$", 3), Query(description="Filter by province.")
     ] = None,
 ) -> PageOf[MatchView]:
-    """List stored matches. `blockedBy` shows which tenders one missing thing costs."""
+    """List stored matches. Use `blockedBy` to find the tenders that fail one gate."""
     filters = MatchFilters(
         min_score=min_score,
         band=band,

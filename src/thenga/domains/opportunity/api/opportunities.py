@@ -69,9 +69,9 @@ class TenderFields(Body):
     ] = None
     ocid: Annotated[
         Ocid | None,
-        Field(description="Open contracting ID. Only the platform and organs of state set it."),
+        Field(description="Open contracting ID. Only the platform and organs of state can set it."),
     ] = None
-    opens_at: Annotated[Instant | None, Field(description="When bids are taken from.")] = None
+    opens_at: Annotated[Instant | None, Field(description="When the tender opens for bids.")] = None
     closing_at: Annotated[Instant | None, Field(description="When the tender closes.")] = None
     closing_precision: Precision = "minute"
     time_zone: Annotated[TimeZoneName, Field(description="Time zone of the dates.")] = (
@@ -94,7 +94,7 @@ class TenderFields(Body):
     ] = []
     municipality_code: Annotated[
         Annotated[str, matching("^[A-Z0-9]{2,10}$", 10)] | None,
-        Field(description="Municipality of the work, like KZN225 or ETH."),
+        Field(description="Municipality of the work, such as KZN225 or ETH."),
     ] = None
     delivery_text: Annotated[
         Annotated[str, lines(1, 2000)] | None, Field(description="Place of delivery as published.")
@@ -104,7 +104,7 @@ class TenderFields(Body):
     ] = None
     contact: TenderContactBody | None = None
     visibility: Annotated[
-        Visibility, Field(description="Whether everybody sees the tender once it is published.")
+        Visibility, Field(description="Whether everyone sees the tender once it is published.")
     ] = "private"
 
     def fields(self) -> dict[str, Any]:
@@ -122,11 +122,9 @@ class TenderFields(Body):
 
 
 class CaptureOpportunity(TenderFields):
-    """A tender that you found or publish yourself. It begins as a draft that only you see."""
+    """A tender that you found or publish yourself. It starts as a draft that only you see."""
 
-    tender_number: Annotated[
-        TenderNumber, Field(description="Number that the buyer gave the tender.")
-    ]
+    tender_number: Annotated[TenderNumber, Field(description="Buyer's tender number.")]
     title: Annotated[Title, Field(description="Title.")]
     buyer: BuyerBody
 
@@ -138,15 +136,16 @@ class AmendmentBody(Body):
     """How the buyer announced the change."""
 
     buyer_reference: Annotated[
-        Annotated[str, text(1, 60)] | None, Field(description="Like Addendum 2.")
+        Annotated[str, text(1, 60)] | None,
+        Field(description="Buyer's reference, such as Addendum 2."),
     ] = None
     note: Annotated[Annotated[str, lines(1, 500)] | None, Field(description="Note.")] = None
 
 
 class ChangeOpportunity(TenderFields):
-    """Fields to change, a move, or both. Changes of a published tender become an amendment."""
+    """Fields to change, a move, or both. Changes to a published tender become an amendment."""
 
-    tender_number: Annotated[TenderNumber, Field(description="Number that the buyer gave.")] = ""
+    tender_number: Annotated[TenderNumber, Field(description="Buyer's tender number.")] = ""
     title: Annotated[Title, Field(description="Title.")] = ""
     buyer: BuyerBody | None = None
     amendment: AmendmentBody | None = None
@@ -155,7 +154,7 @@ class ChangeOpportunity(TenderFields):
         Field(description="Move to make."),
     ] = None
     reason: Annotated[
-        Annotated[str, text(1, 500)] | None, Field(description="Why the move is made.")
+        Annotated[str, text(1, 500)] | None, Field(description="Reason for the move.")
     ] = None
     awards: Annotated[
         list[AwardBody] | None, Field(max_length=50, description="Awards, with `move` award.")
@@ -170,15 +169,15 @@ class ChangeOpportunity(TenderFields):
 
 
 class PublishOpportunity(Body):
-    """How to publish."""
+    """Options for publishing."""
 
-    visibility: Annotated[Visibility | None, Field(description="That of the draft if omitted.")] = (
-        None
-    )
+    visibility: Annotated[
+        Visibility | None, Field(description="Visibility. Defaults to that of the draft.")
+    ] = None
 
 
 class OpportunityPage(PageOf[OpportunityRow]):
-    """One page of the tenders that fit."""
+    """One page of matching tenders."""
 
     approximate_total: ApproximateTotal
 
@@ -205,10 +204,10 @@ async def list_opportunities(
     searched: Annotated[SearchedTenders, Depends()],
     watchlist_id: Annotated[
         UUID | None,
-        Query(alias="watchlistId", description="Watchlist whose filters are used instead."),
+        Query(alias="watchlistId", description="Watchlist whose filters to use instead."),
     ] = None,
 ) -> OpportunityPage:
-    """Search tenders: those that everybody sees, and the captures of your organization."""
+    """Search shared tenders and those that your organization captured."""
     await tenants.act_for_platform(read)
     filters = searched.filters()
     if watchlist_id is not None:
@@ -230,7 +229,7 @@ async def get_opportunity(
     read: Annotated[Reader, reads(Permission.OPPORTUNITY_READ)],
     include: Annotated[
         Literal["mine", "provenance"] | None,
-        Query(description="`mine` adds your own records, `provenance` where the notice is from."),
+        Query(description="`mine` adds your own records, `provenance` the origin of the notice."),
     ] = None,
 ) -> OpportunityView:
     """Retrieve a tender with its documents, briefings, deadlines and terms."""
@@ -254,7 +253,7 @@ async def change_opportunity(
     body: ChangeOpportunity,
     work: Annotated[Work, writes(Permission.OPPORTUNITY_UPDATE)],
 ) -> OpportunityView:
-    """Change a tender that you keep, or end it. `If-Match` is required once it is published."""
+    """Change or end a tender that you manage. `If-Match` is required once it is published."""
     await tenants.act_for_platform(work)
     amendment = body.amendment or AmendmentBody()
     awards = None if body.awards is None else [one.stored() for one in body.awards]
@@ -283,7 +282,7 @@ async def publish_opportunity(
     body: PublishOpportunity,
     work: Annotated[Work, writes(Permission.OPPORTUNITY_PUBLISH)],
 ) -> OpportunityView:
-    """Publish a draft. Only the platform and organs of state can share it with everybody."""
+    """Publish a draft. Only the platform and organs of state can share it with everyone."""
     await tenants.act_for_platform(work)
     tender = await notices.keep(work, tender_opportunity_id)
     await notices.publish(work, tender, visibility=body.visibility)

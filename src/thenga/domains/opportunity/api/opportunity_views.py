@@ -26,14 +26,14 @@ from thenga.kernel.values.money import Money
 
 
 class ListedDocumentView(View):
-    """A document of the tender, in short."""
+    """Summary of a document of the tender."""
 
     id: Annotated[UUID, Field(description="ID of the document.")]
     own: Annotated[bool, Field(description="Whether only you see this document.")]
     title: Annotated[str, Field(description="Title of the document.")]
-    document_type: Annotated[str, Field(description="Kind of the document.")]
+    document_type: Annotated[str, Field(description="Kind of document.")]
     url: Annotated[str | None, Field(description="Where the buyer publishes it.")]
-    fetch_state: Annotated[str, Field(description="How far its fetching is.")]
+    fetch_state: Annotated[str, Field(description="Fetch status of the document.")]
     text_state: Annotated[str, Field(description="Whether its text could be read.")]
     pages: Annotated[int | None, Field(description="Number of pages.")]
 
@@ -44,30 +44,30 @@ class ListedDocumentView(View):
 
 
 class HitView(View):
-    """Where the searched words stand in a document."""
+    """Where the search words appear in a document."""
 
-    document_id: Annotated[UUID, Field(description="Document.")]
+    document_id: Annotated[UUID, Field(description="ID of the document.")]
     page: Annotated[int, Field(description="Page.")]
-    snippet: Annotated[str, Field(description="Text around the words, plain.")]
+    snippet: Annotated[str, Field(description="Plain text around the words.")]
 
 
 class ApproximateTotal(View):
-    """How many tenders fit."""
+    """Number of matching tenders."""
 
     value: Annotated[int, Field(description="Number of tenders, at most 5000.")]
     exact: Annotated[bool, Field(description="False if there are more.")]
 
 
 class MineView(View):
-    """What your organization has on this tender."""
+    """Your organization's records for this tender."""
 
-    match: Annotated[dict[str, Any] | None, Field(description="Your match, in short.")]
-    saved: Annotated[dict[str, Any] | None, Field(description="Your board entry, in short.")]
+    match: Annotated[dict[str, Any] | None, Field(description="Summary of your match.")]
+    saved: Annotated[dict[str, Any] | None, Field(description="Summary of your board entry.")]
     qualification: Annotated[
-        dict[str, Any] | None, Field(description="Your latest qualification, in short.")
+        dict[str, Any] | None, Field(description="Summary of your latest qualification.")
     ]
     recommendation: Annotated[
-        dict[str, Any] | None, Field(description="Your recommendation, in short.")
+        dict[str, Any] | None, Field(description="Summary of your recommendation.")
     ]
     attendance: Annotated[
         list[dict[str, Any]], Field(description="Attendance you recorded at its briefings.")
@@ -75,12 +75,12 @@ class MineView(View):
 
 
 class ProvenanceView(View):
-    """Where the notice comes from."""
+    """Origin of the notice."""
 
     source_id: Annotated[UUID | None, Field(description="Source. Null if captured by hand.")]
     source_name: Annotated[str | None, Field(description="Name of the source.")]
     licence: Annotated[str | None, Field(description="Licence of the source.")]
-    attribution: Annotated[str | None, Field(description="Attribution that the source asks for.")]
+    attribution: Annotated[str | None, Field(description="Attribution that the source requires.")]
     last_success_at: Annotated[
         datetime | None, Field(description="When the source was last read completely.")
     ]
@@ -95,24 +95,24 @@ class ProvenanceView(View):
 class OpportunityRow(Stored):
     """A tender in a list."""
 
-    organization_id: Annotated[UUID, Field(description="Organization that keeps the tender.")]
-    own: Annotated[bool, Field(description="Whether your organization keeps the tender.")]
-    tender_number: Annotated[str, Field(description="Number that the buyer gave the tender.")]
+    organization_id: Annotated[UUID, Field(description="Organization that manages the tender.")]
+    own: Annotated[bool, Field(description="Whether your organization manages the tender.")]
+    tender_number: Annotated[str, Field(description="Buyer's tender number.")]
     title: Annotated[str, Field(description="Title.")]
     ocid: Annotated[str | None, Field(description="Open contracting ID.")]
     buyer: BuyerView
     visibility: Annotated[
-        Literal["private", "shared"], Field(description="Whether everybody sees the tender.")
+        Literal["private", "shared"], Field(description="Whether everyone sees the tender.")
     ]
     status: TenderStatus
-    status_reason: Annotated[str | None, Field(description="Code of why it has this status.")]
+    status_reason: Annotated[str | None, Field(description="Reason code of the status.")]
     published_on: Annotated[date | None, Field(description="Day of publication.")]
-    opens_at: Annotated[datetime | None, Field(description="When bids are taken from.")]
+    opens_at: Annotated[datetime | None, Field(description="When the tender opens for bids.")]
     closing_at: Annotated[datetime | None, Field(description="When the tender closes.")]
     closing_precision: Precision
     closing_confidence: Annotated[
         Literal["stated", "derived", "doubtful", "unknown"],
-        Field(description="How sure the closing is. `derived` means that a fault was repaired."),
+        Field(description="Confidence in the closing date. `derived` means it was repaired."),
     ]
     time_zone: str
     main_category: Annotated[str | None, Field(description="Goods, works or services.")]
@@ -120,7 +120,9 @@ class OpportunityRow(Stored):
     provinces: Annotated[list[str], Field(description="Provinces of the work.")]
     value: Annotated[Money | None, Field(description="Estimated value. Null if not published.")]
     amendment_number: Annotated[int, Field(description="Number of the last amendment. 0 if none.")]
-    hits: Annotated[list[HitView], Field(description="Where the words stand in documents.")] = []
+    hits: Annotated[
+        list[HitView], Field(description="Where the search words appear in documents.")
+    ] = []
 
     @classmethod
     def values_of(cls, row: TenderOpportunity, now: datetime, mine: UUID | None) -> dict[str, Any]:
@@ -149,7 +151,7 @@ class OpportunityRow(Stored):
 
 
 class OpportunityView(OpportunityRow):
-    """A tender with its dates, documents and terms. What only you see is marked `own`."""
+    """A tender with its dates, documents and terms. Items that only you see are marked `own`."""
 
     description: Annotated[str | None, Field(description="Description.")]
     method: Annotated[str | None, Field(description="Procurement method.")]
@@ -160,8 +162,8 @@ class OpportunityView(OpportunityRow):
     special_conditions: Annotated[str | None, Field(description="Special conditions.")]
     contact: TenderContactView | None
     source_status: Annotated[str | None, Field(description="Status as the source sent it.")]
-    closing_raw: Annotated[str | None, Field(description="Closing as the source sent it.")]
-    number_key: Annotated[str, Field(description="Number in the form that search compares.")]
+    closing_raw: Annotated[str | None, Field(description="Closing date as the source sent it.")]
+    number_key: Annotated[str, Field(description="Normalised tender number used in search.")]
     material_revision: Annotated[int, Field(description="Increases with material amendments.")]
     requirement_set_version: Annotated[
         int, Field(description="Increases with every change of the requirements.")
@@ -174,7 +176,7 @@ class OpportunityView(OpportunityRow):
     conflicts: Annotated[
         list[dict[str, Any]], Field(description="Fields on which sources disagree.")
     ]
-    doubts: Annotated[list[str], Field(description="Codes of what is doubtful.")]
+    doubts: Annotated[list[str], Field(description="Codes of doubtful details.")]
     superseded_by: Annotated[UUID | None, Field(description="Tender that replaces this one.")]
     primary_source_id: Annotated[UUID | None, Field(description="Source of the notice.")]
     documents: list[ListedDocumentView]
@@ -183,9 +185,12 @@ class OpportunityView(OpportunityRow):
     possible_duplicates: Annotated[
         list[UUID], Field(description="Other tenders with the same number and buyer.")
     ] = []
-    mine: Annotated[MineView | None, Field(description="Shown with `include=mine`.")] = None
+    mine: Annotated[
+        MineView | None, Field(description="Your own records. Shown with `include=mine`.")
+    ] = None
     provenance: Annotated[
-        ProvenanceView | None, Field(description="Shown with `include=provenance`.")
+        ProvenanceView | None,
+        Field(description="Origin of the notice. Shown with `include=provenance`."),
     ] = None
     allowed_moves: list[AllowedMove]
 

@@ -44,13 +44,13 @@ class CriterionAnswer(Body):
     """Your answer to one requirement."""
 
     requirement_id: Annotated[UUID, Field(description="Requirement that you answer.")]
-    result: Annotated[Answer, Field(description="`unknown` is an answer too.")]
+    result: Annotated[Answer, Field(description="Your answer, which can be `unknown`.")]
     note: Annotated[
         Annotated[str, lines(1, 2000)] | None, Field(description="Explanation of the answer.")
     ] = None
     evidence_refs: Annotated[
         list[Annotated[str, text(1, 200)]],
-        Field(max_length=20, description="What proves the answer."),
+        Field(max_length=20, description="Evidence for the answer."),
     ] = []
 
 
@@ -59,11 +59,11 @@ class AnswerQualification(Body):
 
     answers: Annotated[
         list[CriterionAnswer] | None,
-        Field(max_length=500, description="Answers. Others that you sent before stay."),
+        Field(max_length=500, description="Answers. Earlier answers to other requirements stay."),
     ] = None
     self_scores: Annotated[
         dict[Annotated[str, text(1, 60)], Annotated[Decimal, decimal(6, 2)]] | None,
-        Field(max_length=40, description="Points that you give yourself, by part."),
+        Field(max_length=40, description="Points you give yourself, by part."),
     ] = None
     note: Annotated[
         Annotated[str, lines(1, 4000)] | None, Field(description="Note for your colleagues.")
@@ -90,39 +90,41 @@ class AnswerQualification(Body):
 class CriterionView(View):
     """A requirement and its result."""
 
-    requirement_id: Annotated[UUID, Field(description="Requirement.")]
+    requirement_id: Annotated[UUID, Field(description="ID of the requirement.")]
     label: Annotated[str, Field(description="Title of the requirement.")]
     requirement_class: Annotated[
         RequirementClass, Field(alias="class", description="Class of the requirement.")
     ]
     kind: Annotated[CriterionKind, Field(description="Kind of the criterion.")]
-    code: Annotated[str | None, Field(description="Requirement code of Compliance.")]
-    cure: Annotated[Cure, Field(description="What could still be done about it.")]
+    code: Annotated[str | None, Field(description="Requirement code in Compliance.")]
+    cure: Annotated[Cure, Field(description="How to fix it if it is not met.")]
     result: Annotated[Answer, Field(description="Result that counts.")]
     basis: Annotated[
         Literal["readiness", "profile", "attendance", "person", "none"],
-        Field(description="What the result rests on."),
+        Field(description="Basis of the result."),
     ]
-    answer: Annotated[Answer | None, Field(description="Your answer, beside the proof.")]
+    answer: Annotated[Answer | None, Field(description="Your own answer, separate from the proof.")]
     note: Annotated[str | None, Field(description="Explanation of the answer.")]
     valid_until: Annotated[date | None, Field(description="Last valid day of the proof.")]
-    refs: Annotated[list[str], Field(description="What proves it.")]
+    refs: Annotated[list[str], Field(description="Evidence for the result.")]
 
 
 class QualificationReadinessView(View):
-    """What Compliance said."""
+    """Result from Compliance."""
 
     verdict: Annotated[str, Field(description="Verdict on the closing day.")]
-    blockers: Annotated[list[str], Field(description="Codes that are not met.")]
-    lapses: Annotated[list[str], Field(description="Codes that end before a later date.")]
-    as_of: Annotated[datetime, Field(description="When it was said.")]
+    blockers: Annotated[list[str], Field(description="Codes of requirements that are not met.")]
+    lapses: Annotated[
+        list[str], Field(description="Codes of requirements that lapse before a later date.")
+    ]
+    as_of: Annotated[datetime, Field(description="When it was assessed.")]
 
 
 class FunctionalityView(View):
     """Points for functionality."""
 
     points: Annotated[
-        Decimal | None, Field(description="Your points. Null until every part has some.")
+        Decimal | None, Field(description="Your points. Null until every part has points.")
     ]
     max: Annotated[Decimal, Field(description="Highest possible points.")]
     threshold: Annotated[Decimal, Field(description="Points that a bid must reach.")]
@@ -132,25 +134,28 @@ class QualificationView(Stored):
     """A revision of your qualification for a tender."""
 
     organization_id: Annotated[UUID, Field(description="Your organization.")]
-    tender_opportunity_id: Annotated[UUID, Field(description="Tender.")]
+    tender_opportunity_id: Annotated[UUID, Field(description="ID of the tender.")]
     revision: Annotated[int, Field(description="Number of the revision.")]
     status: Annotated[QualificationStatus, Field(description="Status.")]
-    verdict: Annotated[QualificationVerdict | None, Field(description="Verdict by what is known.")]
+    verdict: Annotated[
+        QualificationVerdict | None, Field(description="Verdict based on the results so far.")
+    ]
     criteria: Annotated[list[CriterionView], Field(description="Requirements and results.")]
     readiness: Annotated[
         QualificationReadinessView | None,
-        Field(description="Null if Compliance did not answer."),
+        Field(description="Result from Compliance. Null if it did not answer."),
     ]
     functionality: Annotated[
-        FunctionalityView | None, Field(description="Null if the tender scores none.")
+        FunctionalityView | None,
+        Field(description="Points for functionality. Null if it is not scored."),
     ]
     self_scores: Annotated[dict[str, Decimal], Field(description="Your points by part.")]
     note: Annotated[str | None, Field(description="Note for your colleagues.")]
-    stale: Annotated[bool, Field(description="Whether what it rests on has changed.")]
-    stale_reasons: Annotated[list[str], Field(description="What has changed.")]
+    stale: Annotated[bool, Field(description="Whether its inputs have changed.")]
+    stale_reasons: Annotated[list[str], Field(description="Inputs that have changed.")]
     decided_by: Annotated[UUID | None, Field(description="Person who completed it.")]
     decided_at: Annotated[datetime | None, Field(description="When it was completed.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    allowed_moves: Annotated[list[AllowedMove], Field(description="Possible moves.")]
 
     @property
     def own_path(self) -> str:
@@ -185,8 +190,9 @@ async def answer_qualification(
 ) -> QualificationView | Known[QualificationView]:
     """Start, continue or complete your qualification for a tender.
 
-    Documents are judged by Compliance, gradings by your profile and briefings by your attendance;
-    you answer the rest. Only a person can complete it. The answer is 201 for a new draft, else 200.
+    Compliance assesses documents; gradings come from your profile and briefings from your
+    attendance. You answer the rest. Only a person can complete it. The response is 201 for a new
+    draft, otherwise 200.
     """
     row, is_new = await qualification.answer(work, tender_opportunity_id, body.said())
     view = await QualificationView.of(row, work)

@@ -29,33 +29,33 @@ router = make_router("Opportunity / Recommendation")
 
 
 class ChangeRecommendation(Body):
-    """A decision, or a request to have the rules decide again."""
+    """A decision, or a request to recompute the verdict."""
 
     choice: Annotated[
         Literal["accept", "override"] | None,
-        Field(description="What you decide. `override` needs `verdict` and `reason`."),
+        Field(description="Your decision. `override` needs `verdict` and `reason`."),
     ] = None
     verdict: Annotated[
-        RecommendationVerdict | None, Field(description="Verdict that you set instead.")
+        RecommendationVerdict | None, Field(description="Verdict to set instead.")
     ] = None
     reason: Annotated[
-        Annotated[str, lines(1, 1000)] | None, Field(description="Why you decide so.")
+        Annotated[str, lines(1, 1000)] | None, Field(description="Reason for the decision.")
     ] = None
-    refresh: Annotated[bool, Field(description="Have the rules decide again.")] = False
+    refresh: Annotated[bool, Field(description="True to recompute the verdict.")] = False
 
 
 class ReasonView(View):
-    """Why the rules came to this verdict."""
+    """Reason for the verdict."""
 
     code: Annotated[str, Field(description="Code of the reason.")]
     weight: Annotated[
-        Literal["blocking", "high", "medium", "low"], Field(description="How much it weighs.")
+        Literal["blocking", "high", "medium", "low"], Field(description="Weight of the reason.")
     ]
-    refs: Annotated[list[str], Field(description="Requirements or gates it is about.")]
+    refs: Annotated[list[str], Field(description="Related requirements or gates.")]
 
 
 class RecommendationInputsView(View):
-    """Revisions that the verdict rests on."""
+    """Revisions that the verdict is based on."""
 
     match_revision: Annotated[int, Field(description="Revision of the tender.")]
     material_revision: Annotated[int, Field(description="Material revision of the tender.")]
@@ -66,50 +66,53 @@ class RecommendationInputsView(View):
 
 
 class DecisionView(View):
-    """What a person decided."""
+    """Decision of a person."""
 
-    choice: Annotated[Literal["accept", "override"], Field(description="Choice.")]
-    verdict: Annotated[RecommendationVerdict, Field(description="Verdict that holds.")]
-    reason: Annotated[str | None, Field(description="Why it was decided so.")]
+    choice: Annotated[
+        Literal["accept", "override"], Field(description="Whether it was accepted or overridden.")
+    ]
+    verdict: Annotated[RecommendationVerdict, Field(description="Verdict that applies.")]
+    reason: Annotated[str | None, Field(description="Reason for the decision.")]
 
 
 class AnalysisView(View):
     """An explanation by Intelligence. It never changes the verdict."""
 
-    explanation_id: Annotated[UUID, Field(description="Explanation.")]
-    execution_id: Annotated[UUID, Field(description="Execution that made it.")]
+    explanation_id: Annotated[UUID, Field(description="ID of the explanation.")]
+    execution_id: Annotated[UUID, Field(description="Execution that produced it.")]
     confidence: Annotated[str | None, Field(description="Confidence from 0 to 1.")]
     guardrail_outcome: Annotated[str | None, Field(description="Outcome of the guardrails.")]
     as_of: Annotated[datetime, Field(description="When it was made.")]
 
 
 class RecommendationView(View):
-    """Whether to bid. `version` is 0 while it is computed and not stored."""
+    """Recommendation whether to bid. `version` is 0 if it is not stored."""
 
     id: Annotated[UUID | None, Field(description="ID. Null while it is not stored.")]
     organization_id: Annotated[UUID, Field(description="Your organization.")]
-    tender_opportunity_id: Annotated[UUID, Field(description="Tender.")]
+    tender_opportunity_id: Annotated[UUID, Field(description="ID of the tender.")]
     version: Annotated[int, Field(ge=0, description="Version. Send it in `If-Match`.")]
-    revision: Annotated[int, Field(description="How often it was proposed.")]
+    revision: Annotated[int, Field(description="Number of times it was proposed.")]
     status: Annotated[
         Literal["proposed", "accepted", "overridden", "expired"],
-        Field(description="`expired` once the tender takes no more bids."),
+        Field(description="`expired` once the tender no longer accepts bids."),
     ]
     verdict: Annotated[RecommendationVerdict, Field(description="Verdict of the rules.")]
-    preliminary: Annotated[
-        bool, Field(description="Whether nobody has completed a qualification yet.")
-    ]
-    reasons: Annotated[list[ReasonView], Field(description="Reasons of the verdict.")]
+    preliminary: Annotated[bool, Field(description="True until a qualification is completed.")]
+    reasons: Annotated[list[ReasonView], Field(description="Reasons for the verdict.")]
     rules_version: Annotated[int, Field(description="Version of the rules.")]
-    inputs: Annotated[RecommendationInputsView, Field(description="What it rests on.")]
+    inputs: Annotated[RecommendationInputsView, Field(description="Revisions that it is based on.")]
     analysis: Annotated[
-        AnalysisView | None, Field(description="Null while Intelligence has said nothing.")
+        AnalysisView | None,
+        Field(description="Explanation by Intelligence. Null if there is none."),
     ]
-    decision: Annotated[DecisionView | None, Field(description="Null until somebody decides.")]
+    decision: Annotated[
+        DecisionView | None, Field(description="Decision. Null until someone decides.")
+    ]
     decided_by: Annotated[UUID | None, Field(description="Person who decided.")]
     decided_at: Annotated[datetime | None, Field(description="When it was decided.")]
-    computed_at: Annotated[datetime, Field(description="When the rules decided.")]
-    disclaimer: Annotated[str, Field(description="What this is and what it is not.")]
+    computed_at: Annotated[datetime, Field(description="When the verdict was computed.")]
+    disclaimer: Annotated[str, Field(description="Disclaimer to show with the recommendation.")]
 
     @classmethod
     async def of(cls, row: Recommendation, read: Reader) -> "RecommendationView":
@@ -130,7 +133,7 @@ async def get_recommendation(
     tender_opportunity_id: TenderOpportunityId,
     read: Annotated[Reader, reads(Permission.RECOMMENDATION_READ)],
 ) -> RecommendationView:
-    """Recommend whether to bid. Without a qualification it rests on match and gates alone."""
+    """Recommend whether to bid. Without a qualification it uses only match and gates."""
     row = await qualification.get_recommendation(read, tender_opportunity_id)
     return await RecommendationView.of(row, read)
 
@@ -144,9 +147,9 @@ async def change_recommendation(
     body: ChangeRecommendation,
     work: Annotated[Work, writes(Permission.RECOMMENDATION_DECIDE, if_match=True)],
 ) -> RecommendationView:
-    """Accept or override a recommendation on the version that you saw, or have it computed again.
+    """Accept or override the version of a recommendation that you saw, or recompute it.
 
-    Only a person decides. A material amendment proposes it again.
+    Only a person can decide. After a material amendment it must be decided again.
     """
     if (body.choice is None) != body.refresh:
         raise RuleViolated("Send either `choice` or `refresh`.", rule="OPP-38")

@@ -34,14 +34,14 @@ Class = Literal["mandatory", "scored", "recommended", "informational"]
 
 
 class CitationBody(Body):
-    """Where a requirement stands."""
+    """Where a requirement is stated."""
 
-    document_id: Annotated[UUID, Field(description="Document that is cited.")]
+    document_id: Annotated[UUID, Field(description="Cited document.")]
     page: Annotated[int, whole(1, 10_000), Field(description="Page of the document.")]
-    excerpt: Annotated[str, lines(1, 500), Field(description="Words that stand on the page.")]
+    excerpt: Annotated[str, lines(1, 500), Field(description="Exact words on the page.")]
 
 
-Title = Annotated[str, text(1, 300), Field(description="What is asked, in one line.")]
+Title = Annotated[str, text(1, 300), Field(description="Title in one line.")]
 Wording = Annotated[
     Annotated[str, lines(1, 4000)] | None, Field(description="The requirement in full.")
 ]
@@ -52,19 +52,21 @@ Kinds = Annotated[
 Score = Annotated[Points | None, Field(description="Points, for `scored`.")]
 Gate = Annotated[
     Literal["hard", "soft"] | None,
-    Field(description="`hard` excludes a bid without it. `hard` for mandatory ones by default."),
+    Field(description="`hard` excludes a bid without it. Mandatory ones default to `hard`."),
 ]
 Cure = Annotated[
     Literal["none", "partner", "renew", "register", "clarify"],
-    Field(description="What helps where it is not met."),
+    Field(description="How to fix it if it is not met."),
 ]
-Cited = Annotated[CitationBody | None, Field(description="Where it stands in the documents.")]
+Cited = Annotated[
+    CitationBody | None, Field(description="Where the documents state the requirement.")
+]
 
 
 class CreateTenderRequirement(Body):
-    """A requirement as a person read it."""
+    """A requirement as captured by a person."""
 
-    class_: Annotated[Class, Field(alias="class", description="How much it counts.")]
+    class_: Annotated[Class, Field(alias="class", description="Class of the requirement.")]
     title: Title
     text: Wording = None
     criterion: Criterion
@@ -83,10 +85,14 @@ class CreateTenderRequirement(Body):
 class ChangeTenderRequirement(Body):
     """Fields to update, or `move: retire`. Omitted fields stay unchanged."""
 
-    class_: Annotated[Class | None, Field(alias="class", description="How much it counts.")] = None
+    class_: Annotated[
+        Class | None, Field(alias="class", description="Class of the requirement.")
+    ] = None
     title: Title = "unchanged"
     text: Wording = None
-    criterion: Annotated[Criterion | None, Field(description="What is asked.")] = None
+    criterion: Annotated[Criterion | None, Field(description="Criterion of the requirement.")] = (
+        None
+    )
     points: Score = None
     evidence_kinds: Kinds = []
     citation: Cited = None
@@ -107,31 +113,31 @@ def _columns(given: dict[str, Any]) -> dict[str, Any]:
 
 
 class CitationView(View):
-    """Where a requirement stands."""
+    """Where a requirement is stated."""
 
     document_id: UUID
     page: Annotated[int, Field(description="Page of the document.")]
-    excerpt: Annotated[str, Field(description="Words that stand on the page.")]
+    excerpt: Annotated[str, Field(description="Exact words on the page.")]
 
 
 class TenderRequirementView(Stored):
     """A requirement of a tender."""
 
-    organization_id: Annotated[UUID, Field(description="Organization that keeps it.")]
+    organization_id: Annotated[UUID, Field(description="Organization that manages it.")]
     tender_opportunity_id: UUID
-    class_: Annotated[Class, Field(alias="class", description="How much it counts.")]
+    class_: Annotated[Class, Field(alias="class", description="Class of the requirement.")]
     points: Decimal | None
     title: str
     text: str | None
-    criterion: Annotated[dict[str, Any], Field(description="What is asked, by its `kind`.")]
+    criterion: Annotated[dict[str, Any], Field(description="Criterion, by its `kind`.")]
     evidence_kinds: Annotated[list[str], Field(description="Kinds of evidence that prove it.")]
     citation: CitationView | None
     gate: str
-    cure: Annotated[str, Field(description="What helps where it is not met.")]
+    cure: Annotated[str, Field(description="How to fix it if it is not met.")]
     status: RequirementStatus
-    origin: Annotated[str, Field(description="How it came to be.")]
-    ordinal: Annotated[int, Field(description="Place in the set.")]
-    set_version: Annotated[int, Field(description="Version of the set that has it first.")]
+    origin: Annotated[str, Field(description="Origin of the requirement.")]
+    ordinal: Annotated[int, Field(description="Position in the set.")]
+    set_version: Annotated[int, Field(description="First version of the set that contains it.")]
     own: Annotated[bool, Field(description="Whether only your organization sees it.")]
 
     @property
@@ -157,19 +163,19 @@ async def list_tender_requirements(
     read: Annotated[Reader, reads(Permission.REQUIREMENT_READ)],
     page: Annotated[Paged, paged("ordinal")],
     class_: Annotated[Class | None, Query(alias="class", description="Filter by class.")] = None,
-    kind: Annotated[CriterionKind | None, Query(description="Filter by criterion.")] = None,
+    kind: Annotated[CriterionKind | None, Query(description="Filter by kind of criterion.")] = None,
     status: Annotated[RequirementStatus, Query(description="Filter by status.")] = (
         RequirementStatus.ACTIVE
     ),
     own: Annotated[
-        bool | None, Query(description="Only your own, or only those of the shared set.")
+        bool | None, Query(description="True for only your own, false for only the shared set.")
     ] = None,
     set_version: Annotated[
         int | None,
-        Query(alias="setVersion", ge=1, le=1_000_000, description="The set as it was then."),
+        Query(alias="setVersion", ge=1, le=1_000_000, description="Version of the set to read."),
     ] = None,
 ) -> PageOf[TenderRequirementView]:
-    """List what a tender asks for, with your own additions."""
+    """List the requirements of a tender, with your own additions."""
     await tenants.act_for_platform(read)
     found = await requirements.list_all(
         read,
@@ -205,7 +211,7 @@ async def create_tender_requirement(
     body: CreateTenderRequirement,
     work: Annotated[Work, writes(Permission.REQUIREMENT_CAPTURE)],
 ) -> TenderRequirementView:
-    """Capture a requirement. On a tender of somebody else only your organization sees it."""
+    """Capture a requirement. If you do not manage the tender, only your organization sees it."""
     await tenants.act_for_platform(work)
     return TenderRequirementView.of(await requirements.capture(work, tender_id, body.fields()))
 
@@ -220,7 +226,7 @@ async def change_tender_requirement(
     body: ChangeTenderRequirement,
     work: Annotated[Work, writes(Permission.REQUIREMENT_CAPTURE)],
 ) -> TenderRequirementView:
-    """Edit or retire a requirement. The sets before stay readable by `setVersion`."""
+    """Edit or retire a requirement. Earlier sets stay readable with `setVersion`."""
     await tenants.act_for_platform(work)
     fields = _columns(body.changes())
     retire = fields.pop("move", None) == "retire"

@@ -29,19 +29,21 @@ from thenga.kernel.values.money import Money
 router = make_router("Opportunity / Saved opportunities")
 
 SavedId = Annotated[UUID, Path(alias="savedOpportunityId", description="ID of the saved tender.")]
-Owner = Annotated[UUID | None, Field(description="Colleague who looks after it.")]
+Owner = Annotated[UUID | None, Field(description="Colleague responsible for it.")]
 Priority = Annotated[
     Annotated[int, whole(1, 5)] | None, Field(description="Priority, 1 is the highest.")
 ]
 Tags = Annotated[
-    list[Annotated[str, text(1, 40)]], Field(max_length=10, description="Words of your own.")
+    list[Annotated[str, text(1, 40)]], Field(max_length=10, description="Your own tags.")
 ]
 Notes = Annotated[Annotated[str, lines(1, 4000)] | None, Field(description="Your notes.")]
-Estimated = Annotated[Money | None, Field(description="What it may be worth to you.")]
+Estimated = Annotated[Money | None, Field(description="Estimated value to you.")]
 Rank = Annotated[
-    Annotated[int, whole(0, 10**15)] | None, Field(description="Place in your own order.")
+    Annotated[int, whole(0, 10**15)] | None, Field(description="Position in your own order.")
 ]
-Reason = Annotated[DeclineReason | None, Field(description="Why you decline. Required to decline.")]
+Reason = Annotated[
+    DeclineReason | None, Field(description="Reason for declining. Required to decline.")
+]
 
 
 class SaveOpportunity(Body):
@@ -61,7 +63,7 @@ class SaveOpportunity(Body):
 
 
 class AcknowledgeAmendment(Body):
-    """The amendment that you have looked at."""
+    """Amendment that you have reviewed."""
 
     amendment_number: Annotated[
         Annotated[int, whole(1, 100_000)], Field(description="Number of the amendment.")
@@ -76,25 +78,23 @@ class ChangeSaved(Body):
     tags: Tags = []
     notes: Notes = None
     estimated_value: Estimated = None
-    rank: Annotated[int, whole(0, 10**15), Field(description="Place in your own order.")] = 0
+    rank: Annotated[int, whole(0, 10**15), Field(description="Position in your own order.")] = 0
     decline_reason: Reason = None
     move: Annotated[
         Literal["review", "pursue", "submit", "win", "lose", "appeal", "decline", "reopen"] | None,
         Field(description="Move to make."),
     ] = None
-    after: Annotated[UUID | None, Field(description="Saved tender behind which it is placed.")] = (
-        None
-    )
+    after: Annotated[UUID | None, Field(description="Saved tender to place it after.")] = None
     acknowledge: Annotated[
-        AcknowledgeAmendment | None, Field(description="Amendment you have looked at.")
+        AcknowledgeAmendment | None, Field(description="Amendment that you have reviewed.")
     ] = None
 
 
 class AttentionView(View):
-    """Something on the board that needs a look."""
+    """Something on the board that needs attention."""
 
-    code: Annotated[Literal["amended", "tender_ended"], Field(description="What has happened.")]
-    amendment_number: Annotated[int | None, Field(description="Amendment that did it.")]
+    code: Annotated[Literal["amended", "tender_ended"], Field(description="What needs attention.")]
+    amendment_number: Annotated[int | None, Field(description="Amendment that caused it.")]
     since: Annotated[datetime, Field(description="When it happened.")]
 
 
@@ -102,7 +102,7 @@ class SavedView(Stored):
     """A tender on the board."""
 
     organization_id: Annotated[UUID, Field(description="Your organization.")]
-    tender_opportunity_id: Annotated[UUID, Field(description="Tender.")]
+    tender_opportunity_id: Annotated[UUID, Field(description="ID of the tender.")]
     title: Annotated[str, Field(description="Title of the tender.")]
     tender_number: Annotated[str, Field(description="Number of the tender.")]
     closing_at: Annotated[datetime | None, Field(description="Closing time of the tender.")]
@@ -110,18 +110,18 @@ class SavedView(Stored):
     stage_changed_at: Annotated[datetime, Field(description="When the stage changed.")]
     owner_user_id: Owner
     priority: Annotated[int | None, Field(description="Priority, 1 is the highest.")]
-    tags: Annotated[list[str], Field(description="Words of your own.")]
+    tags: Annotated[list[str], Field(description="Your own tags.")]
     notes: Annotated[str | None, Field(description="Your notes.")]
     estimated_value: Estimated
-    rank: Annotated[int, Field(description="Place in your own order.")]
+    rank: Annotated[int, Field(description="Position in your own order.")]
     decline_reason: Reason
     led_by: Annotated[
         Literal["organization", "bid"], Field(description="Who moves it: you, or the bid.")
     ]
     bid_workspace_id: Annotated[UUID | None, Field(description="Workspace of the bid.")]
-    attention: Annotated[list[AttentionView], Field(description="What needs a look.")]
-    next_deadline: Annotated[datetime | None, Field(description="Next date of the tender.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    attention: Annotated[list[AttentionView], Field(description="What needs attention.")]
+    next_deadline: Annotated[datetime | None, Field(description="Next deadline of the tender.")]
+    allowed_moves: Annotated[list[AllowedMove], Field(description="Possible moves.")]
 
     @classmethod
     def of(cls, row: SavedOpportunity, tender: TenderOpportunity, now: datetime) -> "SavedView":
@@ -158,7 +158,7 @@ class SavedPage(PageOf[SavedView]):
 
     board: Annotated[
         list[StageTotalView] | None,
-        Field(description="Columns of the board. Null behind the first page."),
+        Field(description="Columns of the board. Null after the first page."),
     ]
 
 
@@ -171,7 +171,7 @@ async def add_saved_opportunity(
     body: SaveOpportunity,
     work: Annotated[Work, writes(Permission.SAVED_OPPORTUNITY_MANAGE)],
 ) -> SavedView:
-    """Put a tender on your board. You are told of its deadlines before they pass."""
+    """Put a tender on your board. You are reminded of its deadlines."""
     fields = {
         name: getattr(body, name)
         for name in type(body).model_fields
@@ -189,15 +189,17 @@ async def list_saved_opportunities(
     page: Annotated[Paged, paged("rank", "nextDeadline", "updatedAt")],
     stage: Annotated[Stage | None, Query(description="Filter by stage.")] = None,
     owner_user_id: Annotated[
-        UUID | None, Query(alias="ownerUserId", description="Filter by colleague.")
+        UUID | None, Query(alias="ownerUserId", description="Filter by responsible colleague.")
     ] = None,
     tag: Annotated[str | None, text(1, 40), Query(description="Filter by tag.")] = None,
-    attention: Annotated[bool | None, Query(description="Whether it needs a look.")] = None,
+    attention: Annotated[
+        bool | None, Query(description="Filter by whether it needs attention.")
+    ] = None,
     closing_to: Annotated[
         Instant | None, Query(alias="closingTo", description="Closing at or before this time.")
     ] = None,
 ) -> SavedPage:
-    """List your board in your own order. The first page adds the totals of its columns."""
+    """List your board in your own order. The first page includes the column totals."""
     filters = SavedFilters(
         stage=stage,
         owner_user_id=owner_user_id,
@@ -221,7 +223,7 @@ async def get_saved_opportunity(
     saved_opportunity_id: SavedId,
     read: Annotated[Reader, reads(Permission.SAVED_OPPORTUNITY_READ)],
 ) -> SavedView:
-    """Retrieve a tender of your board."""
+    """Retrieve a tender on your board."""
     row = await board.get_saved(read, saved_opportunity_id)
     return SavedView.of(row, await read.get(TenderOpportunity, row.tender_opportunity_id), read.now)
 
@@ -235,7 +237,7 @@ async def change_saved_opportunity(
     body: ChangeSaved,
     work: Annotated[Work, writes(Permission.SAVED_OPPORTUNITY_MANAGE)],
 ) -> SavedView:
-    """Change or move a tender of your board. Once a bid is prepared, the bid moves it."""
+    """Change or move a tender on your board. Once a bid is prepared, the bid moves it."""
     fields = body.changes()
     move, seen = fields.pop("move", None), fields.pop("acknowledge", None)
     row = await board.change_saved(

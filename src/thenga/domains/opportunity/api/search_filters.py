@@ -33,11 +33,11 @@ class SearchedTenders:
         Literal["notice", "documents"], Query(alias="in", description="Where to search.")
     ] = "notice"
     status: Annotated[
-        TenderStatus | None, Query(description="Planned and open tenders if omitted.")
+        TenderStatus | None, Query(description="Filter by status. Defaults to planned and open.")
     ] = None
-    visibility: Annotated[Literal["all", "shared", "own"], Query(description="Whose tenders.")] = (
-        "all"
-    )
+    visibility: Annotated[
+        Literal["all", "shared", "own"], Query(description="Filter by visibility.")
+    ] = "all"
     province: Annotated[Province | None, Query(description="Province of the work.")] = None
     municipality: Annotated[Code | None, Query(description="Municipality of the work.")] = None
     category: Annotated[Code | None, Query(description="Category as published.")] = None
@@ -54,30 +54,28 @@ class SearchedTenders:
         MainCategory | None, Query(alias="mainCategory", description="Goods, works or services.")
     ] = None
     cidb_class: Annotated[
-        Code | None, Query(alias="cidbClass", description="CIDB class that is asked for.")
+        Code | None, Query(alias="cidbClass", description="Required CIDB class.")
     ] = None
     cidb_grade_max: Annotated[
         int | None,
-        Query(
-            alias="cidbGradeMax", ge=1, le=9, description="Highest CIDB grade that is asked for."
-        ),
+        Query(alias="cidbGradeMax", ge=1, le=9, description="Highest required CIDB grade."),
     ] = None
     value_min: Annotated[
         int | None,
-        Query(alias="valueMin", ge=0, le=10**15, description="Least value in rand."),
+        Query(alias="valueMin", ge=0, le=10**15, description="Minimum value in rand."),
     ] = None
     value_max: Annotated[
         int | None,
-        Query(alias="valueMax", ge=0, le=10**15, description="Greatest value in rand."),
+        Query(alias="valueMax", ge=0, le=10**15, description="Maximum value in rand."),
     ] = None
     closing_from: Annotated[
-        Instant | None, Query(alias="closingFrom", description="Earliest closing.")
+        Instant | None, Query(alias="closingFrom", description="Earliest closing date.")
     ] = None
     closing_to: Annotated[
-        Instant | None, Query(alias="closingTo", description="Closings before this instant.")
+        Instant | None, Query(alias="closingTo", description="Closing before this time.")
     ] = None
     published_from: Annotated[
-        Instant | None, Query(alias="publishedFrom", description="Earliest publication.")
+        Instant | None, Query(alias="publishedFrom", description="Earliest publication date.")
     ] = None
     briefing: Annotated[
         Literal["compulsory", "any", "none"] | None, Query(description="Whether it has briefings.")

@@ -17,13 +17,13 @@ from thenga.kernel.http.document.operations import PREFIX
 
 
 class RunCountsView(View):
-    """What became of the records of a run."""
+    """Number of records of a run by result."""
 
     seen: Annotated[int, Field(description="Records received, repeats included.")]
-    distinct: Annotated[int, Field(description="Different tenders among them.")]
+    distinct: Annotated[int, Field(description="Distinct tenders among them.")]
     created: Annotated[int, Field(description="New tenders.")]
     amended: Annotated[int, Field(description="Tenders that changed.")]
-    unchanged: Annotated[int, Field(description="Tenders that are as they were.")]
+    unchanged: Annotated[int, Field(description="Tenders that did not change.")]
     repaired: Annotated[int, Field(description="New or changed records with repaired fields.")]
     rejected: Annotated[int, Field(description="Records that could not be read.")]
 
@@ -32,14 +32,14 @@ class RejectView(View):
     """A record that could not be read."""
 
     source_key: Annotated[str | None, Field(description="Key of the record, such as its ocid.")]
-    pointer: Annotated[str, Field(description="JSON pointer to what could not be read.")]
+    pointer: Annotated[str, Field(description="JSON pointer to the unreadable value.")]
     code: Annotated[str, Field(description="Why it could not be read.")]
 
 
 class SourceRunView(Stored):
     """A run over a source."""
 
-    mode: Annotated[str, Field(description="What the run reads.")]
+    mode: Annotated[str, Field(description="Mode of the run.")]
     status: RunStatus
     progress: Progress
     pages: Annotated[int, Field(description="Pages applied.")]
@@ -63,30 +63,32 @@ class SourceRunView(Stored):
 
 
 class FreshnessView(View):
-    """How new what a source says is."""
+    """Freshness of a source."""
 
     last_run_at: datetime | None
     last_success_at: Annotated[
-        datetime | None, Field(description="When a run last read everything it asked for.")
+        datetime | None, Field(description="When a run last read everything it requested.")
     ]
-    last_new_record_at: Annotated[datetime | None, Field(description="When a tender last was new.")]
+    last_new_record_at: Annotated[
+        datetime | None, Field(description="When a new tender was last found.")
+    ]
     lag_seconds: Annotated[
-        int | None, Field(description="Seconds since the last success. Null before it.")
+        int | None, Field(description="Seconds since the last success. Null if there was none.")
     ]
 
 
 class SettingsOfSourceView(View):
-    """How a feed is read."""
+    """Settings for reading a feed."""
 
-    page_size: Annotated[int, Field(description="Releases on a page.")]
-    window_days: Annotated[int, Field(description="Days of a window.")]
-    trail_days: Annotated[int, Field(description="Days that are read again every night.")]
+    page_size: Annotated[int, Field(description="Releases per page.")]
+    window_days: Annotated[int, Field(description="Days per window.")]
+    trail_days: Annotated[int, Field(description="Days to read again every night.")]
 
 
 class TenderSourceView(Stored):
     """A source of tenders."""
 
-    organization_id: Annotated[UUID, Field(description="Organization that keeps the source.")]
+    organization_id: Annotated[UUID, Field(description="Organization that manages the source.")]
     name: str
     kind: Annotated[str, Field(description="Kind of source.")]
     address: Annotated[str | None, Field(description="Address of the feed.")]
@@ -105,13 +107,17 @@ class TenderSourceView(Stored):
     status: SourceStatus
     status_reason: str | None
     health: Annotated[Health, Field(description="Health of the feed, independent of `status`.")]
-    health_reason: Annotated[str | None, Field(description="Why the source is not well.")]
+    health_reason: Annotated[str | None, Field(description="Why the source is not healthy.")]
     freshness: FreshnessView
-    current_run: Annotated[SourceRunView | None, Field(description="Run in progress. Keeper only.")]
-    recent_runs: Annotated[
-        list[SourceRunView], Field(description="The last ten runs. Keeper only, not in lists.")
+    current_run: Annotated[
+        SourceRunView | None,
+        Field(description="Run in progress. Shown only if you manage the source."),
     ]
-    next_check_at: Annotated[datetime | None, Field(description="When it is polled next.")]
+    recent_runs: Annotated[
+        list[SourceRunView],
+        Field(description="The last ten runs. Shown only if you manage the source, not in lists."),
+    ]
+    next_check_at: Annotated[datetime | None, Field(description="When it is next polled.")]
     allowed_moves: list[AllowedMove]
 
     @property

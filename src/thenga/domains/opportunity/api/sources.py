@@ -49,33 +49,33 @@ _UNITS = {"D": "days", "H": "hours", "M": "minutes"}
 
 
 class SourceSettings(Body):
-    """How a feed is read."""
+    """Settings for reading a feed."""
 
-    page_size: Annotated[
-        int, whole(50, 1000), Field(description="Releases on a page of the feed.")
-    ] = 1000
-    window_days: Annotated[int, whole(1, 31), Field(description="Days of a window.")] = 7
+    page_size: Annotated[int, whole(50, 1000), Field(description="Releases per page.")] = 1000
+    window_days: Annotated[int, whole(1, 31), Field(description="Days per window.")] = 7
     trail_days: Annotated[
-        int, whole(0, 400), Field(description="Days that are read again every night.")
+        int, whole(0, 400), Field(description="Days to read again every night.")
     ] = 90
 
 
 Licence = Annotated[str, text(1, 200), Field(description="Licence of the data.")]
-Attribution = Annotated[str, text(1, 300), Field(description="How the source is named.")]
+Attribution = Annotated[
+    str, text(1, 300), Field(description="Attribution that the source requires.")
+]
 Hosts = Annotated[
     list[Hostname],
     Field(max_length=50, description="Hosts from which documents of this source are fetched."),
 ]
 ClockFault = Annotated[
     Literal["none", "wall_time_as_utc"] | None,
-    Field(description="`wall_time_as_utc` if the feed writes local times and calls them UTC."),
+    Field(description="`wall_time_as_utc` if the feed labels local times as UTC."),
 ]
 ClockFaultUntil = Annotated[
     Instant | None, Field(description="When the publisher corrected its clock.")
 ]
 Rank = Annotated[
     Annotated[int, whole(0, 100)] | None,
-    Field(description="Which source counts where two disagree; the higher one."),
+    Field(description="The higher rank counts where two sources disagree."),
 ]
 How = Annotated[SourceSettings | None, Field(description="Page size, window and trail of a feed.")]
 Every = Annotated[Cadence | None, Field(description="Time between two polls, PT5M to P7D.")]
@@ -84,7 +84,7 @@ SourceName = Annotated[str, text(1, 120), Field(description="Name of the source.
 
 
 class CreateSource(Body):
-    """A feed, an upload or a place for captures by hand."""
+    """A feed, an upload or a source for manual captures."""
 
     name: SourceName
     kind: Annotated[
@@ -102,7 +102,7 @@ class CreateSource(Body):
     licence: Licence
     attribution: Attribution
     visibility: Annotated[
-        Visibility, Field(description="`shared` for sources of the platform only.")
+        Visibility, Field(description="`shared` is for platform sources only.")
     ] = "private"
 
     def fields(self) -> dict[str, Any]:
@@ -125,22 +125,24 @@ class ChangeSource(Body):
     attribution: Attribution = "unchanged"
     move: Annotated[
         Literal["activate", "pause", "retire", "cancel_run"] | None,
-        Field(description="Operation to apply after the fields."),
+        Field(description="Move to make after updating the fields."),
     ] = None
 
 
 class StartRun(Body):
-    """What to read."""
+    """Run to start."""
 
     mode: Annotated[
         Literal["poll", "trail", "backfill", "probe", "upload"],
         Field(
             description="`poll` reads the last days, `trail` the last weeks, `backfill` a period; "
-            "`probe` tests the address; `upload` takes `releases`."
+            "`probe` tests the address; `upload` reads `releases`."
         ),
     ]
     from_: Annotated[Day | None, Field(alias="from", description="First day of a backfill.")] = None
-    to: Annotated[Day | None, Field(description="Last day of a backfill. Today by default.")] = None
+    to: Annotated[Day | None, Field(description="Last day of a backfill. Defaults to today.")] = (
+        None
+    )
     releases: Annotated[
         list[dict[Annotated[str, text(1, 200)], Any]] | None,
         Field(max_length=1000, description="OCDS releases of an upload."),
@@ -176,7 +178,7 @@ def _seconds(cadence: str | None) -> int | None:
 async def create_source(
     body: CreateSource, work: Annotated[Work, writes(Permission.SOURCE_CREATE)]
 ) -> TenderSourceView:
-    """Add a source as a draft. Probe it, then activate it; it is polled from then on."""
+    """Add a source as a draft. Probe it, then activate it to start polling."""
     await tenants.act_for_platform(work)
     source = await sources.create(work, body.fields())
     return await TenderSourceView.of(work, source)
@@ -191,7 +193,7 @@ async def list_sources(
     health: Annotated[Health | None, Query(description="Filter by stored health.")] = None,
     visibility: Annotated[Visibility | None, Query(description="Filter by visibility.")] = None,
 ) -> PageOf[TenderSourceView]:
-    """List the sources of the platform and your own."""
+    """List the platform's sources and your own."""
     await tenants.act_for_platform(read)
     found = await sources.list_all(
         read, page, kind=kind, status=status, health=health, visibility=visibility
@@ -203,7 +205,7 @@ async def list_sources(
 async def get_source(
     source_id: SourceId, read: Annotated[Reader, reads(Permission.SOURCE_READ)]
 ) -> TenderSourceView:
-    """Retrieve a source with its health and, for its keeper, the latest runs."""
+    """Retrieve a source with its health and, if you manage it, its latest runs."""
     await tenants.act_for_platform(read)
     return await TenderSourceView.of(read, await read.get(Source, source_id))
 
@@ -240,7 +242,7 @@ async def start_run(
     body: StartRun,
     work: Annotated[Work, writes(Permission.SOURCE_RUN)],
 ) -> TenderSourceView:
-    """Read a source now. Poll the source: `currentRun` shows how far the run is."""
+    """Start a run now. Poll the source: `currentRun` shows the progress."""
     await tenants.act_for_platform(work)
     source = await sources.keep(work, source_id)
     releases = None if body.releases is None else [_storable(one) for one in body.releases]

@@ -41,7 +41,7 @@ class BuyerBody(Body):
     name: Annotated[str, text(1, 300), Field(description="Name of the buyer.")]
     sphere: Annotated[Sphere | None, Field(description="Sphere of government.")] = None
     regime: Annotated[
-        Regime | None, Field(description="Law for its finances: PFMA, MFMA or another.")
+        Regime | None, Field(description="Public finance law that applies: PFMA, MFMA or another.")
     ] = None
     source_buyer_id: Annotated[
         Annotated[str, text(1, 120)] | None, Field(description="ID of the buyer at the source.")
@@ -61,15 +61,16 @@ class BuyerView(View):
 
     name: Annotated[str, Field(description="Name of the buyer.")]
     sphere: Annotated[str | None, Field(description="Sphere of government.")]
-    regime: Annotated[str | None, Field(description="Law for its finances.")]
+    regime: Annotated[str | None, Field(description="Public finance law that applies.")]
     source_buyer_id: Annotated[str | None, Field(description="ID of the buyer at the source.")]
 
 
 class ClassificationBody(Body):
-    """Code of what is bought."""
+    """Classification code."""
 
     scheme: Annotated[
-        Annotated[str, matching("^[A-Za-z0-9_-]{1,40}$", 40)], Field(description="Like UNSPSC.")
+        Annotated[str, matching("^[A-Za-z0-9_-]{1,40}$", 40)],
+        Field(description="Scheme, such as UNSPSC."),
     ]
     code: Annotated[
         Annotated[str, matching("^[A-Za-z0-9.-]{1,40}$", 40)], Field(description="Code.")
@@ -77,14 +78,14 @@ class ClassificationBody(Body):
 
 
 class ClassificationView(View):
-    """Code of what is bought."""
+    """Classification code."""
 
-    scheme: Annotated[str, Field(description="Like UNSPSC.")]
+    scheme: Annotated[str, Field(description="Scheme, such as UNSPSC.")]
     code: Annotated[str, Field(description="Code.")]
 
 
 class TenderContactBody(Body):
-    """Whom the notice names for questions."""
+    """Contact for questions."""
 
     name: Annotated[Annotated[str, text(1, 200)] | None, Field(description="Name.")] = None
     email: Annotated[Email | None, Field(description="Email address.")] = None
@@ -94,7 +95,7 @@ class TenderContactBody(Body):
 
 
 class TenderContactView(View):
-    """Whom the notice names for questions."""
+    """Contact for questions."""
 
     name: Annotated[str | None, Field(description="Name.")] = None
     email: Annotated[str | None, Field(description="Email address.")] = None
@@ -102,11 +103,9 @@ class TenderContactView(View):
 
 
 class AwardBody(Body):
-    """Award of the tender, which counts until it is set aside."""
+    """Award of the tender, valid until it is set aside."""
 
-    award_id: Annotated[
-        Annotated[str, text(1, 120)], Field(description="ID that the buyer gave the award.")
-    ]
+    award_id: Annotated[Annotated[str, text(1, 120)], Field(description="Buyer's ID of the award.")]
     date: Annotated[
         Annotated[str, matching(r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$", 10)] | None,
         Field(description="Day of the award."),
@@ -131,7 +130,7 @@ class AwardBody(Body):
 class AwardView(View):
     """Award of the tender."""
 
-    award_id: Annotated[str, Field(description="ID that the buyer gave the award.")]
+    award_id: Annotated[str, Field(description="Buyer's ID of the award.")]
     status: Annotated[str, Field(description="Status of the award.")]
     date: Annotated[date | None, Field(description="Day of the award.")]
     supplier_name: Annotated[str | None, Field(description="Supplier as published.")]
@@ -141,7 +140,7 @@ class AwardView(View):
 class AttendanceBody(Body):
     """Your own attendance at a briefing."""
 
-    state: Annotated[AttendanceState, Field(description="What you did or plan to do.")]
+    state: Annotated[AttendanceState, Field(description="Your attendance at the briefing.")]
     attended_by_user_id: Annotated[
         UUID | None, Field(description="Person who attended for you.")
     ] = None
@@ -151,7 +150,7 @@ class AttendanceBody(Body):
     ] = None
     proof_refs: Annotated[
         list[Annotated[str, text(1, 200)]],
-        Field(max_length=5, description="References to proofs, like a photo of the register."),
+        Field(max_length=5, description="References to proofs, such as a photo of the register."),
     ] = []
 
     def columns(self) -> dict[str, Any]:
@@ -164,7 +163,7 @@ class AttendanceView(View):
     """Your own attendance at a briefing."""
 
     id: Annotated[UUID, Field(description="ID of the record.")]
-    state: Annotated[AttendanceState, Field(description="What was recorded.")]
+    state: Annotated[AttendanceState, Field(description="Recorded attendance.")]
     starts_at: Annotated[datetime, Field(description="Start of the briefing it was recorded for.")]
     attended_by_user_id: Annotated[UUID | None, Field(description="Person who attended.")]
     registered_as: Annotated[str | None, Field(description="Name as signed in the register.")]
@@ -179,7 +178,7 @@ class AttendanceView(View):
 
 
 class BriefingView(Stored):
-    """A briefing before the closing, with your own attendance."""
+    """A briefing before the closing date, with your own attendance."""
 
     tender_opportunity_id: UUID
     own: Annotated[bool, Field(description="Whether only you see this briefing.")]
@@ -193,9 +192,9 @@ class BriefingView(Stored):
     status: BriefingStatus
     held: Annotated[bool, Field(description="Whether its time has passed.")]
     moved_from: Annotated[list[datetime], Field(description="Earlier start times.")]
-    doubts: Annotated[list[str], Field(description="Codes of what is doubtful.")]
+    doubts: Annotated[list[str], Field(description="Codes of doubtful details.")]
     attendance: Annotated[
-        AttendanceView | None, Field(description="What you recorded. Null if nothing.")
+        AttendanceView | None, Field(description="Your recorded attendance. Null if none.")
     ]
 
     @property
@@ -215,9 +214,9 @@ class BriefingView(Stored):
 
 
 class DeadlineRuleBody(Body):
-    """Days that are counted back from the closing."""
+    """Days counted back from the closing date."""
 
-    before: Annotated[Literal["closing"], Field(description="Date that is counted back from.")]
+    before: Annotated[Literal["closing"], Field(description="Date to count back from.")]
     working_days: Annotated[
         Annotated[int, Field(ge=1, le=250)] | None, Field(description="Number of working days.")
     ] = None
@@ -230,22 +229,24 @@ class DeadlineRuleBody(Body):
 
 
 class DeadlineRuleView(View):
-    """Days that are counted back from the closing."""
+    """Days counted back from the closing date."""
 
-    before: Annotated[str, Field(description="Date that is counted back from.")]
+    before: Annotated[str, Field(description="Date to count back from.")]
     working_days: Annotated[int | None, Field(description="Number of working days.")] = None
     calendar_days: Annotated[int | None, Field(description="Number of calendar days.")] = None
 
 
 class DeadlineView(Stored):
-    """A date by which something must be done."""
+    """A deadline of the tender."""
 
     tender_opportunity_id: UUID
     own: Annotated[bool, Field(description="Whether only you see this deadline.")]
     kind: Annotated[str, Field(description="Kind of the deadline.")]
     label: Annotated[str, Field(description="Name of the deadline.")]
     due_at: Annotated[datetime, Field(description="When it is due.")]
-    rule: Annotated[DeadlineRuleView | None, Field(description="How it follows from the closing.")]
+    rule: Annotated[
+        DeadlineRuleView | None, Field(description="How the date is derived from the closing date.")
+    ]
     precision: Precision
     time_zone: str
     state: Annotated[
@@ -253,7 +254,7 @@ class DeadlineView(Stored):
     ]
     moved_from: Annotated[list[datetime], Field(description="Earlier dates.")]
     basis: Annotated[
-        Literal["source", "captured", "derived"], Field(description="Where the date comes from.")
+        Literal["source", "captured", "derived"], Field(description="Source of the date.")
     ]
     sequence: Annotated[int, Field(description="Increases with every change.")]
 

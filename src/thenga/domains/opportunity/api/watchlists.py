@@ -44,17 +44,17 @@ Code = Annotated[str, text(1, 120)]
 Rand = Annotated[int, whole(0, 10**15)]
 AlertOn = Annotated[
     list[Literal["published", "amended"]],
-    Field(min_length=1, max_length=2, description="What you are told of."),
+    Field(min_length=1, max_length=2, description="What you are alerted to."),
 ]
 MinScore = Annotated[
     Annotated[int, whole(0, 100)] | None,
-    Field(description="Lowest score of your match. Null tells you of every tender that fits."),
+    Field(description="Minimum score of your match. Null alerts you to every matching tender."),
 ]
-Shared = Annotated[bool, Field(description="Whether your colleagues see it and are told as well.")]
+Shared = Annotated[bool, Field(description="Whether your colleagues see it and are alerted too.")]
 
 
 class WatchlistFilters(Body):
-    """What to watch for, with the same meaning as in the search for tenders."""
+    """Filters of the watchlist, with the same meaning as in the tender search."""
 
     q: Annotated[Words | None, Field(description="Words or a phrase in quotes.")] = None
     province: Annotated[Province | None, Field(description="Province of the work.")] = None
@@ -70,13 +70,13 @@ class WatchlistFilters(Body):
     main_category: Annotated[
         MainCategory | None, Field(description="Goods, works or services.")
     ] = None
-    cidb_class: Annotated[Code | None, Field(description="CIDB class that is asked for.")] = None
+    cidb_class: Annotated[Code | None, Field(description="Required CIDB class.")] = None
     cidb_grade_max: Annotated[
         Annotated[int, whole(1, 9)] | None,
-        Field(description="Highest CIDB grade that is asked for."),
+        Field(description="Highest required CIDB grade."),
     ] = None
-    value_min: Annotated[Rand | None, Field(description="Least value in rand.")] = None
-    value_max: Annotated[Rand | None, Field(description="Greatest value in rand.")] = None
+    value_min: Annotated[Rand | None, Field(description="Minimum value in rand.")] = None
+    value_max: Annotated[Rand | None, Field(description="Maximum value in rand.")] = None
     closing_from: Annotated[Instant | None, Field(description="Closing at or after this time.")] = (
         None
     )
@@ -86,13 +86,13 @@ class WatchlistFilters(Body):
     ] = None
     briefing: Annotated[
         Literal["compulsory", "any", "none"] | None,
-        Field(description="Whether a briefing is held."),
+        Field(description="Whether there is a briefing."),
     ] = None
     tender_number: Annotated[
-        Annotated[str, text(2, 120)] | None, Field(description="Number or a part of it.")
+        Annotated[str, text(2, 120)] | None, Field(description="Tender number or part of it.")
     ] = None
     ocid: Annotated[
-        Annotated[str, text(3, 120)] | None, Field(description="Open Contracting ID.")
+        Annotated[str, text(3, 120)] | None, Field(description="Open contracting ID.")
     ] = None
     source_id: Annotated[UUID | None, Field(description="Source of the tender.")] = None
     has_documents: Annotated[bool | None, Field(description="Whether documents are published.")] = (
@@ -111,7 +111,7 @@ class WatchlistFilters(Body):
 
 
 class CreateWatchlist(Body):
-    """A search that alerts."""
+    """A saved search that sends alerts."""
 
     name: Annotated[str, text(1, 80), Field(description="Name, unique in your organization.")]
     filters: WatchlistFilters
@@ -157,7 +157,7 @@ class ChangeWatchlist(Body):
 
 
 class WatchlistFiltersView(View):
-    """What is watched for."""
+    """Filters of the watchlist."""
 
     q: str | None
     province: str | None
@@ -171,8 +171,8 @@ class WatchlistFiltersView(View):
     main_category: str | None
     cidb_class: str | None
     cidb_grade_max: int | None
-    value_min: Annotated[int | None, Field(description="Least value in rand.")]
-    value_max: Annotated[int | None, Field(description="Greatest value in rand.")]
+    value_min: Annotated[int | None, Field(description="Minimum value in rand.")]
+    value_max: Annotated[int | None, Field(description="Maximum value in rand.")]
     closing_from: datetime | None
     closing_to: datetime | None
     published_from: datetime | None
@@ -196,11 +196,11 @@ class WatchlistView(Stored):
 
     organization_id: Annotated[UUID, Field(description="Your organization.")]
     name: Annotated[str, Field(description="Name.")]
-    filters: Annotated[WatchlistFiltersView, Field(description="What is watched for.")]
-    alert_on: Annotated[list[str], Field(description="What you are told of.")]
-    min_score: Annotated[int | None, Field(description="Lowest score of your match.")]
+    filters: Annotated[WatchlistFiltersView, Field(description="Filters of the watchlist.")]
+    alert_on: Annotated[list[str], Field(description="What you are alerted to.")]
+    min_score: Annotated[int | None, Field(description="Minimum score of your match.")]
     shared: Annotated[bool, Field(description="Whether your colleagues see it.")]
-    owner_user_id: Annotated[UUID | None, Field(description="Person who made it.")]
+    owner_user_id: Annotated[UUID | None, Field(description="Person who created it.")]
     status: Annotated[WatchlistStatus, Field(description="Status.")]
     status_reason: Annotated[
         str | None, Field(description="`plan_limit` if a smaller plan paused it.")
@@ -209,7 +209,7 @@ class WatchlistView(Stored):
         int, Field(alias="hits30d", description="Tenders found in the last 30 days.")
     ]
     last_hit_at: Annotated[datetime | None, Field(description="When it last found one.")]
-    allowed_moves: Annotated[list[AllowedMove], Field(description="What can be done next.")]
+    allowed_moves: Annotated[list[AllowedMove], Field(description="Possible moves.")]
 
     @classmethod
     def of(cls, row: Watchlist, hits: dict[UUID, Hits], now: datetime) -> "WatchlistView":
@@ -236,7 +236,7 @@ async def create_watchlist(
     body: CreateWatchlist,
     work: Annotated[Work, writes(Permission.WATCHLIST_MANAGE)],
 ) -> WatchlistView:
-    """Watch for tenders. You are told of each that fits, within the limit of your plan."""
+    """Create a watchlist that alerts you to matching tenders. Your plan limits the number."""
     row = await board.create_watchlist(work, body.fields())
     return WatchlistView.of(row, {}, work.now)
 
@@ -246,9 +246,9 @@ async def list_watchlists(
     read: Annotated[Reader, reads(Permission.WATCHLIST_READ)],
     page: Annotated[Paged, paged("createdAt", "name", default="-createdAt")],
     status: Annotated[WatchlistStatus | None, Query(description="Filter by status.")] = None,
-    mine: Annotated[bool | None, Query(description="Only those that you made.")] = None,
+    mine: Annotated[bool | None, Query(description="Only watchlists that you created.")] = None,
 ) -> PageOf[WatchlistView]:
-    """List your watchlists and those that colleagues share."""
+    """List your watchlists and those that colleagues share with you."""
     found = await board.list_watchlists(read, page, status=status, mine=mine)
     hits = await board.hits_of(read, [one.id for one in found.items])
     return PageOf[WatchlistView].of(found, lambda one: WatchlistView.of(one, hits, read.now))
@@ -259,7 +259,7 @@ async def get_watchlist(
     watchlist_id: WatchlistId,
     read: Annotated[Reader, reads(Permission.WATCHLIST_READ)],
 ) -> WatchlistView:
-    """Retrieve a watchlist with how often it found something."""
+    """Retrieve a watchlist with its recent hits."""
     row = await board.get_watchlist(read, watchlist_id)
     return WatchlistView.of(row, await board.hits_of(read, [row.id]), read.now)
 
@@ -273,6 +273,6 @@ async def change_watchlist(
     body: ChangeWatchlist,
     work: Annotated[Work, writes(Permission.WATCHLIST_MANAGE)],
 ) -> WatchlistView:
-    """Change, pause, resume or archive a watchlist. An archived one frees its place."""
+    """Change, pause, resume or archive a watchlist. Archived ones do not count for the limit."""
     row = await board.change_watchlist(work, watchlist_id, body.fields(), move=body.move)
     return WatchlistView.of(row, await board.hits_of(work, [row.id]), work.now)

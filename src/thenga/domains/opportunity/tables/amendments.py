@@ -31,7 +31,7 @@ class Amendment(NoticeRow, table="opportunity.amendment", kind=Kind.NOTICE, told
 
 
 class RippleState(StrEnum):
-    """Whether an effect of an amendment was made, waits for somebody, or failed."""
+    """Whether an effect of an amendment was applied, waits for someone, or failed."""
 
     DONE = "done"
     OPEN = "open"

@@ -13,7 +13,7 @@ from thenga.kernel.db.rows import Col, Instant, Json, NoticeRow, TenantRow, col,
 
 
 class BriefingStatus(StrEnum):
-    """Status of a briefing. That it was held follows from its end."""
+    """Status of a briefing. `held` shows whether its time has passed."""
 
     SCHEDULED = "scheduled"
     CANCELLED = "cancelled"
@@ -36,7 +36,7 @@ class Briefing(NoticeRow, table="opportunity.briefing", kind=Kind.NOTICE):
 
 
 class AttendanceState(StrEnum):
-    """What a person recorded of a briefing; no record says nothing."""
+    """Recorded attendance at a briefing. Without a record it is unknown."""
 
     REGISTERED = "registered"
     ATTENDED = "attended"

@@ -14,7 +14,7 @@ from thenga.kernel.files.contents import ContentRow
 
 
 class FetchState(StrEnum):
-    """How far the fetching of a document is."""
+    """Fetch status of a document."""
 
     NONE = "none"
     QUEUED = "queued"

@@ -13,7 +13,7 @@ from thenga.kernel.db.rows import Col, Instant, Json, TenantRow, col, status
 
 
 class QualificationStatus(StrEnum):
-    """Status of a qualification; one draft a tender."""
+    """Status of a qualification. A tender has at most one draft."""
 
     DRAFT = "draft"
     COMPLETED = "completed"

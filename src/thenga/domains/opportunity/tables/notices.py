@@ -36,7 +36,7 @@ class ClosingConfidence(StrEnum):
 
 
 class TenderStatus(StrEnum):
-    """Status of a tender. Only its keeper sees a draft."""
+    """Status of a tender. Only the organization that manages it sees a draft."""
 
     DRAFT = "draft"
     PLANNED = "planned"

@@ -13,7 +13,7 @@ from thenga.kernel.db.rows import Col, Json, NoticeRow, TenantRow, col, status
 
 
 class RequirementStatus(StrEnum):
-    """Status of a requirement. What was replaced stays readable in its set."""
+    """Status of a requirement. Replaced ones stay readable in their set."""
 
     ACTIVE = "active"
     SUPERSEDED = "superseded"

@@ -28,7 +28,7 @@ _ACCEPTED = 202
 _DEVELOPMENT = "http://127.0.0.1:8000"
 _GRAVE = (Sensitivity.SENSITIVE, Sensitivity.ADMINISTRATION)
 _FILE = {
-    "description": "The bytes of the file, as they are.",
+    "description": "The bytes of the file.",
     "required": True,
     "content": {"*/*": {"schema": {"type": "string", "format": "binary"}}},
 }

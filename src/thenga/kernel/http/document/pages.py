@@ -86,7 +86,7 @@ async def _ready(
     """A document as it was made; 304 where the caller has these bytes."""
     found = await library.get(name)
     if found is None:
-        raise NotFound("No document has this name; /docs lists the domains that are served here.")
+        raise NotFound("There is no document with this name. See /docs for the list of domains.")
     encoding = _encoding(request.headers.get("accept-encoding", ""))
     # Another encoding is another sequence of bytes, and a strong tag says so.
     tag = f'"{found.digest}-{encoding}"' if encoding else f'"{found.digest}"'

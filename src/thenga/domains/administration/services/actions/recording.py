@@ -25,8 +25,8 @@ _KEPT_BY_THE_ROW = frozenset(
 
 
 class ReasonRequired(Problem):
-    """Staff must give a reason for what they do to a customer's data. Send `reason` with 10 to
-    500 characters."""
+    """Staff must give a reason for every change to a customer's data. Send `reason` with 10 to 500
+    characters."""
 
     code, status, title = "administration-reason-required", 422, "A reason is required"
 
@@ -71,7 +71,7 @@ async def record(
     if not is_staff(work):
         return
     if reason is None:
-        raise ReasonRequired("Say in `reason` why you make this change, in 10 to 500 characters.")
+        raise ReasonRequired("Explain this change in `reason`, in 10 to 500 characters.")
     found = differences(before or {}, shown(row), sealed=sealed)
     await work.add(
         AdminAction(

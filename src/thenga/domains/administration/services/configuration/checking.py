@@ -16,7 +16,7 @@ class UnknownKey(Problem):
 
 
 class ValueInvalid(Problem):
-    """The type of the setting refuses this value. `errors` says where and why; the value itself
+    """The value does not fit the type of the setting. `errors` says where and why; the value itself
     is not repeated."""
 
     code, status, title = "administration-value-invalid", 422, "This value is not valid"
@@ -45,7 +45,7 @@ async def check_value(
     checked = await checks.check(key=declaration.key, kind=declaration.kind, text=json.dumps(value))
     if checked.faults:
         raise refusal(
-            f"`{declaration.key}` does not take this value.",
+            f"`{declaration.key}` does not accept this value.",
             errors=[_error(fault, field) for fault in checked.faults],
         )
     return checked.value

@@ -16,7 +16,7 @@ from thenga.kernel.db.statements import among
 
 
 class Phase(StrEnum):
-    """Whether an approved version applies already, and whether it still does."""
+    """Whether an approved version applies later, now or no longer."""
 
     SCHEDULED = "scheduled"
     ACTIVE = "active"

@@ -9,10 +9,10 @@ _FURTHEST = timedelta(days=366)
 
 
 class EffectiveDateInvalid(Problem):
-    """A version applies from now or from a time at most 366 days ahead. Only values of the law
-    can apply from a time in the past."""
+    """A version applies from now or from a time at most 366 days ahead. Only values set by law can
+    start in the past. Choose another `effectiveFrom`."""
 
-    code, status, title = "administration-effective-date-invalid", 422, "This time is not possible"
+    code, status, title = "administration-effective-date-invalid", 422, "This time is not allowed"
 
 
 def effective_date(declaration: Declaration, wanted: datetime | None, *, now: datetime) -> datetime:

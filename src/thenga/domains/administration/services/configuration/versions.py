@@ -25,7 +25,7 @@ _SORTED = {"effectiveFrom": ConfigurationVersion.effective_from}
 
 
 class BaseVersionOutdated(Conflict):
-    """This setting has changed since you read it. `newestVersion` and `newestValue` are current."""
+    """This setting changed after you read it. `newestVersion` and `newestValue` are current."""
 
     members = extensions(
         newestVersion=(int, "Number of the newest approved version."),
@@ -34,7 +34,7 @@ class BaseVersionOutdated(Conflict):
 
 
 class ChangeInFlight(Problem):
-    """Another change of this key waits for a decision. Approve, reject or withdraw it first."""
+    """Another change of this key is waiting for a decision. Decide or withdraw it first."""
 
     code, status, title = "administration-change-in-flight", 409, "Another change is pending"
 
@@ -167,11 +167,11 @@ async def _next_number(work: Work, key: str, base_version: int) -> int:
         limit=1,
     )
     if newest and newest[0].status is ConfigurationStatus.PENDING_APPROVAL:
-        raise ChangeInFlight(f"Version {newest[0].number} of `{key}` waits for a decision.")
+        raise ChangeInFlight(f"Version {newest[0].number} of `{key}` is waiting for a decision.")
     current = approved[0].number if approved else 0
     if current != base_version:
         raise BaseVersionOutdated(
-            f"The newest version of `{key}` is {current}, not {base_version}.",
+            f"The newest version of `{key}` is {current}, not {base_version}. Read it first.",
             newestVersion=current,
             newestValue=approved[0].value if approved else None,
         )
@@ -182,7 +182,9 @@ async def _add(work: Work, version: ConfigurationVersion) -> None:
     try:
         await work.add(version)
     except asyncpg.UniqueViolationError:
-        raise ChangeInFlight(f"Another change of `{version.key}` was faster.") from None
+        raise ChangeInFlight(
+            f"Another change of `{version.key}` came first. Read the newest version."
+        ) from None
 
 
 def _changed(version: ConfigurationVersion) -> public.ConfigurationChanged:

@@ -19,7 +19,7 @@ _DELIVERING = "notification"
 
 
 class WidgetState(StrEnum):
-    """State of a widget. `unknown`: nobody has reported the figure recently."""
+    """State of a widget. `unknown`: the figure was not reported recently."""
 
     OK = "ok"
     WARN = "warn"
@@ -63,7 +63,7 @@ class Widget:
 BOARDS = {
     one.code: one
     for one in (
-        Board("change-control", "Changes that wait for somebody"),
+        Board("change-control", "Changes that need attention"),
         Board("deliveries", "Messages to customers"),
         Board("governance", "Reviews, findings and credentials"),
         Board("platform-health", "Workers of every domain"),

@@ -18,7 +18,7 @@ _BUCKETS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """Organizations, plans and people that a rollout names."""
+    """Organizations, plans and people of a rollout."""
 
     organization_ids: frozenset[UUID] = frozenset()
     plan_codes: frozenset[str] = frozenset()

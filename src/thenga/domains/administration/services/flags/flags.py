@@ -58,15 +58,15 @@ _PYTHON: dict[FlagValueType, tuple[type, ...]] = {
 
 
 class RolloutInvalid(Problem):
-    """A percentage belongs to the mode `percentage` and nowhere else, and the mode `targeted`
-    needs a target in `include`."""
+    """Send `percentage` only with the mode `percentage`. The mode `targeted` needs a target in
+    `include`, and the mode `off` has no targets."""
 
     code, status, title = "administration-rollout-invalid", 422, "This rollout is not valid"
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutRequest:
-    """For whom a flag is switched on from now."""
+    """Callers that a flag is on for from now."""
 
     mode: FlagMode
     percentage: Decimal | None = None
@@ -85,7 +85,7 @@ async def create_flag(work: Work, *, fields: dict[str, Any], reason: str) -> Fea
     try:
         await work.add(flag)
     except asyncpg.UniqueViolationError:
-        raise Duplicate(f"There is already a flag {flag.key}.", field="key") from None
+        raise Duplicate(f"There is already a flag with the key {flag.key}.", field="key") from None
     await actions.record(work, flag, reason=reason)
     return flag
 
@@ -182,8 +182,8 @@ def _check_variants(flag: FeatureFlag) -> None:
     wrong = [name for name, value in flag.variants.items() if not _fits(flag.value_type, value)]
     if missing or wrong:
         raise RuleViolated(
-            f"Every variant has a value of type {flag.value_type}, and `onVariant` and "
-            "`offVariant` are among them.",
+            f"Give every variant a value of type {flag.value_type}, and use their names in "
+            "`onVariant` and `offVariant`.",
             rule="flag-variants",
         )
 
@@ -196,8 +196,10 @@ def _fits(value_type: FlagValueType, value: JsonValue) -> bool:
 
 def _check_rollout(request: RolloutRequest) -> None:
     if (request.percentage is not None) != (request.mode is FlagMode.PERCENTAGE):
-        raise RolloutInvalid("Send `percentage` with the mode `percentage`, and only with it.")
+        raise RolloutInvalid(
+            "Send `percentage` only with the mode `percentage`, which requires it."
+        )
     if request.mode is FlagMode.TARGETED and not request.include:
         raise RolloutInvalid("Name at least one target in `include`.")
     if request.mode is FlagMode.OFF and (request.include or request.exclude):
-        raise RolloutInvalid("The mode `off` has no targets: it is off for everybody.")
+        raise RolloutInvalid("The mode `off` has no targets, because the flag is off for everyone.")

@@ -62,7 +62,7 @@ async def create(
         await work.add(integration)
     except asyncpg.UniqueViolationError:
         raise Duplicate(
-            f"An integration {name!r} of this kind exists in {environment}.", field="name"
+            f"There is already an integration {name!r} of this kind in {environment}.", field="name"
         ) from None
     marks = {
         f"/secrets/{secret}": await store_secret(

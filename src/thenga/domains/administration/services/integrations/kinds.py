@@ -19,7 +19,7 @@ from thenga.kernel.values.fields import Email, text, whole
 
 
 class SettingsInvalid(Problem):
-    """This kind of integration does not take these settings. `errors` says where and why; the
+    """This kind of integration does not accept these settings. `errors` says where and why; the
     values are not repeated."""
 
     code, status, title = "administration-settings-invalid", 422, "These settings are not valid"
@@ -124,7 +124,7 @@ def checked_settings(kind: KindCode, sent: dict[str, Any]) -> dict[str, Any]:
         parsed = KINDS[kind].settings.model_validate(sent)
     except ValidationError as error:
         raise SettingsInvalid(
-            f"`{kind.value}` does not take these settings.",
+            f"`{kind.value}` does not accept these settings.",
             errors=[
                 {
                     "pointer": "/settings" + "".join(f"/{part}" for part in one["loc"]),

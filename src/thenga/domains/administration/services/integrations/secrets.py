@@ -18,14 +18,14 @@ from thenga.kernel.errors import Problem, extensions
 
 
 class SecretUnknown(Problem):
-    """This kind of integration has no secret of this name. `allowed` lists its secrets."""
+    """This kind of integration has no secret with this name. Use one that `allowed` lists."""
 
     code, status, title = "administration-secret-unknown", 422, "This secret does not exist"
-    members = extensions(allowed=(list[str], "Names of the secrets of this kind."))
+    members = extensions(allowed=(list[str], "Names of the secrets you can set."))
 
 
 class SecretMissing(Problem):
-    """An integration is activated once all its required secrets are set. Set those in
+    """An integration can be activated once all required secrets are set. Set those in
     `missing`."""
 
     code, status, title = "administration-secret-missing", 409, "A secret is missing"

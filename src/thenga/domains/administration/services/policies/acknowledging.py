@@ -26,7 +26,7 @@ async def late_since(read: Reader) -> datetime:
 
 
 def is_late(policy: PolicyConfiguration, since: datetime) -> bool:
-    """Whether its domain should have acknowledged it."""
+    """Whether the acknowledgement of its domain is overdue."""
     if policy.status is not PolicyStatus.PUBLISHED or policy.published_at is None:
         return False
     return policy.published_at < since

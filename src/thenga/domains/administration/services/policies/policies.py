@@ -30,8 +30,8 @@ _ACCESS = "identity.access"  # the one policy whose document is a Cedar text
 
 
 class PolicyInvalid(Problem):
-    """The target domain refuses this document. `errors` says where and why; the document itself
-    is not repeated."""
+    """The target domain does not accept this document. `errors` says where and why; the document
+    itself is not repeated."""
 
     code, status, title = "administration-policy-invalid", 422, "This document is not valid"
     members = extensions(**ValidationFailed.members)
@@ -95,7 +95,7 @@ async def withdraw(work: Work, config_id: UUID, *, reason: str) -> PolicyConfigu
     policy = await work.lock(PolicyConfiguration, config_id)
     if policy.created_by != actions.actor_of(work):
         raise Forbidden(
-            "Only its author withdraws a policy. Reject it instead.", reasonCode="not_the_author"
+            "Only the author can withdraw a policy. Reject it instead.", reasonCode="not_the_author"
         )
     before = actions.shown(policy)
     if PolicyLifecycle.withdraw(policy, at=work.now):

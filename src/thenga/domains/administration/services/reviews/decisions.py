@@ -40,7 +40,7 @@ _SUCCESSOR = "governance_decision_successor_once"
 
 
 class AlreadySuperseded(Problem):
-    """Another decision has superseded this one already. Supersede the newest one instead."""
+    """Another decision has already superseded this one. Supersede the newest decision instead."""
 
     code, status, title = "administration-already-superseded", 409, "This decision was superseded"
 
@@ -48,7 +48,7 @@ class AlreadySuperseded(Problem):
 async def record_decision(work: Work, *, fields: dict[str, Any], reason: str) -> GovernanceDecision:
     """Record a decision with the next number of the year. A correction supersedes (ADM-31)."""
     if fields["decided_on"] > local_day(work.now):
-        raise RuleViolated("`decidedOn` is in the future.", rule="decided-on")
+        raise RuleViolated("`decidedOn` cannot be in the future.", rule="decided-on")
     await actions.act_for_platform(work)
     superseded = fields.get("supersedes")
     if superseded is not None:
@@ -118,7 +118,7 @@ def content_hash(decision: GovernanceDecision) -> str:
 async def _check_superseded(work: Work, decision_id: UUID) -> None:
     if await work.find(GovernanceDecision, id=decision_id) is None:
         raise RuleViolated(
-            "There is no decision with the identifier in `supersedes`.", rule="known-decision"
+            "There is no decision with the ID in `supersedes`.", rule="known-decision"
         )
 
 

@@ -31,7 +31,7 @@ SORTS: dict[str, ColumnElement[Any] | None] = {"createdAt": None, "dueOn": Audit
 
 
 class FindingsOpen(Problem):
-    """A review is closed when all of its findings are. Verify those that are still open first."""
+    """A review can be closed once all its findings are closed. Verify the open ones first."""
 
     code, status, title = "administration-findings-open", 409, "This review has open findings"
     members = extensions(openFindings=(int, "Number of open findings."))
@@ -40,10 +40,11 @@ class FindingsOpen(Problem):
 async def open_review(work: Work, *, fields: dict[str, Any], reason: str) -> AuditReview:
     """Open a review with the next number of the year."""
     if fields["due_on"] < fields["starts_on"]:
-        raise RuleViolated("`dueOn` is before `startsOn`.", rule="review-dates")
+        raise RuleViolated("`dueOn` cannot be before `startsOn`.", rule="review-dates")
     if (fields["kind"] is ReviewKind.INCIDENT) != (fields.get("incident") is not None):
         raise RuleViolated(
-            "Send `incident` with the kind `incident`, and only with it.", rule="review-incident"
+            "Send `incident` only with the kind `incident`, which requires it.",
+            rule="review-incident",
         )
     _check_scope(fields["scope"])
     await actions.act_for_platform(work)
@@ -68,7 +69,7 @@ async def open_review(work: Work, *, fields: dict[str, Any], reason: str) -> Aud
 
 
 async def submit_review(work: Work, review_id: UUID, *, reason: str) -> AuditReview:
-    """Submit a review. Another person closes it."""
+    """Submit a review. Another person must close it."""
     await actions.act_for_platform(work)
     review = await work.lock(AuditReview, review_id)
     before = actions.shown(review)
@@ -136,7 +137,7 @@ def _check_scope(scope: dict[str, Any]) -> None:
     days = (date.fromisoformat(scope["to"]) - date.fromisoformat(scope["from"])).days
     if not 0 <= days <= MOST_DAYS:
         raise RuleViolated(
-            f"`scope.to` is the same day as `scope.from` or up to {MOST_DAYS} days later.",
+            f"`scope.to` must be on or up to {MOST_DAYS} days after `scope.from`.",
             rule="review-scope",
         )
 

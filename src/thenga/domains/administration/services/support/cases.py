@@ -48,15 +48,15 @@ _DAY = timedelta(days=1)
 
 
 class TooManyCases(Problem):
-    """An organization can have 20 open support cases. Add a message to one of them instead."""
+    """An organization can have at most 20 open support cases. Add a message to one instead."""
 
     code, status, title = "administration-too-many-cases", 409, "Too many open support cases"
-    members = extensions(limit=(int, "Open cases allowed."))
+    members = extensions(limit=(int, "Maximum number of open cases."))
 
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """What staff make of a new case."""
+    """Staff's assessment of a new case."""
 
     category: CaseCategory
     impact: Impact
@@ -244,12 +244,12 @@ def _triaged(case: SupportCase, triage: Triage) -> Priority:
     found = priority_of(triage.impact, triage.urgency, category=triage.category.value)
     wanted = triage.priority or found
     if triage.category is CaseCategory.SECURITY and higher(wanted, "high") != wanted:
-        raise RuleViolated("A security case has at least the priority high.", rule="ADM-20")
+        raise RuleViolated("A security case needs at least the priority high.", rule="ADM-20")
     lowered = PRIORITIES.index(wanted) < PRIORITIES.index(higher(found, case.priority))
     if lowered and triage.priority_reason is None:
         raise RuleViolated(
-            f"The priority would be {higher(found, case.priority)}. Say in `priorityReason` why "
-            "it is lower.",
+            f"The priority would be {higher(found, case.priority)}. Explain in "
+            "`priorityReason` why it is lower.",
             rule="ADM-20",
         )
     return wanted
@@ -257,10 +257,10 @@ def _triaged(case: SupportCase, triage: Triage) -> Priority:
 
 def _check_customer(case: SupportCase, fields: dict[str, Any]) -> None:
     if fields.keys() - _OF_CUSTOMERS:
-        raise Forbidden("Staff set the category and the assignee of a case.")
+        raise Forbidden("Only staff can set the category and the assignee of a case.")
     if case.status is not SupportCaseStatus.NEW:
         raise not_possible(
-            "Staff work on this case already. Add a message instead.",
+            "Staff are already working on this case. Add a message instead.",
             status=case.status,
             operation="change",
             allowed=[],

@@ -18,7 +18,7 @@ Target = Literal["first_response", "resolution"]
 
 
 class TargetState(StrEnum):
-    """State of a target. It is right at its due time, before any job has run."""
+    """State of a target, computed when it is read."""
 
     RUNNING = "running"
     MET = "met"

@@ -33,6 +33,6 @@ async def enter_customer(read: Reader, customer_id: UUID) -> None:
     async with read.separate_reader() as other:
         known = await other.find(TenantCard, id=customer_id)
     if known is None:
-        raise NotFound("There is no organization with this identifier.")
+        raise NotFound("There is no organization with this ID.")
     ahead = await clock_offset(read.host, read.domain, customer_id)
     await read.enter_organization(customer_id, ahead=ahead)

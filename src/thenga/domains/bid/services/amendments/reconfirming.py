@@ -15,17 +15,17 @@ from thenga.kernel.errors import Conflict, Problem, extensions
 
 
 class BidNewerAmendment(Problem):
-    """Reconfirm the newest amendment of the tender. `amendmentNumber` names it."""
+    """Read the bid again and reconfirm the newest amendment, `amendmentNumber`."""
 
     code, status, title = "bid-newer-amendment", 409, "There is a newer amendment"
     members = extensions(amendmentNumber=(int | None, "Number of the newest amendment."))
 
 
 class BidEffectsOpen(Problem):
-    """Acknowledge every open effect of the amendment by its key."""
+    """Review the effects in `keys` and acknowledge them."""
 
     code, status, title = "bid-effects-open", 409, "Effects of the amendment are open"
-    members = extensions(keys=(list[str], "Effects that were not acknowledged."))
+    members = extensions(keys=(list[str], "Keys of the effects to acknowledge."))
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,11 +31,13 @@ Decision = Literal["approve", "reject", "request_changes", "cancel"]
 
 
 class SubjectChanged(Problem):
-    """What you approve has changed since you looked at it. Read the approval again and send the
-    SHA-256 of its subject."""
+    """The price or pack changed since you read it.
+
+    Read the approval again and send the SHA-256 of its subject.
+    """
 
     code, status, title = "bid-subject-changed", 409, "The subject has changed"
-    members = extensions(currentSha256=(str | None, "SHA-256 of the subject as it is now."))
+    members = extensions(currentSha256=(str | None, "Current SHA-256 of the subject."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,7 @@ async def get_approval(read: Reader, approval_id: UUID) -> Approval:
 async def decide(work: Work, approval_id: UUID, decided: Decided) -> Approval:
     """Record a decision; the last one needed settles the approval."""
     if decided.decision != "approve" and decided.decision != "cancel" and not decided.comment:
-        raise RuleViolated("Say why in a comment.", rule="BID-37", field="comment")
+        raise RuleViolated("Give the reason in `comment`.", rule="BID-37", field="comment")
     seen = await work.get(Approval, approval_id)
     is_high = seen.needed_high and await workspaces.holds(work, Permission.APPROVAL_DECIDE_HIGH)
     needs = (Need.READ, Need.PRICE) if seen.kind == PRICE else (Need.READ,)
@@ -98,15 +100,19 @@ def _decided_before(work: Work, approval: Approval, decision: str) -> bool:
 async def _check(work: Work, workspace: Workspace, approval: Approval, decided: Decided) -> None:
     """Four eyes, the right people, this hash, and in time."""
     if approval.expires_at <= work.now:
-        raise Forbidden("This approval has expired. Ask for it again.", reasonCode="expired")
+        raise Forbidden(
+            "This request has expired. Request the approval again.", reasonCode="expired"
+        )
     subject = await subject_of(work, workspace, approval.kind, approval.subject_id)
     if subject.sha256 != approval.subject_sha256 or decided.subject_sha256 != subject.sha256:
         raise SubjectChanged(currentSha256=subject.sha256)
     person = work.user_id
     if person == approval.requested_by or str(person) in subject.authors:
-        raise SamePerson("You asked for this approval or wrote what it is about.")
+        raise SamePerson(
+            "You requested this approval or wrote its subject, so someone else must decide."
+        )
     if approval.approver_user_ids and str(person) not in approval.approver_user_ids:
-        raise Forbidden("Others were asked to approve this.", reasonCode="not_an_approver")
+        raise Forbidden("You are not one of the requested approvers.", reasonCode="not_an_approver")
     await _check_amount(work, subject.total)
 
 
@@ -180,7 +186,7 @@ async def _refuse(work: Work, workspace: Workspace, approval: Approval, decided:
 async def _cancel(work: Work, workspace: Workspace, approval: Approval) -> Approval:
     if approval.requested_by != work.user_id:
         raise Forbidden(
-            "Only the person who asked for this approval can withdraw it.",
+            "Only the person who requested this approval can cancel it.",
             reasonCode="not_the_requester",
         )
     return await end(work, workspace, approval.id, ApprovalLifecycle.cancel, "cancelled")

@@ -53,18 +53,20 @@ SINGLE_MEMBER = "single_member"
 
 
 class BidFindingsOpen(Problem):
-    """Something blocks the approval. Remove the findings before you ask for it."""
+    """The price or pack has blocking findings. Fix them before you request approval."""
 
     code, status, title = "bid-findings-open", 409, "Findings block the approval"
-    members = extensions(findings=(list[str], "What blocks it."))
+    members = extensions(findings=(list[str], "Findings that block the approval."))
 
 
 class ApproverNotPossible(Problem):
-    """An approver holds the permission to decide, sees the subject, and neither asks for the
-    approval nor wrote what is approved."""
+    """Approvers need permission to decide and access to the subject. Choose someone else.
 
-    code, status, title = "bid-approver-not-possible", 422, "This person cannot approve it"
-    members = extensions(userIds=(list[str], "IDs of these people."))
+    The requester and the authors of the subject cannot approve it.
+    """
+
+    code, status, title = "bid-approver-not-possible", 422, "This person cannot be an approver"
+    members = extensions(userIds=(list[str], "Refused user IDs."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,7 @@ async def _pack(read: Reader, workspace: Workspace, pack_id: UUID) -> Subject:
     if pack.workspace_id != workspace.id:
         raise NotFound()
     if pack.status is not PackStatus.BUILT or pack.manifest_sha256 is None:
-        raise Conflict("Only a pack that is built can be approved.")
+        raise Conflict("Only a pack with the status `built` can be approved.")
     blocking = [
         one["text"]
         for one in pack.findings

@@ -24,17 +24,17 @@ MOST_FORMS = 40
 
 
 class FormUnknown(Problem):
-    """The catalogue has no such form. List the forms with `GET /bids/form-catalogue`."""
+    """This form is not in the catalogue. List the forms with `GET /bids/form-catalogue`."""
 
-    code, status, title = "bid-form-unknown", 422, "This form is not known"
-    members = extensions(formCode=(str, "Code that was asked for."))
+    code, status, title = "bid-form-unknown", 422, "Unknown form"
+    members = extensions(formCode=(str, "Requested form code."))
 
 
 class EditionNotInForce(Problem):
-    """This edition of the form is not in force on the closing day of the tender."""
+    """This edition is not in force on the closing date. Choose another one from the catalogue."""
 
     code, status, title = "bid-edition-not-in-force", 422, "This edition is not in force"
-    members = extensions(edition=(str, "Edition that was asked for."))
+    members = extensions(edition=(str, "Requested edition."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Created:
-    """The forms that are new, and those that were there."""
+    """Forms that were added and forms that already existed."""
 
     created: list[SbdForm]
     existing: list[SbdForm]
@@ -103,7 +103,7 @@ async def _add(work: Work, workspace: Workspace, wanted: Sequence[Wanted]) -> Cr
             existing.append(known[key])
             continue
         if len(known) >= MOST_FORMS:
-            raise RuleViolated("A bid has at most 40 forms.", rule="BID-18", limit=MOST_FORMS)
+            raise RuleViolated("A bid can have at most 40 forms.", rule="BID-18", limit=MOST_FORMS)
         known[key] = await work.add(form)
         created.append(form)
         work.publish(event_of(workspace, form))
@@ -129,9 +129,9 @@ def _form_of(work: Work, workspace: Workspace, wanted: Wanted) -> SbdForm:
             raise EditionNotInForce(edition=wanted.edition or "")
         title, edition = found.title, found.edition
     elif not title:
-        raise RuleViolated("Name the buyer's form.", rule="BID-18", field="title")
+        raise RuleViolated("Send the title of the buyer's form.", rule="BID-18", field="title")
     if wanted.bidder_key and wanted.bidder_key not in workspace.bidders:
-        raise RuleViolated("There is no such bidder.", rule="BID-18", field="bidderKey")
+        raise RuleViolated("The bid has no bidder with this key.", rule="BID-18", field="bidderKey")
     return SbdForm(
         id=new_id(),
         organization_id=work.organization_id,

@@ -36,7 +36,7 @@ def checked_value(field: Field, value: Any, goals: Mapping[str, Mapping[str, Any
         return _one_of(value, field.options)
     if field.type == "accept":
         if value is not True:
-            raise AnswerFault("Accept by sending true.")
+            raise AnswerFault("Send true to accept.")
         return True
     if field.type == "directors":
         return _directors(value)
@@ -44,7 +44,7 @@ def checked_value(field: Field, value: Any, goals: Mapping[str, Mapping[str, Any
         return _claims(value, goals)
     if field.type in ("text", "lines", "date"):
         return _text(field, value)
-    raise AnswerFault("This field is filled from the price and takes no answer of its own.")
+    raise AnswerFault("This field is filled in from the price and cannot be answered.")
 
 
 def _one_of(value: Any, options: Sequence[str]) -> str:
@@ -70,7 +70,7 @@ def _directors(value: Any) -> list[dict[str, Any]]:
     for row in value:
         extra = set(row) - {"directorId", "institution"} if isinstance(row, dict) else {"row"}
         if extra or not isinstance(row.get("directorId"), str):
-            raise AnswerFault("Each row has `directorId` and `institution`.")
+            raise AnswerFault("Each row needs exactly `directorId` and `institution`.")
         institution = row.get("institution")
         if not isinstance(institution, str) or not 1 <= len(institution.strip()) <= 200:
             raise AnswerFault("Name the state institution of each director.")
@@ -85,14 +85,14 @@ def _claims(value: Any, goals: Mapping[str, Mapping[str, Any]]) -> dict[str, dic
     claims: dict[str, dict[str, Any]] = {}
     for key, claim in value.items():
         if not isinstance(claim, dict) or set(claim) - {"claim8020", "claim9010", "proof"}:
-            raise AnswerFault("Each goal has `claim8020`, `claim9010` and `proof`.")
+            raise AnswerFault("Each goal can have only `claim8020`, `claim9010` and `proof`.")
         claims[key] = {
             name: _points(claim.get(name), goals[key].get(limit))
             for name, limit in (("claim8020", "points_8020"), ("claim9010", "points_9010"))
         }
         proof = claim.get("proof")
         if proof is not None and (not isinstance(proof, str) or len(proof) > 200):
-            raise AnswerFault("A proof is the id of an evidence or a file.")
+            raise AnswerFault("The proof must be the ID of evidence or of a file.")
         claims[key]["proof"] = proof
     return claims
 
@@ -105,7 +105,7 @@ def _points(value: Any, most: Any) -> str | None:
     except InvalidOperation:
         points = Decimal(-1)
     if not points.is_finite() or not 0 <= points <= Decimal(most or 0):
-        raise AnswerFault(f"Claim between 0 and {most or 0} points, as text.")
+        raise AnswerFault(f"Claim between 0 and {most or 0} points, sent as a string.")
     return format(points, "f")
 
 
@@ -138,22 +138,24 @@ def _missing(filled: Mapping[str, Filled]) -> Iterator[Finding]:
     for one in filled.values():
         field, needed = one.field, is_required(one.field, filled)
         if one.state is AnswerState.STALE:
-            yield _finding("answer_stale", field, "changed since it was confirmed", "Confirm it.")
+            yield _finding(
+                "answer_stale", field, "changed since it was confirmed", "Confirm the answer."
+            )
         elif needed and one.state is AnswerState.PROPOSED:
-            yield _finding("answer_unconfirmed", field, "is not confirmed", "Confirm it.")
+            yield _finding("answer_unconfirmed", field, "not confirmed", "Confirm the answer.")
         elif needed and _is_empty(one):
-            yield _finding("answer_missing", field, "has no answer", "Answer it.")
+            yield _finding("answer_missing", field, "no answer", "Answer the field.")
         elif field.rule and field.rule.startswith("one_of:"):
             other = filled[field.rule.partition(":")[2]]
             if _is_empty(one) and _is_empty(other) and field.id < other.field.id:
-                told = f"needs an answer, or {other.field.label} does"
-                yield _finding("answer_missing", field, told, "Answer one of the two.")
+                told = f"answer this field or {other.field.label}"
+                yield _finding("answer_missing", field, told, "Answer one of the two fields.")
         unasked = field.required_if and not needed and one.answer.value not in (None, [], "")
         if field.type == "directors" and unasked:
             yield _finding(
                 "declaration_contradiction",
                 field,
-                "lists people although the question is answered with no",
+                "lists people although the answer is no",
                 "Empty the table, or answer yes.",
             )
 
@@ -172,8 +174,8 @@ def _doubtful(filled: Mapping[str, Filled]) -> Iterator[Finding]:
             yield _finding(
                 f"source_{one.known.warning}",
                 one.field,
-                "rests on a fact that is in conflict or out of date",
-                "Settle the fact in the profile of the company.",
+                "based on a fact that is in conflict or out of date",
+                "Correct or confirm the fact in the company profile.",
                 Class.WARNING,
             )
 
@@ -191,7 +193,7 @@ def _contradictions(
         yield _finding(
             "flag_unknown",
             asked,
-            "could not be compared with the directors of the company",
+            "could not be checked against the directors of the company",
             "Try again in a moment.",
             Class.HIGH_RISK,
         )
@@ -204,13 +206,13 @@ def _contradictions(
                 "declaration_contradiction",
                 asked,
                 f"contradicts the profile: {one.name} is {what}",
-                "Correct the declaration or the profile of the director.",
+                "Correct the declaration or the director's profile.",
             )
         elif {one.public_servant, one.restricted} & {"possible", "unknown"} and answer == "no":
             yield _finding(
                 "flag_unknown",
                 asked,
-                f"is not known for certain of {one.name}",
+                f"not certain for {one.name}",
                 "Ask the director and record the answer in the profile.",
                 Class.HIGH_RISK,
                 suffix=one.name,
@@ -235,8 +237,8 @@ def _other_points(
             yield _finding(
                 "goals_differ",
                 one.field,
-                f"claims other points than the scenario of the price for {', '.join(other)}",
-                "Correct the claim or the scenario.",
+                f"claims differ from the price scenario for {', '.join(other)}",
+                "Correct the claim or the price scenario.",
                 Class.HIGH_RISK,
             )
 

@@ -31,25 +31,28 @@ _JUSTIFIED = 20  # characters
 
 
 class AnswerInvalid(Problem):
-    """An answer is not one that its field takes. `pointer` names the field."""
+    """The field in `pointer` does not accept this answer. Correct it and send it again."""
 
-    code, status, title = "bid-answer-invalid", 422, "This answer is not possible"
-    members = extensions(pointer=(str, "Field, as a JSON pointer into the request."))
+    code, status, title = "bid-answer-invalid", 422, "This answer is not valid"
+    members = extensions(pointer=(str, "JSON pointer to the field in the request."))
 
 
 class DeclarationContradiction(Problem):
-    """The declaration contradicts what the profile of the company says. Correct whichever is
-    wrong before the form is completed."""
+    """The declaration and the company profile disagree. Correct the wrong one first."""
 
-    code, status, title = "bid-declaration-contradiction", 422, "The declaration is contradicted"
+    code, status, title = (
+        "bid-declaration-contradiction",
+        422,
+        "The declaration contradicts the profile",
+    )
     members = extensions(findings=(list[str], "Contradictions."))
 
 
 class FormIncomplete(Problem):
-    """A form is completed when every needed answer is confirmed and nothing blocks it."""
+    """Confirm every required answer and fix what blocks the form before you complete it."""
 
     code, status, title = "bid-form-incomplete", 422, "The form is not complete"
-    members = extensions(findings=(list[str], "What is missing, by field."))
+    members = extensions(findings=(list[str], "Findings that block the form."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,9 @@ async def _write(work: Work, form: SbdForm, wanted: Change, answers: Mapping[str
         raise Conflict("Reopen the form before you change its answers.")
     if wanted.file_id is not None:
         if form.form_code != BUYERS_FORM:
-            raise RuleViolated("Only a buyer's form has a file.", rule="BID-18", field="fileId")
+            raise RuleViolated(
+                "Only a buyer's own form can have a file.", rule="BID-18", field="fileId"
+            )
         await files.clean_file(work, form.workspace_id, wanted.file_id)
         form.file_id = wanted.file_id
     form.answers = {field_id: answer.to_row() for field_id, answer in answers.items()}
@@ -194,7 +199,7 @@ def _answered(
         field = definition.field(field_id)
         pointer = f"/answers/{field_id}"
         if field is None:
-            raise AnswerInvalid("There is no such field.", pointer=pointer)
+            raise AnswerInvalid("The form has no such field.", pointer=pointer)
         if field.declaration and person is None:
             raise AnswerInvalid("Only a person can make this declaration.", pointer=pointer)
         by = {"confirmed_by": None if person is None else str(person), "confirmed_at": now}
@@ -210,11 +215,13 @@ def _answer(
     if isinstance(value, dict) and set(value) == {"confirm"}:
         return _confirmed(field, value, found, by, pointer)
     if field.sealed and field.type == "text":
-        raise AnswerInvalid("This number is taken from its proof. Confirm it.", pointer=pointer)
+        raise AnswerInvalid(
+            "This number comes from the evidence on file. Confirm it instead.", pointer=pointer
+        )
     if field.rule == "as_source":
         known = found.known.get(field.source or "")
         if known is None or value != known.value:
-            detail = "The name is that of the profile, letter for letter. Confirm it."
+            detail = "The name must match the company profile exactly. Confirm it instead."
             raise AnswerInvalid(detail, pointer=pointer)
     try:
         checked = checks.checked_value(field, value, found.goals)
@@ -223,7 +230,7 @@ def _answer(
     if field.type == "directors":
         known_ids = {str(one.ref.id) for one in found.directors or ()}
         if any(row["directorId"] not in known_ids for row in checked):
-            raise AnswerInvalid("Name directors of the company.", pointer=pointer)
+            raise AnswerInvalid("Name only directors of the company.", pointer=pointer)
     cited = found.known.get(field.source or "") if field.type == "goals" else None
     ref = None if cited is None else cited.ref
     return Answer(value=checked, ref=ref, provenance="person", **by)
@@ -237,7 +244,7 @@ def _confirmed(
     if source is None or source.ref is None or field.type == "goals":
         raise AnswerInvalid("There is nothing to confirm. Answer the field.", pointer=pointer)
     if value["confirm"] is not True:
-        raise AnswerInvalid("Confirm by sending true.", pointer=pointer)
+        raise AnswerInvalid("Send true to confirm.", pointer=pointer)
     return Answer(ref=source.ref, provenance=source.provenance, **by)
 
 
@@ -265,7 +272,7 @@ async def _move(
     """Make the move; whether it was one."""
     move = getattr(FormLifecycle, wanted.move or "")
     if wanted.move == "not_applicable" and len(wanted.justification or "") < _JUSTIFIED:
-        raise RuleViolated("Say why in at least 20 characters.", rule="BID-18")
+        raise RuleViolated("Send a `justification` of at least 20 characters.", rule="BID-18")
     if wanted.move == "complete" and form.status is FormStatus.NOT_STARTED:
         FormLifecycle.begin(form, at=work.now)
     if not move(form, at=work.now):

@@ -79,8 +79,8 @@ def _blank(label: str) -> Finding:
         code="sealed_value_missing",
         severity=Class.BLOCKING,
         subject=f"field:{label[:60]}",
-        text=f"{label}: the number cannot be disclosed to you, or is not recorded.",
-        remedy="Record the number, or let somebody complete the form who may see it.",
+        text=f"{label}: the number is not recorded, or you are not allowed to see it.",
+        remedy="Record the number, or ask someone who can see it to complete the form.",
     )
 
 

@@ -36,23 +36,25 @@ Method = Literal["electronic", "wet_ink"]
 
 
 class SigningAuthorityMissing(Problem):
-    """You have no authority to sign for the company today, or its limit is below the price."""
+    """You have no signing authority today, or only up to a lower price. Ask a signatory."""
 
     code, status, title = "bid-signing-authority", 403, "You cannot sign this for the company"
 
 
 class RenderingChanged(Problem):
-    """The print has changed since you looked at it. Read the form and its file again."""
+    """The form was printed again since you read it. Read it and its file before you sign."""
 
-    code, status, title = "bid-rendering-changed", 409, "The form has been printed anew"
-    members = extensions(currentSha256=(str | None, "SHA-256 of the print as it is now."))
+    code, status, title = "bid-rendering-changed", 409, "The printed form has changed"
+    members = extensions(currentSha256=(str | None, "SHA-256 of the current print."))
 
 
 class ESignatureRefused(Problem):
-    """The buyer does not accept electronic signatures. Print the form, sign it in black ink and
-    upload the scan with `method: wet_ink`."""
+    """The buyer does not accept electronic signatures.
 
-    code, status, title = "bid-esignature-refused", 422, "An electronic signature is not accepted"
+    Print the form, sign it in black ink and upload the scan with `method: wet_ink`.
+    """
+
+    code, status, title = "bid-esignature-refused", 422, "Electronic signatures are not accepted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ async def verify(work: Work, form_id: UUID) -> SbdForm:
     form = await work.lock(SbdForm, form_id)
     held = await live_signatures(work, form.id)
     if any(one.signer_user_id == work.user_id for one in held):
-        raise SamePerson("You signed this form. Somebody else must verify it.")
+        raise SamePerson("You signed this form, so someone else must verify it.")
     if not FormLifecycle.verify(form, at=work.now):
         return form
     for one in held:
@@ -201,13 +203,15 @@ async def _check_method(work: Work, workspace: Workspace, form: SbdForm, signing
             raise ESignatureRefused()
         return
     if signing.file_id is None:
-        raise RuleViolated("Upload the scan of the signed form.", rule="BID-22", field="fileId")
+        raise RuleViolated(
+            "Upload a scan of the signed form and send its ID.", rule="BID-22", field="fileId"
+        )
     scan = await files.clean_file(work, workspace.id, signing.file_id)
     content = await files.content_of(work.host.files, scan)
     wanted = (form.rendering or {}).get("pages")
     if wanted is not None and await scan_pages(work, content, scan.media_type) != wanted:
         raise RuleViolated(
-            f"The scan must have {wanted} pages, as the printed form has.",
+            f"The scan must have {wanted} pages, like the printed form.",
             rule="BID-22",
             field="fileId",
         )

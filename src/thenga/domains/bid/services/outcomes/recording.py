@@ -142,7 +142,7 @@ async def _check_files(work: Work, workspace: Workspace, fields: Mapping[str, An
     )
     found = await work.all(statement, limit=len(named))
     if len(found) != len(named):
-        raise RuleViolated("A file is not of this bid.", rule=_RULE, field="fileIds")
+        raise RuleViolated("A file does not belong to this bid.", rule=_RULE, field="fileIds")
     for file in found:
         contents.clean(file)
 
@@ -165,11 +165,13 @@ async def _move(
     if wished is outcome.status:
         return False
     if wished is OutcomeStatus.PENDING and reason is None:
-        raise RuleViolated("Say why the award was set aside.", rule="BID-52", field="reason")
+        raise RuleViolated(
+            "Give the reason why the award was set aside.", rule="BID-52", field="reason"
+        )
     upheld = outcome.appeal["status"] == "upheld"
     if outcome.status is OutcomeStatus.LOST and wished is OutcomeStatus.WON and not upheld:
         raise RuleViolated(
-            "A lost bid can become won only after an appeal was upheld.",
+            "A lost bid can be recorded as won only after an appeal was upheld.",
             rule="BID-52",
             field="appeal",
         )

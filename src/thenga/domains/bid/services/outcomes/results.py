@@ -16,17 +16,17 @@ _OF_AWARD = {
 
 
 class BidAwardIncomplete(Problem):
-    """An award has a reference, a value and a day. A contract won outside also has a clean file."""
+    """Send the fields in `missing`. Only a contract won outside the platform needs a file."""
 
     code, status, title = "bid-award-incomplete", 422, "The award is incomplete"
-    members = extensions(missing=(list[str], "What is missing."))
+    members = extensions(missing=(list[str], "Missing fields."))
 
 
 class BidReasonsRequired(Problem):
-    """Name at least one reason code, also where the buyer gave none: `no_feedback`."""
+    """Send at least one reason code. If the buyer gave none, use `no_feedback`."""
 
     code, status, title = "bid-reasons-required", 422, "A reason is required"
-    members = extensions(allowed=(list[str], "Reason codes."))
+    members = extensions(allowed=(list[str], "Allowed reason codes."))
 
 
 def check_result(result: OutcomeStatus, fields: Mapping[str, Any], *, is_outside: bool) -> None:

@@ -27,14 +27,14 @@ async def withdraw(
         is_closed = workspace.gate_at is not None and work.now >= workspace.gate_at
         if is_closed and not accept_consequences:
             raise RuleViolated(
-                "After the closing the offer binds and a restriction is possible. "
-                "Send `acceptConsequences: true` to withdraw nevertheless.",
+                "After the closing the offer is binding and withdrawal can lead to restriction. "
+                "Send `acceptConsequences: true` to withdraw anyway.",
                 rule=_RULE,
                 field="acceptConsequences",
             )
         file = await work.get(BidFile, letter)
         if file.workspace_id != workspace.id:
-            raise RuleViolated("The file is not of this bid.", rule=_RULE, field="fileId")
+            raise RuleViolated("The file does not belong to this bid.", rule=_RULE, field="fileId")
         contents.clean(file)
     made = await workspaces.move(
         work, workspace, WorkspaceLifecycle.withdraw, code="withdrawn", text=reason
@@ -51,7 +51,7 @@ async def withdraw(
 def _letter(reason: str | None, file_id: UUID | None) -> UUID:
     if reason is None or file_id is None:
         raise RuleViolated(
-            "Send the reason and the file of the withdrawal.",
+            "Send the reason for the withdrawal and the file of the letter.",
             rule=_RULE,
             missing=["reason"] * (reason is None) + ["fileId"] * (file_id is None),
         )

@@ -31,16 +31,16 @@ build_pack = job_stub("bid.build_pack", form=Form.OUTSIDE, key="{pack_id}:{build
 
 
 class BuildRunning(Problem):
-    """A pack of this bid is being built. Wait until it is done."""
+    """Wait until the build is finished, then try again."""
 
     code, status, title = "bid-build-running", 409, "A pack is being built"
 
 
 class OverrideNotAllowed(Problem):
-    """This finding cannot be overridden. Remove what causes it."""
+    """These findings do not exist or cannot be overridden. Fix their cause instead."""
 
     code, status, title = "bid-override-not-allowed", 422, "This finding cannot be overridden"
-    members = extensions(findings=(list[str], "Keys of these findings."))
+    members = extensions(findings=(list[str], "Keys of the findings."))
 
 
 async def assemble(work: Work, workspace_id: UUID, fields: Mapping[str, Any]) -> Pack:
@@ -153,7 +153,9 @@ async def _override(
         raise OverrideNotAllowed(findings=refused)
     for key, entry in wanted.items():
         if entry is not None and not alone and await _is_author(work, workspace, found[key]):
-            raise SamePerson("You made what this finding is about. Somebody else must override it.")
+            raise SamePerson(
+                "You worked on the subject of this finding, so someone else must override it."
+            )
     entries = {
         key: None
         if entry is None

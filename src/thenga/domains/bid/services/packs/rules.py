@@ -7,45 +7,45 @@ from thenga.domains.bid.values.findings import Class, Finding
 
 # Blocking findings that nobody can override, with what helps.
 FIXED = {
-    "closing_passed": "Nothing is sealed after the closing.",
-    "tender_not_open": "Only an open tender takes bids.",
+    "closing_passed": "A pack cannot be sealed after the closing date.",
+    "tender_not_open": "Bids are accepted only while the tender is open.",
     "amendment_unconfirmed": "Reconfirm the bid after the amendment.",
-    "price_not_approved": "Have the price approved.",
-    "file_not_clean": "Remove the file, or wait for its scan.",
+    "price_not_approved": "Get the price approved.",
+    "file_not_clean": "Remove the file, or wait until it is scanned.",
     "file_changed": "Assemble the pack again.",
     "price_mismatch": "Confirm the price in the forms again.",
     "arithmetic_error": "Correct the price.",
     "declaration_contradiction": "Correct the declaration or the profile.",
 }
 OVERRIDABLE = {
-    "mandatory_gap": "Answer the requirement, or waive it with a reason.",
+    "mandatory_gap": "Answer the requirement, or justify why it does not apply.",
     "form_missing": "Complete the form.",
     "form_unsigned": "Sign the form.",
     "form_outdated": "Reopen the form and complete it again.",
-    "section_unapproved": "Have the section approved.",
+    "section_unapproved": "Get the section approved.",
     "evidence_invalid_at_closing": "Renew the evidence.",
-    "compulsory_briefing_missed": "Ask the buyer whether the bid still counts.",
+    "compulsory_briefing_missed": "Ask the buyer whether the bid is still accepted.",
     "price_in_technical_envelope": "Move the file to the financial envelope.",
-    "size_or_page_limit": "Leave files out, or make them smaller.",
+    "size_or_page_limit": "Remove files or make them smaller.",
 }
 HIGH_RISK = {
-    "readiness_unknown": "Look at the readiness of the company.",
+    "readiness_unknown": "Check the readiness of the company.",
     "esignature_unknown": "Ask the buyer whether electronic signatures are accepted.",
-    "ink_unverified": "Have somebody else verify the scan.",
-    "goal_without_proof": "Name the proof of the goal. Without it its points are lost.",
+    "ink_unverified": "Ask someone else to verify the scan.",
+    "goal_without_proof": "Name the proof for the goal. Without proof, its points are lost.",
     "non_vendor_over_limit": "Decide whether to register for VAT.",
     "margin_low": "Check the margin.",
     "cash_picture_missing": "Enter the cash terms.",
-    "flag_unknown": "Ask the director.",
-    "blocking_comment_open": "Resolve the comments that block.",
-    "provisional_sum_altered": "Use the sum of the buyer's bill.",
+    "flag_unknown": "Ask the director and update the profile.",
+    "blocking_comment_open": "Resolve the blocking comments.",
+    "provisional_sum_altered": "Use the sum in the buyer's bill of quantities.",
     "conditional_discount": "Do not rely on a conditional discount.",
 }
 WARNINGS = {
-    "evidence_ends_before_validity": "Renew the evidence before the offer ends.",
-    "edition_superseded": "Ask the buyer which edition counts.",
-    "copies_missing": "Prepare the copies that the tender asks for.",
-    "not_merged": "The files are handed over one by one.",
+    "evidence_ends_before_validity": "Renew the evidence before the offer expires.",
+    "edition_superseded": "Ask the buyer which edition is accepted.",
+    "copies_missing": "Prepare the copies, then tick off `copies` in the checklist.",
+    "not_merged": "Submit the files one by one.",
 }
 
 
@@ -95,6 +95,6 @@ def _passed(found: set[str]) -> Iterator[Finding]:
                 code=code,
                 severity=Class.PASSED,
                 subject="pack",
-                text=f"{code.replace('_', ' ').capitalize()}: nothing was found.",
+                text=f"{code.replace('_', ' ').capitalize()}: no problem found.",
                 remedy="",
             )

@@ -28,40 +28,40 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import Problem, RuleViolated, extensions
 
-_FINDINGS = (list[str], "Findings that block it.")
+_FINDINGS = (list[str], "Findings that block the pack.")
 
 
 class PackBlocked(Problem):
-    """Findings block the pack. Remove them, or override those that can be overridden."""
+    """The pack has open findings. Fix or override the blocking ones and acknowledge high risks."""
 
     code, status, title = "bid-pack-blocked", 409, "Findings block the pack"
     members = extensions(findings=_FINDINGS)
 
 
 class ApprovalMissing(Problem):
-    """The price and the pack need approvals that are bound to what is sealed now."""
+    """The price and the pack need approvals of their current versions. Request those in `kinds`."""
 
     code, status, title = "bid-approval-missing", 409, "An approval is missing"
-    members = extensions(kinds=(list[str], "Kinds of approvals that are missing."))
+    members = extensions(kinds=(list[str], "Kinds of the missing approvals."))
 
 
 class ReconfirmationRequired(Problem):
-    """An amendment touched this bid. Reconfirm it before it is sealed."""
+    """An amendment affects this bid. Reconfirm the bid before you seal it."""
 
     code, status, title = "bid-reconfirmation-required", 409, "The bid must be reconfirmed"
 
 
 class PinsMoved(Problem):
-    """Something changed after the pack was assembled. Assemble it again."""
+    """Parts changed after the pack was assembled. Assemble it again."""
 
     code, status, title = "bid-pins-moved", 409, "The pack is out of date"
-    members = extensions(moved=(list[str], "What changed."))
+    members = extensions(moved=(list[str], "Parts that changed."))
 
 
 class ClosingPassed(Problem):
-    """The tender has closed. Nothing is sealed or submitted after the closing."""
+    """The closing time has passed. A pack cannot be sealed or submitted after it."""
 
-    code, status, title = "bid-closing-passed", 422, "The closing has passed"
+    code, status, title = "bid-closing-passed", 422, "The tender has closed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ async def _lock_price(work: Work, workspace: Workspace) -> None:
 async def unseal(work: Work, pack_id: UUID, *, reason: str | None) -> Pack:
     """Unseal by hand, with a reason; the approval of the pack is voided."""
     if not reason:
-        raise RuleViolated("Say why the pack is unsealed.", rule="BID-47", field="reason")
+        raise RuleViolated("Give a reason for unsealing the pack.", rule="BID-47", field="reason")
     seen = await work.get(Pack, pack_id)
     workspace = await work.lock(Workspace, seen.workspace_id, beside=True)
     workspaces.check_needs(work, workspace, (Need.READ,))

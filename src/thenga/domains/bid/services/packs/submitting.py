@@ -30,15 +30,15 @@ _KEPT = (PackStatus.SEALED, PackStatus.SUBMITTED)
 
 
 class NotSealed(Problem):
-    """Only a sealed pack is submitted. Seal it first."""
+    """Only a sealed pack can be submitted. Seal it first."""
 
     code, status, title = "bid-not-sealed", 409, "The pack is not sealed"
 
 
 class ProofRequired(Problem):
-    """A submission is proven by a receipt reference or a file; after the closing by a file."""
+    """Send a receipt reference or a file. After the closing date, a file is required."""
 
-    code, status, title = "bid-proof-required", 422, "A proof of submission is required"
+    code, status, title = "bid-proof-required", 422, "Proof of submission is required"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +106,13 @@ async def _check_time(
     at = submission.submitted_at
     if at > work.now:
         raise RuleViolated(
-            "Send a time that is not in the future.", rule="BID-48", field="submittedAt"
+            "The submission time cannot be in the future.", rule="BID-48", field="submittedAt"
         )
     if pack.sealed_at is not None and at + _MINUTE <= pack.sealed_at:
         raise RuleViolated(
-            "The pack was sealed after this time.", rule="BID-48", field="submittedAt"
+            "The submission time cannot be before the pack was sealed.",
+            rule="BID-48",
+            field="submittedAt",
         )
     if ends is None:
         return False
@@ -122,7 +124,7 @@ async def _check_time(
     extra = await configuration.value(work, law.EXTRA_HOLIDAYS)
     last = add_working_days(local_day(ends), days, extra)
     if local_day(work.now) > last:
-        raise ClosingPassed(f"A late proof is taken until {last}.")
+        raise ClosingPassed(f"Late proof was accepted until {last}.")
     return True
 
 

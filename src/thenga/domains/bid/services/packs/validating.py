@@ -100,18 +100,20 @@ async def validate(
     copies = (submission or {}).get("copies")
     if copies and not pack.checklist.get("copies", {}).get("done"):
         found.append(Found("copies_missing", "pack", f"The tender asks for {copies} copies."))
-    found.append(Found("not_merged", "pack", "The PDFs are not merged into one."))
+    found.append(Found("not_merged", "pack", "The PDFs are not merged into one file."))
     return rules.lay_out(found)
 
 
 def _gates(read: Reader, workspace: Workspace, tender: TenderRef | None) -> Iterator[Found]:
     if workspace.gate_at is not None and read.now >= workspace.gate_at:
-        yield Found("closing_passed", "tender", "The closing of the tender has passed.")
+        yield Found("closing_passed", "tender", "The tender has closed.")
     if tender is not None and tender.tender_status != "open":
         yield Found("tender_not_open", "tender", f"The tender is {tender.tender_status}.")
     if workspace.reconfirm_amendment is not None:
         number = workspace.reconfirm_amendment
-        yield Found("amendment_unconfirmed", "tender", f"Amendment {number} is not reconfirmed.")
+        yield Found(
+            "amendment_unconfirmed", "tender", f"The bid is not reconfirmed for amendment {number}."
+        )
 
 
 async def _price(read: Reader, workspace: Workspace, *, waived: bool) -> list[Found]:
@@ -127,7 +129,7 @@ async def _price(read: Reader, workspace: Workspace, *, waived: bool) -> list[Fo
     picture = (await pricing.picture_of(read, workspace, workbook)).picture
     recomputed = picture.priced.totals.total.minor
     if recomputed != workbook.total_minor:
-        found.append(Found("arithmetic_error", "price", "The total is not the sum of the items."))
+        found.append(Found("arithmetic_error", "price", "The total does not match the items."))
     for one in picture.findings:
         if one.severity is Class.BLOCKING:
             found.append(Found("arithmetic_error", one.subject, one.text))
@@ -149,7 +151,7 @@ async def _forms(read: Reader, workspace: Workspace, *, waived: bool) -> list[Fo
         elif form.status is FormStatus.OUTDATED:
             found.append(Found("form_outdated", subject, f"{name} is out of date."))
         if await forms.price_differs(read, workspace, form):
-            found.append(Found("price_mismatch", subject, f"{name} states another price."))
+            found.append(Found("price_mismatch", subject, f"{name} states a different price."))
         if definition is not None and definition.superseded_by is not None:
             text = f"{name} is superseded by edition {definition.superseded_by}."
             found.append(Found("edition_superseded", subject, text))
@@ -167,7 +169,7 @@ async def _signature(
         if one.method == "wet_ink" and one.checked_by is None and not waived:
             found.append(Found("ink_unverified", subject, f"The scan of {name} is not verified."))
         if one.method == "electronic" and unknown_ink:
-            text = f"{name} is signed electronically; the tender does not say whether that counts."
+            text = f"{name} is signed electronically; the tender does not say if that is allowed."
             found.append(Found("esignature_unknown", subject, text))
     return found
 
@@ -201,14 +203,16 @@ async def _matrix(read: Reader, workspace: Workspace, tender: TenderRef | None) 
         subject, label = f"requirement:{one.row.requirement_id}", one.row.requirement_label[:160]
         mandatory = one.row.requirement_class == "mandatory"
         if mandatory and one.state in ("gap", "stale", "partly"):
-            found.append(Found("mandatory_gap", subject, f"Mandatory and not met: {label}."))
+            found.append(
+                Found("mandatory_gap", subject, f"Mandatory requirement not met: {label}.")
+            )
         for proof in one.evidence:
             at = f"evidence:{proof.evidence_id}"
             if proof.at_closing != "valid" and mandatory:
-                text = f"Evidence for {label} is {proof.at_closing} at the closing."
+                text = f"Evidence for {label} is {proof.at_closing} on the closing date."
                 found.append(Found("evidence_invalid_at_closing", at, text))
             elif offer_ends and proof.valid_until and proof.valid_until < offer_ends:
-                text = f"Evidence for {label} ends on {proof.valid_until}."
+                text = f"Evidence for {label} expires on {proof.valid_until}."
                 found.append(Found("evidence_ends_before_validity", at, text))
     return list({(one.code, one.subject): one for one in found}.values())
 
@@ -216,7 +220,7 @@ async def _matrix(read: Reader, workspace: Workspace, tender: TenderRef | None) 
 def _briefings(tender: TenderRef | None) -> Iterator[Found]:
     for one in [] if tender is None else tender.terms.get("briefings", []):
         if one["compulsory"] and one["attendance"] not in ("attended", "confirmed"):
-            text = "A compulsory briefing was not attended, by what is recorded."
+            text = "No attendance is recorded for a compulsory briefing."
             yield Found("compulsory_briefing_missed", f"briefing:{one['id']}", text)
 
 
@@ -226,7 +230,7 @@ async def _size(read: Reader, pack: Pack) -> list[Found]:
     pages = sum(one.get("pages") or 0 for one in pack.pins)
     size = sum(one.get("bytes") or 0 for one in pack.envelopes)
     over = [
-        f"{value} {name}, at most {most}"
+        f"{value} {name} (at most {most})"
         for value, most, name in (
             (files, limits.files, "files"),
             (pages, limits.pages, "pages"),
@@ -242,18 +246,22 @@ async def _size(read: Reader, pack: Pack) -> list[Found]:
 def _files(pack: Pack) -> Iterator[Found]:
     for pin in pack.pins:
         if pin.get("price") and pin["envelope"] == "technical":
-            text = f"{pin['title']} holds prices and is in the technical envelope."
+            text = f"{pin['title']} contains prices but is in the technical envelope."
             yield Found("price_in_technical_envelope", f"file:{pin['id']}", text)
         if pin.get("changed"):
-            text = f"{pin['title']} is not the file that was pinned."
+            text = f"{pin['title']} has changed since the pack was assembled."
             yield Found("file_changed", f"file:{pin['id']}", text)
 
 
 def _asked(asked: Asked) -> Iterator[Found]:
     if asked.ready is None:
-        yield Found("readiness_unknown", "company", "The readiness of the company is not known.")
+        yield Found("readiness_unknown", "company", "The readiness of the company is unknown.")
     elif not asked.ready:
-        yield Found("readiness_unknown", "company", "Some requirements are not known to be met.")
+        yield Found(
+            "readiness_unknown",
+            "company",
+            "It is unknown whether the company meets all requirements.",
+        )
     for row in asked.declarations:
         one = Finding.of_row(row)
         yield Found(one.code, one.subject, one.text)
@@ -263,7 +271,7 @@ async def _talk(read: Reader, workspace: Workspace) -> list[Found]:
     count = await workspaces.open_blocking_comments(read, workspace.id)
     if not count:
         return []
-    return [Found("blocking_comment_open", "workspace", f"{count} comments block the bid.")]
+    return [Found("blocking_comment_open", "workspace", f"Open blocking comments: {count}.")]
 
 
 async def forms_of(read: Reader, workspace_id: UUID) -> list[SbdForm]:

@@ -37,10 +37,10 @@ _MET_BY_STATUS = {
 
 
 class BidMilestoneAfterClosing(Problem):
-    """Every milestone is due at or before the closing of the tender."""
+    """Move the milestones in `keys` to the closing time or earlier."""
 
-    code, status, title = "bid-milestone-after-closing", 422, "A milestone is after the closing"
-    members = extensions(keys=(list[str], "Milestones that are too late."))
+    code, status, title = "bid-milestone-after-closing", 422, "A milestone is after closing"
+    members = extensions(keys=(list[str], "Keys of the milestones that are too late."))
 
 
 @dataclass(frozen=True, slots=True)

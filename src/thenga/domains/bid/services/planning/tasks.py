@@ -29,20 +29,20 @@ _BY: dict[str, ColumnElement[Any]] = {
     "dueAt": func.coalesce(Task.due_at, _NEVER),
     "createdAt": Task.created_at,
 }
-_TASKS = (list[str], "IDs of these tasks.")
+_TASKS = (list[str], "IDs of the open tasks.")
 
 
 class BidDependencyCycle(Problem):
-    """A task cannot wait for itself, not even by way of others. `path` is the circle."""
+    """A task cannot depend on itself, even through others. Remove a dependency in `path`."""
 
-    code, status, title = "bid-dependency-cycle", 422, "These tasks wait for each other"
-    members = extensions(path=(list[str], "IDs of the tasks, each waiting for the next."))
+    code, status, title = "bid-dependency-cycle", 422, "These tasks depend on each other"
+    members = extensions(path=(list[str], "Task IDs. Each task depends on the next."))
 
 
 class BidDependencyOpen(Problem):
-    """What this task depends on is done first. `taskIds` are still open."""
+    """This task depends on open tasks. Finish or cancel those in `taskIds` first."""
 
-    code, status, title = "bid-dependency-open", 409, "The task waits for others"
+    code, status, title = "bid-dependency-open", 409, "This task waits for other tasks"
     members = extensions(taskIds=_TASKS)
 
 
@@ -67,7 +67,7 @@ async def add_task(work: Work, workspace_id: UUID, fields: dict[str, Any]) -> Ta
     await workspaces.check_assignees(work, workspace, people)
     known = await _all_of(work, workspace_id)
     if len(known) >= MOST_TASKS:
-        raise RuleViolated("A bid has at most 300 tasks.", rule="BID-9", limit=MOST_TASKS)
+        raise RuleViolated("A bid can have at most 300 tasks.", rule="BID-9", limit=MOST_TASKS)
     depends_on: list[UUID] = fields.pop("depends_on")
     _check_known(known, depends_on)
     task = Task(
@@ -123,7 +123,7 @@ def _check_known(known: dict[UUID, Task], depends_on: Iterable[UUID]) -> None:
     unknown = [str(one) for one in depends_on if one not in known]
     if unknown:
         raise RuleViolated(
-            "A task depends on tasks of the same bid.",
+            "A task can depend only on tasks of the same bid.",
             rule="BID-9",
             field="dependsOn",
             unknown=unknown,
@@ -170,7 +170,7 @@ def _block(work: Work, task: Task, verb: str, reason: str | None) -> None:
         task.blocked_reason = task.blocked_since = task.blocked_by = None
         return
     if reason is None:
-        raise RuleViolated("Say what blocks the task.", rule="BID-9", field="reason")
+        raise RuleViolated("Give the reason why the task is blocked.", rule="BID-9", field="reason")
     if task.blocked_since is None:
         task.blocked_since, task.blocked_by = work.now, workspaces.person_of(work)
     task.blocked_reason = reason
@@ -183,13 +183,13 @@ def _check_who(work: Work, workspace: Workspace, task: Task, verb: str) -> None:
     person, manages = work.actor.id, workspaces.is_manager(work, workspace)
     if verb == "finish" and task.reviewer_user_id is not None:
         if person == task.owner_user_id:
-            raise SamePerson("The reviewer finishes this task, not its owner.")
+            raise SamePerson("Only the reviewer can finish this task, not its owner.")
         if person != task.reviewer_user_id:
-            raise _not_yours(work, "The reviewer finishes this task.")
+            raise _not_yours(work, "Only the reviewer can finish this task.")
     elif verb == "cancel" and not manages:
-        raise _not_yours(work, "The bid manager cancels tasks.")
+        raise _not_yours(work, "Only the bid manager can cancel tasks.")
     elif not (manages or person in (task.owner_user_id, task.reviewer_user_id)):
-        raise _not_yours(work, "The owner, the reviewer or the bid manager does this.")
+        raise _not_yours(work, "Only the owner, the reviewer or the bid manager can do this.")
 
 
 def _not_yours(work: Work, detail: str) -> Forbidden:

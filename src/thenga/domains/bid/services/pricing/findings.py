@@ -41,7 +41,7 @@ def check(
                 "cash_picture_missing",
                 Class.HIGH_RISK,
                 "cash_terms",
-                f"The cash picture cannot be drawn without: {named}.",
+                f"The cash picture cannot be computed without: {named}.",
                 "Enter the cash terms and the cost of each item.",
             )
         )
@@ -64,7 +64,7 @@ def _items(content: Content, priced: Priced) -> Iterator[Finding]:
             "amount_negative",
             Class.BLOCKING,
             "workbook",
-            "The discount is more than the price.",
+            "The discount exceeds the price.",
             "Lower the discount.",
         )
 
@@ -74,18 +74,18 @@ def _one_item(content: Content, priced: Priced, key: str, item: Item) -> Iterato
     if item.kind in _RATED and not rate:
         yield _item("rate_missing", key, f"Item {name} has no rate.", "Enter a rate.")
     if item.kind is ItemKind.MEASURED and item.quantity is None:
-        remedy = "Enter the quantity of the buyer's bill."
+        remedy = "Enter the quantity in the buyer's bill of quantities."
         yield _item("quantity_missing", key, f"Item {name} has no quantity.", remedy)
     if priced.amounts[key].minor < 0:
-        text = f"Item {name} comes to less than nothing."
-        yield _item("amount_negative", key, text, "Use a discount for a reduction.")
+        text = f"The amount of item {name} is negative."
+        yield _item("amount_negative", key, text, "Use a discount to reduce the price.")
     first = content.first_sums.get(key)
     if item.kind is ItemKind.PROVISIONAL_SUM and first is not None and rate != Decimal(first):
         yield _item(
             "provisional_sum_altered",
             key,
-            f"Provisional sum {name} is not what was entered first.",
-            "Use the sum that the buyer's bill states.",
+            f"Provisional sum {name} differs from the sum entered first.",
+            "Use the sum in the buyer's bill of quantities.",
             Class.HIGH_RISK,
         )
 
@@ -96,8 +96,8 @@ def _vat(priced: Priced, vat_status: VatStatus, limits: Limits) -> Iterator[Find
             "vat_status_unknown",
             Class.BLOCKING,
             "workbook",
-            "It is not known whether the company is a VAT vendor.",
-            "Record whether the company is registered for VAT in its profile.",
+            "It is unknown whether the company is a VAT vendor.",
+            "State in the company profile whether it is registered for VAT.",
         )
     total = priced.totals.total
     over = total.minor > int(limits.vat_compulsory * 100)
@@ -107,8 +107,8 @@ def _vat(priced: Priced, vat_status: VatStatus, limits: Limits) -> Iterator[Find
             "non_vendor_over_limit",
             Class.HIGH_RISK,
             "workbook",
-            "This contract takes the company over the limit of compulsory VAT registration. It "
-            f"would then pay R {spaced(absorbed.amount)} of VAT out of this price.",
+            "This contract takes the company over the threshold for compulsory VAT registration. "
+            f"It would then owe R {spaced(absorbed.amount)} of VAT out of this price.",
             "Decide whether to register for VAT before bidding.",
         )
 

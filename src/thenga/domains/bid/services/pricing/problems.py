@@ -2,7 +2,7 @@
 
 from thenga.kernel.errors import Problem, extensions
 
-_KEYS = (list[str], "Keys of these items.")
+_KEYS = (list[str], "Keys of the items.")
 
 
 class RatePrecision(Problem):
@@ -10,11 +10,11 @@ class RatePrecision(Problem):
     quantity, so round the rate or raise `rateDecimals`."""
 
     code, status, title = "bid-rate-precision", 422, "Rate has too many decimals"
-    members = extensions(keys=_KEYS, allowedDecimals=(int, "Decimals that a rate may have."))
+    members = extensions(keys=_KEYS, allowedDecimals=(int, "Maximum decimals of a rate."))
 
 
 class GoalsExceedAllocation(Problem):
-    """More points are claimed for a goal than the tender allocates to it."""
+    """A claim exceeds the points that the tender allocates to the goal. Lower it."""
 
-    code, status, title = "bid-goals-exceed-allocation", 422, "Too many points are claimed"
-    members = extensions(keys=(list[str], "Keys of these goals."))
+    code, status, title = "bid-goals-exceed-allocation", 422, "Too many points claimed"
+    members = extensions(keys=(list[str], "Keys of the goals."))

@@ -264,7 +264,7 @@ def _merged_items(
         before = merged[key].to_row() if key in merged else _fresh(len(merged))
         row = {name: value for name, value in {**before, **fields}.items() if value is not None}
         if not row.get("description"):
-            raise RuleViolated(f"Describe item {key}.", rule="BID-26", keys=[key])
+            raise RuleViolated(f"Send a description of item {key}.", rule="BID-26", keys=[key])
         merged[key] = Item.of_row(row)
     return merged
 
@@ -277,7 +277,9 @@ def _discounts(before: Discounts, fields: Mapping[str, Any]) -> Discounts:
     percent = fields.get("discount_percent", before.percent)
     amount = fields.get("discount_amount", before.amount)
     if percent is not None and amount is not None:
-        raise RuleViolated("Give a discount as a percentage or as an amount.", rule="BID-26")
+        raise RuleViolated(
+            "Send the discount as a percentage or an amount, not both.", rule="BID-26"
+        )
     conditional = fields.get("conditional_discounts", before.conditional)
     return Discounts(percent=percent, amount=amount, conditional=tuple(conditional or ()))
 
@@ -285,14 +287,16 @@ def _discounts(before: Discounts, fields: Mapping[str, Any]) -> Discounts:
 async def _check(content: Content, tender: TenderRef | None) -> None:
     """Refuse what cannot be computed, or what a buyer could not check."""
     if len(content.items) > MOST_ITEMS:
-        raise RuleViolated("A workbook has at most 5 000 items.", rule="BID-26", limit=MOST_ITEMS)
+        raise RuleViolated(
+            "A workbook can have at most 5 000 items.", rule="BID-26", limit=MOST_ITEMS
+        )
     fine = [k for k, i in content.items.items() if _places(i) > content.rate_decimals]
     if fine:
         raise RatePrecision(keys=fine[:50], allowedDecimals=content.rate_decimals)
     wrong = [key for key, item in content.items.items() if _names_wrongly(content, item)]
     if wrong:
         raise RuleViolated(
-            "A percentage names items that exist and are no percentages, and is at most 100.",
+            "A percentage can be at most 100 and only of existing items that are not percentages.",
             rule="BID-26",
             keys=wrong[:50],
         )
@@ -300,7 +304,7 @@ async def _check(content: Content, tender: TenderRef | None) -> None:
         (i.quantity or 1) * max(i.unit_rate or 0, i.cost or 0) for i in content.items.values()
     )
     if sums > _MOST_RAND:
-        raise RuleViolated("This price is too large to be one.", rule="BID-26")
+        raise RuleViolated("This price is too large. Check quantities and rates.", rule="BID-26")
     _check_goals(content, tender)
 
 

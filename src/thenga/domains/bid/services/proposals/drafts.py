@@ -62,10 +62,10 @@ async def create_draft(
         Draft.organization_id == work.organization_id, Draft.workspace_id == workspace_id
     )
     if (await work.value(count) or 0) >= MOST_DRAFTS:
-        raise RuleViolated("A bid has at most 10 drafts.", rule="BID-11", limit=MOST_DRAFTS)
+        raise RuleViolated("A bid can have at most 10 drafts.", rule="BID-11", limit=MOST_DRAFTS)
     planned = [*(await _from_tender(work, workspace) if from_tender else ()), *sections]
     if not 1 <= len(planned) <= MOST_SECTIONS:
-        raise RuleViolated("A draft has 1 to 60 sections.", rule="BID-11", field="sections")
+        raise RuleViolated("A draft must have 1 to 60 sections.", rule="BID-11", field="sections")
     draft = await _add(work, workspace, title, envelope)
     made = []
     for position, fields in enumerate(planned, start=1):
@@ -103,7 +103,7 @@ async def _add(work: Work, workspace: Workspace, title: str, envelope: str) -> D
 def _taken(draft_id: UUID | None) -> Duplicate:
     existing = {"domain": "bid", "type": "draft", "id": str(draft_id)}
     return Duplicate(
-        "This bid has a draft of this title.",
+        "This bid already has a draft with this title.",
         existing=None if draft_id is None else existing,
         field="title",
     )

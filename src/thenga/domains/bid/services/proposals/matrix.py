@@ -38,15 +38,15 @@ _RULE = "BID-16"
 
 
 class BidJustificationRequired(Problem):
-    """`not_applicable` needs a justification of at least 20 characters."""
+    """To answer `not_applicable`, send a `justification` of at least 20 characters."""
 
     code, status, title = "bid-justification-required", 422, "A justification is required"
-    members = extensions(keys=(list[str], "Requirements without a justification."))
+    members = extensions(keys=(list[str], "IDs of the requirements."))
 
 
 @dataclass(frozen=True, slots=True)
 class CitedEvidence:
-    """An evidence of a row and what it is worth on the closing date."""
+    """Evidence of a row and its validity on the closing date."""
 
     evidence_id: UUID
     at_closing: AtClosing
@@ -213,11 +213,13 @@ async def _check(
         named = {UUID(e) for one in changes.values() for e in one.get(name, ())}
         unknown += await _strangers(work, workspace, row, named)
     if unknown:
-        raise RuleViolated("These are not in this bid.", rule=_RULE, unknown=unknown)
+        raise RuleViolated(
+            "The IDs in `unknown` do not belong to this bid.", rule=_RULE, unknown=unknown
+        )
     cited = {e for key, one in rows.items() for e in _evidence_after(one, changes.get(key))}
     if len(cited) > evidence.MOST_CITED:
         raise RuleViolated(
-            "A bid cites at most 200 different proofs.", rule=_RULE, limit=evidence.MOST_CITED
+            "A bid can cite at most 200 pieces of evidence.", rule=_RULE, limit=evidence.MOST_CITED
         )
 
 

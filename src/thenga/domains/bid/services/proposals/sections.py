@@ -33,26 +33,28 @@ REVIEWS = frozenset(("approve", "request_changes", "lock"))
 
 
 class SectionStale(StaleVersion):
-    """A section that somebody else has written meanwhile."""
+    """Someone else changed the section. Read it again before you save your text."""
 
     members = extensions(
         **StaleVersion.members,
         changedBy=(str | None, "ID of the person who wrote the current version."),
-        changedAt=(datetime | None, "When the current version was written."),
+        changedAt=(datetime | None, "Time at which the current version was written."),
     )
 
 
 class BidCommentsOpen(Problem):
-    """Blocking comments on this section are open. Resolve them before it is approved."""
+    """This section has open blocking comments. Resolve them before you approve it."""
 
     code, status, title = "bid-comments-open", 409, "Blocking comments are open"
 
 
 class BidLimitExceeded(Problem):
-    """The text is longer than its limit. Shorten it before it is reviewed."""
+    """The text exceeds the limit of the section. Shorten it before the review."""
 
     code, status, title = "bid-limit-exceeded", 422, "The text is too long"
-    members = extensions(limit=(int, "Most words or pages."), used=(int, "Words or pages now."))
+    members = extensions(
+        limit=(int, "Maximum words or pages."), used=(int, "Current words or pages.")
+    )
 
 
 def count_words(content: str) -> int:
@@ -152,10 +154,10 @@ async def move_section(work: Work, section_id: UUID, verb: str, reason: str | No
     elif verb == "approve" and section.status is SectionStatus.READY_FOR_REVIEW:
         await _check_approval(work, workspace, section)
     elif verb == "request_changes" and reason is None:
-        raise RuleViolated("Say what should be changed.", rule="BID-12", field="reason")
+        raise RuleViolated("Say in `reason` what should be changed.", rule="BID-12", field="reason")
     elif verb == "reopen" and not workspaces.is_manager(work, workspace):
         raise Forbidden(
-            "The bid manager reopens sections.",
+            "Only the bid manager can reopen sections.",
             action=work.origin.action,
             reasonCode="not_the_manager",
         )
@@ -172,7 +174,7 @@ async def move_section(work: Work, section_id: UUID, verb: str, reason: str | No
 
 async def _check_approval(work: Work, workspace: Workspace, section: Section) -> None:
     if str(workspaces.person_of(work)) in section.authors:
-        raise SamePerson("Somebody who wrote none of this text approves it.")
+        raise SamePerson("You wrote part of this text, so someone else must approve it.")
     check_limit(section)
     about = ("section", str(section.id))
     if await workspaces.open_blocking_comments(work, workspace.id, subject=about):

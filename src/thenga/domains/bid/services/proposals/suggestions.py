@@ -32,9 +32,9 @@ _RULE = "BID-14"
 
 
 class SectionSuggestionStale(Problem):
-    """The section was written after this text was proposed. Ask for a new suggestion."""
+    """The section was edited after this suggestion was made. Ask for a new suggestion."""
 
-    code, status, title = "bid-suggestion-stale", 409, "The section has changed meanwhile"
+    code, status, title = "bid-suggestion-stale", 409, "The section has changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ async def propose(work: Work, proposal: Proposal) -> SectionSuggestion:
     section = await work.get(Section, proposal.section_id)
     draft = await work.get(Draft, section.draft_id)
     if draft.envelope == "financial":
-        raise RuleViolated("Prices take no suggestion.", rule=_RULE)
+        raise RuleViolated("The financial envelope does not accept suggestions.", rule=_RULE)
     workspace = await work.get(Workspace, section.workspace_id)
     days = await configuration.value(work, SUGGESTION_DAYS)
     lasts = timedelta(days=days)
@@ -86,7 +86,9 @@ async def propose(work: Work, proposal: Proposal) -> SectionSuggestion:
     try:
         await work.add(suggestion)
     except asyncpg.UniqueViolationError:
-        raise RuleViolated("This key is being taken; ask again.", rule=_RULE) from None
+        raise RuleViolated(
+            "A suggestion with this key is being saved. Try again.", rule=_RULE
+        ) from None
     work.publish(_ready(workspace, suggestion, proposal))
     return suggestion
 
@@ -97,7 +99,7 @@ def _check(proposal: Proposal) -> None:
     if not 0 <= proposal.confidence <= 1:
         raise RuleViolated("Send a confidence from 0 to 1.", rule=_RULE, field="confidence")
     if not 1 <= len(proposal.text) <= MOST_CHARACTERS:
-        raise RuleViolated("A text has 1 to 100 000 characters.", rule=_RULE, field="text")
+        raise RuleViolated("The text must have 1 to 100 000 characters.", rule=_RULE, field="text")
 
 
 async def _supersede(work: Work, proposal: Proposal) -> None:
@@ -162,9 +164,11 @@ def _check_acceptable(
     if suggestion.base_version != section.version_number:
         raise SectionSuggestionStale()
     if suggestion.guardrail_outcome == "blocked":
-        raise RuleViolated("A guardrail blocked this text.", rule=_RULE)
+        raise RuleViolated("A guardrail blocked this text. You can only reject it.", rule=_RULE)
     if (decision == "edit") != (text is not None):
-        raise RuleViolated("Send `text` with `edit`, and only then.", rule=_RULE, field="text")
+        raise RuleViolated(
+            "Send `text` with `edit`, and only with `edit`.", rule=_RULE, field="text"
+        )
 
 
 async def suggestions_of(read: Reader, section_id: UUID) -> list[SectionSuggestion]:

@@ -35,15 +35,15 @@ class Need(StrEnum):
 
 
 class BidSealed(Problem):
-    """The pack of this bid is sealed. Unseal it before you change what it holds."""
+    """The bid cannot be changed while its pack is sealed. Unseal the pack first."""
 
     code, status, title = "bid-sealed", 409, "The pack is sealed"
 
 
 class BidAlreadySubmitted(Problem):
-    """This bid was submitted. What it holds cannot be changed."""
+    """The content of a bid cannot be changed after submission."""
 
-    code, status, title = "bid-submitted", 409, "The bid was submitted"
+    code, status, title = "bid-submitted", 409, "This bid was already submitted"
 
 
 async def workspace_for(work: Work, workspace_id: UUID, *needs: Need) -> Workspace:
@@ -63,9 +63,17 @@ async def seen_workspace(read: Reader, workspace_id: UUID, *needs: Need) -> Work
 def check_needs(read: Reader, workspace: Workspace, needs: Iterable[Need]) -> None:
     """Refuse whoever need not know, and edits of what was sealed or submitted."""
     if not is_in_team(read, workspace):
-        raise _refused(read, "not_in_team", "Ask the bid manager to add you to the team.")
+        raise _refused(
+            read,
+            "not_in_team",
+            "You are not in the team of this bid. Ask the bid manager to add you.",
+        )
     if Need.PRICE in needs and not has_price(read, workspace):
-        raise _refused(read, "price_withheld", "Ask the bid manager to let you see prices.")
+        raise _refused(
+            read,
+            "price_withheld",
+            "You cannot see prices of this bid. Ask the bid manager for access.",
+        )
     if Need.EDIT in needs:
         check_open(workspace, read.now)
 
@@ -107,7 +115,9 @@ def check_open(workspace: Workspace, now: datetime) -> None:
     if status in _AFTER_SUBMISSION:
         raise BidAlreadySubmitted()
     if status not in WorkspaceLifecycle.BEFORE_SUBMISSION:
-        raise Conflict(f"This bid is {status.value.replace('_', ' ')}; nothing in it changes.")
+        raise Conflict(
+            f"The status of this bid is {status.value.replace('_', ' ')}, so it cannot be changed."
+        )
 
 
 def status_at(workspace: Workspace, now: datetime) -> WorkspaceStatus:

@@ -29,7 +29,7 @@ def team_of(given: Mapping[str, Any], manager: UUID | None) -> dict[str, Any]:
         team[str(manager)] = {"roles": roles, "price": True}
     if len(team) > MOST_IN_TEAM:
         raise RuleViolated(
-            f"A team has at most {MOST_IN_TEAM} people.", rule="BID-4", limit=MOST_IN_TEAM
+            f"A team can have at most {MOST_IN_TEAM} people.", rule="BID-4", limit=MOST_IN_TEAM
         )
     return team
 
@@ -42,10 +42,10 @@ def bidders_of(given: Mapping[str, Any] | None, organization_id: UUID) -> dict[s
         return {"own": {"lead": True, "ref": ref, "name": None, "sharePercent": "100.00"}}
     if len(named) > MOST_BIDDERS:
         raise RuleViolated(
-            f"At most {MOST_BIDDERS} bid together.", rule="BID-6", limit=MOST_BIDDERS
+            f"At most {MOST_BIDDERS} bidders can bid together.", rule="BID-6", limit=MOST_BIDDERS
         )
     if sum(bool(entry["lead"]) for entry in named.values()) != 1:
-        raise RuleViolated("Exactly one bidder leads.", rule="BID-6", field="bidders")
+        raise RuleViolated("Exactly one bidder must be the lead.", rule="BID-6", field="bidders")
     return named
 
 
@@ -54,7 +54,7 @@ async def change(work: Work, workspace: Workspace, fields: dict[str, Any]) -> No
     outside = not is_in_team(work, workspace)
     if outside and fields.keys() - GOVERNED:
         raise RuleViolated(
-            "From outside of the team only team, manager and access can be changed.",
+            "You are not in the team, so you can change only team, manager and access.",
             rule="BID-4",
             keys=sorted(fields.keys() - GOVERNED),
         )

@@ -72,7 +72,9 @@ async def add_comment(work: Work, workspace_id: UUID, fields: dict[str, Any]) ->
     check_team(workspace, mentions, price=subject.price)
     await check_members(work, mentions)
     if await _count(work, workspace_id) >= MOST_COMMENTS:
-        raise RuleViolated("This bid has too many comments.", rule=_RULE, limit=MOST_COMMENTS)
+        raise RuleViolated(
+            "This bid has the maximum number of comments.", rule=_RULE, limit=MOST_COMMENTS
+        )
     comment = await work.add(
         Comment(
             organization_id=work.organization_id,
@@ -107,7 +109,7 @@ async def subject_of(
     if subject_type == "workspace":
         return Subject(workspace.bid_manager_user_id, price=False)
     if subject_id is None:
-        raise RuleViolated("Name the subject of the comment.", rule=_RULE, field="subject")
+        raise RuleViolated("Send the ID or key of the subject.", rule=_RULE, field="subject")
     if subject_type == "item":
         return Subject(None, price=True)
     if subject_type == "finding":
@@ -117,7 +119,7 @@ async def subject_of(
     except ValueError:
         found = None
     if found is None or found.workspace_id != workspace.id:
-        raise RuleViolated("The subject is not in this bid.", rule=_RULE, field="subject")
+        raise RuleViolated("The subject does not belong to this bid.", rule=_RULE, field="subject")
     if isinstance(found, SbdForm):
         return Subject(None, price=found.form_code.startswith(PRICE_FORMS))
     if isinstance(found, Section):
@@ -225,7 +227,7 @@ def _delete(work: Work, comment: Comment) -> None:
     """Keep place and author, not the text."""
     if comment.author_user_id != person_of(work):
         raise Forbidden(
-            "Only its author deletes a comment.",
+            "Only the author can delete a comment.",
             action=work.origin.action,
             reasonCode="not_the_author",
         )
@@ -238,12 +240,12 @@ def _resolve(
     work: Work, workspace: Workspace, comment: Comment, subject: Subject, verb: str
 ) -> None:
     if comment.in_reply_to is not None:
-        raise RuleViolated("Resolve the first comment of the thread.", rule=_RULE)
+        raise RuleViolated("Resolve or reopen the first comment of the thread.", rule=_RULE)
     person = person_of(work)
     allowed = person in (comment.author_user_id, subject.owner_user_id) and person is not None
     if not (allowed or is_manager(work, workspace)):
         raise Forbidden(
-            "The author, the owner of the subject or the bid manager does this.",
+            "Only the author, the owner of the subject or the bid manager can do this.",
             action=work.origin.action,
             reasonCode="not_the_owner",
         )
@@ -291,7 +293,7 @@ def _told(workspace: Workspace, comment: Comment) -> dict[str, Any]:
 
 def _withheld(read: Reader) -> Forbidden:
     return Forbidden(
-        "This is about prices, which you may not see.",
+        "You cannot see prices of this bid. Ask the bid manager for access.",
         action=read.origin.action,
         reasonCode="price_withheld",
     )

@@ -77,7 +77,10 @@ async def decline(work: Work, workspace: Workspace, *, code: str | None, text: s
     """Decide not to bid, with a reason (BID-53)."""
     if code is None:
         raise RuleViolated(
-            "Say why there is no bid.", rule="BID-53", field="reasonCode", allowed=[*NO_BID_CODES]
+            "Give the reason for not bidding.",
+            rule="BID-53",
+            field="reasonCode",
+            allowed=[*NO_BID_CODES],
         )
     await settle_by_time(work, workspace)
     await move(work, workspace, WorkspaceLifecycle.no_bid, code=code, text=text)

@@ -10,18 +10,18 @@ from thenga.kernel.db.reader import Reader
 from thenga.kernel.errors import DependencyUnavailable, Problem, extensions
 from thenga.kernel.ports.binding import Unbound, within
 
-_USERS = (list[str], "IDs of these people.")
+_USERS = (list[str], "Refused user IDs.")
 
 
 class BidPersonUnknown(Problem):
-    """A bid is worked on by active members of the organization. Invite these people first."""
+    """Only active members of the organization can work on a bid. Invite these people first."""
 
     code, status, title = "bid-person-unknown", 422, "This person is not an active member"
     members = extensions(userIds=_USERS)
 
 
 class BidPersonNotInTeam(Problem):
-    """Only people who may see the subject can be named. Add them to the team first."""
+    """You named people who cannot see this. Add them to the team, with `price` for prices."""
 
     code, status, title = "bid-person-not-in-team", 422, "This person is not in the team"
     members = extensions(userIds=_USERS)

@@ -26,13 +26,13 @@ _TERMS = {
 
 
 class BidTenderUnknown(Problem):
-    """There is no such tender, or your organization cannot see it."""
+    """This tender does not exist, or your organization cannot see it."""
 
-    code, status, title = "bid-tender-unknown", 422, "This tender is not known"
+    code, status, title = "bid-tender-unknown", 422, "Unknown tender"
 
 
 class BidTenderNotOpen(Problem):
-    """A bid can be opened while the tender is open and has a closing time ahead."""
+    """A bid can be started only while the tender is open and its closing is in the future."""
 
     code, status, title = "bid-tender-not-open", 409, "This tender is not open"
 

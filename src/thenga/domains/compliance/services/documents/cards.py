@@ -112,4 +112,4 @@ async def _demand(work: Work, document: Document, user_id: UUID) -> None:
         ]
     )
     if any(one.decision != "allow" for one in decided):
-        raise Forbidden("This person may not download the document.")
+        raise Forbidden("This person cannot download the document.")

@@ -28,8 +28,8 @@ _PENDING = (ContentStatus.AWAITING_CONTENT, ContentStatus.QUARANTINED)
 
 
 class PurposeRequired(Problem):
-    """A personal document needs a purpose and a legal basis, and each download a purpose. Send
-    them with the request."""
+    """A personal document needs a purpose and a legal basis, and every download needs a purpose.
+    Send them with the request."""
 
     code, status, title = "compliance-purpose-required", 422, "A purpose is required"
 
@@ -127,7 +127,10 @@ async def change_type(work: Work, document_id: UUID, *, code: str) -> Changed:
         version_id = (await version_of_facts(read, seen)).id
         kind = await types.type_in_force(read, code)
     if kind.document_class != seen.document_class:
-        raise RuleViolated("Upload it again under a type of that class.", rule="CMP-44")
+        raise RuleViolated(
+            "This type has another class. Upload the file again as a new document of this type.",
+            rule="CMP-44",
+        )
     version = await work.lock(DocumentVersion, version_id, beside=True)
     document = await work.lock(Document, document_id)
     if document.document_type_code == code:

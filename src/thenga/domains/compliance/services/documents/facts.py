@@ -142,7 +142,7 @@ def _bound_fault(asked: Mapping[str, Any], value: Any) -> str | None:
         if len(value) > asked.get("maxLength", 500):
             return "This text is too long."
         if "pattern" in asked and re.search(asked["pattern"], value) is None:
-            return "This value has another form."
+            return "This value does not have the right format."
     elif isinstance(value, int | float) and not isinstance(value, bool):
         least, most = asked.get("minimum"), asked.get("maximum")
         if (least is not None and value < least) or (most is not None and value > most):
@@ -158,9 +158,9 @@ _MOST_BYTES = 4000
 def _check_days(version: DocumentVersion, today: date) -> None:
     issued, expires = version.issued_on, version.expires_on
     if issued is not None and issued > today:
-        raise _wrong_day("/issuedOn", "A paper cannot be issued in the future.")
+        raise _wrong_day("/issuedOn", "The issue date cannot be in the future.")
     if issued is not None and expires is not None and expires < issued:
-        raise _wrong_day("/expiresOn", "A paper cannot expire before it is issued.")
+        raise _wrong_day("/expiresOn", "The expiry date cannot be before the issue date.")
 
 
 def _wrong_day(pointer: str, detail: str) -> ValidationFailed:
@@ -171,7 +171,7 @@ def _check_no_id_number(given: Mapping[str, Any]) -> None:
     """An ID number stays in the file; it is never a fact of a personal paper (CMP-44)."""
     if any(_ID_NUMBER.search(str(value)) for value in given.values()):
         raise RuleViolated(
-            "Leave ID numbers out. They stand in the file and are not kept beside it.",
+            "Leave out ID numbers. They are in the file and are not stored separately.",
             rule="CMP-44",
         )
 

@@ -51,29 +51,29 @@ MEDIA_TYPES = {
 
 
 class TypeRefused(Problem):
-    """This document type does not take files of this kind. `allowed` lists the kinds it takes."""
+    """This document type does not accept this kind of file. Upload one that `allowed` lists."""
 
     code, status, title = "compliance-type-refused", 415, "This kind of file is not accepted"
     members = extensions(
-        found=(str, "Kind of the file."), allowed=(list[str], "Kinds that are accepted.")
+        found=(str, "Kind of file."), allowed=(list[str], "Accepted kinds of file.")
     )
 
 
 class ContentMismatch(Problem):
-    """The bytes are not what the file name says. Upload the file itself, and give it the ending of
-    its kind."""
+    """The content of the file does not match its extension. Upload the original file with the
+    right extension."""
 
-    code, status, title = "compliance-content-mismatch", 415, "The content does not match its name"
+    code, status, title = "compliance-content-mismatch", 415, "The file does not match its name"
     members = extensions(
-        found=(str, "Kind of the file, by its first bytes."),
-        declared=(str, "Kind that its name declares."),
+        found=(str, "Kind of file detected from its content."),
+        declared=(str, "Kind of file according to its name."),
     )
 
 
 class DigestMismatch(Problem):
-    """The bytes that arrived are not those that `Content-Digest` announced. Send them again."""
+    """The content received does not match `Content-Digest`. Upload the file again."""
 
-    code, status, title = "compliance-digest-mismatch", 422, "The bytes changed on the way"
+    code, status, title = "compliance-digest-mismatch", 422, "The upload was corrupted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +137,7 @@ async def _stream(
     allowed = frozenset(kind.media_types)
     if declared is not None and declared not in allowed:
         raise TypeRefused(
-            f"This document type does not take {declared}. Send one of: {_listed(allowed)}.",
+            f"This document type does not accept {declared}. Send one of: {_listed(allowed)}.",
             found=declared,
             allowed=sorted(allowed),
         )
@@ -153,7 +153,7 @@ async def _stream(
         if not is_renewable:
             raise  # of two first uploads one is kept
         raise PreconditionRequired(
-            "This document has content. To upload a new version, send the version of the "
+            "This document already has content. To upload a new version, send the version of the "
             "document in `If-Match`."
         ) from None
 
@@ -162,7 +162,7 @@ def _other_kind(refusal: Problem, allowed: Collection[str], declared: str | None
     found = str(refusal.facts["found"])
     if declared is not None:
         return ContentMismatch(
-            f"The name says {declared}; the bytes are {found}.",
+            f"The file name says {declared}, but the content is {found}.",
             found=found,
             declared=declared,
         )

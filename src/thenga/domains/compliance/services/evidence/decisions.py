@@ -36,16 +36,16 @@ _REVIEWABLE = (EvidenceStatus.SUBMITTED, EvidenceStatus.IN_REVIEW)
 
 
 class EvidenceMoved(Problem):
-    """The proof changed after you looked at it. Read the evidence again, look at the new version
+    """The proof changed after you reviewed it. Read the evidence again, review the new version
     and send its `sha256` as `evidenceSha256`."""
 
     code, status, title = "compliance-evidence-moved", 409, "The evidence has changed"
-    members = extensions(currentSha256=(str | None, "SHA-256 of the proof as it is now."))
+    members = extensions(currentSha256=(str | None, "SHA-256 of the current proof."))
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What somebody found."""
+    """Result of a verification."""
 
     outcome: Outcome
     evidence_sha256: str
@@ -86,7 +86,7 @@ async def claim(work: Work, verification_id: UUID) -> Verification:
             await work.save(evidence)
             await links.publish_change(work, evidence)
     elif verification.assignee_user_id != work.actor.id:
-        raise Forbidden("Somebody else works on this verification.")
+        raise Forbidden("Someone else is working on this verification. Choose another one.")
     return verification
 
 
@@ -197,16 +197,18 @@ async def _check_person(work: Work, evidence: Evidence, verification: Verificati
     is_staff = documents.is_staff(work)
     if is_staff != (verification.requested_from == PLATFORM):
         raise Forbidden(
-            "This verification was requested from the platform."
+            "This verification was requested from the platform. A platform verifier must decide it."
             if not is_staff
-            else "This verification was requested from the company itself."
+            else "This verification was requested from the company. A member must decide it."
         )
     brought_by = {evidence.linked_by}
     if evidence.document_id is not None:
         version = await proofs.version_of(work, evidence)
         brought_by |= {version.uploaded_by, version.facts_by}
     if work.actor.id in brought_by:
-        raise SamePerson("You brought this proof. Somebody else must verify it.")
+        raise SamePerson(
+            "You uploaded, linked or described this proof. Someone else must verify it."
+        )
 
 
 async def _check_unmoved(work: Work, evidence: Evidence, decided: Decided) -> None:

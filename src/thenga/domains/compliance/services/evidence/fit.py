@@ -14,7 +14,7 @@ _AFFIDAVIT = "bbbee_affidavit"
 
 
 class Fit(StrEnum):
-    """Whether a proof can serve a requirement."""
+    """Whether a proof can support a requirement."""
 
     FITS = "fits"
     DOES_NOT_FIT = "does_not_fit"

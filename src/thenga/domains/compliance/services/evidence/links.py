@@ -72,7 +72,7 @@ async def change_evidence(
     removed: Sequence[UUID],
     fields: dict[str, Any],
 ) -> Evidence:
-    """Link further requirements, unlink others, change the note."""
+    """Link more requirements, unlink others, or change the note."""
     evidence = await work.lock(Evidence, evidence_id)
     known = (await needs.links_of(work, [evidence.id]))[evidence.id]
     new = [one for one in dict.fromkeys(added) if one not in known]
@@ -186,7 +186,7 @@ async def _refuse_duplicate(read: Reader, cited: Cited, period: str) -> None:
     )
     if found is not None:
         raise Duplicate(
-            "This proof is linked already. Add further requirements to its evidence with PATCH.",
+            "This proof is already linked. Add requirements to its evidence with PATCH.",
             existing={"id": str(found.id)},
         )
 

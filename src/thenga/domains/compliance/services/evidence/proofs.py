@@ -27,8 +27,8 @@ _STANDING_MONTHS = 12  # of a declaration; a form for each bid is Bid's
 
 
 class Unlinkable(Problem):
-    """This proof or one of the requirements is not known. Upload a document, name a certificate of
-    this organization, or declare a statement of the catalogue."""
+    """The proof or one of the requirements was not found. Upload a document, name a certificate of
+    this organization, or declare a statement from the catalogue."""
 
     code, status, title = "compliance-unlinkable", 422, "This proof cannot be linked"
 
@@ -64,7 +64,7 @@ async def cite_reference(
     """A certificate that its domain told us of and did not revoke."""
     known = await read.find(KnownReference, domain=domain, type=type, reference_id=reference_id)
     if known is None or known.revoked_at is not None:
-        raise Unlinkable("This reference is not known to this organization, or was revoked.")
+        raise Unlinkable("This reference was not found in your organization, or was revoked.")
     key = f"{domain}/{type}/{reference_id}"
     return Cited(
         sha256=hashlib.sha256(key.encode()).hexdigest(),

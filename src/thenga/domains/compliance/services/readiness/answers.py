@@ -197,7 +197,9 @@ def _day(
         return company.today, at
     named = {one.point.value: one.on for one in outcome.dates} if outcome else {}
     if at not in named:
-        raise TenderUnknown("Name a tender that has this date.")
+        raise TenderUnknown(
+            "No tender with this date was given. Send `tenderOpportunityId`, or another date."
+        )
     return named[at], at
 
 

@@ -22,7 +22,7 @@ class State(StrEnum):
 
 
 class Gate(StrEnum):
-    """What follows where a requirement is not met."""
+    """Effect of an unmet requirement."""
 
     HARD = "hard"
     SOFT = "soft"
@@ -30,7 +30,7 @@ class Gate(StrEnum):
 
 
 class Verdict(StrEnum):
-    """Whether a company can show what is asked on a day."""
+    """Whether a company meets its requirements on a day."""
 
     READY = "ready"
     READY_WITH_WARNINGS = "ready_with_warnings"
@@ -39,7 +39,7 @@ class Verdict(StrEnum):
 
 
 class Fit(StrEnum):
-    """Whether a proof serves a requirement."""
+    """Whether a proof supports a requirement."""
 
     FITS = "fits"
     DOES_NOT_FIT = "does_not_fit"

@@ -138,8 +138,8 @@ def check_answers(
     unknown = sorted(set(answers) - asked)
     if unknown:
         raise RuleViolated(
-            "The catalogue does not ask these questions. `questions` of the profile lists those "
-            "that it asks.",
+            "The catalogue does not have the questions in `unknown`. `questions` of the profile "
+            "lists the open ones.",
             rule="question-unknown",
             unknown=unknown,
         )
@@ -216,7 +216,7 @@ def _told(profile: Profile) -> dict[str, Any]:
 
 def _duplicate(known: Profile | None) -> Duplicate:
     return Duplicate(
-        "The organization has a compliance profile. Change that one.",
+        "Your organization already has a compliance profile. Change that one.",
         existing=None if known is None else {"id": str(known.id)},
         field="organizationId",
     )

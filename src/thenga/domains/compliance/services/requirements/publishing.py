@@ -38,9 +38,9 @@ DEFINITION, DOCUMENT_TYPE = "definition", "document_type"
 
 
 class ConditionNotUnderstood(Problem):
-    """`appliesWhen` or `hardWhen` is not a condition of the catalogue.
+    """`appliesWhen` or `hardWhen` does not follow the condition format.
 
-    Use `all`, `any` and `not`, and compare `fact`, `answer`, `sphere` or `tender` by `is`, `in`,
+    Use `all`, `any` and `not`, and compare `fact`, `answer`, `sphere` or `tender` with `is`, `in`,
     `gt`, `gte` or `exists`, at most 4 levels deep.
     """
 
@@ -82,7 +82,7 @@ async def write_entry(
     starts = date.fromisoformat(content["effectiveFrom"])
     if starts <= local_day(work.now):
         raise RuleViolated(
-            "The catalogue is never changed for a day that has begun. Choose tomorrow or later.",
+            "The catalogue can change from tomorrow at the earliest. Choose a later day.",
             rule="effective-from-tomorrow",
             field="effectiveFrom",
         )
@@ -100,7 +100,7 @@ async def write_entry(
         await work.add(entry)
     except asyncpg.UniqueViolationError:
         raise Duplicate(
-            "The catalogue has a row of this code and day. Choose another day.",
+            "The catalogue already has a row with this code and day. Choose another day.",
             existing=None,
             field="effectiveFrom",
         ) from None

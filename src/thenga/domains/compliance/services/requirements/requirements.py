@@ -74,7 +74,7 @@ async def change_requirement(
     fixed = sorted(set(fields) - _OF_CATALOGUE) if held.origin is Origin.CATALOGUE else []
     if fixed:
         raise RuleViolated(
-            "The catalogue decides the content of this requirement. Set only `ownerUserId` and "
+            "This requirement comes from the catalogue. You can change only `ownerUserId` and "
             "`dueOn`.",
             rule="catalogue-decides",
             field=fixed[0],
@@ -115,7 +115,7 @@ def check_terms(row: Requirement, definitions: Mapping[str, RequirementDefinitio
     if code is None:
         if row.title is None:
             raise RuleViolated(
-                "Send a `title`, or the `definitionCode` of a requirement of the catalogue.",
+                "Send a `title`, or the `definitionCode` of a catalogue requirement.",
                 rule="title-or-code",
                 field="title",
             )
@@ -172,7 +172,7 @@ async def _check_once(work: Work, row: Requirement) -> None:
 
 def _duplicate(known: Requirement | None) -> Duplicate:
     return Duplicate(
-        "The tender has this requirement. Change that one.",
+        "The tender already has this requirement. Change that one.",
         existing=None if known is None else {"id": str(known.id)},
         field="tenderRequirementRef",
     )

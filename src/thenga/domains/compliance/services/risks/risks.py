@@ -84,7 +84,7 @@ def _make(work: Work, risk: Risk, move: RiskMove) -> bool:
     elif move.verb == "mitigate" and not risk.actions:
         raise RuleViolated("Add at least one action before you mitigate a risk.", rule="CMP-33")
     elif move.verb in ("materialise", "close") and not move.reason:
-        raise _needs("/move/reason", "Say why.")
+        raise _needs("/move/reason", "Give a reason.")
     RiskLifecycle.moves[move.verb](risk, at=work.now)
     mark_status(work, risk, code=move.verb, text=move.reason)
     if move.verb == "accept" and move.until is not None:
@@ -100,17 +100,18 @@ def _check_acceptance(work: Work, risk: Risk, move: RiskMove) -> None:
     today = local_day(work.now, HOME_ZONE)
     last = today + timedelta(days=MOST_ACCEPTED_DAYS)
     if move.until is None:
-        raise _needs("/move/until", "Say until which day the risk is accepted.")
+        raise _needs("/move/until", "Send `until`, the last day of the acceptance.")
     if not today <= move.until <= last:
         raise _needs("/move/until", f"Choose a day from {today} to {last}.")
     if not move.reason:
-        raise _needs("/move/reason", "Say why the risk is accepted.")
+        raise _needs("/move/reason", "Give a reason for accepting the risk.")
     if Level(risk.level) in SERIOUS and risk.owner_user_id in (None, work.actor.id):
         if risk.owner_user_id is None:
             raise RuleViolated(
-                "Name an owner first. Another person accepts a high risk.", rule="CMP-35"
+                "Assign an owner first. Someone else must accept a high or critical risk.",
+                rule="CMP-35",
             )
-        raise SamePerson("The owner of a high or critical risk cannot accept it.")
+        raise SamePerson("The owner of a high or critical risk cannot accept it. Ask someone else.")
 
 
 def _needs(pointer: str, detail: str) -> ValidationFailed:

@@ -40,7 +40,7 @@ TITLES: dict[RuleCode, str] = {
 
 
 class Level(StrEnum):
-    """How serious a risk is, by its score."""
+    """Severity of a risk, derived from its score."""
 
     LOW = "low"
     MEDIUM = "medium"

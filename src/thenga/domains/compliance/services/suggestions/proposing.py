@@ -98,11 +98,15 @@ def _check_form(proposal: Proposal) -> None:
     if not 0 <= proposal.confidence <= 1:
         raise RuleViolated("Send a confidence from 0 to 1.", rule=_RULE)
     if proposal.target.type != TARGETS[proposal.kind]:
-        raise RuleViolated(f"This kind is about a {TARGETS[proposal.kind]}.", rule=_RULE)
+        raise RuleViolated(
+            f"This kind of suggestion needs a target of type {TARGETS[proposal.kind]}.", rule=_RULE
+        )
     try:
         read_value(proposal.kind, proposal.proposed)
     except ValidationError:
-        raise RuleViolated("The proposed value has another form.", rule=_RULE) from None
+        raise RuleViolated(
+            "The proposed value does not have the format of this kind.", rule=_RULE
+        ) from None
 
 
 async def _waiting(work: Work, proposal: Proposal, digest: str) -> AiSuggestion | None:
@@ -127,7 +131,7 @@ async def _check_target(work: Work, proposal: Proposal) -> int | None:
     document = await work.get(Document, target.id)
     base = proposal.base_version or document.current_version
     if base != document.current_version:
-        raise RuleViolated("The document has a newer version.", rule=_RULE)
+        raise RuleViolated("The document has a newer version. Read that version.", rule=_RULE)
     return base
 
 

@@ -28,7 +28,7 @@ _OVERTAKEN = (SuggestionStatus.SUPERSEDED, SuggestionStatus.EXPIRED)
 
 
 class AiSuggestionStale(Problem):
-    """The document has a newer version, or the suggestion has expired. Look at the document and
+    """The document has a newer version, or the suggestion has expired. Check the document and
     state the fact yourself."""
 
     code, status, title = "compliance-suggestion-stale", 409, "This suggestion is out of date"
@@ -77,15 +77,15 @@ async def review(work: Work, suggestion_id: UUID, decided: Review) -> AiSuggesti
 def _value(seen: AiSuggestion, decided: Review) -> dict[str, Any]:
     is_edit = decided.decision == "edit_and_accept"
     if is_edit and decided.value is None:
-        raise _wrong("Send the value that you take instead.")
+        raise _wrong("Send the value to use instead.")
     if not is_edit and decided.value is not None:
         raise _wrong("Send a value only with `edit_and_accept`.")
     if decided.decision == "reject" and decided.reason_code is None:
-        raise _wrong("Say why you reject it.")
+        raise _wrong("Send the reason for rejecting it in `reasonCode`.")
     try:
         return read_value(seen.kind, decided.value if decided.value is not None else seen.proposed)
     except ValidationError:
-        raise _wrong("Send a value of the form that was proposed.") from None
+        raise _wrong("Send a value in the same format as the proposed one.") from None
 
 
 def _wrong(detail: str) -> RuleViolated:

@@ -21,14 +21,14 @@ _BY: dict[str, ColumnElement[Any]] = {
 
 
 class AwardUnknown(Problem):
-    """A contract is opened from an award that Bid announced, by the ID of that event.
+    """There is no award with this event ID. Use an `eventId` from `GET /contracts/awards`.
 
-    If the award was recorded a moment ago, try again after `retryAfterSeconds`. A contract won
-    outside of the platform begins with an outcome in Bid.
+    If the award was recorded a moment ago, try again after `retryAfterSeconds`. For a contract won
+    outside the platform, record an outcome in Bid first.
     """
 
-    code, status, title = "contract-award-unknown", 422, "This award is not known"
-    members = extensions(retryAfterSeconds=(int, "Seconds after which to try again."))
+    code, status, title = "contract-award-unknown", 422, "This award was not found"
+    members = extensions(retryAfterSeconds=(int, "Seconds to wait before trying again."))
 
 
 @dataclass(frozen=True, slots=True)

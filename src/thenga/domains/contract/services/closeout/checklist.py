@@ -98,22 +98,22 @@ async def _open_details(
     packages, lessons = await _count_records(read, workspace)
     metrics = await _count(read, PerformanceMetric, PerformanceMetric.workspace_id == workspace.id)
     details: dict[str, tuple[Any, str]] = {
-        "milestones": (unmet, f"Not met or waived: {', '.join(unmet)}."),
-        "variations": (changes, f"Variations that are not decided: {changes}."),
+        "milestones": (unmet, f"Milestones not met or waived: {', '.join(unmet)}."),
+        "variations": (changes, f"Open variations: {changes}."),
         "invoices": (
             money.unsettled_invoices,
-            f"Invoices that are not settled: {money.unsettled_invoices}.",
+            f"Unsettled invoices: {money.unsettled_invoices}.",
         ),
         "disputes": (
             money.disputed_invoices,
-            f"Invoices with a dispute: {money.disputed_invoices}.",
+            f"Disputed invoices: {money.disputed_invoices}.",
         ),
-        "retention": (money.retention, f"Retention that is not released: {money.retention}."),
-        "advance": (money.advance, f"Advance that is not recovered: {money.advance}."),
-        "packages": (packages, f"Packages that are not closed: {packages}."),
-        "performance": (not metrics, "No performance is recorded."),
-        "lesson": (not lessons, "No lesson is published."),
-        FINAL_ACCOUNT: (account.unclaimed, f"Unclaimed: {account.unclaimed}."),
+        "retention": (money.retention, f"Retention not yet released: {money.retention}."),
+        "advance": (money.advance, f"Advance not yet recovered: {money.advance}."),
+        "packages": (packages, f"Packages not yet closed: {packages}."),
+        "performance": (not metrics, "No performance has been recorded."),
+        "lesson": (not lessons, "No lesson has been published."),
+        FINAL_ACCOUNT: (account.unclaimed, f"Unclaimed amount: {account.unclaimed}."),
     }
     return {code: detail for code, (is_open, detail) in details.items() if is_open}
 

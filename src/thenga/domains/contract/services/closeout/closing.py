@@ -43,10 +43,10 @@ from thenga.kernel.values.money import Money
 
 
 class CloseoutOpen(Problem):
-    """Something is still open. `items` names it; `GET …/closeout` says what is missing."""
+    """Some items are still open. `items` lists them; `GET …/closeout` says what is missing."""
 
     code, status, title = "contract-closeout-open", 409, "The contract cannot be closed yet"
-    members = extensions(items=(list[str], "Items that are open."))
+    members = extensions(items=(list[str], "Open items of the checklist."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ async def get_closeout(read: Reader, workspace_id: UUID) -> tuple[Closeout, Chec
     workspace = await workspaces.seen_workspace(read, workspace_id)
     closeout = await read.find(Closeout, workspace_id=workspace_id)
     if closeout is None:
-        raise NotFound("This contract has no closeout yet.")
+        raise NotFound("This contract has no closeout yet. Open one first.")
     return closeout, await check(read, workspace, closeout)
 
 
@@ -86,7 +86,7 @@ async def manage_closeout(
         await workspaces.demand(work, Permission.CLOSEOUT_COMPLETE)
         alone = await workspaces.sole_holder(work, Permission.CLOSEOUT_COMPLETE)
         if not move.reason:
-            raise invalid("/move/reason", "Say why.")
+            raise invalid("/move/reason", "Give a reason.")
     workspace = await work.lock(Workspace, workspace_id, beside=True)
     workspaces.carry_correlation(work, workspace)
     held = await work.find(Closeout, workspace_id=workspace_id)
@@ -193,7 +193,7 @@ async def _reopen(work: Work, workspace: Workspace, closeout: Closeout) -> None:
     months = await configuration.value(work, REOPEN_MONTHS)
     closed_on = workspace.closed_on or local_day(work.now)
     if local_day(work.now) > closed_on + relativedelta(months=months):
-        raise Conflict(f"A contract can be reopened for {months} months after it was closed.")
+        raise Conflict(f"A contract can only be reopened within {months} months of closing.")
     closeout.confirmation_id = closeout.final_account = closeout.completed_on = None
     workspace.closed_on = None
     if workspace.outcome == "completed":
@@ -220,7 +220,9 @@ async def _check_items(read: Reader, items: list[dict[str, Any]]) -> None:
     allowed = await configuration.value(read, WAIVABLE)
     for place, one in enumerate(items):
         if one["code"] not in allowed:
-            raise invalid(f"/items/{place}/code", f"{one['code']} cannot be set not applicable.")
+            raise invalid(
+                f"/items/{place}/code", f"{one['code']} cannot be marked as not applicable."
+            )
 
 
 def _publish_closed(

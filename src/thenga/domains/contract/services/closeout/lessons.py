@@ -53,7 +53,7 @@ async def change_lesson(
     await workspaces.workspace_for(work, known.workspace_id)
     lesson = await work.lock(Lesson, lesson_id)
     if fields and lesson.status is not LessonStatus.DRAFT:
-        raise Conflict("Only a draft can be changed.")
+        raise Conflict("Only a draft can be changed. Add a new lesson instead.")
     merge_patch(lesson, fields)
     has_moved = move is not None and LessonLifecycle.moves[move](lesson, at=work.now)
     if has_moved:

@@ -42,7 +42,7 @@ async def _make(
     deliverable.status_changed_at, deliverable.status_changed_by = work.now, work.actor.id
     if move.verb == "deliver":
         if not deliverable.evidence_refs and not deliverable.note:
-            raise missing("/evidenceRefs", "Send a document or a note that shows the delivery.")
+            raise missing("/evidenceRefs", "Add a document or a note as evidence of the delivery.")
         deliverable.delivered_on = deliverable.delivered_on or local_day(work.now)
     elif move.verb == "reject":
         if not move.reason:

@@ -47,13 +47,13 @@ _BY: dict[str, ColumnElement[Any]] = {
 
 
 class MilestoneIncomplete(Problem):
-    """Required deliverables are missing. `deliverables` names them by key.
+    """Required deliverables are missing. `deliverables` lists their keys.
 
-    A milestone is submitted when they are delivered, and met when they are accepted.
+    Deliver them before you submit the milestone. Record their acceptance before you accept it.
     """
 
     code, status, title = "contract-milestone-incomplete", 409, "This milestone is incomplete"
-    members = extensions(deliverables=(list[str], "Keys of the deliverables that are missing."))
+    members = extensions(deliverables=(list[str], "Keys of the missing deliverables."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _count_accepted(milestone: Milestone, parts: Sequence[Deliverable], missing:
     accepted = sum((one.weight for one in parts if one.key not in missing), Decimal(0))
     if not accepted:
         raise RuleViolated(
-            "Nothing is accepted yet. Record the accepted deliverables first.", rule="CON-11"
+            "No deliverable is accepted yet. Record the accepted deliverables first.", rule="CON-11"
         )
     milestone.accepted_percent = (_WHOLE * accepted / whole).quantize(Decimal("0.0001"))
     milestone.missing = missing
@@ -210,11 +210,11 @@ def _check_waiver(milestone: Milestone, move: DeliveryMove) -> None:
     """Only a milestone without money is waived; a variation moves its amount first."""
     if milestone.amount_minor or milestone.billed_minor:
         raise workspaces.NeedsVariation(
-            "Move the amount of this milestone by a variation before you waive it.",
+            "Move the amount of this milestone with a variation before you waive it.",
             fields=["valuePercent"],
         )
     if not move.reason:
-        raise refusals.missing("/move/reason", "Say why it is waived.")
+        raise refusals.missing("/move/reason", "Say why the milestone is waived.")
 
 
 def _publish_reached(work: Work, milestone: Milestone, confirmation: Confirmation) -> None:

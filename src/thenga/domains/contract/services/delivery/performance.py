@@ -43,9 +43,9 @@ _BY: dict[str, ColumnElement[Any]] = {
 
 
 class NothingMeasured(Problem):
-    """Nothing was due or decided in this period, so there is nothing to measure.
+    """No milestone was due and no delivery was decided in this period.
 
-    Choose a period in which a milestone was due. A missing figure is never 100.
+    Choose a period in which a milestone was due. A missing figure never counts as 100.
     """
 
     code, status, title = "contract-nothing-measured", 422, "There is nothing to measure"
@@ -156,7 +156,7 @@ async def _package(
     if given.coordination_id is not None:
         found = await read.find(Coordination, id=given.coordination_id)
     if found is None or found.workspace_id != workspace.id or found.kind != "package":
-        raise invalid("/coordinationId", "Name a package of this contract.")
+        raise invalid("/coordinationId", "Choose a package of this contract.")
     return found
 
 
@@ -171,7 +171,7 @@ async def _refuse_second(read: Reader, workspace_id: UUID, given: GivenPerforman
     records = await read.all(statement)
     if given.corrects is not None:
         if given.corrects not in {one.id for one in records}:
-            raise invalid("/corrects", "Name a record of the same subject.")
+            raise invalid("/corrects", "Choose a performance record of the same subject.")
         return
     for one in records:
         if one.period_to == given.period.until:
@@ -278,4 +278,4 @@ def _publish(
 
 def _check_period(period: Period) -> None:
     if period.until < period.since:
-        raise invalid("/period/to", "The period ends before it begins.")
+        raise invalid("/period/to", "`to` must be on or after `from`.")

@@ -77,7 +77,7 @@ async def get_plan(read: Reader, workspace_id: UUID, number: int | None) -> Plan
         statement = statement.where(PlanRevision.number == number)
     found = await read.all(statement.order_by(PlanRevision.number.desc()), limit=1)
     if not found:
-        raise NotFound("This contract has no such plan.")
+        raise NotFound("This contract has no such plan revision.")
     return found[0]
 
 
@@ -181,7 +181,7 @@ async def _replace(
     is_checked: bool = True,
 ) -> PlanRevision:
     if is_checked and work.if_match is None:
-        raise PreconditionRequired("Send the version of the draft that you replace as `If-Match`.")
+        raise PreconditionRequired("Send the version of the draft you are replacing in `If-Match`.")
     plan = await work.lock(PlanRevision, draft.id, beside=not is_checked)
     made = _revision(workspace, given, number=plan.number)
     plan.milestones, plan.content_hash = made.milestones, made.content_hash

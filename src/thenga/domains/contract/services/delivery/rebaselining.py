@@ -21,11 +21,13 @@ from thenga.kernel.errors import Problem, extensions
 
 
 class MilestoneGone(Problem):
-    """A milestone that the variation changes is no longer in the plan. Withdraw the variation and
-    draft it again."""
+    """The variation changes a milestone that is no longer in the plan.
 
-    code, status, title = "contract-milestone-gone", 409, "A milestone of the variation is gone"
-    members = extensions(keys=(list[str], "Keys of the milestones."))
+    Withdraw the variation and draft a new one.
+    """
+
+    code, status, title = "contract-milestone-gone", 409, "A milestone no longer exists"
+    members = extensions(keys=(list[str], "Keys of the missing milestones."))
 
 
 async def rebaseline(

@@ -16,14 +16,14 @@ _UNITS = 1_000_000  # ten-thousandths of a per cent
 
 
 class PlanPercent(Problem):
-    """The percentages of a baseline sum to exactly 100.0000. `sum` is what they sum to now."""
+    """The percentages of a baseline must add up to exactly 100. `sum` is the current total."""
 
-    code, status, title = "contract-plan-percent", 422, "The percentages do not sum to 100"
+    code, status, title = "contract-plan-percent", 422, "The percentages do not add up to 100"
     members = extensions(sum=(str, "Sum of the percentages."))
 
 
 class PlanCyclic(Problem):
-    """Milestones wait for each other. `cycle` names them; remove one of their dependencies."""
+    """Some milestones depend on each other. `cycle` lists them; remove one of the dependencies."""
 
     code, status, title = "contract-plan-cyclic", 422, "The plan has a cycle"
     members = extensions(cycle=(list[str], "Keys of the milestones in the cycle."))
@@ -47,7 +47,7 @@ def check_baseline(plan: Plan) -> None:
         for at, part in enumerate(one.depends_on):
             if part.key not in known:
                 pointer = f"/milestones/{place}/dependsOn/{at}/key"
-                raise invalid(pointer, f"{part.key} is no milestone of this plan.", "unknown")
+                raise invalid(pointer, f"{part.key} is not a milestone of this plan.", "unknown")
     total = sum((one.value_percent for one in plan), Decimal(0))
     if total != WHOLE:
         raise PlanPercent(sum=f"{total:.4f}")

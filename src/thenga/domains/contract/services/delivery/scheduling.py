@@ -58,7 +58,7 @@ async def refuse_foreign(
     statement = select(Milestone).where(among(Milestone.id, milestone_ids))
     found = await read.all(statement.where(Milestone.workspace_id == workspace_id))
     if {one.id for one in found} != set(milestone_ids):
-        raise invalid(pointer, "Name milestones of this contract.", "unknown")
+        raise invalid(pointer, "Choose milestones of this contract.", "unknown")
 
 
 async def deliverables_of(

@@ -39,7 +39,7 @@ _OWN = re.compile(r"^(?:SBX-)?(?:INV|CN)-[0-9]+$")
 
 
 class PlanMissing(Problem):
-    """An invoice claims milestones of the baselined delivery plan. Baseline a plan first."""
+    """Progress invoices claim milestones of the baselined delivery plan. Baseline a plan first."""
 
     code, status, title = "contract-plan-missing", 409, "This contract has no baselined plan"
 
@@ -93,7 +93,7 @@ async def change_draft(
 ) -> None:
     """Change the fields of a locked draft, or replace its lines. The caller saves it."""
     if invoice.status is not InvoiceStatus.DRAFT:
-        raise Conflict("This invoice was submitted. Replace it to correct it.")
+        raise Conflict("Only a draft can be changed. To correct a submitted invoice, replace it.")
     for name, value in fields.items():
         setattr(invoice, name, value)
     check_source(invoice)
@@ -116,7 +116,8 @@ def check_source(invoice: Invoice) -> None:
         )
     if invoice.external_number is not None and _OWN.match(invoice.external_number):
         raise invalid(
-            "/externalNumber", "The platform assigns numbers of this form. Send another number."
+            "/externalNumber",
+            "Numbers in this format are reserved for the platform. Send another one.",
         )
 
 
@@ -132,7 +133,8 @@ async def check_lines(
             raise invalid(f"/lines/{index}/amount/currency", f"Use {workspace.currency}.")
         if (line.milestone_id is None) == (kind is InvoiceKind.PROGRESS):
             raise invalid(
-                f"/lines/{index}/milestoneId", "Only progress lines name a milestone, each one."
+                f"/lines/{index}/milestoneId",
+                "Send a milestone on every line of a progress invoice and on no other line.",
             )
     ids = {line.milestone_id for line in lines if line.milestone_id is not None}
     if not ids:

@@ -145,7 +145,7 @@ def check_parties(workspace: Workspace, invoice: Invoice, ours: Seller | None) -
     if ours is not None:
         check_tax_data(ours, buyer_of(workspace), Terms.of_row(workspace.terms).vat_treatment)
     elif invoice.external_number is None:
-        raise invalid("/externalNumber", "Send the number of the invoice made elsewhere.")
+        raise invalid("/externalNumber", "Send the number of the invoice issued elsewhere.")
 
 
 @dataclass(frozen=True, slots=True)

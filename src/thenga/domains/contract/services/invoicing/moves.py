@@ -69,7 +69,9 @@ async def receive(work: Work, invoice: Invoice, workspace: Workspace, on: date |
     history = [ClockRun.of_row(run) for run in invoice.clock_history]
     last = history[-1].returned_on if history else None
     if last is not None and received < last:
-        raise invalid("/move/on", f"The invoice was returned on {last}.")
+        raise invalid(
+            "/move/on", f"The invoice was returned on {last}. Choose that day or a later one."
+        )
     days = Terms.of_row(workspace.terms).payment_days
     history, due = payment_clock.start_clock(history, received, days)
     invoice.clock_history = [run.to_row() for run in history]
@@ -213,7 +215,7 @@ def _count_back(money: WorkspaceMoney, kind: InvoiceKind, shares: CreditShares) 
         )
     if money.retained_minor < money.released_minor:
         raise RuleViolated(
-            "Retention of this invoice was released already. Credit the release first.",
+            "The retention of this invoice was already released. Credit the release first.",
             rule="CON-17",
         )
 
@@ -271,9 +273,7 @@ async def _issue_note(
 async def replace(work: Work, invoice: Invoice, workspace: Workspace, move: InvoiceMove) -> None:
     """Credit the whole invoice and begin a new draft with the same lines."""
     if invoice.paid_minor or invoice.claimed_minor or invoice.written_off_minor:
-        raise Conflict(
-            "Money was received or written off on this invoice. Credit the rest instead."
-        )
+        raise Conflict("This invoice has payments or write-offs. Credit the rest instead.")
     await credit(work, invoice, workspace, outstanding(invoice), move)
     lines = [
         drafts.line_given(line, invoice.currency)
@@ -341,7 +341,7 @@ def watch(invoice: Invoice) -> None:
 
 def _refused(invoice: Invoice, verb: str, needed: str) -> InvalidTransition:
     return not_possible(
-        f"The status is {invoice.status}; {verb} needs an invoice that is {needed}.",
+        f"The status is {invoice.status}; {verb} is only possible for an invoice that is {needed}.",
         status=invoice.status,
         operation=verb,
         allowed=InvoiceLifecycle.open(invoice),

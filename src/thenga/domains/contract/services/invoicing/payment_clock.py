@@ -13,7 +13,7 @@ _STEPS = (1, 31, 61, 91)  # days after the due date on which the bucket changes
 
 
 class Bucket(StrEnum):
-    """Days past the due date, the age of what is owed."""
+    """Ageing bucket, in days past the due date."""
 
     NOT_DUE = "not_due"
     DAYS_1_30 = "days_1_30"

@@ -26,8 +26,10 @@ _LIVE = (PaymentState.RECORDED, PaymentState.CONFIRMED)
 
 
 class PaymentExceeds(Problem):
-    """Payments, credits and write-offs of an invoice never sum to more than its payable amount.
-    `outstanding` is what can still be recorded."""
+    """Payments, credits and write-offs cannot exceed the payable amount of the invoice.
+
+    `outstanding` is the amount that can still be recorded.
+    """
 
     code, status, title = "contract-payment-exceeds", 422, "The payment exceeds the invoice"
     members = extensions(outstanding=(Money, "Amount that can still be recorded."))
@@ -73,7 +75,7 @@ async def _check(work: Work, invoice: Invoice, given: PaymentGiven) -> None:
     if given.amount.currency != invoice.currency:
         raise invalid("/amount/currency", f"Use {invoice.currency}.")
     if given.received_on > local_day(work.now):
-        raise invalid("/receivedOn", "A payment cannot be received in the future.")
+        raise invalid("/receivedOn", "The payment date cannot be in the future.")
     if given.bank_reference is not None:
         await _check_new(work, invoice, given.bank_reference)
     room = moves.outstanding(invoice) - Money(invoice.claimed_minor, invoice.currency)
@@ -89,7 +91,7 @@ async def _check_new(work: Work, invoice: Invoice, reference: str) -> None:
     )
     if known:
         raise Duplicate(
-            "This bank reference is recorded on this invoice already.",
+            "This invoice already has a payment with this bank reference.",
             existing={"id": str(known[0]["id"])},
             field="bankReference",
         )

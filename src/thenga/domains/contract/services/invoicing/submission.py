@@ -53,27 +53,34 @@ render_document = job_stub(
 
 
 class OverValue(Problem):
-    """The invoices of a contract never claim more than its current value, an advance never more
-    than was agreed, and a release never more than is releasable. `remaining` is what is left."""
+    """The invoices exceed the current contract value, the agreed advance or releasable retention.
+
+    `remaining` is the amount that can still be claimed.
+    """
 
     code, status, title = "contract-over-value", 422, "The invoice exceeds what can be claimed"
     members = extensions(remaining=(Money, "Amount that can still be claimed, VAT included."))
 
 
 class OverMilestone(Problem):
-    """The invoices of a milestone never claim more than its amount, nor more than was met or
-    reported so far. `remaining` is what can be claimed of it now."""
+    """The invoices exceed the amount of the milestone, or the part accepted or reported so far.
+
+    `remaining` is the amount that can be claimed now.
+    """
 
     code, status, title = "contract-over-milestone", 422, "The invoice exceeds the milestone"
     members = extensions(
         milestoneId=(UUID, "ID of the milestone."),
-        remaining=(Money, "Amount of it that can be claimed now, VAT included."),
+        remaining=(Money, "Amount that can be claimed now, VAT included."),
     )
 
 
 class InvoiceTaxDataMissing(Problem):
-    """A tax invoice shows the name and address of both parties and your VAT number. Add what
-    `errors` lists: your own facts in the organization's profile, the buyer's in the contract."""
+    """A tax invoice must show the name and address of both parties and your VAT number.
+
+    Add what `errors` lists: your own facts in the organization's profile, the buyer's in the
+    contract.
+    """
 
     code, status, title = "contract-tax-data-missing", 422, "The invoice is incomplete"
     members = extensions(missing=(list[str], "JSON pointers to the missing fields."), errors=ERRORS)

@@ -15,7 +15,7 @@ from thenga.kernel.values.money import Money
 
 
 class ContractNotActive(Problem):
-    """Money and performance begin when the contract is active. Sign and activate it first."""
+    """The contract must be active first. Sign and activate it, or resume it if it is suspended."""
 
     code, status, title = "contract-not-active", 409, "This contract is not active"
 

@@ -136,13 +136,15 @@ def _rate(risk: Risk) -> None:
     if risk.target_likelihood is not None and risk.target_impact is not None:
         residual = score_of(risk.target_likelihood, risk.target_impact)
         if residual > risk.score:
-            raise RuleViolated("The target cannot be worse than the risk.", rule="CON-38")
+            raise RuleViolated(
+                "The target score cannot exceed the current score. Lower the target.", rule="CON-38"
+            )
 
 
 def _make(work: Work, risk: Risk, move: ContractRiskMove) -> bool:
     if move.verb == "accept" and risk.status is not RiskStatus.ACCEPTED:
         if risk.owner_user_id is None:
-            raise RuleViolated("Name an owner before you accept a risk.", rule="CON-38")
+            raise RuleViolated("Assign an owner before you accept the risk.", rule="CON-38")
         if not move.reason:
             raise missing("/move/reason", "Say why the risk is accepted.")
     if not RiskLifecycle.moves[move.verb](risk, at=work.now):

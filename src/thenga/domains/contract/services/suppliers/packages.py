@@ -76,7 +76,7 @@ async def change_coordination(
     workspace = await workspaces.workspace_for(work, known.workspace_id)
     record = await work.lock(Coordination, coordination_id)
     if fields and record.status in CoordinationLifecycle.OVER:
-        raise Conflict("This is over and can no longer change.")
+        raise Conflict("This record is closed or cancelled and cannot be changed. Add a new one.")
     merge_patch(record, _in_minor(workspace, fields))
     await _check_package(work, workspace, record)
     has_moved = move is not None and _make(work, record, move)
@@ -150,10 +150,12 @@ def _make(work: Work, record: Coordination, move: CoordinationMove) -> bool:
     if record.kind == PACKAGE and record.status in made.sources:
         milestones = package_of_rows(record.package_milestones)
         if move.verb == "resolve" and any(one.accepted_on is None for one in milestones):
-            raise Conflict("Resolve a package when all its milestones are accepted.")
+            raise Conflict("Accept all milestones of the package before you resolve it.")
         unpaid = any(one.paid_on is None for one in milestones)
         if move.verb == "close" and unpaid and not (move.waive_payment and move.reason):
-            raise Conflict("Close a package when all is paid, or waive payment with a reason.")
+            raise Conflict(
+                "Pay all milestones before you close the package, or waive payment with a reason."
+            )
     if not made(record, at=work.now):
         return False
     record.status_reason = move.reason

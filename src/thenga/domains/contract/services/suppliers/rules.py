@@ -13,12 +13,16 @@ _PLACES = Decimal("0.01")
 
 
 class SubcontractLimit(Problem):
-    """The terms limit how much of the contract others may do. `limit` is the share in per cent,
-    `share` what it would be with this package."""
+    """The contract terms limit the share that can be subcontracted.
+
+    `limit` is the maximum in per cent, `share` the total with this package. Lower the value of
+    this package, or cancel another one.
+    """
 
     code, status, title = "contract-subcontract-limit", 422, "The subcontract limit is exceeded"
     members = extensions(
-        limit=(str, "Largest share in per cent."), share=(str, "Share with this package.")
+        limit=(str, "Maximum share in per cent."),
+        share=(str, "Share in per cent with this package."),
     )
 
 
@@ -29,7 +33,9 @@ def check_milestones(milestones: Sequence[PackageMilestone]) -> None:
     if twice:
         raise invalid("/packageMilestones", f"Use each key once: {', '.join(twice)}.")
     if total != _WHOLE:
-        raise invalid("/packageMilestones", f"The percentages sum to {total}, not to 100.")
+        raise invalid(
+            "/packageMilestones", f"The percentages add up to {total}. They must add up to 100."
+        )
 
 
 def share_of(packages_minor: int, contract_minor: int) -> Decimal:

@@ -14,10 +14,10 @@ BLOCKS = "block_award"
 
 
 class SupplierBlocked(Problem):
-    """This supplier is blocked from new awards. Say in `overrideReason` why it is chosen anyway."""
+    """This supplier is blocked from new awards. Say in `overrideReason` why you use it anyway."""
 
     code, status, title = "contract-supplier-blocked", 422, "This supplier is blocked"
-    members = extensions(state=(str, "Trust in the supplier."))
+    members = extensions(state=(str, "Trust state of the supplier."))
 
 
 async def ask_trust(read: Reader, supplier_id: UUID | None) -> dict[str, Any]:

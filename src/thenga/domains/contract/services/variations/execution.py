@@ -35,28 +35,31 @@ _RUNNING = (WorkspaceStatus.ACTIVE, WorkspaceStatus.SUSPENDED)
 
 
 class VariationLimitPassed(Problem):
-    """Public contracts may grow only to a limit before a further approval is needed. Add the
-    approval as `limitApprovalRef`; a municipality also tables it and gives public notice."""
+    """Above the legal limit, increases of a public contract need a further approval.
 
-    code, status, title = "contract-variation-limit", 409, "The variation passes the legal limit"
+    Add the approval as `limitApprovalRef`. A municipality must also table it and give public
+    notice.
+    """
+
+    code, status, title = "contract-variation-limit", 409, "The variation exceeds the legal limit"
     members = extensions(
-        limit=(Money, "Most that variations may add to the original value."),
-        cumulative=(Money, "Increases once this variation is executed."),
+        limit=(Money, "Maximum that variations can add to the original value."),
+        cumulative=(Money, "Total increases with this variation."),
     )
 
 
 class ContractEnded(Problem):
-    """An ended contract can be neither extended nor enlarged. Sign variations before its end."""
+    """A variation cannot take effect after the end of the contract. Sign it before the end."""
 
     code, status, title = "contract-ended", 409, "This contract has ended"
     members = extensions(endedOn=(str, "Last day of the contract."))
 
 
 class ValueBelowBilled(Problem):
-    """A contract or milestone cannot be worth less than was billed of it. Credit invoices first."""
+    """A contract or milestone cannot be worth less than what was billed. Credit invoices first."""
 
-    code, status, title = "contract-value-below-billed", 409, "More than this was billed already"
-    members = extensions(billed=(Money, "Amount that was billed."))
+    code, status, title = "contract-value-below-billed", 409, "More has already been billed"
+    members = extensions(billed=(Money, "Amount billed."))
 
 
 async def sign(
@@ -84,7 +87,9 @@ async def sign(
 
 def check_signable(variation: Variation) -> None:
     if variation.status is not VariationStatus.APPROVED or variation.content_hash is None:
-        raise Conflict("Only an approved variation can be signed.")
+        raise Conflict(
+            "Only an approved variation can be signed. Record the buyer's approval first."
+        )
 
 
 async def limit_of(
@@ -147,7 +152,7 @@ async def _check_limit(
     is_passed = use is not None and use.state is LimitState.EXCEEDS and delta.minor > 0
     if use is not None and is_passed and variation.limit_approval_ref is None:
         raise VariationLimitPassed(
-            f"Increases of {use.cumulative} would pass the limit of {use.limit}.",
+            f"Increases of {use.cumulative} exceed the limit, {use.limit}. Add `limitApprovalRef`.",
             limit=told(use.limit),
             cumulative=told(use.cumulative),
         )
@@ -157,7 +162,9 @@ async def _check_limit(
 def _check_billed(value: Money, billed_minor: int) -> None:
     billed = Money(billed_minor, value.currency)
     if value < billed:
-        raise ValueBelowBilled(f"{billed} was billed already.", billed=told(billed))
+        raise ValueBelowBilled(
+            f"{billed} has already been billed. Credit invoices first.", billed=told(billed)
+        )
 
 
 async def _check_milestones(work: Work, workspace_id: UUID, changes: list[MilestoneChange]) -> None:

@@ -32,11 +32,11 @@ from thenga.kernel.values.money import Money
 
 
 class VariationUnbalanced(Problem):
-    """The amounts of the milestone changes sum to the change of the value. Correct one of them."""
+    """The amounts of the milestone changes must add up to `valueDelta`. Correct one of them."""
 
     code, status, title = "contract-variation-unbalanced", 422, "The variation does not add up"
     members = extensions(
-        valueDelta=(Money, "Change of the value."),
+        valueDelta=(Money, "Change in value."),
         sum=(Money, "Sum of the milestone changes."),
     )
 
@@ -201,9 +201,7 @@ async def _check(read: Reader, workspace: Workspace, variation: Variation) -> No
         "scope": bool(variation.scope),
     }
     if {kind for kind, changes in said.items() if changes} != set(variation.kinds):
-        raise invalid(
-            "/kinds", "Name `value`, `time` and `scope` exactly where you send a change of it."
-        )
+        raise invalid("/kinds", "List exactly what you change: `value`, `time` or `scope`.")
     changes = changes_of(variation)
     for index, change in enumerate(changes):
         amount = change.amount_delta
@@ -225,7 +223,7 @@ async def _check_milestones(
 ) -> None:
     keys = [change.key for change in changes]
     if len(set(keys)) < len(keys):
-        raise invalid("/milestoneChanges", "Name each milestone once.")
+        raise invalid("/milestoneChanges", "List each milestone only once.")
     held = await delivery.live_milestones(read, workspace.id)
     live = {one.key for one in held if one.status not in MilestoneLifecycle.GONE}
     for index, change in enumerate(changes):
@@ -233,7 +231,7 @@ async def _check_milestones(
         if change.new_title is None and change.key not in live:
             raise invalid(f"{pointer}/key", "This milestone does not exist.")
         if change.new_title is not None and (change.key in live or change.due_on is None):
-            raise invalid(pointer, "A new milestone has a key of its own and a due date.")
+            raise invalid(pointer, "A new milestone needs a new key and a due date.")
 
 
 async def list_variations(

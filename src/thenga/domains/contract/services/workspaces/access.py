@@ -15,7 +15,7 @@ from thenga.kernel.values.money import Money
 
 
 class ContractOver(Problem):
-    """A closed or cancelled contract takes no further changes. Reopen its closeout if needed."""
+    """A closed or cancelled contract cannot be changed. If it is closed, reopen its closeout."""
 
     code, status, title = "contract-closed", 409, "This contract is closed"
 
@@ -58,6 +58,6 @@ def carry_correlation(work: Work, workspace: Workspace) -> None:
 def check_currency(workspace: Workspace, amount: Money | None, field: str) -> Money | None:
     """A contract has one currency; an amount in another one is refused."""
     if amount is not None and amount.currency != workspace.currency:
-        detail = f"This contract is in {workspace.currency}."
+        detail = f"Send the amount in {workspace.currency}, the currency of the contract."
         raise invalid(f"/{to_camel(field)}", detail, "currency")
     return amount

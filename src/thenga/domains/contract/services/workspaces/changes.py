@@ -27,14 +27,14 @@ _AGREED_OF_BUYER = ("name", "kind")
 
 
 class NeedsVariation(Problem):
-    """Value, dates and terms of an active contract change only by an executed variation.
+    """Only an executed variation can change the value, dates and terms of an active contract.
 
-    Draft one with `POST /contracts/workspaces/{workspaceId}/variations`. `fields` names what
+    Draft one with `POST /contracts/workspaces/{workspaceId}/variations`. `fields` lists what
     cannot be changed here.
     """
 
     code, status, title = "contract-needs-variation", 409, "This needs a variation"
-    members = extensions(fields=(list[str], "Fields that only a variation changes."))
+    members = extensions(fields=(list[str], "Fields that only a variation can change."))
 
 
 async def lock_to_change(work: Work, workspace_id: UUID) -> Workspace:

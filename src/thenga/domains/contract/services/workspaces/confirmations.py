@@ -22,10 +22,10 @@ _KEEPER = "compliance"  # the domain that keeps documents and proofs
 
 
 class ConfirmationMissing(Problem):
-    """This needs a confirmation of the other side.
+    """This needs a confirmation from the buyer.
 
-    Send `confirmation` with at least one document that shows it, the day and the role of whoever
-    confirmed it.
+    Send `confirmation` with at least one document as evidence, the date, and the position of the
+    person who confirmed it.
     """
 
     code, status, title = "contract-confirmation-missing", 422, "A confirmation is missing"
@@ -33,7 +33,7 @@ class ConfirmationMissing(Problem):
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What shows that the other side confirmed something."""
+    """Evidence that the buyer confirmed something."""
 
     evidence_refs: Sequence[Reference]
     confirmed_on: date
@@ -61,7 +61,7 @@ async def confirm(
     _check_day(work, proof)
     self_filed = author is not None and author == work.actor.id
     if self_filed and not alone:
-        raise SamePerson("Somebody else must record this confirmation.")
+        raise SamePerson("You prepared this, so someone else must record the confirmation.")
     kind, subject_id, subject_version = subject
     frozen = {"subject": kind, "id": str(subject_id), "decision": decision, **statement}
     return await work.add(
@@ -87,7 +87,7 @@ async def confirm(
 def _check_day(work: Work, proof: Proof) -> None:
     if proof.confirmed_on > local_day(work.now):
         pointer = "/move/confirmation/confirmedOn"
-        raise invalid(pointer, "Choose a day that is not in the future.", "day")
+        raise invalid(pointer, "The date of the confirmation cannot be in the future.", "day")
 
 
 async def record_reference_state(

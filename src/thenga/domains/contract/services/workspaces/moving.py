@@ -35,29 +35,29 @@ READINESS_OVERRIDDEN = "readiness_overridden"
 
 
 class SignatureMissing(Problem):
-    """Both sides sign one content before a contract is active. `parties` have not signed yet."""
+    """Both parties must sign the same content first. `parties` lists who has not signed yet."""
 
     code, status, title = "contract-signature-missing", 409, "A signature is missing"
-    members = extensions(parties=(list[str], "Sides that have not signed."))
+    members = extensions(parties=(list[str], "Parties that have not signed."))
 
 
 class Standstill(Problem):
-    """Others can still appeal against the award. The contract can be active from `until` on."""
+    """Others can still appeal against the award. You can activate the contract from `until` on."""
 
     code, status, title = "contract-standstill", 409, "The stand-still period has not ended"
-    members = extensions(until=(str, "First instant at which the contract can be active."))
+    members = extensions(until=(str, "Time from which the contract can be activated."))
 
 
 class Challenged(Problem):
-    """The award or the contract is challenged. Clear the challenge once it is settled."""
+    """The award or the contract is being challenged. Clear the challenge once it is settled."""
 
     code, status, title = "contract-challenged", 409, "This contract is challenged"
 
 
 class NotReady(Problem):
-    """The company cannot prove today what it must. `blockers` are the requirements not met.
+    """The company does not meet all requirements today. `blockers` lists what is missing.
 
-    Whoever may govern contracts can activate it nevertheless with `overrideReason`.
+    Someone with permission to govern contracts can activate it anyway with `overrideReason`.
     """
 
     code, status, title = "contract-not-ready", 409, "The company is not ready"
@@ -114,9 +114,9 @@ async def _make(
 ) -> None:
     """Make one move on a locked contract; one that has arrived already stays as it is."""
     if move.verb in PERMISSIONS:
-        _need(move.reason, "reason", "Say why.")
+        _need(move.reason, "reason", "Give a reason.")
     if move.verb in _NEED_CODE:
-        _need(move.reason_code, "reasonCode", "Name the reason.")
+        _need(move.reason_code, "reasonCode", "Send a reason code.")
     if move.verb == "sign":
         await _sign(work, workspace, move)
     elif move.verb == "activate":
@@ -230,8 +230,10 @@ async def set_challenge(work: Work, workspace: Workspace, *, note: str, code: st
 async def _govern(work: Work, workspace: Workspace, move: WorkspaceMove) -> None:
     previous = workspace.status
     if move.verb == "terminate" and previous is not WorkspaceStatus.TERMINATED:
-        _need(move.effective_on, "effectiveOn", "Say from which day on the contract is terminated.")
-        _need(move.evidence_refs, "evidenceRefs", "Name the document that terminates the contract.")
+        _need(
+            move.effective_on, "effectiveOn", "Send the date on which the termination takes effect."
+        )
+        _need(move.evidence_refs, "evidenceRefs", "Attach the notice of termination.")
     if not WorkspaceLifecycle.moves[move.verb](workspace, at=work.now):
         return
     if workspace.status is WorkspaceStatus.TERMINATED:

@@ -46,9 +46,9 @@ meter_workspace = job_stub(
 
 
 class AwardWithdrawn(Problem):
-    """Bid set this award aside, so no contract follows from it.
+    """This award was set aside in Bid, so it cannot lead to a contract.
 
-    If the buyer awarded it again, record the new outcome in Bid.
+    If the buyer has made a new award, record the new outcome in Bid.
     """
 
     code, status, title = "contract-award-withdrawn", 409, "This award was set aside"
@@ -179,13 +179,15 @@ def check_difference(award: Award, value: Money, reason: str | None) -> None:
     """A value other than the awarded one needs a reason (CON-4)."""
     awarded = awards.awarded_value(award)
     if awarded is not None and awarded != value and not reason:
-        detail = f"The award says {awarded}. Say why the contract value differs."
+        detail = f"The award is for {awarded}. Say why the contract value differs."
         raise missing("/valueDifferenceReason", detail)
 
 
 def check_dates(starts_on: date, ends_on: date) -> None:
     if ends_on < starts_on:
-        raise invalid("/endsOn", "The contract ends before it starts.", "order")
+        raise invalid(
+            "/endsOn", "The contract ends before it starts. Choose a later end date.", "order"
+        )
 
 
 async def _refuse_second(work: Work, award: Award) -> None:
@@ -194,7 +196,7 @@ async def _refuse_second(work: Work, award: Award) -> None:
     existing = found.id if found is not None else award.workspace_id
     if existing is not None:
         raise Duplicate(
-            "A contract was opened from this award already.", existing={"id": str(existing)}
+            "A contract has already been opened from this award.", existing={"id": str(existing)}
         )
 
 

@@ -16,15 +16,15 @@ MOST_AT_ONCE = 200
 
 
 class AudienceEmpty(Problem):
-    """Nobody is in this audience. Name users, a role or a permission that somebody has."""
+    """This audience has no one to notify. Name users, a role or a permission that someone holds."""
 
-    code, status, title = "notification-audience-empty", 422, "Nobody is in the audience"
+    code, status, title = "notification-audience-empty", 422, "The audience is empty"
     members = extensions(errors=ERRORS)
 
 
 def empty_audience() -> AudienceEmpty:
     """The refusal of an audience without people."""
-    detail = "No member is in this audience."
+    detail = "This audience has no one to notify. Choose other people, another role or permission."
     error = {"pointer": "/audience", "code": "empty", "detail": detail}
     return AudienceEmpty(detail, errors=[error])
 

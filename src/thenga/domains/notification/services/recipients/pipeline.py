@@ -39,7 +39,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What one step decided."""
+    """Decision of one step."""
 
     step: str
     outcome: Outcome

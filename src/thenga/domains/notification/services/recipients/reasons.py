@@ -47,8 +47,8 @@ SENTENCES: dict[Reason, tuple[str, str]] = {
         "The person's account is disabled.",
     ),
     Reason.RECIPIENT_NOT_PERMITTED: (
-        "You do not have the permission that this topic needs.",
-        "The person does not have the permission that this topic needs.",
+        "You do not have the permission that this topic requires.",
+        "The person does not have the permission that this topic requires.",
     ),
     Reason.TOPIC_OFF: (
         "You switched this topic or channel off.",
@@ -59,7 +59,7 @@ SENTENCES: dict[Reason, tuple[str, str]] = {
         "The organization switched this topic or channel off.",
     ),
     Reason.NO_ADDRESS: (
-        "We have no address of yours for this channel.",
+        "We do not have your address for this channel.",
         "The person has no address for this channel.",
     ),
     Reason.ADDRESS_INVALID: (
@@ -67,16 +67,16 @@ SENTENCES: dict[Reason, tuple[str, str]] = {
         "The person's address cannot receive messages.",
     ),
     Reason.ADDRESS_SUPPRESSED_BOUNCE: (
-        "An earlier message to your address came back. Check it in your profile.",
-        "An earlier message to this address came back.",
+        "An earlier message to your address bounced. Check the address in your profile.",
+        "An earlier message to this address bounced.",
     ),
     Reason.DUPLICATE: (
-        "You received this message already.",
-        "The person received this message already.",
+        "You already received this message.",
+        "The person already received this message.",
     ),
     Reason.QUIET_HOURS: (
-        "The message waits for the end of your quiet hours.",
-        "The message waits for the end of the person's quiet hours.",
+        "The message is held until your quiet hours end.",
+        "The message is held until the person's quiet hours end.",
     ),
     Reason.EXPIRED: (
         "The message expired before it could be sent.",
@@ -112,22 +112,22 @@ SENTENCES: dict[Reason, tuple[str, str]] = {
     ),
     Reason.PROVIDER_UNREACHABLE: (
         "The provider could not be reached.",
-        "The provider could not be reached, and all attempts are used up.",
+        "The provider could not be reached, and no attempts are left.",
     ),
     Reason.OUTCOME_UNKNOWN: (
         "We do not know whether the message arrived.",
         "The provider did not confirm the message. It may have arrived.",
     ),
     Reason.REQUESTER_NOT_ALLOWED: (
-        "Whoever scheduled this message is no longer allowed to send it.",
-        "Whoever scheduled this message is no longer allowed to send it.",
+        "The sender of this scheduled message is no longer allowed to send it.",
+        "The sender of this scheduled message is no longer allowed to send it.",
     ),
     Reason.TOO_MANY_MESSAGES: (
         "You received too many messages in a short time.",
         "The recipient received too many messages in a short time.",
     ),
     Reason.SANDBOX_CAPTURED: (
-        "Sandbox organizations send nothing outside.",
-        "Sandbox organizations send nothing outside.",
+        "Sandbox organizations do not send messages to the outside.",
+        "Sandbox organizations do not send messages to the outside.",
     ),
 }

@@ -50,10 +50,10 @@ Rows = Mapping[tuple[UUID | None, str | None], Preference]
 
 
 class MinimumChannel(Problem):
-    """The law requires a message on this topic, so one channel stays on. `errors` points at it.
+    """The law requires messages on this topic, so one channel must stay on.
 
-    Switch off the other channels instead. If the address of this channel stops working, the next
-    one takes over.
+    `errors` points at it. Switch off the other channels instead. If the address of this channel
+    stops working, the next channel is used.
     """
 
     code, status, title = "notification-minimum-channel", 422, "This channel must stay on"
@@ -205,19 +205,19 @@ def _check(topic: Topic | None, wanted: Wanted, usable: frozenset[ChannelKind]) 
     hours = wanted.quiet_hours
     if topic is not None and (hours is not None or wanted.language is not None):
         raise RuleViolated(
-            "Quiet hours and language hold for all topics. Set them on the topic `*`.",
+            "Quiet hours and language apply to all topics. Set them on the topic `*`.",
             rule="NOT-10" if hours is not None else "NOT-24",
         )
     if hours is not None and hours["from"] == hours["to"]:
-        raise RuleViolated("Quiet hours must end at another time than they begin.", rule="NOT-10")
+        raise RuleViolated("Quiet hours cannot start and end at the same time.", rule="NOT-10")
     if topic is None:
         return
     for kind, switch in wanted.channels.items():
         if switch == "on" and kind not in topic.allowed_channels:
-            raise RuleViolated(f"This topic has no messages by {kind}.", rule="NOT-8")
+            raise RuleViolated(f"This topic does not send messages by {kind}.", rule="NOT-8")
     must = minimum_channel(topic, usable)
     if must is not None and wanted.channels.get(must) == "off":
-        detail = f"Messages on this topic are required by law, so {must} stays on."
+        detail = f"Messages on this topic are required by law, so {must} must stay on."
         pointer = f"/channels/{to_camel(must)}"
         error = {"pointer": pointer, "code": "minimum_channel", "detail": detail}
         raise MinimumChannel(detail, errors=[error], rule="NOT-9")
@@ -246,5 +246,5 @@ async def _insert(work: Work, row: Preference) -> None:
         await work.add(row)
     except asyncpg.UniqueViolationError:
         raise StaleVersion(
-            "Somebody has stored this preference since you read it. Read it again."
+            "Someone changed this preference after you read it. Read it again."
         ) from None

@@ -41,7 +41,7 @@ _BY: dict[str, ColumnElement[datetime]] = {
 
 
 class AnchorUnknown(Problem):
-    """There is no such kind of deadline. `errors` names the kinds."""
+    """This kind of deadline does not exist. `errors` lists the kinds you can use."""
 
     code, status, title = "notification-anchor-unknown", 422, "Unknown kind of deadline"
     members = extensions(errors=ERRORS)
@@ -222,7 +222,7 @@ async def _check_ahead(read: Reader, reminder: Reminder, wished: Wished) -> None
     error: FieldError = {
         "pointer": "/offsets" if wished.anchor else "/dueAt",
         "code": "too_late",
-        "detail": "No time of this reminder lies ahead.",
+        "detail": "All times of this reminder are in the past. Choose a later deadline.",
     }
     raise ValidationFailed(errors=[error])
 

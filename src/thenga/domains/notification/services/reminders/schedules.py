@@ -41,31 +41,31 @@ _BY: dict[str, ColumnElement[datetime]] = {
     "nextCheckAt": func.coalesce(Schedule.next_check_at, _NEVER),
 }
 _FAULTS = {
-    "syntax": "Write parts as NAME=VALUE with semicolons between them, UNTIL in local time.",
+    "syntax": "Write NAME=VALUE parts separated by semicolons, with UNTIL in local time.",
     "part": "Use FREQ, INTERVAL, COUNT, UNTIL, BYDAY, BYMONTHDAY, BYMONTH, BYHOUR and BYMINUTE.",
     "frequency": "Use FREQ=DAILY, WEEKLY, MONTHLY or YEARLY.",
-    "interval": "Use an INTERVAL from 1 to 366, and no list that filters beside one above 1.",
-    "list": "Use at most 31 values that exist.",
-    "day": "No month has this day.",
+    "interval": "Use an INTERVAL from 1 to 366. Above 1, leave out BY lists that filter dates.",
+    "list": "Use at most 31 values in a list, all within range.",
+    "day": "This day does not exist. Check BYDAY and BYMONTHDAY.",
     "too_often": "Leave at least 15 minutes between two times.",
-    "empty": "The first time lies more than five years ahead.",
+    "empty": "The rule has no time within five years of its start.",
 }
 
 
 class RuleNotUsable(Problem):
-    """The recurrence rule cannot be used. `errors` says why."""
+    """The recurrence rule is not valid or not supported. `errors` says what to change."""
 
-    code, status, title = "notification-rrule-refused", 422, "The recurrence rule is refused"
+    code, status, title = "notification-rrule-refused", 422, "This recurrence rule cannot be used"
     members = extensions(errors=ERRORS)
 
 
 class ScheduleEmpty(Problem):
-    """Nothing would ever be sent: no time of this schedule lies ahead.
+    """Nothing would be sent: no time of this schedule is in the future.
 
     Check `startsAt`, `exdates` and `onNonWorkingDay`.
     """
 
-    code, status, title = "notification-schedule-empty", 422, "The schedule has no time ahead"
+    code, status, title = "notification-schedule-empty", 422, "This schedule would never send"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +183,9 @@ async def timing_of(read: Reader, schedule: Schedule) -> Timing:
 async def _check(work: Work, schedule: Schedule, *, started: bool = False) -> None:
     starts_at = datetime.fromisoformat(schedule.starts_at)
     if not started and starts_at < work.now.replace(tzinfo=None) - MOST_PAST:
-        raise RuleViolated("Start at most 400 days ago.", rule="NOT-38", field="startsAt")
+        raise RuleViolated(
+            "The start can be at most 400 days in the past.", rule="NOT-38", field="startsAt"
+        )
     if schedule.rrule is not None:
         try:
             recurrence(schedule.rrule, starts_at, schedule.time_zone)

@@ -72,7 +72,7 @@ async def accept(work: Work, asked: Asked) -> Request:
     request, is_new = await _store(work, await _checked(work, asked))
     if not is_new:
         raise Duplicate(
-            "A request with this key was accepted already.",
+            "A request with this key was already accepted.",
             existing={"requestId": str(request.id)},
             field="dedupeKey",
         )

@@ -37,7 +37,7 @@ _EMAIL: TypeAdapter[str] = TypeAdapter(Email)
 _DETAILS = {
     "missing": "The template needs this fact.",
     "unknown": "The template has no such fact.",
-    "wrong_type": "This is not a value of the type that the template declares.",
+    "wrong_type": "This value does not have the type that the template declares.",
     "too_long": "This is longer than the template allows.",
     "control_character": "Write this on one line, without control characters.",
     "too_many": "Send at most 40 facts with at most 32 KB in total.",
@@ -45,12 +45,12 @@ _DETAILS = {
 
 
 class FactsMismatch(Problem):
-    """The facts are not those that the template of the topic declares.
+    """The facts do not match the variables that the topic's template declares.
 
     `errors` points at each fact that is missing, unknown or malformed. Nothing was sent.
     """
 
-    code, status, title = "notification-facts-mismatch", 422, "The facts do not fit the template"
+    code, status, title = "notification-facts-mismatch", 422, "The facts do not match the template"
     members = extensions(errors=ERRORS)
 
 
@@ -146,7 +146,7 @@ def checked_address(address: str, place: int) -> str:
     except (ValidationError, RuleViolated):
         pointer = f"/recipients/{place}/address"
         raise ValidationFailed(
-            errors=[_error(pointer, "address", "This is no address that can receive messages.")]
+            errors=[_error(pointer, "address", "This is not an address that can receive messages.")]
         ) from None
 
 

@@ -23,9 +23,12 @@ from thenga.kernel.errors import Problem
 
 
 class NotRecipient(Problem):
-    """Only the person to whom a message is addressed can open or change it."""
+    """Only the recipient can change a message.
 
-    code, status, title = "notification-not-recipient", 403, "This message is for somebody else"
+    To open it, others need `notification:history:read`.
+    """
+
+    code, status, title = "notification-not-recipient", 403, "This message is for someone else"
 
 
 class AcknowledgementNotNeeded(Problem):

@@ -18,29 +18,29 @@ from thenga.kernel.errors import ERRORS, FieldError, Problem, extensions
 MOST_BYTES: dict[ChannelKind, int] = {"in_app": 16 * 1024, "email": 64 * 1024, "sms": 6400}
 _INCOMPLETE = ("language_missing", "channel_missing")
 _DETAILS = {
-    "placeholder": "Only `{{name}}` with a declared name is possible here.",
-    "undeclared": "This text names a variable that is not declared.",
-    "html": "Write Markdown; HTML is not possible.",
-    "link": "A link leads to a variable of type `url` only.",
+    "placeholder": "Use only `{{name}}` with a declared name here.",
+    "undeclared": "This text uses a variable that is not declared.",
+    "html": "Write Markdown. HTML is not allowed.",
+    "link": "A link can only point to a variable of type `url`.",
     "line_break": "Write this on one line.",
-    "control_character": "Control characters are not possible.",
+    "control_character": "Control characters are not allowed.",
     "language_unknown": "This language is not supported.",
     "language_missing": "The English text is missing.",
     "channel_missing": "The English text of this channel is missing.",
-    "name": "A name is a lower-case letter and up to 39 letters or digits.",
+    "name": "Start a name with a lower-case letter, then up to 39 letters or digits.",
     "variable_twice": "This variable is declared twice.",
     "variable_missing": "The platform's template declares this variable, so declare it too.",
     "variable_differs": "The platform's template declares this variable differently.",
-    "variable_required": "A variable that the platform's template does not have is optional.",
-    "example": "The example or the default is no value of this type.",
+    "variable_required": "Make a variable that only your template has optional, or set a default.",
+    "example": "The example or the default is not a valid value of this type.",
 }
 
 
 class TemplateSyntax(Problem):
     """The text or the variables of a template are not valid. `errors` points at each place.
 
-    Texts name declared variables as `{{name}}`. Bodies are Markdown without HTML; a link leads to
-    a variable of type `url`.
+    Write declared variables as `{{name}}`. Bodies are Markdown without HTML; a link can only point
+    to a variable of type `url`.
     """
 
     code, status, title = "notification-template-syntax", 422, "The template is not valid"
@@ -48,14 +48,14 @@ class TemplateSyntax(Problem):
 
 
 class TemplateTooLong(Problem):
-    """A text is too long for its channel with the longest possible values. Shorten it."""
+    """With the longest possible values, a text is too long for its channel. Shorten it."""
 
     code, status, title = "notification-template-too-long", 422, "A text is too long"
     members = extensions(errors=ERRORS)
 
 
 class LanguageMissing(Problem):
-    """The English text must exist for every channel of the topic before a version is approved."""
+    """Every channel of the topic needs an English text. Add it before the version is approved."""
 
     code, status, title = "notification-language-missing", 422, "The English text is incomplete"
     members = extensions(errors=ERRORS)
@@ -71,7 +71,7 @@ def check_saving(topic: Topic, content: Content) -> None:
         {
             "pointer": _pointer(f"/texts/{tag}/{kind}"),
             "code": "too_long",
-            "detail": f"The {tag} text can have {size} bytes, at most {MOST_BYTES[kind]} fit.",
+            "detail": f"The {tag} text can reach {size} bytes; the limit is {MOST_BYTES[kind]}.",
         }
         for (tag, kind), size in worst_case(content).items()
         if size > MOST_BYTES[kind]

@@ -152,9 +152,9 @@ def _changeable(topic_code: str) -> Topic:
     """
     topic = find_topic(topic_code)
     if topic.category == "security":
-        raise RuleViolated("Texts of security messages are the platform's.", rule="NOT-27")
+        raise RuleViolated("Security messages always use the platform's text.", rule="NOT-27")
     if topic.mandatory:
-        raise RuleViolated("Texts of required messages are the platform's.", rule="NOT-9")
+        raise RuleViolated("Required messages always use the platform's text.", rule="NOT-9")
     return topic
 
 
@@ -165,7 +165,7 @@ async def _duplicate(work: Work, topic: Topic) -> Duplicate:
             Template, organization_id=work.organization_id, template_key=topic.template_key
         )
     return Duplicate(
-        "Your organization has a template for this topic. Add a version to it.",
+        "Your organization already has a template for this topic. Add a version to it.",
         field="topicCode",
         existing={"id": str(found.id)} if found else None,
     )
@@ -227,7 +227,7 @@ async def approve_version(work: Work, template_id: UUID, number: int) -> Templat
 def refuse_author(version: TemplateVersion, approver: UUID | None) -> None:
     """Nobody approves their own text."""
     if version.author_id == approver:
-        raise SamePerson("You wrote this version, so somebody else must approve it.")
+        raise SamePerson("You wrote this version, so someone else must approve it.")
 
 
 async def _supersede(work: Work, template: Template) -> None:

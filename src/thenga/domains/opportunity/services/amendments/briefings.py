@@ -27,10 +27,10 @@ MOST = 20  # a tender
 
 
 class OpportunityBriefingAfterClosing(Problem):
-    """A briefing must begin before the tender closes. Send an earlier `startsAt`."""
+    """A briefing must start before the tender closes. Send an earlier `startsAt`."""
 
     code, status = "opportunity-briefing-after-closing", 422
-    title = "The briefing would begin after the closing"
+    title = "The briefing starts after the closing date"
     members = extensions(closingAt=(str, "When the tender closes."))
 
 
@@ -64,7 +64,9 @@ async def schedule(
     is_keeper = tender.organization_id == work.organization_id
     known, _ = await briefings_of(work, tender_id)
     if len(known) >= MOST:
-        raise RuleViolated(f"A tender has at most {MOST} briefings.", rule="OPP-27", limit=MOST)
+        raise RuleViolated(
+            f"A tender can have at most {MOST} briefings.", rule="OPP-27", limit=MOST
+        )
     briefing = Briefing(
         organization_id=work.organization_id,
         shared=tender.shared and is_keeper,

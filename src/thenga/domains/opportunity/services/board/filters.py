@@ -60,7 +60,7 @@ async def _query(read: Reader, words: str | None) -> str | None:
     asked = func.websearch_to_tsquery(_WORDS, words)
     text = await read.value(select(cast(asked, Text)))
     if not text:
-        raise WatchlistEmpty("Search for words that carry a meaning, not only for `and` or `the`.")
+        raise WatchlistEmpty("Use more specific words, not only words like `and` or `the`.")
     return text
 
 

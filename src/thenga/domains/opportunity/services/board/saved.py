@@ -40,7 +40,7 @@ class StageLedByBid(Problem):
     Change the bid instead: submit it, withdraw it or record its result there.
     """
 
-    code, status, title = "opportunity-stage-led-by-bid", 409, "The bid leads this stage"
+    code, status, title = "opportunity-stage-led-by-bid", 409, "The bid controls this stage"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +70,10 @@ async def save(
     tender = await work.get(TenderOpportunity, tender_id)
     known = await work.find(SavedOpportunity, tender_opportunity_id=tender_id)
     if known is not None:
-        raise Duplicate("This tender is on your board already.", existing={"id": str(known.id)})
+        raise Duplicate("This tender is already on your board.", existing={"id": str(known.id)})
     if await _count(work) >= MOST_SAVED:
         raise RuleViolated(
-            f"A board holds at most {MOST_SAVED} tenders.", rule="OPP-42", limit=MOST_SAVED
+            f"A board can hold at most {MOST_SAVED} tenders.", rule="OPP-42", limit=MOST_SAVED
         )
     if (stage is Stage.DECLINED) != (fields.get("decline_reason") is not None):
         raise _reason_needed()
@@ -137,7 +137,7 @@ def _move_by_hand(
     if move == "decline" and saved.decline_reason is None:
         raise _reason_needed()
     if move == "reopen" and tender.status not in TAKES_BIDS:
-        raise Conflict("The tender takes no more bids, so it cannot be taken up again.")
+        raise Conflict("The tender no longer accepts bids, so it cannot be reopened.")
     if SavedOpportunityLifecycle.moves[move](saved, at=work.now):
         saved.stage_changed_at = work.now
         if saved.stage is not Stage.DECLINED:

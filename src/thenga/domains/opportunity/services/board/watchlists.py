@@ -204,7 +204,7 @@ async def _refuse_name(work: Work, name: str, *, besides: UUID | None = None) ->
     for known in await work.all(same):
         if known.id != besides:
             raise Duplicate(
-                "A watchlist with this name exists. Choose another name.",
+                "A watchlist with this name already exists. Choose another name.",
                 existing={"id": str(known.id)},
             )
 

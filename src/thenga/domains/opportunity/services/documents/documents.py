@@ -44,13 +44,13 @@ process_document = job_stub("opportunity.process_document", form=Form.OUTSIDE, k
 
 
 class DocumentUnavailable(Problem):
-    """The document cannot be read yet, or never. Look at its states for the reason."""
+    """The file is missing, not scanned yet or refused. The states of the document show why."""
 
     code, status, title = "opportunity-document-unavailable", 409, "This document is not available"
 
 
 class DocumentAddressRefused(Problem):
-    """Documents are fetched from https addresses. Upload the file instead."""
+    """Documents are fetched from https addresses without credentials. Upload the file instead."""
 
     code, status, title = "opportunity-document-address-refused", 422, "This address is not https"
 
@@ -121,7 +121,7 @@ async def _check_room(work: Work, tender_id: UUID) -> None:
         Document.organization_id == work.organization_id,
     )
     if (await work.value(count) or 0) >= _MOST:
-        raise RuleViolated(f"A tender has at most {_MOST} documents.", rule="OPP-21")
+        raise RuleViolated(f"A tender can have at most {_MOST} documents.", rule="OPP-21")
 
 
 async def get(read: Reader, tender_id: UUID, document_id: UUID) -> Document:
@@ -139,7 +139,9 @@ async def receive(work: Work, tender_id: UUID, document_id: UUID) -> Document:
     if document.organization_id != work.organization_id:
         raise notices.OpportunityNotKeeper()
     if document.url is not None:
-        raise DocumentUnavailable("This document is fetched from its address.")
+        raise DocumentUnavailable(
+            "This document is fetched from its `url`. Add one without `url` to upload a file."
+        )
     if await contents.receive(work, document, most_bytes=MOST_BYTES, media_types=MEDIA_TYPES):
         DocumentFetchLifecycle.store(document, at=work.now)
         await work.save(document)

@@ -76,8 +76,8 @@ def failed_codes(found: tuple[Gate, ...]) -> list[str]:
 
 def _closed(tender: TenderFeatures, now: datetime) -> Gate:
     if not tender.is_open or (tender.closes_at is not None and tender.closes_at <= now):
-        return Gate("closed", "hard", "fail", "status", "The tender takes no more bids.")
-    return Gate("closed", "hard", "pass", "status", "The tender takes bids.")
+        return Gate("closed", "hard", "fail", "status", "The tender no longer accepts bids.")
+    return Gate("closed", "hard", "pass", "status", "The tender accepts bids.")
 
 
 def grade_result(profile: ProfileFeatures, asked: CidbAsked, tender: TenderFeatures) -> Result:
@@ -105,7 +105,7 @@ def _cidb(tender: TenderFeatures, profile: ProfileFeatures) -> Gate | None:
     asked = ", ".join(f"{one.grade}{one.works}" for one in tender.cidb)
     held = ", ".join(f"{one.grade}{one.works}" for one in profile.cidb) or "no grading"
     basis = "requirement" if all(one.sure for one in tender.cidb) else "suggestion"
-    return Gate("cidb_grade", "hard", result, basis, f"Asked: {asked}. You hold: {held}.")
+    return Gate("cidb_grade", "hard", result, basis, f"Required: {asked}. You hold: {held}.")
 
 
 def _worst(results: list[Result]) -> Result:
@@ -131,7 +131,7 @@ def _briefing(tender: TenderFeatures, attended: Attendances, now: datetime) -> G
         ]
     )
     why = {
-        "pass": "Every compulsory briefing is attended or lies ahead.",
+        "pass": "Every compulsory briefing was attended or is still ahead.",
         "fail": "A compulsory briefing was missed.",
         "unknown": "A compulsory briefing is over. Record whether you attended it.",
     }[result]
@@ -142,11 +142,11 @@ def _blocker(tender: TenderFeatures, profile: ProfileFeatures) -> Gate | None:
     if not tender.mandatory_codes:
         return None
     if profile.blockers is None:
-        why = "Compliance has not said which documents you hold."
+        why = "Compliance has not assessed your documents yet."
         return Gate("compliance_blocker", "hard", "unknown", "readiness", why)
     missing = sorted(tender.mandatory_codes & profile.blockers)
     if missing:
-        why = f"You cannot prove: {', '.join(missing)}."
+        why = f"Valid proof is missing: {', '.join(missing)}."
         return Gate("compliance_blocker", "hard", "fail", "readiness", why)
     return Gate(
         "compliance_blocker", "hard", "pass", "readiness", "No mandatory document is missing."
@@ -157,7 +157,11 @@ def _excluded(tender: TenderFeatures, profile: ProfileFeatures) -> Gate | None:
     if not profile.excluded:
         return None
     found = found_keywords(profile.excluded, tender.words)
-    why = "A keyword that you exclude stands in the text." if found else "No excluded keyword."
+    why = (
+        "The text contains a keyword that you exclude."
+        if found
+        else "The text contains no excluded keyword."
+    )
     return _wish("excluded_keyword", not found, why)
 
 
@@ -166,7 +170,7 @@ def _notice(tender: TenderFeatures, profile: ProfileFeatures, now: datetime) -> 
     if left is None:
         why = "The closing time is not known."
         return Gate("notice_period", "preference", "unknown", "preferences", why)
-    why = f"{left} days are left; you ask for {profile.notice_days}."
+    why = f"{left} days are left; you want at least {profile.notice_days}."
     return _wish("notice_period", left >= profile.notice_days, why)
 
 
@@ -189,7 +193,7 @@ def _buyer(tender: TenderFeatures, profile: ProfileFeatures) -> Gate | None:
     if not profile.buyer_types or tender.buyer_type is None:
         return None
     fits = tender.buyer_type in profile.buyer_types
-    return _wish("buyer_type", fits, f"The buyer is of type {tender.buyer_type}.")
+    return _wish("buyer_type", fits, f"The type of the buyer is {tender.buyer_type}.")
 
 
 def _method(tender: TenderFeatures, profile: ProfileFeatures) -> Gate | None:
@@ -205,7 +209,7 @@ def _briefing_wish(tender: TenderFeatures, profile: ProfileFeatures) -> Gate | N
         tender.provinces & profile.provinces
     )
     fits = profile.briefings == "nearby_only" and near
-    why = "A compulsory briefing is held near you." if fits else "A compulsory briefing is held."
+    why = "There is a compulsory briefing near you." if fits else "There is a compulsory briefing."
     return _wish("briefing_wish", fits, why)
 
 

@@ -106,19 +106,19 @@ def holds(held: CidbHeld, asked: CidbAsked) -> bool:
 
 def _subject(tender: TenderFeatures, profile: ProfileFeatures, weight: int) -> Factor:
     value: int | None = None
-    why = "Neither codes nor keywords can be compared."
+    why = "There are no codes or keywords to compare."
     refs: tuple[str, ...] = ()
     if tender.codes and profile.codes:
         value, ref = max(
             (_shared(code, held.code), held.ref) for code in tender.codes for held in profile.codes
         )
-        why = f"The closest code that you use has {_digits(value)} digits in common."
+        why = f"Your closest code has {_digits(value)} digits in common."
         refs = (ref,) if value else ()
     if profile.keywords and tender.words:
         found = found_keywords(profile.keywords, tender.words)
         by_words = _KEYWORDS[min(found, 3)]
         if value is None or by_words > value:
-            value, why, refs = by_words, f"{found} of your keywords stand in the text.", ()
+            value, why, refs = by_words, f"{found} of your keywords appear in the text.", ()
     return Factor("subject", weight, None if value is None else value * 10, why, refs)
 
 
@@ -139,7 +139,7 @@ def _place(tender: TenderFeatures, profile: ProfileFeatures, weight: int) -> Fac
     if tender.provinces & profile.provinces:
         return Factor("place", weight, 900, "The work is in a province that you serve.")
     if profile.national:
-        return Factor("place", weight, 800, "You work in the whole country.")
+        return Factor("place", weight, 800, "You work nationwide.")
     return Factor("place", weight, 0, "The work is outside the area that you serve.")
 
 
@@ -147,7 +147,7 @@ def _capability(tender: TenderFeatures, profile: ProfileFeatures, weight: int) -
     if tender.cidb:
         fits = [held for asked in tender.cidb for held in profile.cidb if holds(held, asked)]
         if not fits:
-            return Factor("capability", weight, 0, "You do not hold the CIDB grading asked for.")
+            return Factor("capability", weight, 0, "You do not hold the required CIDB grading.")
         proven = [held for held in fits if held.proof == "verified"]
         best = (proven or fits)[0]
         value = 1000 if proven else 800
@@ -163,7 +163,7 @@ def _capability(tender: TenderFeatures, profile: ProfileFeatures, weight: int) -
         if held.proof is not None and held.code[:4] in families
     ]
     if not worth:
-        return Factor("capability", weight, 0, "You have stated no capability of this kind.")
+        return Factor("capability", weight, 0, "You have not stated a capability of this kind.")
     value, ref = max(worth)
     return Factor("capability", weight, value * 10, "You have a capability of this kind.", (ref,))
 
@@ -177,10 +177,10 @@ def _size(tender: TenderFeatures, profile: ProfileFeatures, weight: int) -> Fact
             return Factor("size", weight, 1000, "The value is in your range.")
         if in_band(value * 2, low, None) and (high is None or value <= high * 2):
             return Factor("size", weight, 500, "The value is within a factor of 2 of your range.")
-        return Factor("size", weight, 0, "The value is far outside of your range.")
+        return Factor("size", weight, 0, "The value is far outside your range.")
     largest = profile.largest_project_minor
     if largest is None:
-        return Factor("size", weight, None, "Neither a range nor a past project is known.")
+        return Factor("size", weight, None, "There is no value range or past project to compare.")
     times = 2 if value <= 2 * largest else 4
     tenths = 1000 if value <= 2 * largest else 500 if value <= 4 * largest else 200
     why = f"The value is compared with {times} times your largest project."
@@ -216,5 +216,5 @@ def _timing(tender: TenderFeatures, profile: ProfileFeatures, weight: int, today
         return Factor("timing", weight, None, "The closing time is not known.")
     eased = min(max(left - profile.notice_days, 0), _DAYS_OF_EASE)
     tenths = (2 * 1000 * eased + _DAYS_OF_EASE) // (2 * _DAYS_OF_EASE)
-    why = f"{left} days are left; you ask for {profile.notice_days} days of notice."
+    why = f"{left} days are left; you want at least {profile.notice_days} days of notice."
     return Factor("timing", weight, tenths, why)

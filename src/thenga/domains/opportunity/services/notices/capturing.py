@@ -23,27 +23,27 @@ _ALIKE = 10
 
 
 class OpportunityNotKeeper(Problem):
-    """Only the organization that keeps this tender can change it.
+    """Only the organization that manages this tender can change it.
 
     Add your own deadlines, requirements and documents instead; only you will see them.
     """
 
     code, status = "opportunity-not-keeper", 403
-    title = "Another organization keeps this tender"
+    title = "Another organization manages this tender"
 
 
 class OpportunityClosingInPast(Problem):
-    """The closing must lie in the future. Send a later `closingAt`."""
+    """The closing date must be in the future. Send a later `closingAt`."""
 
-    code, status, title = "opportunity-closing-in-past", 422, "The closing has passed"
-    members = extensions(closingAt=(str, "The closing that was sent."))
+    code, status, title = "opportunity-closing-in-past", 422, "The closing date has passed"
+    members = extensions(closingAt=(str, "Closing date that was sent."))
 
 
 class OpportunityIncomplete(Problem):
-    """Set the fields in `missing`, then publish again."""
+    """A published tender needs more fields. Set those in `missing`, then publish again."""
 
     code, status = "opportunity-incomplete", 422
-    title = "Fields are missing that a published tender needs"
+    title = "Required fields are missing"
     members = extensions(missing=(list[str], "Fields to set."))
 
 
@@ -63,7 +63,7 @@ async def create(work: Work, fields: dict[str, Any]) -> TenderOpportunity:
     count = select(func.count()).where(TenderOpportunity.organization_id == work.organization_id)
     if work.organization_id != OPERATOR and (await work.value(count) or 0) >= MOST_CAPTURES:
         raise RuleViolated(
-            f"An organization keeps at most {MOST_CAPTURES} tenders.",
+            f"An organization can capture at most {MOST_CAPTURES} tenders.",
             rule="OPP-18",
             limit=MOST_CAPTURES,
         )
@@ -137,7 +137,7 @@ async def publish(
     if visibility is not None:
         tender.visibility = Visibility(visibility)
     if tender.visibility == Visibility.SHARED and not await tenants.may_share(work):
-        raise Forbidden("Only the platform and organs of state can share tenders with everybody.")
+        raise Forbidden("Only the platform and organs of state can share tenders with everyone.")
     _check_complete(tender)
     check_closing(work, tender.closing_at, tender.closing_precision)
     is_planned = tender.opens_at is not None and tender.opens_at > work.now

@@ -100,7 +100,9 @@ async def _check_room(work: Work, tender: TenderOpportunity) -> None:
         Deadline.organization_id == work.organization_id,
     )
     if len(await work.values(count)) >= MOST:
-        raise RuleViolated(f"A tender has at most {MOST} deadlines.", rule="OPP-28", limit=MOST)
+        raise RuleViolated(
+            f"A tender can have at most {MOST} deadlines.", rule="OPP-28", limit=MOST
+        )
 
 
 async def refresh_deadlines(

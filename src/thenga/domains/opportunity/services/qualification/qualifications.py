@@ -38,13 +38,13 @@ from thenga.kernel.errors import (
 
 
 class QualificationIsStale(Problem):
-    """The tender changed since these criteria were laid out. Read them again, then complete."""
+    """The tender changed after the draft was saved. Save it without `move`, then complete it."""
 
-    code, status, title = "opportunity-qualification-stale", 409, "The qualification is stale"
+    code, status, title = "opportunity-qualification-stale", 409, "The qualification is out of date"
 
 
 class AnswersMissing(Problem):
-    """Mandatory and scored requirements need an answer; `unknown` is one. `errors` names them."""
+    """Answer the mandatory and scored requirements in `errors`. `unknown` is a valid answer."""
 
     code, status, title = "opportunity-answers-missing", 422, "Answers are missing"
     members = extensions(errors=ERRORS)
@@ -96,7 +96,7 @@ async def get_qualification(read: Reader, tender_id: UUID, revision: int | None)
     else:
         found = await read.find(Qualification, tender_opportunity_id=tender_id, revision=revision)
     if found is None:
-        raise NotFound("Nobody has qualified for this tender yet.")
+        raise NotFound("There is no such qualification for this tender. Start one first.")
     return found
 
 

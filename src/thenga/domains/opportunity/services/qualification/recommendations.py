@@ -40,13 +40,13 @@ from thenga.kernel.values.calendar import local_day, working_days_between
 
 RULES_VERSION = 1
 DISCLAIMER = (
-    "This is decision support, made by rules from what your company has recorded. "
+    "This is decision support, computed by rules from your company's records. "
     "A person decides whether to bid."
 )
 
 
 class RecommendationExpired(Problem):
-    """The tender takes no more bids, so there is nothing left to decide."""
+    """The tender no longer accepts bids, so there is nothing left to decide."""
 
     code, status, title = "opportunity-recommendation-expired", 409, "The tender has closed"
 

@@ -11,11 +11,11 @@ _ASKED = {"points8020": ("80_20", "either"), "points9010": ("90_10", "either")}
 
 
 class CriterionInvalid(Problem):
-    """The parts of this criterion do not fit together. Correct what `detail` names: the points of
-    functionality add up to its maximum, and goals have at most 20 or 10 points."""
+    """The values of this criterion contradict each other. Correct what `detail` names: the points
+    of functionality must add up to the maximum, and goals have at most 20 or 10 points."""
 
-    code, status, title = "opportunity-criterion-invalid", 422, "The criterion is not consistent"
-    members = extensions(rule=(str, "Rule of the criterion that is not met."))
+    code, status, title = "opportunity-criterion-invalid", 422, "This criterion is not consistent"
+    members = extensions(rule=(str, "Rule that the criterion breaks."))
 
 
 def check_criterion(criterion: Mapping[str, Any]) -> None:
@@ -35,10 +35,10 @@ def _check_functionality(criterion: Mapping[str, Any]) -> None:
     _check_unique([part["key"] for part in parts])
     total = sum((Decimal(part["points"]) for part in parts), Decimal(0))
     if total != most:
-        told = f"The parts have {total} points together, and maxPoints is {most}."
+        told = f"The parts add up to {total} points, but `maxPoints` is {most}."
         raise CriterionInvalid(told, rule="points_sum")
     if Decimal(criterion["thresholdPoints"]) > most:
-        told = f"The threshold is above the {most} points that a bid can have."
+        told = f"The threshold is above the maximum of {most} points."
         raise CriterionInvalid(told, rule="threshold")
 
 
@@ -57,4 +57,6 @@ def _check_preference(criterion: Mapping[str, Any]) -> None:
 
 def _check_unique(keys: list[str]) -> None:
     if len(set(keys)) < len(keys):
-        raise CriterionInvalid("Two parts have the same key.", rule="unique_keys")
+        raise CriterionInvalid(
+            "Two parts have the same key. Use a different key for each.", rule="unique_keys"
+        )

@@ -37,7 +37,7 @@ _COPIED = (
 
 
 class CitationNotFound(Problem):
-    """The excerpt does not stand on the page that is cited. Copy it from the text of that page."""
+    """The excerpt was not found on the cited page. Copy it from the text of that page."""
 
     code, status, title = "opportunity-citation-not-found", 422, "The citation was not found"
 
@@ -68,7 +68,7 @@ async def capture(work: Work, tender_id: UUID, fields: dict[str, Any]) -> Requir
     )
     (found,) = await work.records(count)
     if found[0] >= _MOST:
-        raise RuleViolated(f"A tender has at most {_MOST} requirements.", rule="OPP-26")
+        raise RuleViolated(f"A tender can have at most {_MOST} requirements.", rule="OPP-26")
     version = kept.next_version
     requirement = Requirement(
         organization_id=work.organization_id,

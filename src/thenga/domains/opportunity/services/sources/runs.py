@@ -40,17 +40,17 @@ apply_upload = job_stub("opportunity.apply_upload", form=Form.OUTSIDE, key="{run
 
 
 class RunInProgress(Problem):
-    """This source is being read. Wait until `currentRun` has ended, or cancel it."""
+    """This source is already being read. Wait until `currentRun` has ended, or cancel it."""
 
     code, status, title = "opportunity-run-in-progress", 409, "A run is in progress"
-    members = extensions(runId=(str, "Run that is in progress."))
+    members = extensions(runId=(str, "ID of the run in progress."))
 
 
 class WindowTooWide(Problem):
-    """A run covers at most 400 days. Divide the period into several runs."""
+    """A run covers at most 400 days. Split the period into several runs."""
 
     code, status, title = "opportunity-window-too-wide", 422, "The period is too long"
-    members = extensions(mostDays=(int, "Most days of a run."))
+    members = extensions(mostDays=(int, "Maximum days of a run."))
 
 
 async def unfinished(read: Reader, source_id: UUID) -> Run | None:
@@ -103,12 +103,12 @@ def _check_mode(source: Source, mode: Mode, releases: list[dict[str, Any]] | Non
     if source.kind == "manual":
         raise RuleViolated("A manual source has no runs. Capture tenders instead.", rule="OPP-3")
     if (mode == "upload") != is_upload:
-        told = "Send `mode: upload` to sources of kind `ocds_upload`, and only to those."
+        told = "Use `mode: upload` for sources of kind `ocds_upload`, and only for those."
         raise RuleViolated(told, rule="OPP-3")
     if is_upload != bool(releases):
         raise RuleViolated("Send `releases` with `mode: upload`, and only then.", rule="OPP-3")
     if mode not in ("probe", "upload") and source.status is not SourceStatus.ACTIVE:
-        raise Conflict("Activate the source before it is read.")
+        raise Conflict("Activate the source before you start a run.")
 
 
 def _walk(

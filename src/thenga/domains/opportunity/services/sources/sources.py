@@ -36,21 +36,21 @@ meter_source = job_stub("opportunity.meter_source", form=Form.OUTSIDE)
 
 
 class AddressRefused(Problem):
-    """We call public https addresses by name only. Check the address of the feed or document."""
+    """Only public https addresses can be called. Check the address of the feed or document."""
 
     code, status, title = "opportunity-address-refused", 422, "This address cannot be used"
 
 
 class SettingsInvalid(Problem):
-    """The settings do not fit the kind of source. Only fetched kinds have an address."""
+    """Fetched sources need an `address`; other kinds cannot have one. Correct one of them."""
 
-    code, status, title = "opportunity-settings-invalid", 422, "The settings do not fit the kind"
+    code, status, title = "opportunity-settings-invalid", 422, "Kind and address do not match"
 
 
 class SourceNotProbed(Problem):
-    """A feed is activated within 24 hours of a successful probe. Start a run with `mode: probe`."""
+    """A feed needs a successful probe in the last 24 hours. Start a run with `mode: probe`."""
 
-    code, status, title = "opportunity-source-not-probed", 409, "The source was not probed"
+    code, status, title = "opportunity-source-not-probed", 409, "The source has not been probed"
 
 
 def check_address(address: str) -> None:
@@ -81,7 +81,7 @@ async def create(work: Work, fields: dict[str, Any]) -> Source:
     is_platform = work.organization_id == OPERATOR
     _check(fields["kind"], fields["address"])
     if fields["visibility"] == "shared" and not is_platform:
-        raise RuleViolated("Only sources of the platform are shared.", rule="OPP-16")
+        raise RuleViolated("Only the platform can share sources.", rule="OPP-16")
     if not is_platform:
         await _check_room(work)
     await _check_unique(work, fields["name"], fields["kind"], fields["address"])
@@ -138,7 +138,7 @@ async def _check_unique(work: Work, name: str, kind: str, address: str | None) -
     )
     for found in await work.all(statement, limit=1):
         existing = {"domain": "opportunity", "type": "source", "id": str(found.id)}
-        raise Duplicate("You have a source of this name or address.", existing=existing)
+        raise Duplicate("You already have a source with this name or address.", existing=existing)
 
 
 async def keep(work: Work, source_id: UUID) -> Source:
