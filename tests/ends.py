@@ -11,9 +11,6 @@ from pathlib import Path
 
 import pytest
 
-# Their sweeps look at every organization there is, so they cost least before other files made any.
-FIRST = ("tests/suites/test_clock.py", "tests/domains/billing/test_test_clock.py")
-
 
 class Ends:
     """Runs the files that this run has claimed, and leaves the others to the other run."""
@@ -43,8 +40,7 @@ class Ends:
         files: dict[str, list[pytest.Item]] = {}
         for item in items:
             files.setdefault(item.nodeid.partition("::")[0], []).append(item)
-        order = sorted(files, key=lambda file: file not in FIRST)  # stable: the others as before
-        for file in _from_back(order) if self._from_back else order:
+        for file in reversed(files) if self._from_back else files:
             if self._claim(file):
                 yield from files[file]
 
@@ -54,12 +50,6 @@ class Ends:
         except FileExistsError:
             return False
         return True
-
-
-def _from_back(order: list[str]) -> list[str]:
-    """The first ones are first from this end, too, beginning with the other one."""
-    first = [file for file in order if file in FIRST]
-    return [*reversed(first), *reversed(order[len(first) :])]
 
 
 def register(config: pytest.Config) -> None:

@@ -160,7 +160,7 @@ class RuleViolated(Problem):
     code, status, title = "rule-violated", 422, "A business rule does not allow this"
     members = extensions(
         rule=(str, "Rule that was broken."),
-        field=(str, "Field that breaks the rule."),
+        field=(str, "Field that breaks the rule, for example `lines/0/amount`."),
         missing=(list[str], "Missing values."),
         unknown=(list[str], "Unknown values."),
         allowed=(list[str], "Accepted values."),

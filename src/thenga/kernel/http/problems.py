@@ -192,7 +192,7 @@ _SNAKE = re.compile(r"_([a-z0-9])")
 
 
 def from_validation(error: RequestValidationError) -> Problem:
-    """Each fault with a pointer to its place and what would be right."""
+    """Each fault with a pointer and what is expected; or the rule that well-formed fields break."""
     found = error.errors()
     if all(fault["type"] == "rule" for fault in found):
         return _broken_rule(found[0], error.body)
@@ -209,7 +209,7 @@ def from_validation(error: RequestValidationError) -> Problem:
 
 
 def _broken_rule(fault: Mapping[str, Any], body: object) -> RuleViolated:
-    """The form of every field is right; what one of them says breaks a rule."""
+    """Only the first broken rule is reported, as in a service that refuses by a rule."""
     field = _pointer(fault["loc"], body, missing=False).removeprefix("/")
     return RuleViolated(fault["msg"], rule=fault["ctx"]["rule"], field=field)
 

@@ -300,7 +300,7 @@ class Zone:
 
 
 def by_rule(check: Callable[[Any], Any]) -> AfterValidator:
-    """For what no schema can tell: `check` raises `RuleViolated`, and the answer has the field."""
+    """Checks what no schema can express. If `check` raises `RuleViolated`, the field is named."""
 
     def judge(value: Any) -> Any:
         try:
