@@ -110,10 +110,12 @@ async def proof(host: Host, organization_id: UUID) -> Evidence:
     return made
 
 
-async def verification(host: Host, organization_id: UUID) -> tuple[Verification, Evidence]:
+async def verification(
+    host: Host, organization_id: UUID, by: UUID | None = None
+) -> tuple[Verification, Evidence]:
     """A request to verify what somebody else brought."""
     evidence = await proof(host, organization_id)
-    work = working(host, organization_id, uuid4())
+    work = working(host, organization_id, by or uuid4())
     made = await work.add(
         Verification(
             organization_id=organization_id,

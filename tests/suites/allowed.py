@@ -47,8 +47,9 @@ KEYS: dict[str, str] = {
 
 # Moving doors that the sweep cannot knock at, because it stores several rows in one organization.
 KNOCKED_ELSEWHERE: dict[str, str] = {
-    "decide_verification": "one door of six moves, told by its body; test_verifications.py "
+    "decide_verification": "one door of five moves, told by its body; test_verifications.py "
     "knocks with each from every state",
+    "cancel_verification": "only for who requested it; test_verifications.py, as decide",
     "pause_subscription": "one plan an organization; test_pauses.py knocks from every state",
     "resume_subscription": "as pause_subscription",
     "withdraw_plan_change": "moves nothing itself; time may have moved the plan before it",

@@ -1,7 +1,8 @@
 """A status changes only by a move: every other way is refused, and a repeat has no effect."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -18,6 +19,7 @@ from thenga.domains.organization.lifecycles import EquipmentLifecycle
 from thenga.domains.organization.services.assets import equipment, expiry_watch
 from thenga.domains.organization.tables import Equipment, EquipmentStatus
 from thenga.kernel.declare.lifecycle import By, Lifecycle, Move
+from thenga.kernel.errors import InvalidTransition
 from thenga.kernel.host import Host
 
 DOMAINS = topology.load(topology.DOMAINS)
@@ -41,6 +43,30 @@ def test_the_moves_are_those_that_are_written_down() -> None:
 
 def test_a_move_that_a_caller_is_shown_can_be_called() -> None:
     assert moves.uncallable(DOMAINS) == allowed.CALLED_OTHERWISE.keys()
+
+
+def test_allowed_moves_name_each_operation_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where several moves are one operation: it is possible if one of them is."""
+    monkeypatch.setattr("thenga.kernel.declare.lifecycle.LIFECYCLES", [])
+
+    def full(row: Any, at: datetime) -> None:
+        raise InvalidTransition("It is full.")
+
+    class SeveralLifecycle(Lifecycle, initial=EquipmentStatus.AVAILABLE):
+        fill = Move(
+            EquipmentStatus.AVAILABLE, to=EquipmentStatus.IN_USE, called="decide", guard=full
+        )
+        retire = Move(EquipmentStatus.AVAILABLE, to=EquipmentStatus.RETIRED, called="decide")
+        lend = Move(EquipmentStatus.AVAILABLE, to=EquipmentStatus.IN_USE, guard=full)
+
+    row, now = SimpleNamespace(status=EquipmentStatus.AVAILABLE), datetime.now(UTC)
+    told = SeveralLifecycle.allowed(row, now)
+
+    assert [(one["move"], one["possible"], one["reason"]) for one in told] == [
+        ("decide", True, None),
+        ("lend", False, "It is full."),
+    ]
+    assert SeveralLifecycle.open(row) == ["decide", "lend"]
 
 
 async def test_every_door_keeps_to_the_table_and_repeats_nothing(

@@ -16,7 +16,7 @@ from tests.factories.compliance_documents import (
     pdf,
 )
 from tests.planting import plant
-from thenga.domains.compliance.services import evidence
+from thenga.domains.compliance.services import evidence, requirements
 from thenga.domains.compliance.services.evidence import Fit, Need, ProofFacts, fit_of
 from thenga.domains.compliance.services.evidence import fit as fit_rules
 from thenga.kernel.files.scanner import EICAR
@@ -240,3 +240,38 @@ async def test_another_organization_in_a_body_is_not_there(office: Office) -> No
             told.append((answer.status_code, said))
         assert told[0][0] == 404, path
         assert told[0] == told[1]
+
+
+async def declared_answers(office: Office, code: str, *answered: str) -> list[Any]:
+    """The answer to a declared statement that is linked to the bidder's disclosure."""
+    officer = await office.member()
+    body = {
+        "organizationId": str(office.organization_id),
+        "declaration": {"statementCode": code, "answers": dict.fromkeys(answered, False)},
+        "requirementIds": [str(await office.requirement("bidder_disclosure", tender=True))],
+    }
+    answer = await office.api.post(EVIDENCE, json=body, headers=officer.acting)
+    shown = answer.json()
+    return [answer.status_code, shown.get("code") or shown["links"][0]["fit"], shown]
+
+
+@pytest.mark.rule("CMP-15")
+async def test_a_declaration_answers_each_question_of_its_statement(office: Office) -> None:
+    some = await declared_answers(office, "bidder_disclosure", "2.1", "2.2")
+    more = await declared_answers(office, "bidder_disclosure", "2.1", "2.2", "2.3", "2.4")
+    unknown = await declared_answers(office, "no_conflict", "1")
+    whole = await declared_answers(office, "bidder_disclosure", "2.1", "2.2", "2.3")
+
+    assert some[:2] == more[:2] == unknown[:2] == [422, "compliance-unlinkable"]
+    assert list(some[2]["questions"]) == ["2.1", "2.2", "2.3"]
+    assert whole[:2] == [201, "fits"]
+
+
+async def test_a_planted_catalogue_without_questions_is_found(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch, requirements, "statement_questions", lambda _: None)
+
+    some = await declared_answers(office, "bidder_disclosure", "2.1")
+
+    assert some[:2] == [201, "fits"]

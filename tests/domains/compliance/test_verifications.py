@@ -203,14 +203,14 @@ async def test_the_platform_verifies_for_a_company_of_one(office: Office) -> Non
     assert asked["id"] not in [one["id"] for one in again.json()["items"]]
 
 
-# The door of six moves, with what each must be told.
-DOOR: tuple[tuple[Move, dict[str, Any]], ...] = (
+# Two doors, of which one is told what to decide.
+DOORS: tuple[tuple[Move, dict[str, Any]], ...] = (
     (Moves.claim, {"claim": True}),
-    (Moves.cancel, {"cancel": True}),
     (Moves.verify, {"outcome": "verified"}),
     (Moves.fail, {"outcome": "failed", "reasonCode": "mismatch"}),
     (Moves.doubt, {"outcome": "inconclusive", "reasonCode": "ambiguous"}),
     (Moves.return_, {"outcome": "needs_revision"}),
+    (Moves.cancel, {}),
 )
 OPEN = (VerificationStatus.PENDING, VerificationStatus.IN_PROGRESS)
 
@@ -228,14 +228,15 @@ async def _standing(office: Office, status: VerificationStatus, who: Member) -> 
 
 
 @pytest.mark.parametrize("status", VerificationStatus)
-async def test_the_door_keeps_to_the_table(office: Office, status: VerificationStatus) -> None:
-    approver = await office.member("approver")
-    for move, told in DOOR:
-        verification_id, sha = await _standing(office, status, approver)
+async def test_the_doors_keep_to_the_table(office: Office, status: VerificationStatus) -> None:
+    officer = await office.member()
+    for move, told in DOORS:
+        verification_id, sha = await _standing(office, status, officer)
         body = told | ({"evidenceSha256": sha} if "outcome" in told else {})
+        path = f"{VERIFICATIONS}/{verification_id}/{move.called}"
 
-        first = await office.decide(approver.acting, verification_id, **body)
-        second = await office.decide(approver.acting, verification_id, **body)
+        first = await office.api.post(path, json=body or None, headers=officer.acting)
+        second = await office.api.post(path, json=body or None, headers=officer.acting)
 
         if status in move.sources or status is move.to:
             assert (first.status_code, first.json()["status"]) == (200, move.to), move.verb
@@ -245,3 +246,47 @@ async def test_the_door_keeps_to_the_table(office: Office, status: VerificationS
             refused = first.json()
             assert (first.status_code, refused["code"]) == (409, "invalid-transition"), move.verb
             assert (refused["from"], refused["operation"]) == (status, move.verb)
+
+
+async def cancelled_by(office: Office, who: Member, verification_id: str) -> httpx2.Response:
+    return await office.api.post(f"{VERIFICATIONS}/{verification_id}/cancel", headers=who.acting)
+
+
+@pytest.mark.rule("CMP-18")
+async def test_who_requested_a_verification_cancels_it(office: Office) -> None:
+    officer, bidder = await office.member(), await office.member("bid_manager")
+    _, made = await _linked(office, officer)
+    asked = (await office.ask(bidder, made["id"])).json()
+
+    theirs = await cancelled_by(office, officer, asked["id"])
+    mine = await cancelled_by(office, bidder, asked["id"])
+    again = await cancelled_by(office, bidder, asked["id"])
+
+    shown = await office.evidence(officer, made["id"])
+    assert [one["move"] for one in asked["allowedMoves"]] == ["decide", "cancel"]
+    assert (theirs.status_code, theirs.json()["code"]) == (403, "forbidden")
+    assert (mine.status_code, mine.json()["status"]) == (200, "cancelled")
+    assert again.json()["version"] == mine.json()["version"]  # a repeat does nothing
+    assert shown["status"] == "submitted"
+    assert (await office.ask(bidder, made["id"])).status_code == 201
+
+
+@pytest.mark.parametrize("days", [-1, 0])
+async def test_a_verification_ends_today_at_the_earliest(office: Office, days: int) -> None:
+    officer, approver = await office.member(), await office.member("approver")
+    _, made = await _linked(office, officer)
+    asked = (await office.ask(officer, made["id"])).json()
+    ends = (local_day(office.host.now()) + timedelta(days=days)).isoformat()
+
+    answer = await office.decide(
+        approver.acting,
+        asked["id"],
+        outcome="verified",
+        evidenceSha256=made["sha256"],
+        validUntil=ends,
+    )
+
+    if days < 0:
+        assert (answer.status_code, answer.json()["field"]) == (422, "validUntil")
+    else:
+        assert (answer.status_code, answer.json()["validUntil"]) == (200, ends)

@@ -86,6 +86,11 @@ async def _verification(host: Host, who: Person, organization_id: UUID) -> Sent:
     return Sent({"verificationId": made.id}, headers=_acting(organization_id))
 
 
+async def _cancel(host: Host, who: Person, organization_id: UUID) -> Sent:
+    made, _ = await rows.verification(host, organization_id, by=who.user_id)
+    return Sent({"verificationId": made.id}, headers=_acting(organization_id))
+
+
 async def _decide(host: Host, who: Person, organization_id: UUID) -> Sent:
     made, evidence = await rows.verification(host, organization_id)
     body = {
@@ -111,6 +116,7 @@ MAKERS: dict[str, Maker] = {
     "list_verifications": _listing,
     "get_verification": _verification,
     "decide_verification": _decide,
+    "cancel_verification": _cancel,
 }
 QUERIES = {
     "list_documents": "?organizationId={organizationId}",

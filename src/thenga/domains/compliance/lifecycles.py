@@ -42,7 +42,7 @@ class VerificationLifecycle(Lifecycle, initial=V.PENDING):
     fail = Move(V.PENDING, V.IN_PROGRESS, to=V.FAILED, called="decide")
     doubt = Move(V.PENDING, V.IN_PROGRESS, to=V.INCONCLUSIVE, called="decide")
     return_ = Move(V.PENDING, V.IN_PROGRESS, to=V.NEEDS_REVISION, called="decide")
-    cancel = Move(V.PENDING, V.IN_PROGRESS, to=V.CANCELLED, called="decide")
+    cancel = Move(V.PENDING, V.IN_PROGRESS, to=V.CANCELLED)
 
 
 class RiskLifecycle(Lifecycle, initial=R.OPEN):

@@ -109,7 +109,7 @@ class _Ways:
     def __init__(self, moves: list[Move]) -> None:
         self.moves = moves
         self.guards = list(dict.fromkeys(m.guard for m in moves if m.guard is not None))
-        self.possible = [move.possible for move in moves]
+        self.possible = list({move.called: move.possible for move in moves}.values())
 
 
 _ASKED_BY = {By.CALLER: {By.CALLER}, By.STAFF: {By.CALLER, By.STAFF}}
@@ -164,13 +164,16 @@ class Lifecycle:
 
     @classmethod
     def _with_reasons(cls, ways: _Ways, row: Any, at: datetime) -> list[AllowedMove]:
+        """An operation that makes several moves is possible if one of them is."""
         fails = {guard: reason for guard in ways.guards if (reason := _refusal(guard, row, at))}
-        return [
-            AllowedMove(move=move.called, possible=False, reason=fails[move.guard])
-            if move.guard in fails
-            else move.possible
-            for move in ways.moves
-        ]
+        told: dict[str, AllowedMove] = {}
+        for move in ways.moves:
+            if move.guard not in fails:
+                told[move.called] = move.possible
+            else:
+                refused = AllowedMove(move=move.called, possible=False, reason=fails[move.guard])
+                told.setdefault(move.called, refused)
+        return list(told.values())
 
 
 def explain(row: Any, *, at: datetime, by: UUID | None, code: str, text: str | None = None) -> None:

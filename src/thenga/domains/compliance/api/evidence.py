@@ -46,7 +46,8 @@ class EvidenceReference(Body):
 
 
 class Declaration(Body):
-    """A catalogue statement with its answers."""
+    """A statement with its answers: `bidder_disclosure` (SBD 4), `municipal_bidder_disclosure`
+    (MBD 4, 8 and 9) or one that your own requirement accepts."""
 
     statement_code: Annotated[
         str, matching("^[a-z][a-z0-9_]{1,59}$", 60), Field(description="Code of the statement.")
@@ -56,7 +57,11 @@ class Declaration(Body):
             Annotated[str, matching("^[A-Za-z0-9._]{1,40}$", 40)],
             Annotated[str, lines(1, 2000)] | bool,
         ],
-        Field(max_length=40, description="Answer to each question, by its code."),
+        Field(
+            max_length=40,
+            description="Answer to each question, by its code. If one is missing, the problem "
+            "lists them in `questions`.",
+        ),
     ]
 
 

@@ -113,14 +113,13 @@ class RequestVerification(_Finding):
 
 
 class DecideVerification(_Finding):
-    """Exactly one of `outcome`, `claim` and `cancel`."""
+    """Exactly one of `outcome` and `claim`."""
 
     outcome: Annotated[Outcome | None, Field(description="Outcome of the verification.")] = None
     evidence_sha256: Annotated[
         Digest | None, Field(description="SHA-256 of the proof. Required with `outcome`.")
     ] = None
     claim: Annotated[Literal[True] | None, Field(description="Claim it from the queue.")] = None
-    cancel: Annotated[Literal[True] | None, Field(description="Cancel the request.")] = None
 
 
 class VerificationSourceView(View):
@@ -158,7 +157,7 @@ class VerificationView(Stored):
     def of(cls, row: Verification, read: Reader) -> "VerificationView":
         ended = row.valid_until is not None and row.valid_until < local_day(read.now)
         moves = VerificationLifecycle.allowed(row, read.now)
-        return cls.model_validate({**row.__dict__, "is_expired": ended, "allowed_moves": moves[:1]})
+        return cls.model_validate({**row.__dict__, "is_expired": ended, "allowed_moves": moves})
 
     @classmethod
     def of_ticket(cls, ticket: VerificationTicket) -> "VerificationView":
@@ -267,20 +266,32 @@ async def decide_verification(
     body: DecideVerification,
     work: Annotated[Work, writes(Permission.VERIFICATION_DECIDE)],
 ) -> VerificationView:
-    """Decide a verification, claim it, or cancel your request.
+    """Decide a verification, or claim it first.
 
     You cannot decide on a document you uploaded, evidence you linked or facts you stated.
     """
-    if sum(one is not None for one in (body.outcome, body.claim, body.cancel)) != 1:
-        raise RuleViolated("Send exactly one of `outcome`, `claim` and `cancel`.", rule="CMP-18")
+    if (body.outcome is None) == (body.claim is None):
+        raise RuleViolated("Send exactly one of `outcome` and `claim`.", rule="CMP-18")
     await evidence.enter_tenant(work, verification_id)
     if body.claim:
         row = await evidence.claim(work, verification_id)
-    elif body.cancel:
-        row = await evidence.cancel(work, verification_id)
     else:
         row = await evidence.decide(work, verification_id, _decided(body))
     view = VerificationView.of(row, work)
+    await recomputing.mark_due(work)
+    return view
+
+
+@router.post(
+    "/compliance/verifications/{verificationId}/cancel",
+    responses=problems(InvalidTransition, Forbidden),
+)
+async def cancel_verification(
+    verification_id: VerificationId,
+    work: Annotated[Work, writes(Permission.VERIFICATION_REQUEST)],
+) -> VerificationView:
+    """Cancel a verification that you requested and that nobody has decided."""
+    view = VerificationView.of(await evidence.cancel(work, verification_id), work)
     await recomputing.mark_due(work)
     return view
 

@@ -229,7 +229,14 @@ def _last_day(
     work: Work, evidence: Evidence, assurance: Assurance, wished: date | None
 ) -> date | None:
     """By default 365 or 180 days, never past the last day of the proof (CMP-18)."""
-    usual = local_day(work.now) + timedelta(days=_DAYS[assurance])
+    today = local_day(work.now)
+    if wished is not None and wished < today:
+        raise RuleViolated(
+            "A verification cannot end before today. Send today or a later day.",
+            rule="CMP-18",
+            field="validUntil",
+        )
+    usual = today + timedelta(days=_DAYS[assurance])
     days = [day for day in (wished or usual, evidence.valid_until) if day is not None]
     return min(days)
 

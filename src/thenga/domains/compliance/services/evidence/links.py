@@ -1,6 +1,6 @@
 """Evidence: one proof, linked to every requirement that it serves (CMP-15)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
@@ -9,6 +9,7 @@ from uuid import UUID
 from sqlalchemy import select
 
 from thenga.domains.compliance import public
+from thenga.domains.compliance.services import requirements
 from thenga.domains.compliance.services.evidence import needs, proofs
 from thenga.domains.compliance.services.evidence.fit import LinkFit, fit_of
 from thenga.domains.compliance.services.evidence.proofs import Cited, Unlinkable
@@ -48,6 +49,7 @@ async def add_evidence(
     """Link a proof to requirements; a proof that is linked already is named in the refusal."""
     await _refuse_duplicate(work, cited, period)
     asked = await _known(work, requirement_ids)
+    _check_statement(cited, asked)
     evidence = Evidence(
         id=new_id(),
         organization_id=work.organization_id,
@@ -175,6 +177,16 @@ async def _known(read: Reader, requirement_ids: Sequence[UUID]) -> dict[UUID, ne
     if len(asked) < len(wanted):
         raise Unlinkable("One of these requirements does not exist.")
     return {one: asked[one] for one in wanted}
+
+
+def _check_statement(cited: Cited, asked: Mapping[UUID, needs.Asked]) -> None:
+    """A declared statement is one of the catalogue, or one that these requirements accept."""
+    code = cited.columns.get("statement_code")
+    accepted = {one for each in asked.values() for one in each.need.codes}
+    if code and code not in accepted and requirements.statement_questions(code) is None:
+        raise Unlinkable(
+            f"The catalogue has no statement `{code}`, and none of these requirements accepts it."
+        )
 
 
 async def _refuse_duplicate(read: Reader, cited: Cited, period: str) -> None:

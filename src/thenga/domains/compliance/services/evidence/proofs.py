@@ -10,7 +10,7 @@ import rfc8785
 from dateutil.relativedelta import relativedelta
 
 from thenga.domains.compliance import public
-from thenga.domains.compliance.services import documents
+from thenga.domains.compliance.services import documents, requirements
 from thenga.domains.compliance.services.evidence.fit import ProofFacts
 from thenga.domains.compliance.tables import (
     Document,
@@ -19,7 +19,7 @@ from thenga.domains.compliance.tables import (
     KnownReference,
 )
 from thenga.kernel.db.reader import Reader
-from thenga.kernel.errors import NotFound, Problem
+from thenga.kernel.errors import NotFound, Problem, extensions
 from thenga.kernel.files import contents
 from thenga.kernel.values.calendar import local_day
 
@@ -31,6 +31,7 @@ class Unlinkable(Problem):
     this organization, or declare a statement from the catalogue."""
 
     code, status, title = "compliance-unlinkable", 422, "This proof cannot be linked"
+    members = extensions(questions=(dict[str, str] | None, "Questions of the statement, by code."))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,13 @@ async def cite_reference(
 
 
 def cite_declaration(read: Reader, statement_code: str, answers: dict[str, Any]) -> Cited:
-    """A statement with its answers; it stands for twelve months."""
+    """A statement with an answer to each of its questions; it stands for twelve months."""
+    questions = requirements.statement_questions(statement_code)
+    if questions is not None and questions.keys() != answers.keys():
+        raise Unlinkable(
+            f"Answer each question of `{statement_code}` by its code: {', '.join(questions)}.",
+            questions=questions,
+        )
     stated: Any = {"statementCode": statement_code, "answers": answers}
     today = local_day(read.now)
     return Cited(

@@ -3,6 +3,7 @@
 from thenga.domains.compliance.services.requirements.catalogue import (
     definitions_on,
     document_types_on,
+    statement_questions,
     terms_of,
 )
 from thenga.domains.compliance.services.requirements.profiles import (
@@ -59,6 +60,7 @@ __all__ = [
     "questions_of",
     "refresh_profile",
     "seed_catalogue",
+    "statement_questions",
     "terms_of",
     "write_entry",
 ]

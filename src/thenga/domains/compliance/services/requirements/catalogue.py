@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 from datetime import date
+from functools import cache
 
 from sqlalchemy import ColumnElement, func, or_, select
 
+from thenga.domains.compliance.services.requirements.seeding import declared
 from thenga.domains.compliance.tables import DocumentType, Requirement, RequirementDefinition
 from thenga.domains.compliance.values.terms import NEEDED_AT, Terms
 from thenga.kernel.db.reader import Reader
@@ -24,6 +26,13 @@ async def document_types_on(read: Reader, day: date) -> dict[str, DocumentType]:
     statement = select(DocumentType).where(in_force(DocumentType, day))
     rows = await read.all(statement.order_by(DocumentType.effective_from))
     return {row.code: row for row in rows}
+
+
+@cache
+def statement_questions(code: str) -> dict[str, str] | None:
+    """The questions of a catalogue statement, by code; None for a statement it does not have."""
+    statement = declared("declarations").get(code)
+    return None if statement is None else {q["code"]: q["text"] for q in statement["questions"]}
 
 
 async def next_change(read: Reader, day: date) -> date | None:
