@@ -228,6 +228,20 @@ async def test_a_wrong_amount_is_corrected_by_a_replacement(e: Deal) -> None:
     assert await e.balances() == {}
 
 
+@pytest.mark.rule("CON-21")
+async def test_a_return_offers_only_its_own_reasons(e: Deal) -> None:
+    invoice = await e.receive(await e.invoice(M1="966000.00"))
+
+    bare = await e.move(invoice, "return")
+    other = await e.move(invoice, "return", reasonCode="other")
+    disputed = await e.move(invoice, "dispute", reasonCode="other")
+
+    for refused in (bare, other):
+        assert (refused.status_code, refused.json()["code"]) == (422, "validation-failed")
+        assert [one["pointer"] for one in refused.json()["errors"]] == ["/move/reasonCode"]
+    assert disputed.status_code == 200
+
+
 @pytest.mark.rule("CON-23")
 async def test_ageing_is_right_before_any_job_and_told_once(e: Deal) -> None:
     invoice = await e.receive(await e.invoice(M1="966000.00"))

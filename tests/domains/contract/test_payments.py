@@ -166,3 +166,39 @@ async def test_a_bank_reference_counts_once_on_an_invoice(e: Deal) -> None:
     assert (first.status_code, second.status_code) == (201, 409)
     assert second.json()["code"] == "duplicate"
     assert second.json()["existing"] == {"id": first.json()["id"]}
+
+
+async def test_a_discarded_invoice_takes_no_payment(e: Deal) -> None:
+    draft = (await e.draft(e.lines(M1="1000.00"))).json()
+
+    early = await e.pay(draft, "10.00")
+    await e.move(draft, "discard")
+    late = await e.pay(draft, "10.00")
+
+    assert [one.json()["code"] for one in (early, late)] == ["conflict", "conflict"]
+    assert early.json()["detail"] == "Submit the invoice before you record a payment on it."
+    assert late.json()["detail"] == (
+        "This invoice was discarded. Record the payment on another invoice."
+    )
+
+
+@pytest.mark.rule("CON-24")
+@pytest.mark.parametrize(("verb", "counted"), [("credit", "credited"), ("write_off", "writtenOff")])
+async def test_unconfirmed_payments_are_not_credited_or_written_off(
+    e: Deal, verb: str, counted: str
+) -> None:
+    invoice = await e.receive(await e.invoice(M3="1000.00"))
+    payment = (await e.pay(invoice, "300.00", seenInBank=False)).json()
+
+    above = await e.move(invoice, verb, reason="Remeasured", amount=zar("600.01"))
+    rest = (await e.move(invoice, verb, reason="Remeasured")).json()
+    covered = await e.move(invoice, verb, reason="Remeasured")
+    await e.patch(f"/contracts/payments/{payment['id']}", {"move": {"verb": "withdraw"}})
+    last = (await e.move(invoice, verb, reason="Remeasured")).json()
+
+    assert (above.status_code, above.json()["field"]) == (422, "/move/amount")
+    assert "ZAR 300.00 are not confirmed" in above.json()["detail"]
+    assert (rest[counted], rest["outstanding"]) == (zar("600.00"), zar("300.00"))
+    assert (covered.status_code, covered.json()["code"]) == (409, "conflict")
+    assert "Confirm or withdraw them first." in covered.json()["detail"]
+    assert (last[counted], last["outstanding"]) == (zar("900.00"), zar("0.00"))

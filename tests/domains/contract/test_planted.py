@@ -14,6 +14,7 @@ from tests.domains.contract import (
     test_closeout,
     test_delivery,
     test_invoices,
+    test_payments,
     test_records,
     test_variations,
     test_workspaces,
@@ -25,11 +26,11 @@ from tests.planting import plant
 from thenga.domains.contract.services.awards import queries
 from thenga.domains.contract.services.closeout import closing
 from thenga.domains.contract.services.delivery import milestones, performance, rules, scheduling
-from thenga.domains.contract.services.invoicing import arithmetic, payment_clock, submission
+from thenga.domains.contract.services.invoicing import arithmetic, moves, payment_clock, submission
 from thenga.domains.contract.services.ledger import counters
-from thenga.domains.contract.services.suppliers import trust
+from thenga.domains.contract.services.suppliers import packages, trust
 from thenga.domains.contract.services.variations import execution
-from thenga.domains.contract.services.workspaces import opening
+from thenga.domains.contract.services.workspaces import moving, opening
 from thenga.domains.contract.services.workspaces import rules as workspace_rules
 from thenga.domains.contract.values import lateness
 from thenga.kernel.errors import NotFound
@@ -83,6 +84,10 @@ OF_SITE: dict[str, tuple[Bug, Callable[[Site], Awaitable[None]]]] = {
         (milestones, "_publish_reached", by_the_day_of_typing),
         test_delivery.test_a_milestone_is_met_with_every_required_deliverable,
     ),
+    "a value that changes after an invoice": (
+        (packages, "_check_value", ignores),
+        test_records.test_the_value_is_fixed_once_acknowledged_or_invoiced,
+    ),
     "performance by calendar days": (
         (performance, "_late", calendar_days),
         test_records.test_performance_of_a_package_is_told_to_supplier,
@@ -119,6 +124,15 @@ async def test_a_stand_still_that_is_too_short_is_found(
         await test_workspaces.test_a_municipality_waits_for_the_appeal_period(
             site, clock, play, host
         )
+
+
+async def test_an_activation_that_waits_for_nothing_is_found(
+    site: Site, clock: Time, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch, moving, "_obstacle", ignores)
+
+    with pytest.raises(FOUND):
+        await test_workspaces.test_allowed_moves_say_what_activation_waits_for(site, clock)
 
 
 async def test_lateness_that_waits_for_a_sweep_is_found(
@@ -182,6 +196,19 @@ OF_DEAL: dict[str, tuple[Bug, Callable[[Deal], Awaitable[None]]]] = {
         test_invoices.test_ageing_is_right_before_any_job_and_told_once,
     ),
 }
+
+
+@pytest.mark.parametrize("verb", ["credit", "write_off"])
+async def test_a_default_that_counts_a_claim_twice_is_found(
+    e: Deal, monkeypatch: pytest.MonkeyPatch, verb: str
+) -> None:
+    plant(monkeypatch, moves, "unclaimed", moves.outstanding)
+
+    counted = {"credit": "credited", "write_off": "writtenOff"}[verb]
+    with pytest.raises(FOUND):
+        await test_payments.test_unconfirmed_payments_are_not_credited_or_written_off(
+            e, verb, counted
+        )
 
 
 @pytest.mark.parametrize("name", list(OF_DEAL))

@@ -85,6 +85,52 @@ async def test_packages_stay_within_the_subcontract_limit(site: Site) -> None:
     assert exact.status_code == 201
 
 
+@pytest.mark.rule("CON-35")
+async def test_the_value_of_an_open_package_is_corrected(site: Site) -> None:
+    workspace = await site.active(terms={"subcontractLimitPercent": "30"})
+    path = f"/contracts/workspaces/{workspace['id']}/supplier-coordination"
+    first = await site.made(path, package("1000000.00"))
+    second = f"/contracts/supplier-coordination/{(await site.made(path, package('1.00')))['id']}"
+
+    over = await site.patch(second, {"value": zar("449000.01")})
+    euros = await site.patch(second, {"value": {"amount": "1.00", "currency": "EUR"}})
+    none = await site.patch(second, {"value": None})
+    exact = await site.patch(second, {"value": zar("449000.00")})
+    lower = f"/contracts/supplier-coordination/{first['id']}"
+    lowered = await site.patch(lower, {"value": zar("500000.00")})
+    raised = await site.patch(second, {"value": zar("949000.00")})
+
+    assert (over.status_code, over.json()["code"]) == (422, "contract-subcontract-limit")
+    assert [one.json()["field"] for one in (euros, none)] == ["/value", "/value"]
+    assert (exact.json()["value"], exact.json()["sharePercent"]) == (zar("449000.00"), "9.30")
+    assert lowered.json()["value"] == zar("500000.00")
+    assert raised.json()["sharePercent"] == "19.65"
+
+
+async def test_the_value_is_fixed_once_acknowledged_or_invoiced(site: Site) -> None:
+    workspace = await site.active()
+    path = f"/contracts/workspaces/{workspace['id']}/supplier-coordination"
+    invoiced, acknowledged = [await site.made(path, package()) for _ in range(2)]
+    part = invoiced["packageMilestones"][0] | {"invoicedOn": "2026-11-16"}
+    billed = f"/contracts/supplier-coordination/{invoiced['id']}"
+    agreed = f"/contracts/supplier-coordination/{acknowledged['id']}"
+    await site.patch(billed, {"packageMilestones": [part]})
+    await site.moved(agreed, "acknowledge")
+
+    answers = [await site.patch(one, {"value": zar("1.00")}) for one in (billed, agreed)]
+    at_once = await site.patch(
+        f"/contracts/supplier-coordination/{(await site.made(path, package()))['id']}",
+        {"value": zar("1.00"), "move": {"verb": "acknowledge"}},
+    )
+    same = await site.patch(agreed, {"value": zar("400000.00"), "title": "Box culverts"})
+
+    assert [(one.status_code, one.json()["code"]) for one in answers] == [(409, "conflict")] * 2
+    assert "invoiced or paid" in answers[0].json()["detail"]
+    assert "acknowledged" in answers[1].json()["detail"]
+    assert (at_once.json()["status"], at_once.json()["value"]) == ("acknowledged", zar("1.00"))
+    assert same.json()["title"] == "Box culverts"
+
+
 async def test_a_package_is_closed_when_accepted_and_paid(site: Site) -> None:
     workspace = await site.active()
     made = await site.made(

@@ -1,6 +1,7 @@
 """Contracts over HTTP: signatures, stand-still, activation, and what only a variation changes."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -10,6 +11,12 @@ from tests.domains.contract.sites import MUNICIPALITY, Site, occasions, zar
 from tests.factories import identity as people
 from thenga.domains.compliance.public import Readiness, ReadinessView
 from thenga.kernel.host import Host
+
+
+def activation(workspace: Any) -> tuple[bool, str | None]:
+    """Whether a contract can be activated now, and if not, why."""
+    moves = {one["move"]: one for one in workspace["allowedMoves"]}
+    return moves["activate"]["possible"], moves["activate"]["reason"]
 
 
 @pytest.mark.rule("CON-5")
@@ -64,6 +71,32 @@ async def test_both_sides_sign_one_content(site: Site) -> None:
     assert missing.json()["parties"] == ["buyer"]
     assert changed.json()["contentHash"] != made["contentHash"]
     assert changed.json()["signatures"] == []
+
+
+@pytest.mark.rule("CON-5")
+async def test_allowed_moves_say_what_activation_waits_for(site: Site, clock: Time) -> None:
+    clock.set(datetime(2021, 1, 11, 21, 59, 59, tzinfo=UTC))
+    dates = {"notifiedOn": "2020-12-21", "startsOn": "2021-01-01", "endsOn": "2021-12-31"}
+    made = await site.opened(counterparty=MUNICIPALITY, **dates)
+    path = f"/contracts/workspaces/{made['id']}"
+    ours = await site.moved(path, "sign", reason="Agreed")
+    await site.sign(made)
+    challenged = await site.moved(path, "challenge", note="Objection of a bidder")
+    waiting = await site.moved(path, "clear", note="Objection withdrawn")
+    (listed,) = (await site.get("/contracts/workspaces"))["items"]
+    clock.set(datetime(2021, 1, 11, 22, tzinfo=UTC))
+    ready = await site.get(path)
+    (listed_ready,) = (await site.get("/contracts/workspaces"))["items"]
+
+    shown = [activation(one) for one in (made, ours, challenged, waiting, listed)]
+    print(*(f"{possible} {reason}" for possible, reason in shown), sep="\n")
+    assert [possible for possible, _ in shown] == [False] * 5
+    for (_, reason), said in zip(
+        shown, ("supplier, buyer", "buyer", "challenged", "2021-01-11T22:00:00Z"), strict=False
+    ):
+        assert said in str(reason)
+    assert shown[4] == shown[3]
+    assert [activation(one) for one in (ready, listed_ready)] == [(True, None)] * 2
 
 
 @pytest.mark.rule("CON-5")

@@ -10,7 +10,7 @@ from thenga.domains.contract.api.amounts import PositiveMoney
 from thenga.domains.contract.api.proofs import ContractReference, DocumentProof
 from thenga.domains.contract.permissions import Permission
 from thenga.domains.contract.services.invoicing import InvoiceMove, LineGiven
-from thenga.domains.contract.tables import InvoiceKind
+from thenga.domains.contract.tables import InvoiceKind, ReturnReason
 from thenga.domains.contract.values.refusals import missing
 from thenga.kernel.http.bodies import Body
 from thenga.kernel.values.fields import Day, decimal, lines, text
@@ -19,7 +19,6 @@ Verb = Literal[
     "submit",
     "discard",
     "receive",
-    "return",
     "resubmit",
     "approve",
     "dispute",
@@ -91,16 +90,41 @@ class CreateContractInvoice(Body):
     submit: Annotated[bool, Field(description="Whether to submit it at once.")] = False
 
 
+class ReturnContractInvoice(Body):
+    """Return of an invoice by the buyer."""
+
+    verb: Annotated[Literal["return"], Field(description="Move to make.")]
+    on: Annotated[Day | None, Field(description="Date of return. Defaults to today.")] = None
+    reason_code: Annotated[
+        ReturnReason,
+        Field(
+            description="Reason of the buyer. An invoice returned for `missing_papers` or "
+            "`wrong_address` can be resubmitted; otherwise replace it."
+        ),
+    ]
+    reason: Annotated[
+        Annotated[str, lines(1, 500)] | None, Field(description="Reason in words.")
+    ] = None
+
+    def right(self) -> None:
+        """A return needs no permission beside the route's."""
+
+    def to_move(self) -> InvoiceMove:
+        return InvoiceMove(
+            verb=self.verb, on=self.on, reason_code=self.reason_code.value, reason=self.reason
+        )
+
+
 class MoveContractInvoice(Body):
     """A move of an invoice."""
 
     verb: Annotated[Verb, Field(description="Move to make.")]
     on: Annotated[
         Day | None,
-        Field(description="Date of receipt or return. Defaults to today."),
+        Field(description="Date of receipt. Defaults to today."),
     ] = None
     reason_code: Annotated[
-        Reason | None, Field(description="Reason code. Required to return and to dispute.")
+        Reason | None, Field(description="Reason code. Required to dispute.")
     ] = None
     reason: Annotated[
         Annotated[str, lines(1, 500)] | None,
@@ -110,7 +134,8 @@ class MoveContractInvoice(Body):
         PositiveMoney | None,
         Field(
             description="Amount approved, disputed, credited or written off. "
-            "Defaults to the payable (`approve`), disputed (`resolve`) or outstanding amount."
+            "Defaults to the payable (`approve`), disputed (`resolve`) or outstanding amount. "
+            "`credit` and `write_off` leave out payments that are not confirmed."
         ),
     ] = None
     outcome: Annotated[
@@ -131,10 +156,6 @@ class MoveContractInvoice(Body):
     def to_move(self) -> InvoiceMove:
         if self.right() is Permission.INVOICE_CREDIT and self.reason is None:
             raise missing("/move/reason", "Give a reason.")
-        if self.verb == "return" and self.reason_code == "other":
-            raise missing(
-                "/move/reasonCode", "Choose a specific reason. A return cannot use `other`."
-            )
         return InvoiceMove(
             verb=self.verb,
             on=self.on,
@@ -144,6 +165,9 @@ class MoveContractInvoice(Body):
             upheld=self.outcome == "upheld",
             proof=None if self.confirmation is None else self.confirmation.to_proof(),
         )
+
+
+AnyInvoiceMove = Annotated[MoveContractInvoice | ReturnContractInvoice, Field(discriminator="verb")]
 
 
 class ChangeContractInvoice(Body):
@@ -157,6 +181,6 @@ class ChangeContractInvoice(Body):
     document_ref: DocumentRef = None
     supply_date: SupplyDate = None
     note: InvoiceNote = None
-    move: Annotated[
-        MoveContractInvoice | None, Field(description="Move to make with the change.")
-    ] = None
+    move: Annotated[AnyInvoiceMove | None, Field(description="Move to make with the change.")] = (
+        None
+    )

@@ -142,6 +142,13 @@ class ChangeSupplierCoordination(Body):
     title: Annotated[str, text(1, 200), Field(description="Title.")] = "unchanged"
     text: Text = None
     due_on: DueOn = None
+    value: Annotated[
+        PositiveMoney | None,
+        Field(
+            description="Value, VAT included. Can be changed while the status is `open` and "
+            "nothing is invoiced or paid."
+        ),
+    ] = None
     package_milestones: PackageMilestones = []
     final_cost: FinalCost = None
     move: Annotated[MoveSupplierCoordination | None, Field(description="Move to make.")] = None
@@ -261,11 +268,14 @@ async def change_supplier_coordination(
 ) -> SupplierCoordinationView:
     """Update a package or matter and make at most one move.
 
+    The value can be corrected while the status is `open` and nothing is invoiced or paid.
     Accept all milestones of a package before you resolve it. Pay them, or waive payment with a
     reason, before you close it.
     """
     fields: dict[str, Any] = body.changes()
     asked = fields.pop("move", None)
+    if "value" in fields and body.value is None:
+        raise missing("/value", "This field cannot be null.")
     if "package_milestones" in fields:
         fields["package_milestones"] = _stored(body.package_milestones)
     move = None

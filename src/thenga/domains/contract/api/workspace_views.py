@@ -228,7 +228,8 @@ class ContractWorkspaceView(Stored):
 class Around:
     """What is shown beside the row of a contract."""
 
-    award: Award | None
+    award: Award
+    obstacle: str | None = None  # why the contract cannot be activated yet
     signatures: list[Signature] | None = None
     money: Balances | None = None
     health: Health | None = None
@@ -239,8 +240,8 @@ def view_of(workspace: Workspace, around: Around, now: datetime) -> ContractWork
     """The contract with what belongs to it."""
     award = around.award
     more = {
-        "awarded_value": None if award is None else awards.awarded_value(award),
-        "awarded_on": None if award is None else award.awarded_on,
+        "awarded_value": awards.awarded_value(award),
+        "awarded_on": award.awarded_on,
         "contract_value": Money(workspace.contract_value_minor, workspace.currency),
         "current_value": Money(workspace.current_value_minor, workspace.currency),
         "past_end": local_day(now) > workspace.current_ends_on,
@@ -249,6 +250,15 @@ def view_of(workspace: Workspace, around: Around, now: datetime) -> ContractWork
         "money": around.money,
         "health": around.health,
         "stale_refs": around.stale,
-        "allowed_moves": WorkspaceLifecycle.allowed(workspace, now),
+        "allowed_moves": _allowed(workspace, around.obstacle, now),
     }
     return ContractWorkspaceView.model_validate(workspace.__dict__ | more)
+
+
+def _allowed(workspace: Workspace, obstacle: str | None, now: datetime) -> list[AllowedMove]:
+    """Moves of the contract. Activation also depends on its award and signatures."""
+    moves = WorkspaceLifecycle.allowed(workspace, now)
+    if obstacle is None:
+        return moves
+    blocked = AllowedMove(move="activate", possible=False, reason=obstacle)
+    return [blocked if one["move"] == blocked["move"] else one for one in moves]

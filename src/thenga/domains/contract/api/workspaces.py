@@ -95,8 +95,12 @@ async def list_contract_workspaces(
     filters = WorkspaceFilters(status, regime, category, counterparty, ends_before)
     found = await workspaces.list_workspaces(read, page, filters)
     awards = await workspaces.awards_of(read, found.items)
+    obstacles = await workspaces.activation_obstacles(read, found.items, awards)
     return PageOf[ContractWorkspaceView].of(
-        found, lambda one: view_of(one, Around(awards.get(one.award_id)), read.now)
+        found,
+        lambda one: view_of(
+            one, Around(awards[one.award_id], obstacle=obstacles.get(one.id)), read.now
+        ),
     )
 
 
@@ -137,8 +141,11 @@ async def change_contract_workspace(
 
 
 async def _whole(read: Reader, workspace: Workspace) -> ContractWorkspaceView:
+    award = await read.get(Award, workspace.award_id)
+    obstacles = await workspaces.activation_obstacles(read, [workspace], {award.id: award})
     around = Around(
-        award=await read.get(Award, workspace.award_id),
+        award=award,
+        obstacle=obstacles.get(workspace.id),
         signatures=await workspaces.live_signatures(read, workspace.id),
         money=await ledger.money_of(read, workspace.id),
         health=await health.health_of(read, workspace),

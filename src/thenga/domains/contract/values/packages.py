@@ -24,6 +24,11 @@ class PackageMilestone:
     invoiced_on: date | None = None
     paid_on: date | None = None
 
+    @property
+    def is_billed(self) -> bool:
+        """Whether the supplier has invoiced it, or was paid for it."""
+        return self.invoiced_on is not None or self.paid_on is not None
+
 
 _LIST: TypeAdapter[list[PackageMilestone]] = TypeAdapter(list[PackageMilestone])
 

@@ -129,13 +129,11 @@ async def _make(work: Work, invoice: Invoice, workspace: Workspace, move: Invoic
         case "credit" | "replace" if invoice.status is InvoiceStatus.CREDITED:
             pass  # it was credited whole already
         case "credit":
-            rest = move.amount or moves.outstanding(invoice)
-            await moves.credit(work, invoice, workspace, rest, move)
+            await moves.credit(work, invoice, workspace, move.amount, move)
         case "replace":
             await moves.replace(work, invoice, workspace, move)
         case "write_off":
-            rest = move.amount or moves.outstanding(invoice)
-            await moves.write_off(work, invoice, workspace, rest)
+            await moves.write_off(work, invoice, workspace, move.amount)
         case "discard":
             InvoiceLifecycle.discard(invoice, at=work.now)
 

@@ -57,6 +57,11 @@ def outstanding(invoice: Invoice) -> Money:
     return Money(invoice.outstanding_minor, invoice.currency)
 
 
+def unclaimed(invoice: Invoice) -> Money:
+    """The outstanding amount without payments that are not confirmed yet (CON-24)."""
+    return outstanding(invoice) - Money(invoice.claimed_minor, invoice.currency)
+
+
 async def receive(work: Work, invoice: Invoice, workspace: Workspace, on: date | None) -> bool:
     """Start the payment clock at the day on which the buyer received the invoice (CON-21)."""
     if not InvoiceLifecycle.receive(invoice, at=work.now):
@@ -162,13 +167,12 @@ def end_dispute(invoice: Invoice) -> None:
 
 
 async def credit(
-    work: Work, invoice: Invoice, workspace: Workspace, amount: Money, move: InvoiceMove
+    work: Work, invoice: Invoice, workspace: Workspace, wanted: Money | None, move: InvoiceMove
 ) -> CreditNote:
     """Issue a credit note that gives back its share of work, retention, advance and VAT."""
     if invoice.status not in InvoiceLifecycle.OPEN:
         raise _refused(invoice, "credit", "submitted and not settled")
-    room = outstanding(invoice) - Money(invoice.claimed_minor, invoice.currency)
-    check_amount(invoice, amount, room, pointer="/move/amount")
+    amount = _unclaimed_part(invoice, wanted)
     money = await ledger.lock_money(work, workspace.id)
     shares = credit_shares(
         amounts_of(invoice), amount, before=Money(invoice.credited_minor, invoice.currency)
@@ -289,12 +293,13 @@ async def replace(work: Work, invoice: Invoice, workspace: Workspace, move: Invo
     )
 
 
-async def write_off(work: Work, invoice: Invoice, workspace: Workspace, amount: Money) -> None:
+async def write_off(
+    work: Work, invoice: Invoice, workspace: Workspace, wanted: Money | None
+) -> None:
     """Expect part of an invoice no longer. It stays claimed, so the final account shows it."""
     if invoice.status not in InvoiceLifecycle.OPEN:
         raise _refused(invoice, "write_off", "submitted and not settled")
-    room = outstanding(invoice) - Money(invoice.claimed_minor, invoice.currency)
-    check_amount(invoice, amount, room, pointer="/move/amount")
+    amount = _unclaimed_part(invoice, wanted)
     before = invoice.written_off_minor
     invoice.written_off_minor += amount.minor
     settle(work, invoice)
@@ -354,6 +359,25 @@ def check_amount(invoice: Invoice, amount: Money, most: Money, *, pointer: str) 
         raise invalid(pointer, f"Use {invoice.currency}.")
     if not Money(0, invoice.currency) < amount <= most:
         raise invalid(pointer, f"Send an amount above 0 and up to {most}.")
+
+
+def _unclaimed_part(invoice: Invoice, wanted: Money | None) -> Money:
+    """The amount to credit or write off: what was asked for, else all that no payment claims."""
+    room = unclaimed(invoice)
+    claimed = Money(invoice.claimed_minor, invoice.currency)
+    if claimed and not room:
+        raise Conflict(
+            f"Payments of {claimed} are not confirmed yet and cover the rest of this invoice. "
+            "Confirm or withdraw them first."
+        )
+    if claimed and wanted is not None and wanted.currency == room.currency and wanted > room:
+        raise invalid(
+            "/move/amount",
+            f"Send an amount of up to {room}. Payments of {claimed} are not confirmed yet.",
+        )
+    amount = wanted or room
+    check_amount(invoice, amount, room, pointer="/move/amount")
+    return amount
 
 
 def publish_change(work: Work, invoice: Invoice, change: str) -> None:

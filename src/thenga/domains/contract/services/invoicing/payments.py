@@ -48,8 +48,7 @@ class PaymentGiven:
 async def record_payment(work: Work, invoice_id: UUID, given: PaymentGiven) -> Payment:
     """Record a payment; one that was seen in the bank is confirmed at once."""
     invoice = await lock_invoice(work, invoice_id)
-    if invoice.status in (InvoiceStatus.DRAFT, InvoiceStatus.DISCARDED):
-        raise Conflict("Submit the invoice before you record a payment on it.")
+    _check_issued(invoice)
     await _check(work, invoice, given)
     invoice.claimed_minor += given.amount.minor
     payment = await work.add(
@@ -71,6 +70,13 @@ async def record_payment(work: Work, invoice_id: UUID, given: PaymentGiven) -> P
     return payment
 
 
+def _check_issued(invoice: Invoice) -> None:
+    if invoice.status is InvoiceStatus.DRAFT:
+        raise Conflict("Submit the invoice before you record a payment on it.")
+    if invoice.status is InvoiceStatus.DISCARDED:
+        raise Conflict("This invoice was discarded. Record the payment on another invoice.")
+
+
 async def _check(work: Work, invoice: Invoice, given: PaymentGiven) -> None:
     if given.amount.currency != invoice.currency:
         raise invalid("/amount/currency", f"Use {invoice.currency}.")
@@ -78,7 +84,7 @@ async def _check(work: Work, invoice: Invoice, given: PaymentGiven) -> None:
         raise invalid("/receivedOn", "The payment date cannot be in the future.")
     if given.bank_reference is not None:
         await _check_new(work, invoice, given.bank_reference)
-    room = moves.outstanding(invoice) - Money(invoice.claimed_minor, invoice.currency)
+    room = moves.unclaimed(invoice)
     if invoice.status not in InvoiceLifecycle.OPEN or given.amount > room:
         raise PaymentExceeds(f"Only {room} can still be recorded.", outstanding=told(room))
 

@@ -77,7 +77,9 @@ async def change_coordination(
     record = await work.lock(Coordination, coordination_id)
     if fields and record.status in CoordinationLifecycle.OVER:
         raise Conflict("This record is closed or cancelled and cannot be changed. Add a new one.")
-    merge_patch(record, _in_minor(workspace, fields))
+    stored = _in_minor(workspace, fields)
+    _check_value(record, stored)
+    merge_patch(record, stored)
     await _check_package(work, workspace, record)
     has_moved = move is not None and _make(work, record, move)
     await work.save(record)
@@ -120,6 +122,22 @@ def _in_minor(workspace: Workspace, fields: Mapping[str, Any]) -> dict[str, Any]
             amount = workspaces.check_currency(workspace, stored.pop(name), name)
             stored[f"{name}_minor"] = None if amount is None else amount.minor
     return stored
+
+
+def _check_value(record: Coordination, stored: Mapping[str, Any]) -> None:
+    """The value is corrected only before the supplier relies on it or has invoiced part of it."""
+    if stored.get("value_minor", record.value_minor) == record.value_minor:
+        return
+    if record.status is not CoordinationStatus.OPEN:
+        raise Conflict(
+            f"The status is {record.status}; the value can be changed only while it is open. "
+            "Cancel this record and add a new one, or send what it cost in `finalCost`."
+        )
+    if any(one.is_billed for one in package_of_rows(record.package_milestones)):
+        raise Conflict(
+            "Part of this package was invoiced or paid, so its value cannot be changed. "
+            "Add another package for the difference."
+        )
 
 
 async def _check_package(work: Work, workspace: Workspace, record: Coordination) -> None:

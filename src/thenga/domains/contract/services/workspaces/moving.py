@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from typing import Any
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from thenga.domains.contract.services.workspaces import (
 from thenga.domains.contract.services.workspaces.confirmations import Proof
 from thenga.domains.contract.services.workspaces.opening import AwardWithdrawn, meter
 from thenga.domains.contract.services.workspaces.rules import standstill_ends_at
-from thenga.domains.contract.tables import Award, Party, Workspace, WorkspaceStatus
+from thenga.domains.contract.tables import Award, Party, Signature, Workspace, WorkspaceStatus
 from thenga.domains.contract.values.refusals import missing
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
@@ -183,18 +183,46 @@ async def _activate(
 async def _check_agreed(work: Work, workspace: Workspace) -> None:
     if workspace.status is WorkspaceStatus.PENDING:
         award = await work.get(Award, workspace.award_id)
-        if awards.is_withdrawn(award):
-            raise AwardWithdrawn()
         live = await signatures.live_signatures(work, workspace.id)
-        missing = signatures.missing_parties(live, workspace.content_hash)
-        if missing:
-            raise SignatureMissing(parties=missing)
-        if workspace.challenge is not None:
-            raise Challenged()
-        until = workspace.standstill_until
-        if until is not None and work.now < standstill_ends_at(until):
-            ends = standstill_ends_at(until).strftime("%Y-%m-%dT%H:%M:%SZ")
-            raise Standstill(until=ends)
+        obstacle = _obstacle(workspace, award, live, work.now)
+        if obstacle is not None:
+            raise obstacle
+
+
+def _obstacle(
+    workspace: Workspace, award: Award, live: list[Signature], now: datetime
+) -> Problem | None:
+    """What a pending contract still waits for; the company's readiness is asked on activation."""
+    if awards.is_withdrawn(award):
+        return AwardWithdrawn()
+    unsigned = signatures.missing_parties(live, workspace.content_hash)
+    if unsigned:
+        return SignatureMissing(
+            f"Both parties must sign the same content first. Missing: {', '.join(unsigned)}.",
+            parties=unsigned,
+        )
+    if workspace.challenge is not None:
+        return Challenged()
+    until = workspace.standstill_until
+    if until is not None and now < standstill_ends_at(until):
+        ends = standstill_ends_at(until).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return Standstill(
+            f"Others can still appeal against the award. You can activate it from {ends} on.",
+            until=ends,
+        )
+    return None
+
+
+async def activation_obstacles(
+    read: Reader, workspaces: Sequence[Workspace], found: Mapping[UUID, Award]
+) -> dict[UUID, str]:
+    """Why contracts cannot be activated yet, by ID, with their awards by ID."""
+    pending = [one for one in workspaces if one.status is WorkspaceStatus.PENDING]
+    live = await signatures.live_signatures_of(read, [one.id for one in pending])
+    obstacles = {
+        one.id: _obstacle(one, found[one.award_id], live[one.id], read.now) for one in pending
+    }
+    return {key: problem.detail for key, problem in obstacles.items() if problem is not None}
 
 
 async def _ask_readiness(read: Reader) -> ReadinessView | None:

@@ -1,24 +1,37 @@
 """Signatures of both sides over one hash, of a contract or of a variation."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from sqlalchemy import select
 
 from thenga.domains.contract.tables import Confirmation, Party, Signature
 from thenga.kernel.db.reader import Reader
+from thenga.kernel.db.statements import among
 from thenga.kernel.db.work import Work
 from thenga.kernel.values.calendar import local_day
 
 
 async def live_signatures(read: Reader, subject_id: UUID) -> list[Signature]:
     """Signatures that count, in the order of signing."""
-    statement = (
-        select(Signature)
-        .where(Signature.subject_id == subject_id)
-        .where(Signature.voided_at.is_(None))
-        .order_by(Signature.id)
-    )
-    return await read.all(statement, limit=10)
+    return (await live_signatures_of(read, [subject_id]))[subject_id]
+
+
+async def live_signatures_of(
+    read: Reader, subject_ids: Sequence[UUID]
+) -> dict[UUID, list[Signature]]:
+    """Signatures that count of several subjects, each in the order of signing."""
+    found: dict[UUID, list[Signature]] = {one: [] for one in subject_ids}
+    if found:
+        statement = (
+            select(Signature)
+            .where(among(Signature.subject_id, found))
+            .where(Signature.voided_at.is_(None))
+            .order_by(Signature.id)
+        )
+        for signature in await read.all(statement):
+            found[signature.subject_id].append(signature)
+    return found
 
 
 async def sign(
