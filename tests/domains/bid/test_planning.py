@@ -205,6 +205,30 @@ async def test_a_task_waits_for_what_it_depends_on(tasks: Tasks, host: Host, own
 
 
 @pytest.mark.rule("BID-9")
+async def test_a_task_is_blocked_only_by_those_it_concerns(
+    tasks: Tasks, host: Host, owner: Member
+) -> None:
+    company = owner.organization_id
+    writer, reviewer, other = [
+        await people.member(host, company, role="contributor") for _ in range(3)
+    ]
+    assigned = {"ownerUserId": str(writer.user_id), "reviewerUserId": str(reviewer.user_id)}
+    task = await tasks.add("A", **assigned)
+
+    stranger = await tasks.change(task, other, move="block", reason="No time")
+    blocked = await tasks.change(task, writer, move="block", reason="No answer yet")
+    freed = await tasks.change(task, other, move="unblock")
+    by_reviewer = await tasks.change(task, reviewer, move="unblock")
+    by_manager = await tasks.change(task, move="block", reason="On hold")
+
+    for refused in (stranger, freed):
+        assert (refused.status_code, refused.json()["reasonCode"]) == (403, "not_the_owner")
+    assert blocked.json()["blocked"]["by"] == str(writer.user_id), blocked.text
+    assert (by_reviewer.status_code, by_reviewer.json()["blocked"]) == (200, None)
+    assert by_manager.json()["blocked"]["reason"] == "On hold", by_manager.text
+
+
+@pytest.mark.rule("BID-9")
 async def test_overdue_is_seen_at_once_and_told_once(
     api: httpx2.AsyncClient, tasks: Tasks, host: Host, owner: Member, clock: Time
 ) -> None:

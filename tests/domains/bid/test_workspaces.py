@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import Time
 from tests.domains.bid.conftest import Silence
 from tests.factories import bid as factory
+from tests.factories import bid_offer as offers
 from tests.factories import held
 from tests.factories import identity as people
 from tests.factories.identity import Member
@@ -167,10 +168,12 @@ async def test_price_talk_is_for_those_who_see_prices(
     made = await factory.workspace(host, owner.organization_id, owner.user_id, team=team)
     path = f"{PATH}/{made.id}/comments"
     canary = f"canary {uuid4().hex}"
-    item = {"body": canary, "subjectType": "item", "subjectId": "a1"}
+    await offers.workbook(host, owner.organization_id, made.id)
+    item = {"body": canary, "subjectType": "item", "subjectId": "1"}
 
     said = await api.post(path, json=item, headers=owner.acting)
     refused = await api.post(path, json=item, headers=writer.acting)
+    guessed = await api.post(path, json=item | {"subjectId": "99"}, headers=writer.acting)
     mentioned = await api.post(
         path, json=item | {"mentions": [str(writer.user_id)]}, headers=owner.acting
     )
@@ -185,6 +188,7 @@ async def test_price_talk_is_for_those_who_see_prices(
     leaks = sum(canary in one.text for one in answers) + (canary in events)
     print(f"price_canaries={leaks}")
     assert (said.status_code, refused.status_code) == (201, 403), said.text
+    assert guessed.json()["reasonCode"] == refused.json()["reasonCode"] == "price_withheld"
     assert (mentioned.status_code, mentioned.json()["code"]) == (422, "bid-person-not-in-team")
     assert (leaks, answers[1].status_code) == (0, 403)
 

@@ -78,6 +78,18 @@ async def test_a_rule_that_never_fires_is_refused_quickly(
 
 
 @pytest.mark.rule("NOT-38")
+@pytest.mark.parametrize("count", ["0", "10001"])
+async def test_a_count_out_of_range_is_named_with_its_bounds(
+    api: httpx2.AsyncClient, owner: people.Member, count: str
+) -> None:
+    answer = await post(api, owner, rrule=f"FREQ=DAILY;COUNT={count}")
+
+    assert answer.json()["errors"] == [
+        {"pointer": "/rrule", "code": "count", "detail": "Use a COUNT from 1 to 10000."}
+    ]
+
+
+@pytest.mark.rule("NOT-38")
 async def test_a_weekly_schedule_is_sent_at_its_local_time(
     api: httpx2.AsyncClient, owner: people.Member, office: Office
 ) -> None:

@@ -316,7 +316,10 @@ async def resolve_support_case(
     body: ResolveCase,
     work: Annotated[Work, writes(Permission.SUPPORT_CASE_RESOLVE)],
 ) -> CaseView:
-    """Resolve a case. A message from the customer within 30 days reopens it."""
+    """Resolve a case.
+
+    A message from the customer reopens it for `administration.case.reopenDays` days.
+    """
     case = await support.resolve_case(
         work, case_id, code=body.code, text=body.text, reason=body.reason
     )

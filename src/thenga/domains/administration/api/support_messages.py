@@ -71,6 +71,10 @@ async def write_support_message(
     body: WriteMessage,
     work: Annotated[Work, writes(Permission.SUPPORT_CASE_MESSAGE)],
 ) -> MessageView:
-    """Write to the other side. A customer's message within 30 days reopens a resolved case."""
+    """Write to the other side.
+
+    A customer's message reopens a case that was resolved at most `administration.case.reopenDays`
+    days ago. For an older one, open a new case.
+    """
     message = await support.write_message(work, case_id, body=body.body, reason=body.reason)
     return MessageView.model_validate(message)

@@ -12,7 +12,7 @@ from thenga.domains.bid.lifecycles import CommentLifecycle
 from thenga.domains.bid.lifecycles.workspaces import BidCommentClosed
 from thenga.domains.bid.permissions import Permission
 from thenga.domains.bid.public import CommentSubject
-from thenga.domains.bid.services import workspaces
+from thenga.domains.bid.services import commenting, workspaces
 from thenga.domains.bid.services.workspaces import (
     BidPersonNotInTeam,
     BidPersonUnknown,
@@ -142,7 +142,7 @@ async def add_bid_comment(
 ) -> BidCommentView:
     """Comment on a bid or a part of it. Only people who see the subject see the comment."""
     anchor = body.anchor
-    comment = await workspaces.add_comment(
+    comment = await commenting.add_comment(
         work,
         workspace_id,
         {

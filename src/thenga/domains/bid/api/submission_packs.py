@@ -45,9 +45,7 @@ router = make_router("Bid / Submission packs")
 @router.post(
     "/bids/workspaces/{workspaceId}/submission-pack",
     status_code=202,
-    responses=problems(
-        BuildRunning, FileNotClean, RuleViolated, Conflict, BidSealed, BidAlreadySubmitted
-    ),
+    responses=problems(BuildRunning, RuleViolated, Conflict, BidSealed, BidAlreadySubmitted),
 )
 async def create_pack(
     workspace_id: WorkspaceId,
@@ -56,7 +54,8 @@ async def create_pack(
 ) -> PackView:
     """Pin the current version of every part and build a pack. Poll it until it is `built`.
 
-    A new pack replaces the previous one.
+    A new pack replaces the previous one. Extra files that have not been found clean are left out
+    and block the seal.
     """
     pack = await packs.assemble(work, workspace_id, _dumped(body))
     return await _view(work, pack)
@@ -76,7 +75,7 @@ async def get_pack(
     "/bids/submission-packs/{packId}",
     responses=problems(
         *(OverrideNotAllowed, SamePerson, InvalidTransition, RuleViolated, StaleVersion),
-        *(FileNotClean, Conflict, BidSealed, BidAlreadySubmitted),
+        *(Conflict, BidSealed, BidAlreadySubmitted),
     )
     | {202: {"model": PackView, "description": "The pack is being rebuilt."}},
 )
@@ -104,7 +103,7 @@ async def change_pack(
     "/bids/submission-packs/{packId}/seal",
     responses=problems(
         *(PackBlocked, ApprovalMissing, ReconfirmationRequired, PinsMoved, ClosingPassed),
-        *(InvalidTransition, StaleVersion),
+        *(InvalidTransition, RuleViolated, StaleVersion),
     ),
 )
 async def seal_pack(

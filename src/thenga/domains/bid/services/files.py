@@ -98,6 +98,14 @@ async def clean_file(read: Reader, workspace_id: UUID, file_id: UUID) -> BidFile
 
 async def check_clean(read: Reader, workspace_id: UUID, file_ids: Iterable[UUID]) -> list[BidFile]:
     """The files of a workspace that were named, each of them clean."""
+    found = await named_files(read, workspace_id, file_ids)
+    for file in found:
+        contents.clean(file)
+    return found
+
+
+async def named_files(read: Reader, workspace_id: UUID, file_ids: Iterable[UUID]) -> list[BidFile]:
+    """The files of a workspace that were named, in their order, clean or not."""
     wanted = list(dict.fromkeys(file_ids))
     if not wanted:
         return []
@@ -106,8 +114,6 @@ async def check_clean(read: Reader, workspace_id: UUID, file_ids: Iterable[UUID]
     missing = [str(one) for one in wanted if one not in known]
     if missing:
         raise RuleViolated("These files do not belong to this bid.", rule="BID-41", unknown=missing)
-    for file in known.values():
-        contents.clean(file)
     return [known[one] for one in wanted]
 
 

@@ -20,6 +20,7 @@ from thenga.kernel.db.work import Work
 from thenga.kernel.declare.job import Form, job_stub
 from thenga.kernel.declare.lifecycle import explain
 from thenga.kernel.errors import DependencyUnavailable, Problem, SamePerson, extensions
+from thenga.kernel.files.contents import ContentStatus
 from thenga.kernel.ports.binding import Unbound, within
 from thenga.kernel.values.ids import new_id
 
@@ -312,8 +313,9 @@ def _paper_pin(workspace: Workspace, one: compliance.ResolvedEvidence) -> dict[s
 
 
 async def _extra(read: Reader, workspace: Workspace, pack: Pack) -> list[dict[str, Any]]:
+    """Files beside the parts of the bid; one that is not clean is pinned, left out and found."""
     ids = [UUID(one) for one in pack.extra_files]
-    found = await files.check_clean(read, workspace.id, ids)
+    found = await files.named_files(read, workspace.id, ids)
     pins = []
     for file in found:
         entry = pack.extra_files[str(file.id)]
@@ -328,6 +330,7 @@ async def _extra(read: Reader, workspace: Workspace, pack: Pack) -> list[dict[st
                 "envelope": _envelope(workspace, entry.get("envelope") or TECHNICAL),
                 "title": entry.get("title") or file.name,
                 "price": file.price,
+                "clean": file.content_status is ContentStatus.CLEAN,
             }
         )
     return pins

@@ -18,7 +18,7 @@ from thenga.domains.bid.services import approvals, files, forms, pricing
 from thenga.domains.bid.services.packs import archives, texts, validating
 from thenga.domains.bid.services.packs.archives import Entry, Frame
 from thenga.domains.bid.services.packs.assembling import FINANCIAL, SINGLE, TECHNICAL, built_of
-from thenga.domains.bid.services.packs.validating import Asked
+from thenga.domains.bid.services.packs.validating import Asked, is_included
 from thenga.domains.bid.tables import (
     BidFile,
     Pack,
@@ -77,7 +77,7 @@ async def order_of(read: Reader, pack_id: UUID, build: int) -> Order | None:
     sections: dict[str, tuple[str, str]] = {}
     price_csv: bytes | None = None
     for pin in pack.pins:
-        if "file_id" in pin:
+        if "file_id" in pin and is_included(pin):
             file = await read.get(BidFile, UUID(pin["file_id"]))
             stored[pin["file_id"]] = contents.clean(file)
         for part in pin.get("sections", ()):
@@ -131,13 +131,15 @@ async def build(order: Order, store: FileStore, papers: Mapping[str, bytes]) -> 
     built = Built()
     names = (TECHNICAL, FINANCIAL) if order.workspace.envelopes == "two" else (SINGLE,)
     for name in names:
-        pins = _in_order(order.pack, [one for one in order.pack.pins if one["envelope"] == name])
+        of_envelope = [one for one in order.pack.pins if one["envelope"] == name]
+        pins = _in_order(order.pack, [one for one in of_envelope if is_included(one)])
         held: dict[str, bytes] = {}
         for number, pin in enumerate(pins, 1):
             content = await _content(order, store, pin, papers)
             path = archives.path_of(number, len(pins), pin["title"], pin["media_type"])
             held[path] = content
             built.pins.append({**pin, "path": path, "changed": _is_changed(pin, content)})
+        built.pins += [one for one in of_envelope if not is_included(one)]
         await _archive(order, store, name, held, built)
     return built
 

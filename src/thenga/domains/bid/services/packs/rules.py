@@ -11,7 +11,7 @@ FIXED = {
     "tender_not_open": "Bids are accepted only while the tender is open.",
     "amendment_unconfirmed": "Reconfirm the bid after the amendment.",
     "price_not_approved": "Get the price approved.",
-    "file_not_clean": "Remove the file, or wait until it is scanned.",
+    "file_not_clean": "Wait for the scan and assemble the pack again, or remove the file.",
     "file_changed": "Assemble the pack again.",
     "price_mismatch": "Confirm the price in the forms again.",
     "arithmetic_error": "Correct the price.",

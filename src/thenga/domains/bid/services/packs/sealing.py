@@ -121,7 +121,13 @@ async def seal(work: Work, pack_id: UUID, *, manifest_sha256: str) -> Pack:
 
 def _check_time(work: Work, workspace: Workspace) -> None:
     """Before the closing of the newest amendment, by the locked row (BID-5)."""
-    if workspace.gate_at is None or work.now >= workspace.gate_at:
+    if workspace.gate_at is None:
+        raise RuleViolated(
+            "The tender has no closing time, so the pack cannot be sealed. Set `closingAt` on the "
+            "tender, or wait until the buyer announces it.",
+            rule="BID-5",
+        )
+    if work.now >= workspace.gate_at:
         raise ClosingPassed()
 
 

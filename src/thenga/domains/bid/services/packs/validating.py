@@ -243,11 +243,19 @@ async def _size(read: Reader, pack: Pack) -> list[Found]:
     return [Found("size_or_page_limit", "pack", f"The pack has {', '.join(over)}.")]
 
 
+def is_included(pin: Mapping[str, Any]) -> bool:
+    """Whether the archive holds it. The pin decides, so every build of the pack gives the same."""
+    return bool(pin.get("clean", True))
+
+
 def _files(pack: Pack) -> Iterator[Found]:
     for pin in pack.pins:
         if pin.get("price") and pin["envelope"] == "technical":
             text = f"{pin['title']} contains prices but is in the technical envelope."
             yield Found("price_in_technical_envelope", f"file:{pin['id']}", text)
+        if not is_included(pin):
+            text = f"{pin['title']} is not in the pack because it was not found clean."
+            yield Found("file_not_clean", f"file:{pin['id']}", text)
         if pin.get("changed"):
             text = f"{pin['title']} has changed since the pack was assembled."
             yield Found("file_changed", f"file:{pin['id']}", text)

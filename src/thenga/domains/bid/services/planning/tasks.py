@@ -156,6 +156,7 @@ def _move(
     reason: str | None,
 ) -> None:
     if verb in ("block", "unblock"):
+        _check_who(work, workspace, task, verb)
         _block(work, task, verb, reason)
         return
     if verb in ("start", "finish") and (waits := waiting_on(task, known)):

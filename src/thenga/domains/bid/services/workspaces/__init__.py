@@ -32,6 +32,7 @@ from thenga.domains.bid.services.workspaces.comments import (
     list_comments,
     open_blocking_comments,
     replies_to,
+    unknown_subject,
 )
 from thenga.domains.bid.services.workspaces.moving import (
     NO_BID_CODES,
@@ -136,5 +137,6 @@ __all__ = [
     "team_of",
     "tender_of",
     "told_of",
+    "unknown_subject",
     "workspace_for",
 ]

@@ -105,11 +105,14 @@ async def _thread_of(work: Work, workspace: Workspace, comment_id: UUID) -> dict
 async def subject_of(
     read: Reader, workspace: Workspace, subject_type: str, subject_id: str | None
 ) -> Subject:
-    """The part of a workspace that is meant; prices and items of them are price data."""
+    """The part of a workspace that is meant; prices and items of them are price data.
+
+    Items and findings come and go, so they are looked up only for a new thread (`commenting`).
+    """
     if subject_type == "workspace":
         return Subject(workspace.bid_manager_user_id, price=False)
     if subject_id is None:
-        raise RuleViolated("Send the ID or key of the subject.", rule=_RULE, field="subject")
+        raise RuleViolated("Send the ID or key of the subject.", rule=_RULE, field="subjectId")
     if subject_type == "item":
         return Subject(None, price=True)
     if subject_type == "finding":
@@ -119,13 +122,21 @@ async def subject_of(
     except ValueError:
         found = None
     if found is None or found.workspace_id != workspace.id:
-        raise RuleViolated("The subject does not belong to this bid.", rule=_RULE, field="subject")
+        raise unknown_subject(subject_type)
     if isinstance(found, SbdForm):
         return Subject(None, price=found.form_code.startswith(PRICE_FORMS))
     if isinstance(found, Section):
         draft = await read.get(Draft, found.draft_id)
         return Subject(found.owner_user_id, price=draft.envelope == "financial")
     return Subject(found.owner_user_id, price=False)
+
+
+def unknown_subject(subject_type: str) -> RuleViolated:
+    return RuleViolated(
+        f"This bid has no {subject_type} with this ID or key. Check `subjectId`.",
+        rule=_RULE,
+        field="subjectId",
+    )
 
 
 _ROWS: dict[str, type[Task | Section | SbdForm]] = {

@@ -15,13 +15,16 @@ from dateutil.rrule import rrule, rrulestr
 
 from thenga.kernel.values.calendar import local_instant
 
-RuleFault = Literal["syntax", "part", "frequency", "interval", "list", "day", "too_often", "empty"]
+RuleFault = Literal[
+    "syntax", "part", "frequency", "interval", "count", "list", "day", "too_often", "empty"
+]
 
 LEAST_APART = timedelta(minutes=15)
 _HORIZON = timedelta(days=5 * 366)
 _ONE_DAY = timedelta(days=1)
 _FREQUENCIES = {"DAILY", "WEEKLY", "MONTHLY", "YEARLY"}
 _MOST_INTERVAL = 366
+_MOST_COUNT = 10_000
 _MOST_ENTRIES = 31
 _LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 _BOUNDS = {"BYMONTHDAY": (1, 31), "BYMONTH": (1, 12), "BYHOUR": (0, 23), "BYMINUTE": (0, 59)}
@@ -99,8 +102,8 @@ def _check_parts(parts: Mapping[str, str]) -> None:
         raise RuleRefused("frequency")
     if not _between(parts.get("INTERVAL", "1"), 1, _MOST_INTERVAL):
         raise RuleRefused("interval")
-    if not _between(parts.get("COUNT", "1"), 1, 10_000):
-        raise RuleRefused("part")
+    if not _between(parts.get("COUNT", "1"), 1, _MOST_COUNT):
+        raise RuleRefused("count")
     for name, (least, most) in _BOUNDS.items():
         entries = parts[name].split(",") if name in parts else []
         if len(entries) > _MOST_ENTRIES or not all(_between(e, least, most) for e in entries):

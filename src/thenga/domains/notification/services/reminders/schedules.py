@@ -45,6 +45,7 @@ _FAULTS = {
     "part": "Use FREQ, INTERVAL, COUNT, UNTIL, BYDAY, BYMONTHDAY, BYMONTH, BYHOUR and BYMINUTE.",
     "frequency": "Use FREQ=DAILY, WEEKLY, MONTHLY or YEARLY.",
     "interval": "Use an INTERVAL from 1 to 366. Above 1, leave out BY lists that filter dates.",
+    "count": "Use a COUNT from 1 to 10000.",
     "list": "Use at most 31 values in a list, all within range.",
     "day": "This day does not exist. Check BYDAY and BYMONTHDAY.",
     "too_often": "Leave at least 15 minutes between two times.",
