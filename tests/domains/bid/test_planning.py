@@ -229,6 +229,29 @@ async def test_a_task_is_blocked_only_by_those_it_concerns(
 
 
 @pytest.mark.rule("BID-9")
+async def test_who_is_reviewed_cannot_change_the_reviewer(
+    tasks: Tasks, host: Host, owner: Member
+) -> None:
+    company = owner.organization_id
+    writer, reviewer, other = [
+        await people.member(host, company, role="contributor") for _ in range(3)
+    ]
+    assigned = {"ownerUserId": str(writer.user_id), "reviewerUserId": str(reviewer.user_id)}
+    task = await tasks.add("A", **assigned)
+    await tasks.change(task, writer, move="start")
+
+    removed = await tasks.change(task, writer, reviewerUserId=None, move="finish")
+    same = await tasks.change(task, writer, reviewerUserId=str(reviewer.user_id))
+    passed_on = await tasks.change(task, reviewer, reviewerUserId=str(other.user_id))
+    by_manager = await tasks.change(task, reviewerUserId=None)
+
+    assert (removed.status_code, removed.json()["reasonCode"]) == (403, "not_the_owner")
+    assert same.status_code == 200
+    assert passed_on.json()["reviewerUserId"] == str(other.user_id)
+    assert by_manager.json()["reviewerUserId"] is None
+
+
+@pytest.mark.rule("BID-9")
 async def test_overdue_is_seen_at_once_and_told_once(
     api: httpx2.AsyncClient, tasks: Tasks, host: Host, owner: Member, clock: Time
 ) -> None:

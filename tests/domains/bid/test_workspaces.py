@@ -160,8 +160,9 @@ async def test_outside_the_team_only_the_card_is_seen(
 
 
 @pytest.mark.rule("BID-10")
+@pytest.mark.parametrize("kind", ["item", "finding"])
 async def test_price_talk_is_for_those_who_see_prices(
-    api: httpx2.AsyncClient, host: Host, owner: Member
+    api: httpx2.AsyncClient, host: Host, owner: Member, kind: str
 ) -> None:
     writer = await people.member(host, owner.organization_id, role="contributor")
     team = {str(writer.user_id): {"roles": ["writer"], "price": False}}
@@ -169,13 +170,16 @@ async def test_price_talk_is_for_those_who_see_prices(
     path = f"{PATH}/{made.id}/comments"
     canary = f"canary {uuid4().hex}"
     await offers.workbook(host, owner.organization_id, made.id)
-    item = {"body": canary, "subjectType": "item", "subjectId": "1"}
+    price = await api.get(f"{PATH}/{made.id}/pricing-workbook", headers=owner.acting)
+    found = price.json()["findings"][0]["key"]
+    about, missing = {"item": ("1", "99"), "finding": (found, "margin_low:workbook99")}[kind]
+    talk = {"body": canary, "subjectType": kind, "subjectId": about}
 
-    said = await api.post(path, json=item, headers=owner.acting)
-    refused = await api.post(path, json=item, headers=writer.acting)
-    guessed = await api.post(path, json=item | {"subjectId": "99"}, headers=writer.acting)
+    said = await api.post(path, json=talk, headers=owner.acting)
+    refused = await api.post(path, json=talk, headers=writer.acting)
+    guessed = await api.post(path, json=talk | {"subjectId": missing}, headers=writer.acting)
     mentioned = await api.post(
-        path, json=item | {"mentions": [str(writer.user_id)]}, headers=owner.acting
+        path, json=talk | {"mentions": [str(writer.user_id)]}, headers=owner.acting
     )
     answers = [
         await api.get(path, headers=writer.acting),

@@ -11,7 +11,7 @@ from thenga.domains.bid.api.findings import BidFindingView
 from thenga.domains.bid.lifecycles import PackLifecycle
 from thenga.domains.bid.services.packs import Shown
 from thenga.domains.bid.tables import Pack, PackStatus, Proof
-from thenga.domains.bid.values.findings import Class, Finding
+from thenga.domains.bid.values.findings import Class, Finding, is_about_price
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.declare.lifecycle import AllowedMove
 from thenga.kernel.http.bodies import Progress, Stored, View
@@ -185,7 +185,7 @@ def _validation(pack: Pack, findings: Sequence[Finding], *, sees_price: bool) ->
         elif one.severity in (Class.BLOCKING, Class.HIGH_RISK):
             open_ones += 1
         view = BidFindingView.of(one, state)
-        if not sees_price and one.subject.startswith(("price", "item:", "workbook", "cash")):
+        if not sees_price and is_about_price(one.subject):
             view = view.model_copy(update={"text": one.code.replace("_", " ")})
         shown.append(view)
     built = pack.status in (PackStatus.BUILT, PackStatus.SEALED, PackStatus.SUBMITTED)

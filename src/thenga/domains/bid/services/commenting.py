@@ -7,6 +7,7 @@ from sqlalchemy import select
 
 from thenga.domains.bid.services import forms, packs, pricing, workspaces
 from thenga.domains.bid.tables import Comment, SbdForm, Workbook, Workspace
+from thenga.domains.bid.values.findings import is_about_price
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.work import Work
 
@@ -21,31 +22,31 @@ async def add_comment(work: Work, workspace_id: UUID, fields: dict[str, Any]) ->
 
 
 async def _check_subject(read: Reader, workspace: Workspace, subject_type: str, key: str) -> None:
+    if subject_type not in ("item", "finding"):
+        return
+    sees_price = await workspaces.sees_price(read, workspace)
+    if not sees_price and (subject_type == "item" or is_about_price(key.partition(":")[2])):
+        return  # `workspaces.add_comment` refuses it, so that nobody can guess at prices
     if subject_type == "item":
         known = await _is_item(read, workspace, key)
-    elif subject_type == "finding":
-        known = await _is_finding(read, workspace, key)
     else:
-        return
+        known = await _is_finding(read, workspace, key, sees_price=sees_price)
     if not known:
         raise workspaces.unknown_subject(subject_type)
 
 
 async def _is_item(read: Reader, workspace: Workspace, key: str) -> bool:
     """Whether the current price has this item."""
-    if not await workspaces.sees_price(read, workspace):
-        return True  # `workspaces.add_comment` refuses it, so that nobody can guess at items
     workbook = await read.find(Workbook, workspace_id=workspace.id)
     if workbook is None:
         return False
     return key in (await pricing.version_of(read, workbook)).content["items"]
 
 
-async def _is_finding(read: Reader, workspace: Workspace, key: str) -> bool:
+async def _is_finding(read: Reader, workspace: Workspace, key: str, *, sees_price: bool) -> bool:
     """Whether the pack, the price or a form shows this finding to the caller now."""
     if await _is_of_pack(read, workspace, key):
         return True
-    sees_price = await workspaces.sees_price(read, workspace)
     if sees_price and await _is_of_price(read, workspace, key):
         return True
     is_of_field = key.partition(":")[2].startswith("field:")

@@ -15,6 +15,14 @@ class Class(StrEnum):
     PASSED = "passed"
 
 
+_ABOUT_PRICE = ("price", "item:", "workbook", "cash")  # how such a subject begins
+
+
+def is_about_price(subject: str) -> bool:
+    """Whether only people who see the price are told what was found about this subject."""
+    return subject.startswith(_ABOUT_PRICE)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One finding; its key is stable, so that it can be overridden or acknowledged by name."""

@@ -99,6 +99,8 @@ async def change_task(
     known = await _all_of(work, workspace.id)
     task = await work.lock(Task, task_id)
     owner, due_at = task.owner_user_id, task.due_at
+    if "reviewer_user_id" in fields:
+        _check_reviewer(work, workspace, task, fields["reviewer_user_id"])
     if "depends_on" in fields:
         _check_dependencies(known, task, fields["depends_on"])
         fields["depends_on"] = [str(one) for one in dict.fromkeys(fields["depends_on"])]
@@ -191,6 +193,14 @@ def _check_who(work: Work, workspace: Workspace, task: Task, verb: str) -> None:
         raise _not_yours(work, "Only the bid manager can cancel tasks.")
     elif not (manages or person in (task.owner_user_id, task.reviewer_user_id)):
         raise _not_yours(work, "Only the owner, the reviewer or the bid manager can do this.")
+
+
+def _check_reviewer(work: Work, workspace: Workspace, task: Task, wanted: UUID | None) -> None:
+    """Who is reviewed cannot take the reviewer away."""
+    if work.actor.kind is not ActorKind.USER or task.reviewer_user_id in (None, wanted):
+        return
+    if work.actor.id != task.reviewer_user_id and not workspaces.is_manager(work, workspace):
+        raise _not_yours(work, "Only the reviewer or the bid manager can change the reviewer.")
 
 
 def _not_yours(work: Work, detail: str) -> Forbidden:

@@ -30,6 +30,7 @@ from thenga.domains.bid.tables import (
     Task,
     Workspace,
 )
+from thenga.domains.bid.values.findings import is_about_price
 from thenga.kernel.db.paging import Paged, Slice
 from thenga.kernel.db.reader import Reader
 from thenga.kernel.db.statements import among, where_given
@@ -116,7 +117,7 @@ async def subject_of(
     if subject_type == "item":
         return Subject(None, price=True)
     if subject_type == "finding":
-        return Subject(None, price=False)
+        return Subject(None, price=is_about_price(subject_id.partition(":")[2]))
     try:
         found = await read.find(_ROWS[subject_type], id=UUID(subject_id))
     except ValueError:
