@@ -204,16 +204,22 @@ async def test_a_task_waits_for_what_it_depends_on(tasks: Tasks, host: Host, own
     assert again.json()["version"] == finished.json()["version"]
 
 
-@pytest.mark.rule("BID-9")
-async def test_a_task_is_blocked_only_by_those_it_concerns(
-    tasks: Tasks, host: Host, owner: Member
-) -> None:
-    company = owner.organization_id
+async def reviewed(
+    tasks: Tasks, host: Host, company: UUID
+) -> tuple[dict[str, Any], Member, Member, Member]:
+    """A task with its owner, its reviewer and a colleague whom it does not concern."""
     writer, reviewer, other = [
         await people.member(host, company, role="contributor") for _ in range(3)
     ]
     assigned = {"ownerUserId": str(writer.user_id), "reviewerUserId": str(reviewer.user_id)}
-    task = await tasks.add("A", **assigned)
+    return await tasks.add("A", **assigned), writer, reviewer, other
+
+
+@pytest.mark.rule("BID-9")
+async def test_a_task_is_blocked_only_by_those_it_concerns(
+    tasks: Tasks, host: Host, owner: Member
+) -> None:
+    task, writer, reviewer, other = await reviewed(tasks, host, owner.organization_id)
 
     stranger = await tasks.change(task, other, move="block", reason="No time")
     blocked = await tasks.change(task, writer, move="block", reason="No answer yet")
@@ -232,12 +238,7 @@ async def test_a_task_is_blocked_only_by_those_it_concerns(
 async def test_who_is_reviewed_cannot_change_the_reviewer(
     tasks: Tasks, host: Host, owner: Member
 ) -> None:
-    company = owner.organization_id
-    writer, reviewer, other = [
-        await people.member(host, company, role="contributor") for _ in range(3)
-    ]
-    assigned = {"ownerUserId": str(writer.user_id), "reviewerUserId": str(reviewer.user_id)}
-    task = await tasks.add("A", **assigned)
+    task, writer, reviewer, other = await reviewed(tasks, host, owner.organization_id)
     await tasks.change(task, writer, move="start")
 
     removed = await tasks.change(task, writer, reviewerUserId=None, move="finish")

@@ -10,7 +10,9 @@ from tests.conftest import Time
 from tests.domains.contract.conftest import Play
 from tests.domains.contract.sites import Site, milestone, zar
 from tests.factories import contract as factory
+from tests.factories.contract_money import working
 from thenga.domains.contract.provider import LocalRelationships
+from thenga.domains.contract.tables import Workspace
 from thenga.domains.supplier.public import Trust, TrustView
 from thenga.kernel.host import Host
 
@@ -83,6 +85,28 @@ async def test_packages_stay_within_the_subcontract_limit(site: Site) -> None:
     assert (over.status_code, over.json()["code"]) == (422, "contract-subcontract-limit")
     assert (over.json()["limit"], over.json()["share"]) == ("30", "30.00")
     assert exact.status_code == 201
+
+
+@pytest.mark.rule("CON-35")
+async def test_a_smaller_contract_does_not_hold_its_packages(site: Site, host: Host) -> None:
+    workspace = await site.active(terms={"subcontractLimitPercent": "30"})
+    made = await site.made(
+        f"/contracts/workspaces/{workspace['id']}/supplier-coordination", package("1000000.00")
+    )
+    path = f"/contracts/supplier-coordination/{made['id']}"
+    work = working(host, UUID(workspace["organizationId"]))
+    contract = await work.lock(Workspace, UUID(workspace["id"]))
+    contract.current_value_minor = 100_000_000  # as a variation leaves it
+    await work.save(contract)
+    await work.finish()
+
+    raised = await site.patch(path, {"value": zar("1000000.01")})
+    lowered = await site.patch(path, {"value": zar("900000.00")})
+    cancelled = await site.patch(path, {"move": {"verb": "cancel", "reason": "Too dear"}})
+
+    assert (raised.status_code, raised.json()["code"]) == (422, "contract-subcontract-limit")
+    assert lowered.json()["value"] == zar("900000.00"), lowered.text
+    assert cancelled.json()["status"] == "cancelled", cancelled.text
 
 
 @pytest.mark.rule("CON-35")

@@ -58,7 +58,9 @@ async def add_coordination(
         trust=trust,
         **_in_minor(workspace, fields),
     )
-    await _check_package(work, workspace, made)
+    if made.kind == PACKAGE:
+        await _check_milestones(work, made)
+        await _check_share(work, workspace, made)
     await work.add(made)
     _publish(work, made)
     return made
@@ -79,8 +81,12 @@ async def change_coordination(
         raise Conflict("This record is closed or cancelled and cannot be changed. Add a new one.")
     stored = _in_minor(workspace, fields)
     _check_value(record, stored)
+    value = record.value_minor or 0
     merge_patch(record, stored)
-    await _check_package(work, workspace, record)
+    if record.kind == PACKAGE and "package_milestones" in stored:
+        await _check_milestones(work, record)
+    if record.kind == PACKAGE and (record.value_minor or 0) > value:
+        await _check_share(work, workspace, record)
     has_moved = move is not None and _make(work, record, move)
     await work.save(record)
     if has_moved:
@@ -140,13 +146,15 @@ def _check_value(record: Coordination, stored: Mapping[str, Any]) -> None:
         )
 
 
-async def _check_package(work: Work, workspace: Workspace, record: Coordination) -> None:
-    if record.kind != PACKAGE:
-        return
+async def _check_milestones(work: Work, record: Coordination) -> None:
     milestones = package_of_rows(record.package_milestones)
     check_milestones(milestones)
     tied = [one.milestone_id for one in milestones if one.milestone_id is not None]
-    await delivery.refuse_foreign(work, workspace.id, tied, "/packageMilestones")
+    await delivery.refuse_foreign(work, record.workspace_id, tied, "/packageMilestones")
+
+
+async def _check_share(work: Work, workspace: Workspace, record: Coordination) -> None:
+    """Only what adds to the packages is held to the limit: the contract may have shrunk since."""
     others = await _live_total(work, workspace.id, besides=record.id)
     limit = Terms.of_row(workspace.terms).subcontract_limit_percent
     total = others + (record.value_minor or 0)
