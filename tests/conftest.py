@@ -22,6 +22,7 @@ from tests.left_open import Units
 from tests.letters import Letters
 from tests.probe import MIGRATIONS as PROBE_MIGRATIONS
 from tests.settling import Settle, set_aside, sides_of, transaction_number
+from tests.suites import streams
 from tests.world import World
 from thenga import topology
 from thenga.kernel.access.actors import SYSTEM, Scope
@@ -262,8 +263,12 @@ def noon(clock: Time) -> None:
 
 
 @pytest.fixture(scope="module")
-def began(settings: Settings) -> int:
-    """A transaction before all that the tests of this module make with a worker at their side."""
+async def began(settings: Settings, host: Host) -> int:
+    """A transaction before all that the tests of this module make with a worker at their side.
+
+    What earlier modules told and nobody has read yet is gone then.
+    """
+    await streams.purge(host)
     return transaction_number(settings)
 
 

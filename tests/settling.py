@@ -22,10 +22,11 @@ from thenga.kernel.settings import Settings
 
 T = TypeVar("T")
 
-# Cancelled and not put off: what waits under a key holds up what comes later under it.
+# Cancelled and not put off: what waits under a key holds up what comes later under it. Sweeps are
+# nobody's and stay.
 _JOBS = """
     UPDATE {domain}.procrastinate_jobs SET status = 'cancelled'
-    WHERE status = 'todo' AND queueing_lock IS NULL
+    WHERE status = 'todo' AND task_name = ANY (%s)
 """
 _EVENTS = "UPDATE {domain}.outbox SET published_at = now() WHERE published_at IS NULL"
 
@@ -57,30 +58,15 @@ def set_aside(settings: Settings, before: int) -> None:
     """
     address = settings.admin_database.get_secret_value()
     with psycopg.connect(address, autocommit=True) as connection:
-        for domain in topology.DOMAINS:
-            connection.execute(f"SET search_path = {domain}")  # for the triggers of the queue
-            connection.execute(_JOBS.format(domain=domain))
-            connection.execute(_EVENTS.format(domain=domain))
-        _set_letters_aside(connection)
+        for domain in topology.load(topology.DOMAINS):
+            name, declared = domain.name, domain.jobs.declared if domain.jobs else {}
+            tasks = [f"{name}.{task}" for task, job in declared.items() if not job.rhythm]
+            connection.execute(f"SET search_path = {name}")  # for the triggers of the queue
+            connection.execute(_JOBS.format(domain=name).encode(), [tasks])
+            connection.execute(_EVENTS.format(domain=name))
         connection.execute("SET session_replication_role = replica")
         for (table,) in connection.execute(_DUE_TABLES, [list(topology.DOMAINS)]).fetchall():
             connection.execute(_DUE.format(table=table).encode(), [before])
-
-
-def _set_letters_aside(connection: psycopg.Connection[Any]) -> None:
-    """Leave unsent what earlier tests asked of Notification, also what waits under a key.
-
-    The platform's own letters all belong to the operator, and a run leaves thousands of them.
-    """
-    (domain,) = topology.load(["notification"])
-    declared = domain.jobs.declared if domain.jobs else {}
-    tasks = [f"notification.{name}" for name, job in declared.items() if not job.rhythm]
-    connection.execute("SET search_path = notification")  # for the triggers of the queue
-    connection.execute(
-        "UPDATE procrastinate_jobs SET status = 'cancelled' "
-        "WHERE status = 'todo' AND task_name = ANY (%s)",
-        [tasks],
-    )
 
 
 def sides_of(path: Path, asked: Sequence[str], *, reads_letters: bool = False) -> tuple[str, ...]:

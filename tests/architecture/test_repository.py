@@ -106,6 +106,28 @@ def test_functions_can_be_read_at_a_glance() -> None:
     assert long == []
 
 
+def _forgotten(text: str) -> list[str]:
+    """Counts that are read before and written after an await: what others counted is lost."""
+    return [
+        f"line {line.lineno}: {ast.unparse(line)}"
+        for function in ast.walk(ast.parse(text))
+        if isinstance(function, ast.AsyncFunctionDef)
+        for shared in function.body
+        if isinstance(shared, ast.Nonlocal)
+        for line in ast.walk(function)
+        if isinstance(line, ast.AugAssign) and ast.unparse(line.target) in shared.names
+        if any(isinstance(part, ast.Await) for part in ast.walk(line.value))
+    ]
+
+
+def test_no_shared_count_is_forgotten_over_an_await() -> None:
+    sharing = [path for path in PYTHON if "nonlocal" in path.read_text()]
+
+    assert [f"{path}: {fault}" for path in sharing for fault in _forgotten(path.read_text())] == []
+    planted = "async def one():\n    nonlocal n\n    n += await two()\n"
+    assert _forgotten(planted) == ["line 3: n += await two()"]
+
+
 def test_no_file_is_named_for_nothing() -> None:
     assert [str(path.relative_to(ROOT)) for path in PYTHON if path.name in VAGUE] == []
 

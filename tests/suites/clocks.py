@@ -28,6 +28,7 @@ MACHINES: tuple[tuple[int, ...], ...] = ((90,), (90, 200), (399, 61, 61), (425,)
 # Days after which a member's role ends; none for an owner, whose role stays.
 ROLES = (100, 399, 500)
 _RHYTHM = timedelta(milliseconds=200)
+_USUAL = timedelta(seconds=10)  # between two sweeps, as most of them are declared
 _HOUSEKEEPING = timedelta(minutes=10)  # jobs that come less often
 
 Effect = tuple[str, str, str]  # what it is about, what happened, and the step
@@ -217,15 +218,27 @@ async def ahead_in(host: Host, domain: str, organization_id: UUID) -> timedelta 
     return found
 
 
-def quick(
-    *only: str, rhythm: timedelta = _RHYTHM, at_most: timedelta = _HOUSEKEEPING
-) -> list[Domain]:
+def quick(*only: str, at_most: timedelta = _HOUSEKEEPING) -> list[Domain]:
     """The domains, with sweeps that come every moment instead of every ten seconds.
 
     With names, the other sweeps stay away, and so does what other tests have left behind. Jobs
     that are declared to come less often than `at_most` (they verify and delete) stay away too.
     """
-    return [_quickened(domain, only, rhythm, at_most) for domain in topology.load(topology.DOMAINS)]
+
+    def rhythm(name: str, declared: timedelta) -> timedelta | None:
+        return _RHYTHM if name in only or (not only and declared <= at_most) else None
+
+    return [_with_rhythms(domain, rhythm) for domain in topology.load(topology.DOMAINS)]
+
+
+def in_proportion(rhythm: timedelta) -> list[Domain]:
+    """The domains with all their sweeps but housekeeping. What comes every ten seconds or more
+    often comes in this rhythm, what comes every minute at a sixth of it, and so on."""
+
+    def scaled(_: str, declared: timedelta) -> timedelta | None:
+        return max(rhythm, declared * (rhythm / _USUAL)) if declared <= _HOUSEKEEPING else None
+
+    return [_with_rhythms(domain, scaled) for domain in topology.load(topology.DOMAINS)]
 
 
 def quick_of(name: str, *only: str) -> list[Domain]:
@@ -233,14 +246,11 @@ def quick_of(name: str, *only: str) -> list[Domain]:
     return [domain for domain in quick(*only, at_most=timedelta.max) if domain.name == name]
 
 
-def _quickened(
-    domain: Domain, only: Sequence[str], rhythm: timedelta, at_most: timedelta
-) -> Domain:
+def _with_rhythms(domain: Domain, rhythm: Callable[[str, timedelta], timedelta | None]) -> Domain:
     jobs = Jobs(domain.name)
     declared = domain.jobs.declared if domain.jobs else {}
     for name, job in declared.items():
-        ticks = job.rhythm and (name in only or (not only and job.rhythm <= at_most))
-        jobs.declared[name] = replace(job, rhythm=rhythm if ticks else None)
+        jobs.declared[name] = replace(job, rhythm=job.rhythm and rhythm(name, job.rhythm))
     return replace(domain, jobs=jobs)
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from nats.js import JetStreamContext
 from nats.js.api import AckPolicy, ConsumerConfig
 from nats.js.errors import NotFoundError
 
+from thenga import topology
 from thenga.kernel.events import mesh
 from thenga.kernel.host import Host
 from thenga.kernel.values.ids import new_id
@@ -48,6 +49,14 @@ async def connected(
         except ConnectionError:
             await asyncio.sleep(0.5)
     return await mesh.connect(host.settings, login, on_error)
+
+
+async def purge(host: Host) -> None:
+    """Empty the streams: a worker with all domains would first read what many tests have told."""
+    for domain in topology.DOMAINS:
+        async with jetstream(host, domain) as js:
+            with suppress(NotFoundError):  # nobody has told anything yet
+                await js.purge_stream(mesh.stream_name(domain))
 
 
 async def told(host: Host, domain: str, organization_id: UUID | None = None) -> list[Told]:

@@ -97,7 +97,7 @@ async def _sandbox_with_a_plan(
 async def test_due_steps_run_once_and_in_order_in_every_domain(
     api: httpx2.AsyncClient, host: Host, seeded: None, provider: SandboxServer
 ) -> None:
-    domains = clocks.quick(rhythm=CALM)
+    domains = clocks.in_proportion(CALM)
     async with clocks.running([MeshSide(host, domains)]):
         sandbox = await _sandbox_with_a_plan(api, host, provider)
         live = await clocks.furnish(api, host, "live")
@@ -209,7 +209,7 @@ async def test_a_planted_renewal_that_takes_no_money_is_found(
         return None
 
     plant(monkeypatch, collection, "collect_automatically", forgets)
-    domains = clocks.quick(rhythm=CALM)
+    domains = clocks.in_proportion(CALM)
     async with clocks.running([MeshSide(host, domains), JobSide(host, domains)]):
         furnished = await clocks.furnish(api, host, "sandbox")
         sandbox = await subscribed.buy(api, host, furnished, provider)

@@ -47,7 +47,8 @@ async def pay_at_once(e: Deal, invoices: list[Any]) -> tuple[int, float]:
     async def payer() -> None:
         nonlocal taken
         while waiting:
-            taken += await attempt(e.host, e.id, *waiting.pop())
+            is_taken = await attempt(e.host, e.id, *waiting.pop())
+            taken += is_taken
 
     await asyncio.gather(*(payer() for _ in range(AT_ONCE)))
     return taken, ATTEMPTS / (time.perf_counter() - began)
