@@ -28,11 +28,17 @@ async def document_types_on(read: Reader, day: date) -> dict[str, DocumentType]:
     return {row.code: row for row in rows}
 
 
-@cache
 def statement_questions(code: str) -> dict[str, str] | None:
     """The questions of a catalogue statement, by code; None for a statement it does not have."""
-    statement = declared("declarations").get(code)
-    return None if statement is None else {q["code"]: q["text"] for q in statement["questions"]}
+    return _statements().get(code)
+
+
+@cache
+def _statements() -> dict[str, dict[str, str]]:
+    return {
+        code: {one["code"]: one["text"] for one in statement["questions"]}
+        for code, statement in declared("declarations").items()
+    }
 
 
 async def next_change(read: Reader, day: date) -> date | None:
