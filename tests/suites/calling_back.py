@@ -149,7 +149,8 @@ async def places(host: Host, count: int) -> list[UUID]:
 async def waiting(connection: asyncpg.Connection) -> int:
     """Callbacks whose job has not done its work yet."""
     found: int = await connection.fetchval(
-        "SELECT count(*) FROM billing.provider_callback WHERE status = 'received'"
+        "SELECT count(*) FROM billing.procrastinate_jobs "
+        "WHERE task_name = 'billing.apply_callback' AND status IN ('todo', 'doing')"
     )
     return found
 
