@@ -7,6 +7,7 @@ from importlib import import_module
 
 import httpx2
 
+from thenga.kernel import outbound
 from thenga.kernel.answered import bind as bind_domain
 from thenga.kernel.answered import kernel_ports
 from thenga.kernel.declare.manifest import Domain
@@ -69,7 +70,8 @@ def bind(host: Host, domains: Sequence[Domain], *, gate: type[Port]) -> None:
     needed = {port for domain in domains for port in domain.needs} | {gate}
     hoped_for = {port for domain in domains for port in domain.may_need}
     hoped_for |= {port for name in DOMAINS for port in kernel_ports(name)}
-    client = httpx2.AsyncClient(trust_env=False)  # no proxy may take a call between ourselves
+    # No proxy may take a call between ourselves.
+    client = httpx2.AsyncClient(verify=outbound.tls(), trust_env=False)
     host.closing.append(client.aclose)
     for port in sorted(needed | hoped_for, key=lambda p: p.port_name):
         owner = port.port_name.split(".")[0]

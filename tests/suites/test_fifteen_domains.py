@@ -31,6 +31,7 @@ from thenga.domains.organization.tables import Equipment
 from thenga.kernel.db.migrate import Migrated, migrate
 from thenga.kernel.events.subscriptions import by_source
 from thenga.kernel.host import Host
+from thenga.kernel.outbound import tls
 from thenga.kernel.starting import make_host
 from thenga.kernel.values.ids import new_id
 
@@ -278,7 +279,8 @@ def _logged_statements(place: Place) -> Iterator[list[int]]:
 
 async def _get_one(place: Place, api: ApiProcess, calls: int) -> float:
     """CPU milliseconds of the process for one request."""
-    async with httpx2.AsyncClient(trust_env=False, headers=place.owner.headers) as client:
+    headers = place.owner.headers
+    async with httpx2.AsyncClient(verify=tls(), trust_env=False, headers=headers) as client:
         before = api.cpu_seconds
         for _ in range(calls):
             assert (await client.get(api.url + place.path)).status_code == 200

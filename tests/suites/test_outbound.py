@@ -1,10 +1,11 @@
 """Addresses that customers and feeds name: whatever they say, nobody inside is called (rule 41)."""
 
 import ipaddress
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import httpx2
 import pytest
@@ -13,7 +14,7 @@ import pytest_asyncio
 from tests.planting import plant
 from tests.suites.internet import PUBLIC, SITE, Internet, internet
 from thenga.kernel import outbound
-from thenga.kernel.outbound import AddressRefused, Reply, Silence, guarded
+from thenga.kernel.outbound import AddressRefused, Outbound, Reply, Silence, Unreached, guarded
 
 # Its event loop is its own: names and connections of it lead to the internet of the test.
 pytestmark = pytest.mark.asyncio(loop_scope="function")
@@ -146,7 +147,7 @@ async def fetch_all(net: Internet, *, step: int = 1) -> Fetched:
 @pytest_asyncio.fixture(loop_scope="function")
 async def net(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> AsyncIterator[Internet]:
     async with internet(monkeypatch, tmp_path) as (made, trusting):
-        monkeypatch.setattr(outbound, "_tls", lambda: trusting)
+        monkeypatch.setattr(outbound, "tls", lambda **_: trusting)
         yield made
 
 
@@ -281,3 +282,36 @@ async def test_a_refused_request_is_an_answer(net: Internet) -> None:
     reply = await guarded(f"https://{SITE}/", most_bytes=1000, seconds=60)
 
     assert (reply.status, reply.headers["retry-after"]) == (503, "120")
+
+
+async def _readings(monkeypatch: pytest.MonkeyPatch) -> int:
+    """How often three calls to a provider read the certificates of the machine."""
+    reads = 0
+    usual = ssl.SSLContext.load_verify_locations
+
+    def counting(self: ssl.SSLContext, *given: Any, **named: Any) -> None:
+        nonlocal reads
+        reads += 1
+        usual(self, *given, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ssl.SSLContext, "load_verify_locations", counting)
+        for _ in range(3):
+            with pytest.raises(Unreached):
+                await Outbound("http://127.0.0.1:1").send("GET", "/")
+    return reads
+
+
+async def test_calls_to_providers_share_the_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To read them takes some 20 ms, in which the process answers nobody."""
+    outbound.tls(trust_env=True)
+
+    assert await _readings(monkeypatch) == 0
+
+
+async def test_planted_calls_that_read_the_certificates_each_are_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(outbound, "tls", outbound.tls.__wrapped__)
+
+    assert await _readings(monkeypatch) == 3

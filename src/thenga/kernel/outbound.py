@@ -90,7 +90,9 @@ class Outbound:
             given["Content-Type"] = "application/json"
         try:
             async with (
-                httpx2.AsyncClient(timeout=SECONDS, follow_redirects=False) as client,
+                httpx2.AsyncClient(
+                    verify=tls(trust_env=True), timeout=SECONDS, follow_redirects=False
+                ) as client,
                 client.stream(
                     method, self._base + path, headers=given, content=body, data=form
                 ) as answer,
@@ -149,7 +151,7 @@ async def _get(
     # An answer that unpacks to a thousand times its size is not asked for, and not unpacked.
     sent = {**headers, "host": url.netloc.decode(), "accept-encoding": "identity"}
     async with (
-        httpx2.AsyncClient(verify=_tls(), trust_env=False, timeout=None) as client,
+        httpx2.AsyncClient(verify=tls(), trust_env=False, timeout=None) as client,
         client.stream(
             "GET",
             url.copy_with(host=address, fragment=None),
@@ -186,8 +188,9 @@ def _parsed(url: str, base: httpx2.URL | None = None) -> httpx2.URL:
 
 
 @cache
-def _tls() -> ssl.SSLContext:
-    return httpx2.create_ssl_context(trust_env=False)
+def tls(*, trust_env: bool = False) -> ssl.SSLContext:
+    """One for all calls: to read the certificates takes some 20 ms, and nothing else runs then."""
+    return httpx2.create_ssl_context(trust_env=trust_env)
 
 
 async def addresses(names: Sequence[str]) -> set[str]:

@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from thenga.domains.billing.adapters.sandbox import signed
+from thenga.kernel.outbound import tls
 
 TOKENS = {
     "ok": "The payment succeeds.",
@@ -214,7 +215,7 @@ class SandboxServer:
 
     async def _send(self, url: str, events: tuple[Event, ...], forged: bool) -> None:
         """Deliver callbacks in order, with growing delays if the receiver is down."""
-        async with httpx2.AsyncClient(timeout=10) as client:
+        async with httpx2.AsyncClient(verify=tls(), timeout=10) as client:
             if forged:
                 await self._post(client, url, events[0], "whsec_" + "A" * 44)
             for event in events:
