@@ -1,5 +1,6 @@
 """Real servers for the whole run, one database, and the doors to it."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -11,6 +12,7 @@ from uuid import UUID
 import httpx2
 import pytest
 import structlog
+import uvloop
 from fastapi import FastAPI
 from hypothesis import settings as hypothesis_settings
 
@@ -49,9 +51,20 @@ hypothesis_settings.register_profile("thenga", deadline=None)
 hypothesis_settings.load_profile("thenga")
 
 
+# The loop that the application runs on; it takes a twentieth less CPU than asyncio's own.
+uvloop.install()
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Measuring(), "budgets")
     ends.register(config)
+
+
+def pytest_collection_finish() -> None:
+    """As the application does: what was imported is not looked through again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 100)
 
 
 @pytest.fixture(scope="session", autouse=True)

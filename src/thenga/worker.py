@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
 import structlog
+import uvloop
 
 from thenga import topology
 from thenga.domains.identity.public import Decisions
@@ -27,7 +28,7 @@ def main() -> None:
     settings = load()
     starting.check(settings, topology.load(topology.names_here(settings)))
     logs.configure(json=True)
-    asyncio.run(_run(settings))
+    uvloop.run(_run(settings))
 
 
 async def _run(settings: Settings) -> None:

@@ -145,15 +145,16 @@ class Matrix:
     def _positions(
         self, operation: Operation, actor: Actor, ids: Iterable[str], headers: Sequence[str]
     ) -> list[dict[str, str]]:
-        """Whose each identifier is, in every way; in `make check` those of one call are all of one
-        kind for who is refused before an identifier is looked at."""
+        """Whose each identifier is, in every way.
+
+        In `make check` at most one is not the actor's own, or all are of one kind; for who is
+        refused before an identifier is looked at, only the latter.
+        """
         every = _positions(ids, headers)
-        if not self.small or operation.permission is None or actor.lives:
+        if not self.small:
             return every
-        if self._half_enters(operation, actor):
-            return every
-        named = [{label for name, label in one.items() if name != HEADER} for one in every]
-        return [one for one, kinds in zip(every, named, strict=True) if len(kinds) <= 1]
+        enters = self._enters(operation, actor)
+        return [one for one in every if _is_of_one_kind(one) or (enters and _has_one_odd(one))]
 
     async def _sent(self, operation: Operation, actor: Actor) -> calls.Sent:
         """What the actor calls with: something new, where being let in uses it up.
@@ -161,9 +162,7 @@ class Matrix:
         Who is refused at the door uses up nothing. What Billing has of an organization (its plan,
         its account) there is only once, so a new one would take away what the next call needs.
         """
-        public = operation.permission is None
-        enters = public or actor.lives or self._half_enters(operation, actor)
-        if not enters or operation.domain.name == "billing":
+        if not self._enters(operation, actor) or operation.domain.name == "billing":
             return self.made[actor.home, operation.name]
         make = calls.MAKERS[operation.name]
         for _ in range(_TRIES):
@@ -208,6 +207,11 @@ class Matrix:
             headers=credential | asked,
             content=content,
         )
+
+    def _enters(self, operation: Operation, actor: Actor) -> bool:
+        """Whether the call comes as far as to look at an identifier."""
+        public = operation.permission is None
+        return public or actor.lives or self._half_enters(operation, actor)
 
     def _half_enters(self, operation: Operation, actor: Actor) -> bool:
         granted = self.granted.get(operation.permission or "")
@@ -275,6 +279,14 @@ def _positions(ids: Iterable[str], headers: Sequence[str]) -> list[dict[str, str
     return [
         dict(zip(places, labels, strict=True)) for labels in itertools.product(*places.values())
     ]
+
+
+def _is_of_one_kind(labels: Labels) -> bool:
+    return len({label for name, label in labels.items() if name != HEADER}) <= 1
+
+
+def _has_one_odd(labels: Labels) -> bool:
+    return sum(label != OWN for name, label in labels.items() if name != HEADER) <= 1
 
 
 def content_of(body: Any, form: str = "right") -> bytes:
