@@ -47,7 +47,7 @@ def _run(folder: Path, claims: Path, **more: str) -> str:
     root = Path(__file__).parents[2]
     known = os.environ | {"PYTEST_ADDOPTS": "", "PYTHONPATH": str(root)} | more
     known["THENGA_CLAIMS"] = str(claims)
-    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "."]
+    command = [sys.executable, "-m", "pytest", "-v", "-p", "no:cacheprovider", "--rootdir=.", "."]
     return subprocess.run(
         command, cwd=folder, env=known, capture_output=True, text=True, timeout=120, check=False
     ).stdout
