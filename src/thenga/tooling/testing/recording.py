@@ -25,9 +25,12 @@ _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12
 _INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)")
 _TOKEN = re.compile(r"\b(th[a-z]_)[A-Za-z0-9_\-.]{8,}")
 _HEX = re.compile(r"\b[0-9a-f]{32,}\b")
-# What a test puts into a name to make it the only one, such as `Crane 69757479ed34`.
-_MARK = re.compile(
-    r"(?<![0-9a-f]-)\b(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{8}|[0-9a-f]{10}|[0-9a-f]{12})\b(?!-)"
+# What a test puts into a name to make it unique. `Crane 69757479ed34` becomes `Crane`, and
+# `SCM 69757479ed34/2026` becomes `SCM 17/2026`.
+_UNIQUE = r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])(?:[0-9a-f]{8}|[0-9a-f]{10}|[0-9a-f]{12})"
+_MARK = re.compile(rf"(?<![0-9a-f]-)(?<![0-9A-Za-z]){_UNIQUE}(?![0-9A-Za-z-])")
+_LAST_MARK = re.compile(
+    rf"(?<=\S) (?:{_UNIQUE}|(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{{6}})(?=\.?$)"
 )
 _REFERENCE = re.compile(r"\b(?=[A-Z0-9]*[0-9])[A-Z0-9]{16}\b")  # of a payment, as providers show it
 _EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
@@ -36,6 +39,7 @@ _SAMPLE_TOKEN = r"\1" + "sample" * 4  # as long as a true one is at least
 _BEGINNING = datetime(2026, 11, 14, 8, 30, tzinfo=UTC)
 _SAMPLES = {"password": "a long sample passphrase", "cursor": "sample-cursor"}
 _ALSO_SECRET = ("cursor", "recoverycodes", "otpauth", "signature")
+_ROWS = 3  # of a list; more explain nothing
 _PLAIN_ENDINGS = ("Type", "Status", "Count", "Hint")
 
 
@@ -122,6 +126,7 @@ class _Samples:
         text = _INSTANT.sub(_whole_minute, text)
         text = _TOKEN.sub(_SAMPLE_TOKEN, text)
         text = _HEX.sub(_sample_hex, text)
+        text = _LAST_MARK.sub("", text)
         text = _MARK.sub(lambda m: self.of("mark", m[0], _sample_mark), text)
         text = _REFERENCE.sub(lambda m: self.of("reference", m[0], _sample_reference), text)
         return _EMAIL.sub(lambda m: self.of("email", m[0].lower(), _sample_email), text)
@@ -138,7 +143,7 @@ def _sample_id(number: int) -> str:
 
 
 def _sample_mark(number: int) -> str:
-    return str(1000 + number)
+    return str(16 + number)
 
 
 def _sample_reference(number: int) -> str:
@@ -157,7 +162,8 @@ def _replaced(value: Any, samples: _Samples, key: str = "") -> Any:
     if isinstance(value, dict):
         return {name: _replaced(inner, samples, name) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_replaced(inner, samples, key) for inner in value]
+        rows = value[:_ROWS] if key == "items" else value
+        return [_replaced(inner, samples, key) for inner in rows]
     if not isinstance(value, str):
         return value
     if _hides(key) and not (_UUID.fullmatch(value) or _INSTANT.fullmatch(value)):
