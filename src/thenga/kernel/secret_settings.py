@@ -9,16 +9,17 @@ from urllib.parse import urlsplit
 from pydantic import SecretStr
 
 from thenga.kernel.crypto.sealing import KEY_BYTES
-from thenga.kernel.settings import Settings
+from thenga.kernel.settings import SettingRefused, Settings
 
 if TYPE_CHECKING:
     from thenga.kernel.declare.manifest import Domain
 
 _LEAST_DISTINCT = 8  # different bytes; of 32 random ones about 30 differ, of 32 hex digits 14
+_LEAST_GIVEN = 8  # bytes of a secret that a provider made, such as the passphrase of PayFast
 
 
-class WeakSecret(RuntimeError):
-    """A start was refused; the text names the setting and never its value."""
+class WeakSecret(SettingRefused):
+    """A secret that is none; the text has the name of the setting and never its value."""
 
 
 class Secret(NamedTuple):
@@ -27,6 +28,7 @@ class Secret(NamedTuple):
     setting: str
     value: str
     is_key: bool = False  # 32 bytes in hex
+    least: int = KEY_BYTES
 
 
 def sealing_keys(settings: Settings) -> list[bytes]:
@@ -46,6 +48,10 @@ def check(settings: Settings, domains: Sequence["Domain"]) -> None:
     """Refuse weak secrets (SEC-62): in production all of them, elsewhere keys that are no keys."""
     sealing_keys(settings)
     lookup_key(settings)
+    for name in ("database", "system_database", "nats"):
+        secret = getattr(settings, f"{name}_secret").get_secret_value()
+        if "{password}" in getattr(settings, name) and not secret:
+            raise WeakSecret(f"{_setting(name)}_SECRET: not set, and the passwords are made of it")
     if not settings.production:
         return
     known: dict[str, str] = {}
@@ -53,13 +59,13 @@ def check(settings: Settings, domains: Sequence["Domain"]) -> None:
         check_one(secret)
         value = secret.value.lower()  # hex is the same in either case
         if (other := known.get(value)) is not None:
-            raise WeakSecret(f"{secret.setting} and {other} are equal; each needs its own value")
+            raise WeakSecret(f"{secret.setting}: equal to {other}; each needs its own value")
         known[value] = secret.setting
 
 
 def check_one(secret: Secret) -> None:
     if (fault := _fault(secret)) is not None:
-        raise WeakSecret(f"{secret.setting} {fault}")
+        raise WeakSecret(f"{secret.setting}: {fault}")
 
 
 def held(settings: Settings, domains: Sequence["Domain"]) -> Iterator[Secret]:
@@ -77,9 +83,9 @@ def held(settings: Settings, domains: Sequence["Domain"]) -> Iterator[Secret]:
     if settings.files_access_key.get_secret_value():  # without one the machine has a role
         yield Secret("THENGA_FILES_SECRET_KEY", settings.files_secret_key.get_secret_value())
     for domain in domains:
-        for name in domain.secrets:
-            value = settings.of_domain(name, domain.name)
-            yield from _several(f"{name}_{domain.name}", value)
+        for variable in domain.environment:
+            value = settings.of_domain(variable.name, domain.name) if variable.is_secret else ""
+            yield from _several(f"{variable.name}_{domain.name}", value, least=_LEAST_GIVEN)
 
 
 def _of_logins(settings: Settings, name: str, domains: Sequence["Domain"]) -> Iterator[Secret]:
@@ -87,7 +93,7 @@ def _of_logins(settings: Settings, name: str, domains: Sequence["Domain"]) -> It
     secret = getattr(settings, f"{name}_secret").get_secret_value()
     if template := getattr(settings, name):
         if "{password}" not in template:
-            raise WeakSecret(f"{_setting(name)} must have {{password}} in place of a password")
+            raise WeakSecret(f"{_setting(name)}: must have {{password}} in place of a password")
         yield Secret(_setting(f"{name}_secret"), secret)
     for domain in domains:
         address = settings.of_domain(name, domain.name)
@@ -96,10 +102,12 @@ def _of_logins(settings: Settings, name: str, domains: Sequence["Domain"]) -> It
             yield Secret(_setting(f"{name}_{domain.name}"), password or "")
 
 
-def _several(name: str, values: str, *, is_key: bool = False) -> Iterator[Secret]:
+def _several(
+    name: str, values: str, *, is_key: bool = False, least: int = KEY_BYTES
+) -> Iterator[Secret]:
     """The secrets of a setting that may hold several, comma separated; none where it is empty."""
     for one in values.split(",") if values else ():
-        yield Secret(_setting(name), one.strip(), is_key=is_key)
+        yield Secret(_setting(name), one.strip(), is_key, least)
 
 
 def _setting(name: str) -> str:
@@ -124,7 +132,7 @@ def password(secret: str, login: str) -> str:
 def _key(setting: str, text: str) -> bytes:
     key = _from_hex(text)
     if len(key) != KEY_BYTES:
-        raise WeakSecret(f"{setting} must be {KEY_BYTES} bytes in hex")
+        raise WeakSecret(f"{setting}: must be {KEY_BYTES} bytes in hex")
     return key
 
 
@@ -132,8 +140,8 @@ def _fault(secret: Secret) -> str | None:
     hidden = _from_hex(secret.value)
     if secret.is_key and len(hidden) != KEY_BYTES:
         return f"must be {KEY_BYTES} bytes in hex"
-    if len(secret.value.encode()) < KEY_BYTES:
-        return f"must have at least {KEY_BYTES} bytes"
+    if len(secret.value.encode()) < secret.least:
+        return f"must have at least {secret.least} bytes"
     if _is_plain(secret.value.encode()) or (hidden and _is_plain(hidden)):
         return "is constant or follows a pattern; use random bytes"
     return None

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from thenga.kernel.declare.manifest import Domain
-from thenga.tooling.documents import pages, snapshots, texts
+from thenga.tooling.documents import pages, settings, snapshots, texts
 
 EVENTS = Path("schemas/events.json")
 PORTS = Path("schemas/ports.json")
 TEXTS = Path("texts.md")
+ENV_EXAMPLE = Path("../.env.example")
 
 
 def made(domains: Sequence[Domain]) -> dict[Path, str]:
@@ -20,6 +21,8 @@ def made(domains: Sequence[Domain]) -> dict[Path, str]:
         Path("lifecycles.md"): pages.lifecycles_page(domains),
         Path("flows.md"): pages.flows_page(domains),
         TEXTS: texts.texts_page(domains),
+        Path("settings.md"): settings.settings_page(domains),
+        ENV_EXAMPLE: settings.env_example(domains),
         EVENTS: _json(snapshots.event_schemas(domains)),
         PORTS: _json(snapshots.port_schemas(domains)),
     }
