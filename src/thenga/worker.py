@@ -4,13 +4,14 @@ import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from itertools import count
 
 import structlog
 import uvloop
 
 from thenga import topology
 from thenga.domains.identity.public import Decisions
-from thenga.kernel import logs, starting
+from thenga.kernel import health, logs, starting
 from thenga.kernel.events.worker import MeshSide
 from thenga.kernel.figures import FigureSide
 from thenga.kernel.files.scanner import watch
@@ -18,7 +19,7 @@ from thenga.kernel.jobs.runner import JobSide
 from thenga.kernel.settings import Settings, load
 from thenga.kernel.starting import make_host
 
-_HEARTBEAT_SECONDS = 60.0
+_LINE_EVERY = 12  # beats
 
 log = structlog.get_logger()
 
@@ -26,7 +27,7 @@ log = structlog.get_logger()
 def main() -> None:
     """Run until SIGTERM or SIGINT."""
     settings = load()
-    starting.check(settings, topology.load(topology.names_here(settings)))
+    starting.check_serving(settings, topology.load(topology.names_here(settings)))
     logs.configure(json=True)
     uvloop.run(_run(settings))
 
@@ -74,8 +75,12 @@ async def _end_in_time(sides: list[asyncio.Task[None]], seconds: float) -> None:
 
 
 async def _beat(stop: asyncio.Event) -> None:
-    """A line a minute, so that silence means something."""
-    while not stop.is_set():
-        log.info("worker.process.alive")
+    """What `thenga health` reads, and a line a minute, so that silence means something."""
+    for number in count():
+        if stop.is_set():
+            return
+        health.beat()
+        if number % _LINE_EVERY == 0:
+            log.info("worker.process.alive")
         with suppress(TimeoutError):
-            await asyncio.wait_for(stop.wait(), _HEARTBEAT_SECONDS)
+            await asyncio.wait_for(stop.wait(), health.BEAT_SECONDS)

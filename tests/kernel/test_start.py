@@ -11,8 +11,8 @@ import pytest
 from pydantic import ValidationError
 
 from thenga import topology
-from thenga.kernel import secret_settings, starting
-from thenga.kernel.settings import Settings
+from thenga.kernel import starting
+from thenga.kernel.settings import SettingRefused, Settings
 
 pytestmark = pytest.mark.rule("SEC-62")
 
@@ -36,7 +36,7 @@ BAD = {
 
 
 def good() -> dict[str, str]:
-    """The settings of a worker in production."""
+    """The settings of a process in production that has them all."""
     address = "postgresql://{login}:{password}@127.0.0.1:1/thenga"
     return {
         "THENGA_PRODUCTION": "true",
@@ -45,6 +45,9 @@ def good() -> dict[str, str]:
         "THENGA_NATS": "nats://{login}:{password}@127.0.0.1:1",
         "THENGA_REDIS": "redis://127.0.0.1:1/0",
         "THENGA_FILES_ACCESS_KEY": "thenga",
+        "THENGA_BASE_URL": "https://thenga.co.za",
+        "THENGA_TRUSTED_PROXIES": "10.0.0.0/24",
+        "THENGA_SENDER_ADDRESS_NOTIFICATION": "post@thenga.co.za",
         **{name: secrets.token_hex(32) for name in (*KEYS, *OTHERS)},
     }
 
@@ -60,7 +63,7 @@ def settings_of(env: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Setting
 def refused(settings: Settings) -> str | None:
     try:
         starting.check(settings, topology.load(topology.DOMAINS))
-    except (secret_settings.WeakSecret, starting.StartRefused) as refusal:
+    except SettingRefused as refusal:
         return str(refusal)
     return None
 
@@ -75,7 +78,8 @@ def test_weak_and_equal_secrets_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
         equal = {other: good()[other] for other in (*KEYS, *OTHERS) if other != setting}
         bad = [{setting: value} for value in BAD.values()]
         if setting.endswith("_BILLING"):
-            bad = [one for one in bad if one[setting]]  # a provider need not be configured
+            # A provider need not be configured, and makes its secrets as long as it likes.
+            bad = [one for one in bad if one[setting] not in ("", BAD["31 bytes"])]
         bad += [{other: value, setting: value} for other, value in equal.items()]
         for change in bad:
             refusal = refused(settings_of(good() | change, monkeypatch))
@@ -125,7 +129,7 @@ def test_an_api_is_given_no_system_login(setting: str, monkeypatch: pytest.Monke
     starting.check_api(settings_of(given, monkeypatch), domains)
     if setting == "THENGA_SYSTEM_DATABASE":  # an address needs its secret
         named |= {"THENGA_SYSTEM_DATABASE_SECRET": secrets.token_hex(32)}
-    with pytest.raises(starting.StartRefused, match=setting):
+    with pytest.raises(SettingRefused, match=setting):
         starting.check_api(settings_of(given | named, monkeypatch), domains)
 
 
@@ -134,44 +138,115 @@ COMMANDS = (["api", "--port", "0"], ["worker"], ["migrate"], ["reseal"], ["sandb
 
 # In one process: each start of its own would take as long as all of them.
 RUN_ALL = """
-import json, sys, traceback
+import contextlib, io, json, sys, traceback
 from thenga.command import main
 told = {}
 for command in json.loads(sys.argv[1]):
-    try:
-        main(command)
-        told[command[0]] = "started and ended well"
-    except BaseException:
-        told[command[0]] = traceback.format_exc()
+    with contextlib.redirect_stderr(io.StringIO()) as said:
+        try:
+            main(command)
+            code = 0
+        except SystemExit as ended:
+            code = ended.code
+        except BaseException:
+            code = traceback.format_exc()
+    told[command[0]] = [code, said.getvalue().splitlines()]
 print(json.dumps(told))
 """
 
+REFUSALS = {
+    "THENGA_SEALING_KEY": "00" * 32,
+    "THENGA_SMTP_SECURITY": "plain",
+    "THENGA_SCANNER": "clamav",
+    "THENGA_TRUSTED_PROXIES": "nginx",
+    "THENGA_DOMAINS": "billings",
+    "THENGA_CONNECTIONS": "many",
+    "THENGA_TEST_BUILD": "true",
+}
 
-@pytest.fixture(scope="module")
-def refusals(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What each command says where the sealing key is weak."""
+
+def _said(commands: object, change: dict[str, str], folder: Path) -> dict[str, list[object]]:
+    """The exit code of each command and what it writes, with one setting changed."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("THENGA_")}
     done = subprocess.run(
-        [sys.executable, "-c", RUN_ALL, json.dumps(COMMANDS)],
-        env=kept | good() | {"THENGA_SEALING_KEY": "00" * 32},
-        cwd=tmp_path_factory.mktemp("commands"),
+        [sys.executable, "-c", RUN_ALL, json.dumps(commands)],
+        env=kept | good() | change,
+        cwd=folder,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
         check=True,
     )
-    assert "00" * 32 not in done.stderr
-    told: dict[str, str] = json.loads(done.stdout.splitlines()[-1])
-    return told
+    said: dict[str, list[object]] = json.loads(done.stdout.splitlines()[-1])
+    return said
 
 
-@pytest.mark.parametrize("command", [command for command, *_ in COMMANDS])
-def test_each_command_asks_before_it_starts(command: str, refusals: dict[str, str]) -> None:
-    told = refusals[command]
+def test_each_command_refuses_before_it_starts(tmp_path: Path) -> None:
+    weak = {"THENGA_SEALING_KEY": "00" * 32}
+    line = "THENGA_SEALING_KEY: is constant or follows a pattern; use random bytes"
 
-    assert "WeakSecret" in told
-    assert "THENGA_SEALING_KEY is constant" in told
-    assert "00" * 32 not in told
+    said = _said(COMMANDS, weak, tmp_path)
+
+    assert said == {command: [2, [line]] for command, *_ in COMMANDS}
+
+
+@pytest.mark.parametrize("setting", REFUSALS)
+def test_a_wrong_setting_is_a_line_that_names_it(setting: str, tmp_path: Path) -> None:
+    ((code, lines),) = _said([["migrate"]], {setting: REFUSALS[setting]}, tmp_path).values()
+
+    assert code == 2
+    assert isinstance(lines, list)
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{setting}: ")
+    assert REFUSALS[setting] not in lines[0].removeprefix(f"{setting}: ") or setting.endswith(
+        "DOMAINS"
+    )
+
+
+def test_a_setting_that_nothing_reads_is_a_warning(tmp_path: Path) -> None:
+    misspelt = {"THENGA_SMTP_HSOT": "relay.co.za", "THENGA_SEALING_KEY": "00" * 32}
+
+    ((_, lines),) = _said([["migrate"]], misspelt, tmp_path).values()
+
+    assert isinstance(lines, list)
+    assert lines[0] == (
+        "warning: THENGA_SMTP_HSOT: there is no such setting; did you mean THENGA_SMTP_HOST?"
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "line"),
+    [
+        ("THENGA_BASE_URL", "http://thenga.co.za", "must begin with https:// in production"),
+        ("THENGA_BASE_URL", "", "must begin with https:// in production"),
+        ("THENGA_BASE_URL", "https://127.0.0.1", "and this is loopback"),
+        ("THENGA_BASE_URL", "https://localhost:8443", "and this is loopback"),
+        ("THENGA_SANDBOX_URL", "http://sandbox.thenga.co.za", "must begin with https://"),
+        ("THENGA_TRUSTED_PROXIES", "", "must name the proxy that ends TLS"),
+        ("THENGA_SENDER_ADDRESS_NOTIFICATION", "", "must be the address that letters come from"),
+        ("THENGA_SENDER_ADDRESS_NOTIFICATION", "post@thenga.example", "of an example domain"),
+        ("THENGA_SENDER_ADDRESS_NOTIFICATION", "a@example.co.za", "of an example domain"),
+    ],
+)
+def test_production_has_addresses_that_customers_reach(
+    setting: str, value: str, line: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    above = ("THENGA_SYSTEM_DATABASE", "THENGA_SYSTEM_DATABASE_SECRET")
+    env = {name: each for name, each in good().items() if name not in above}
+    domains = topology.load(topology.DOMAINS)
+
+    starting.check_api(settings_of(env, monkeypatch), domains)
+    with pytest.raises(SettingRefused) as refusal:
+        starting.check_api(settings_of(env | {setting: value}, monkeypatch), domains)
+
+    assert str(refusal.value).startswith(f"{setting}: ")
+    assert line in str(refusal.value)
+
+
+def test_an_empty_setting_is_unset(monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = settings_of(good() | {"THENGA_CONNECTIONS": "", "THENGA_POOL_SIZE": ""}, monkeypatch)
+
+    assert (settings.connections, settings.pool_size) == (None, 8)
 
 
 def test_no_setting_turns_plans_off(monkeypatch: pytest.MonkeyPatch) -> None:
